@@ -1,0 +1,1 @@
+"""Partita: an access-pattern-first DynamoDB data layer for Python."""

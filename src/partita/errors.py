@@ -1,0 +1,305 @@
+"""Every error that Partita raises, each with a stable code and a hint that says what to do.
+
+    PartitaError
+    ├── ModelError                  a declaration is wrong; raised when the class or pattern is made
+    ├── OperationError              an operation cannot be built or sent as it stands
+    │   ├── InvalidKey              an empty, too long or unusable key part
+    │   ├── InvalidCursor           a cursor that was tampered with, is of another query, or is outdated
+    │   └── GuardrailError          the operation is refused before it reaches the store
+    │       ├── ScanRefused         a scan outside a maintenance session
+    │       ├── LimitExceeded       a walk, collection or page went past its declared maximum
+    │       └── BudgetExceeded      an access pattern consumed more than it declares
+    ├── RequestError                the store answered the request with an error
+    │   ├── ValidationFailed        the request breaks one of DynamoDB's rules
+    │   ├── SerializationFailed     a value cannot be read at all (malformed base64, a number that is no text)
+    │   ├── ConditionFailed         a condition was false; carries the current item
+    │   │   ├── AlreadyExists       an insert met an existing item
+    │   │   └── VersionConflict     another writer was first
+    │   ├── TransactionCancelled    carries one reason per action
+    │   ├── TransactionConflict     another transaction holds the item
+    │   ├── TokenMismatch           a client request token came again with another request
+    │   ├── TokenInProgress         the first call with this token is still running
+    │   ├── TableNotFound
+    │   ├── TableInUse              the table exists already, or is being changed
+    │   ├── StreamTrimmed           the position in the stream is older than what is kept
+    │   ├── Throttled               capacity exceeded, also after all retries
+    │   └── Unprocessed             a batch could not be finished; names what is left
+    └── StoreError                  the store itself is in trouble
+        ├── StoreDamaged            the file is no database, or is corrupt
+        ├── StoreNewer              the file was written by a newer version
+        ├── StoreFull               no space left
+        ├── StoreReadOnly           the file or its folder cannot be written
+        ├── StoreBusy               another program holds the file
+        ├── StoreClosed
+        └── StoreUnavailable        no answer from the store
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class PartitaError(Exception):
+    """The root of the tree. `code` is stable; `hint` says what to do."""
+
+    code: ClassVar[str] = "partita"
+    hint: str = ""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        if hint:
+            self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip() if self.hint else self.message
+
+
+class ModelError(PartitaError):
+    """A declaration is wrong. `owner` is the class, table or pattern that was being made."""
+
+    code = "model"
+
+    def __init__(self, message: str, *, owner: object = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.owner = owner
+
+
+class OperationError(PartitaError):
+    """An operation cannot be built or sent as it stands."""
+
+    code = "operation"
+
+
+class InvalidKey(OperationError):
+    """A key part is empty, too long, or of a type that cannot stand in a key."""
+
+    code = "invalid_key"
+
+
+class InvalidCursor(OperationError):
+    """A cursor that was tampered with, belongs to another query, or is outdated."""
+
+    code = "invalid_cursor"
+    hint = "Start again from the first page."
+
+
+class GuardrailError(OperationError):
+    """The operation is refused before it reaches the store."""
+
+    code = "guardrail"
+
+
+class ScanRefused(GuardrailError):
+    """A scan was run outside a maintenance session."""
+
+    code = "scan_refused"
+    hint = "Declare an access pattern, or run maintenance work in `session.maintenance(reason)`."
+
+
+class LimitExceeded(GuardrailError):
+    """A walk, collection or page went past its declared maximum."""
+
+    code = "limit_exceeded"
+
+
+class BudgetExceeded(GuardrailError):
+    """An access pattern consumed more capacity than it declares."""
+
+    code = "budget_exceeded"
+
+
+class RequestError(PartitaError):
+    """The store answered the request with an error."""
+
+    code = "request"
+
+
+class ValidationFailed(RequestError):
+    """The request breaks one of DynamoDB's rules; nothing was written."""
+
+    code = "validation"
+
+
+class SerializationFailed(RequestError):
+    """A value cannot be read at all."""
+
+    code = "serialization"
+
+
+class ConditionFailed(RequestError):
+    """A condition was false, so nothing was written.
+
+    `item` is the stored item as plain attributes, where the request asked for it;
+    `current` is the same as an entity, where the operation knows which.
+    """
+
+    code = "condition_failed"
+
+    def __init__(
+        self,
+        message: str = "The conditional request failed",
+        *,
+        item: dict[str, Any] | None = None,
+        current: Any = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.item = item
+        self.current = current
+
+
+class AlreadyExists(ConditionFailed):
+    """An insert met an existing item."""
+
+    code = "already_exists"
+
+
+class VersionConflict(ConditionFailed):
+    """Another writer was first; `current` is what it wrote."""
+
+    code = "version_conflict"
+    hint = "Read again, apply the change to the current item, and write once more."
+
+
+class Reason:
+    """Why one action of a transaction did not go through; `code` is "None" where it was fine."""
+
+    __slots__ = ("code", "current", "item", "message", "operation")
+
+    def __init__(self, code: str = "None", message: str = "", item: dict[str, Any] | None = None) -> None:
+        self.code = code
+        self.message = message
+        self.item = item
+        self.operation: Any = None
+        self.current: Any = None
+
+    def __repr__(self) -> str:
+        return f"Reason({self.code!r}, {self.message!r})"
+
+
+class TransactionCancelled(RequestError):
+    """Nothing of the transaction was written. `reasons` aligns with its actions."""
+
+    code = "transaction_cancelled"
+
+    def __init__(self, reasons: Sequence[Reason]) -> None:
+        codes = ", ".join(reason.code for reason in reasons)
+        super().__init__(
+            "Transaction cancelled, please refer cancellation reasons for specific reasons "
+            f"[{codes}]"
+        )
+        self.reasons = tuple(reasons)
+
+    @property
+    def failed(self) -> tuple[Reason, ...]:
+        """The reasons that are not "None"."""
+        return tuple(reason for reason in self.reasons if reason.code != "None")
+
+
+class TransactionConflict(RequestError):
+    """Another transaction holds the item; the session retries these."""
+
+    code = "transaction_conflict"
+
+
+class TokenMismatch(RequestError):
+    """A client request token came again with another request."""
+
+    code = "token_mismatch"
+
+
+class TokenInProgress(RequestError):
+    """The first call with this client request token is still running."""
+
+    code = "token_in_progress"
+
+
+class TableNotFound(RequestError):
+    """The table or index does not exist."""
+
+    code = "table_not_found"
+    hint = "Create it with `session.create_tables()`."
+
+
+class TableInUse(RequestError):
+    """The table exists already, or is being changed."""
+
+    code = "table_in_use"
+
+
+class StreamTrimmed(RequestError):
+    """The position in the stream is older than what is kept (24 hours)."""
+
+    code = "stream_trimmed"
+
+
+class Throttled(RequestError):
+    """Capacity was exceeded; the session retries these before it raises."""
+
+    code = "throttled"
+
+
+class Unprocessed(RequestError):
+    """A batch could not be finished; `operations` names what is left."""
+
+    code = "unprocessed"
+
+    def __init__(self, message: str, *, operations: Sequence[Any] = ()) -> None:
+        super().__init__(message, hint="Run the remaining operations again.")
+        self.operations = tuple(operations)
+
+
+class StoreError(PartitaError):
+    """The store itself is in trouble."""
+
+    code = "store"
+
+
+class StoreDamaged(StoreError):
+    """The file is not a database of Partita's, or is corrupt; it was left as it is."""
+
+    code = "store_damaged"
+    hint = "Restore it from a backup; the damaged file was not touched."
+
+
+class StoreNewer(StoreError):
+    """The file was written by a newer version; it was left as it is."""
+
+    code = "store_newer"
+    hint = "Upgrade Partita to open this file."
+
+
+class StoreFull(StoreError):
+    """No space is left; the write did not happen."""
+
+    code = "store_full"
+    hint = "Free disk space and write again; what was acknowledged before is safe."
+
+
+class StoreReadOnly(StoreError):
+    """The file or its folder cannot be written."""
+
+    code = "store_read_only"
+    hint = "Choose a folder that this user may write to."
+
+
+class StoreBusy(StoreError):
+    """Another program holds the file."""
+
+    code = "store_busy"
+
+
+class StoreClosed(StoreError):
+    """The store was closed."""
+
+    code = "store_closed"
+
+
+class StoreUnavailable(StoreError):
+    """The store did not answer; whether a write happened is unknown."""
+
+    code = "store_unavailable"

@@ -1,0 +1,1 @@
+"""Conditions, updates, projections and key conditions: one tree, rendered, parsed and evaluated."""

@@ -1,0 +1,192 @@
+"""One tree for conditions, updates, projections and key conditions.
+
+The library builds it, the embedded store evaluates it, the remote store renders it to
+DynamoDB's text and the wire server parses text into it. Nodes are frozen and compare by value.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from partita._values import AttributeValue
+
+Comparator: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
+RangeOperator: TypeAlias = Literal["<", "<=", ">", ">=", "BETWEEN", "BEGINS_WITH"]
+
+
+class Path(Struct, frozen=True):
+    """A document path: attribute names and list positions, such as `("address", "lines", 0)`."""
+
+    parts: tuple[str | int, ...]
+
+
+class Value(Struct, frozen=True):
+    """A literal value."""
+
+    value: AttributeValue
+
+
+class Size(Struct, frozen=True):
+    """`size(path)`: conditions only."""
+
+    path: Path
+
+
+class IfNotExists(Struct, frozen=True):
+    """`if_not_exists(path, default)`: right-hand sides of SET only."""
+
+    path: Path
+    default: Operand
+
+
+class ListAppend(Struct, frozen=True):
+    """`list_append(first, second)`: right-hand sides of SET only."""
+
+    first: Operand
+    second: Operand
+
+
+class Arithmetic(Struct, frozen=True):
+    """`left + right` or `left - right`: right-hand sides of SET only."""
+
+    sign: Literal["+", "-"]
+    left: Operand
+    right: Operand
+
+
+Operand: TypeAlias = Path | Value | Size | IfNotExists | ListAppend | Arithmetic
+
+
+class Compare(Struct, frozen=True):
+    """`left <op> right`."""
+
+    op: Comparator
+    left: Operand
+    right: Operand
+
+
+class Between(Struct, frozen=True):
+    """`operand BETWEEN low AND high`, both ends included."""
+
+    operand: Operand
+    low: Operand
+    high: Operand
+
+
+class In(Struct, frozen=True):
+    """`operand IN (a, b, …)`, at most 100 options."""
+
+    operand: Operand
+    options: tuple[Operand, ...]
+
+
+class Exists(Struct, frozen=True):
+    """`attribute_exists(path)`."""
+
+    path: Path
+
+
+class Missing(Struct, frozen=True):
+    """`attribute_not_exists(path)`."""
+
+    path: Path
+
+
+class HasType(Struct, frozen=True):
+    """`attribute_type(path, type)`."""
+
+    path: Path
+    type: Operand
+
+
+class BeginsWith(Struct, frozen=True):
+    """`begins_with(operand, prefix)`."""
+
+    operand: Operand
+    prefix: Operand
+
+
+class Contains(Struct, frozen=True):
+    """`contains(operand, member)`: substring, set member or list element."""
+
+    operand: Operand
+    member: Operand
+
+
+class And(Struct, frozen=True):
+    """All terms hold."""
+
+    terms: tuple[Condition, ...]
+
+
+class Or(Struct, frozen=True):
+    """One term holds."""
+
+    terms: tuple[Condition, ...]
+
+
+class Not(Struct, frozen=True):
+    """The term does not hold."""
+
+    term: Condition
+
+
+Condition: TypeAlias = Compare | Between | In | Exists | Missing | HasType | BeginsWith | Contains | And | Or | Not
+
+
+class SetAction(Struct, frozen=True):
+    """`SET path = operand`."""
+
+    path: Path
+    operand: Operand
+
+
+class AddAction(Struct, frozen=True):
+    """`ADD path value`: a number is added, a set is united."""
+
+    path: Path
+    value: Value
+
+
+class DeleteAction(Struct, frozen=True):
+    """`DELETE path value`: the members of a set are taken out."""
+
+    path: Path
+    value: Value
+
+
+class Update(Struct, frozen=True):
+    """All clauses of one update expression. An empty one only makes sure that the item exists."""
+
+    sets: tuple[SetAction, ...] = ()
+    removes: tuple[Path, ...] = ()
+    adds: tuple[AddAction, ...] = ()
+    deletes: tuple[DeleteAction, ...] = ()
+
+
+class KeyRange(Struct, frozen=True):
+    """The one range condition of a key condition: two values for BETWEEN, one for the others."""
+
+    name: str
+    op: RangeOperator
+    values: tuple[AttributeValue, ...]
+
+
+class KeyCondition(Struct, frozen=True):
+    """Equalities on the partition key and leading sort keys, then at most one range."""
+
+    equal: tuple[tuple[str, AttributeValue], ...]
+    range: KeyRange | None = None
+
+
+Projection: TypeAlias = tuple[Path, ...]
+
+
+def both(first: Condition | None, second: Condition | None) -> Condition | None:
+    """The conjunction of two conditions of which either may be absent."""
+    if first is None or second is None:
+        return first or second
+    terms = (*(first.terms if isinstance(first, And) else (first,)),)
+    return And((*terms, *(second.terms if isinstance(second, And) else (second,))))

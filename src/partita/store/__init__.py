@@ -1,0 +1,1 @@
+"""The store interface and the values that pass through it."""

@@ -1,0 +1,336 @@
+"""Requests and responses: frozen values that every store takes and gives.
+
+They follow DynamoDB's API with three differences: values are plain Python, expressions are trees
+instead of text, and batch results align with the requests that asked for them.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from partita._values import Item
+from partita.expressions._ast import Condition, KeyCondition, Projection, Update
+from partita.store._schema import IndexSchema, StreamView, TableSchema
+
+Response_co = TypeVar("Response_co", covariant=True)
+
+Returns: TypeAlias = Literal["NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"]
+
+
+class Capacity(Struct, frozen=True):
+    """Units consumed on one table: its own part, and each index's."""
+
+    table: str
+    read: float = 0.0
+    write: float = 0.0
+    indexes: tuple[tuple[str, float, float], ...] = ()
+    """Name, read units and write units of each index that consumed any."""
+
+    @property
+    def total_read(self) -> float:
+        """Read units of the table and its indexes."""
+        return self.read + sum(read for _, read, _ in self.indexes)
+
+    @property
+    def total_write(self) -> float:
+        """Write units of the table and its indexes."""
+        return self.write + sum(write for _, _, write in self.indexes)
+
+
+# --- responses ---
+
+
+class ItemResponse(Struct, frozen=True):
+    """The item, or None where there is none; after a projection that matched nothing, an empty one."""
+
+    item: Item | None
+    capacity: Capacity
+
+
+class WriteResponse(Struct, frozen=True):
+    """What `returns` asked for; None where there is nothing to return."""
+
+    attributes: Item | None
+    capacity: Capacity
+
+
+class PageResponse(Struct, frozen=True):
+    """One page. `count` is after the filter, `scanned` before; `last_key` continues where there is more."""
+
+    items: list[Item]
+    count: int
+    scanned: int
+    last_key: Item | None
+    capacity: Capacity
+
+
+class BatchGetResponse(Struct, frozen=True):
+    """Items aligned with the gets; those left unprocessed are None here and listed there."""
+
+    items: list[Item | None]
+    unprocessed: tuple[GetItem, ...]
+    capacity: tuple[Capacity, ...]
+
+
+class BatchWriteResponse(Struct, frozen=True):
+    """The writes that were left unprocessed."""
+
+    unprocessed: tuple[PutItem | DeleteItem, ...]
+    capacity: tuple[Capacity, ...]
+
+
+class TransactGetResponse(Struct, frozen=True):
+    """Items aligned with the gets, all of one instant."""
+
+    items: list[Item | None]
+    capacity: tuple[Capacity, ...]
+
+
+class TransactWriteResponse(Struct, frozen=True):
+    """The transaction went through. `replayed`: its token had been seen, nothing ran again."""
+
+    capacity: tuple[Capacity, ...]
+    replayed: bool = False
+
+
+class TableDescription(Struct, frozen=True):
+    """A table with what the store knows of its state."""
+
+    schema: TableSchema
+    created_at: float
+    item_count: int
+    size_bytes: int
+    stream_id: str | None = None
+
+
+class StreamRecord(Struct, frozen=True):
+    """One change of one item. `by_ttl`: the sweeper deleted it."""
+
+    sequence: int
+    event: Literal["INSERT", "MODIFY", "REMOVE"]
+    keys: Item
+    old: Item | None
+    new: Item | None
+    at: float
+    size: int
+    by_ttl: bool = False
+
+
+class StreamPage(Struct, frozen=True):
+    """Records after a position; `closed` when the shard will have no more."""
+
+    records: list[StreamRecord]
+    closed: bool = False
+
+
+class Shard(Struct, frozen=True):
+    """One shard of a stream, with its parent where it was split from one."""
+
+    id: str
+    parent: str | None = None
+    closed: bool = False
+
+
+class StreamDescription(Struct, frozen=True):
+    """A table's stream and its shards, oldest first."""
+
+    stream_id: str
+    view: StreamView
+    enabled: bool
+    shards: tuple[Shard, ...]
+
+
+# --- requests ---
+
+
+class Request(Struct, Generic[Response_co], frozen=True):
+    """A request whose answer is a `Response_co`."""
+
+
+class GetItem(Request[ItemResponse], frozen=True):
+    """Read one item by its key."""
+
+    table: str
+    key: Item
+    consistent: bool = False
+    projection: Projection | None = None
+
+
+class PutItem(Request[WriteResponse], frozen=True):
+    """Write a whole item. `on_failure_item`: a failed condition carries the stored item."""
+
+    table: str
+    item: Item
+    condition: Condition | None = None
+    returns: Returns = "NONE"
+    on_failure_item: bool = False
+
+
+class UpdateItem(Request[WriteResponse], frozen=True):
+    """Change one item, or create it."""
+
+    table: str
+    key: Item
+    update: Update
+    condition: Condition | None = None
+    returns: Returns = "NONE"
+    on_failure_item: bool = False
+
+
+class DeleteItem(Request[WriteResponse], frozen=True):
+    """Delete one item; deleting what is not there succeeds."""
+
+    table: str
+    key: Item
+    condition: Condition | None = None
+    returns: Returns = "NONE"
+    on_failure_item: bool = False
+
+
+class ConditionCheck(Struct, frozen=True):
+    """Part of a transaction: the item must satisfy the condition."""
+
+    table: str
+    key: Item
+    condition: Condition
+    on_failure_item: bool = False
+
+
+class QueryTable(Request[PageResponse], frozen=True):
+    """Read a range of one partition, of the table or an index."""
+
+    table: str
+    key_condition: KeyCondition
+    index: str | None = None
+    filter: Condition | None = None
+    projection: Projection | None = None
+    limit: int | None = None
+    start: Item | None = None
+    forward: bool = True
+    consistent: bool = False
+    count_only: bool = False
+
+
+class ScanTable(Request[PageResponse], frozen=True):
+    """Read everything, page by page; `segment` of `segments` for parallel scans."""
+
+    table: str
+    index: str | None = None
+    filter: Condition | None = None
+    projection: Projection | None = None
+    limit: int | None = None
+    start: Item | None = None
+    segment: int = 0
+    segments: int = 1
+    consistent: bool = False
+    count_only: bool = False
+
+
+class BatchGetItem(Request[BatchGetResponse], frozen=True):
+    """Up to 100 gets of different items."""
+
+    gets: tuple[GetItem, ...]
+
+
+class BatchWriteItem(Request[BatchWriteResponse], frozen=True):
+    """Up to 25 unconditional puts and deletes of different items."""
+
+    writes: tuple[PutItem | DeleteItem, ...]
+
+
+class TransactGetItems(Request[TransactGetResponse], frozen=True):
+    """Up to 100 gets that all see one instant."""
+
+    gets: tuple[GetItem, ...]
+
+
+TransactAction: TypeAlias = PutItem | UpdateItem | DeleteItem | ConditionCheck
+
+
+class TransactWriteItems(Request[TransactWriteResponse], frozen=True):
+    """Up to 100 writes of different items, all or nothing. A repeated `token` does not run again."""
+
+    actions: tuple[TransactAction, ...]
+    token: str | None = None
+
+
+class CreateTable(Request[TableDescription], frozen=True):
+    """Create a table with its indexes, TTL attribute and stream."""
+
+    schema: TableSchema
+
+
+class DescribeTable(Request[TableDescription], frozen=True):
+    """What the store knows of a table."""
+
+    table: str
+
+
+class DeleteTable(Request[TableDescription], frozen=True):
+    """Delete a table with everything in it."""
+
+    table: str
+
+
+class ListTables(Request[tuple[str, ...]], frozen=True):
+    """All table names, sorted."""
+
+
+class CreateIndex(Request[TableDescription], frozen=True):
+    """Add a global index to a table and fill it from the items."""
+
+    table: str
+    index: IndexSchema
+
+
+class DeleteIndex(Request[TableDescription], frozen=True):
+    """Remove a global index from a table."""
+
+    table: str
+    index: str
+
+
+class SetTimeToLive(Request[TableDescription], frozen=True):
+    """Name the TTL attribute of a table, or switch TTL off with None."""
+
+    table: str
+    attribute: str | None
+
+
+class SetStream(Request[TableDescription], frozen=True):
+    """Enable a table's stream with a view, or disable it with None."""
+
+    table: str
+    view: StreamView | None
+
+
+class DescribeStream(Request[StreamDescription], frozen=True):
+    """A table's stream and its shards."""
+
+    table: str
+
+
+class ReadStream(Request[StreamPage], frozen=True):
+    """Records of a shard after a sequence number (0: from the oldest kept)."""
+
+    table: str
+    shard: str
+    after: int = 0
+    limit: int = 1000
+
+
+DataRequest: TypeAlias = (
+    GetItem
+    | PutItem
+    | UpdateItem
+    | DeleteItem
+    | QueryTable
+    | ScanTable
+    | BatchGetItem
+    | BatchWriteItem
+    | TransactGetItems
+    | TransactWriteItems
+)
+

@@ -1,0 +1,55 @@
+"""What a store knows of a table: keys, indexes, TTL attribute and stream. Nothing of entities."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+KeyType: TypeAlias = Literal["S", "N", "B"]
+StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
+
+
+class KeyAttribute(Struct, frozen=True):
+    """One attribute of a key, with its type."""
+
+    name: str
+    type: KeyType = "S"
+
+
+class IndexSchema(Struct, frozen=True):
+    """A secondary index. A global one may have up to four hash and four range attributes.
+
+    `projection` is "ALL", "KEYS_ONLY" or the names of the attributes that are projected besides the keys.
+    """
+
+    name: str
+    hash: tuple[KeyAttribute, ...]
+    range: tuple[KeyAttribute, ...] = ()
+    projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
+    local: bool = False
+
+    @property
+    def key(self) -> tuple[KeyAttribute, ...]:
+        """Hash and range attributes, in order."""
+        return (*self.hash, *self.range)
+
+
+class TableSchema(Struct, frozen=True):
+    """A table as a store sees it."""
+
+    name: str
+    hash: KeyAttribute
+    range: KeyAttribute | None = None
+    indexes: tuple[IndexSchema, ...] = ()
+    ttl: str | None = None
+    stream: StreamView | None = None
+
+    @property
+    def key(self) -> tuple[KeyAttribute, ...]:
+        """Hash and, where there is one, range attribute."""
+        return (self.hash,) if self.range is None else (self.hash, self.range)
+
+    def index(self, name: str) -> IndexSchema | None:
+        """The index of that name."""
+        return next((index for index in self.indexes if index.name == name), None)

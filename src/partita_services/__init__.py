@@ -1,0 +1,1 @@
+"""Services built on Partita, each with the same file names."""
