@@ -1,0 +1,45 @@
+# Every target prepares .venv by itself when it is missing or out of date.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+CODE := $(wildcard src tests bench)
+
+# Pyright otherwise asks the network whether a newer version exists.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint bench soak docs
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## prepare .venv with the pinned versions
+
+# The first pyright run is made here, so that later ones need no network.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/pyright --version
+	@touch $@
+
+run: $(READY) ## serve the services on the embedded store
+	$(BIN)/partita serve
+
+test: $(READY) ## run all tests, in random order and in parallel
+	$(BIN)/pytest
+
+lint: $(READY) ## check rules, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(CODE)
+	$(BIN)/pyright
+
+bench: $(READY) ## measure and print the ratios
+	$(BIN)/python -m bench
+
+soak: $(READY) ## run under load for a long time
+	$(BIN)/python -m bench.soak
+
+docs: $(READY) ## run the examples of the documentation
+	$(BIN)/pytest tests/test_docs.py

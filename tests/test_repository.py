@@ -1,0 +1,83 @@
+"""The repository itself: portable files, pinned versions, explained dependencies."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+# Written in pieces, so that this file does not contain what it forbids.
+REGISTRY_HOSTS = [
+    ".".join(parts)
+    for parts in (
+        ("pypi", "org"),
+        ("pythonhosted", "org"),
+        ("registry", "npmjs", "org"),
+        ("registry", "yarnpkg", "com"),
+        ("conda", "anaconda", "org"),
+        ("repo", "maven", "apache", "org"),
+    )
+]
+MACHINE_PATH = re.compile(r"(?<![\w.*}-])/(?:(?:work|root)(?![\w-])|(?:home|Users)/\w)")
+PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.!+]*")
+
+
+def tracked_texts() -> dict[str, str]:
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
+    names = [name for name in listing.stdout.split("\0") if (ROOT / name).is_file()]
+    return {name: (ROOT / name).read_text(encoding="utf-8", errors="replace") for name in names}
+
+
+def package_name(requirement: str) -> str:
+    """The name that a requirement starts with, as indexes normalise it."""
+    name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def declared_dependencies() -> set[str]:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = declared["project"]
+    requirements = [*declared["build-system"]["requires"], *project["dependencies"]]
+    for extra in project["optional-dependencies"].values():
+        requirements += extra
+    return {package_name(requirement) for requirement in requirements}
+
+
+def constraints() -> list[str]:
+    return (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_no_tracked_file_names_a_package_registry() -> None:
+    named = [
+        (name, host) for name, text in tracked_texts().items() for host in REGISTRY_HOSTS if host in text
+    ]
+    assert named == []
+
+
+def test_no_tracked_file_has_a_path_of_one_machine() -> None:
+    found = [(name, hit[0]) for name, text in tracked_texts().items() for hit in MACHINE_PATH.finditer(text)]
+    assert found == []
+
+
+def test_a_machine_path_is_recognised() -> None:
+    for folder in ("work", "root", "home/me", "Users/me"):
+        assert MACHINE_PATH.search(f'open("/{folder}/notes")'), folder
+    for harmless in ("/workers", "/root-cause", "src/work/x", "https://example.com/work", "/home"):
+        assert not MACHINE_PATH.search(harmless), harmless
+
+
+def test_every_dependency_is_explained() -> None:
+    explained = re.findall(
+        r"^\| `([^`]+)` \| \S", (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(declared_dependencies()) == sorted(explained)
+
+
+def test_constraints_are_exact_versions_only() -> None:
+    assert [line for line in constraints() if not PINNED.fullmatch(line)] == []
+
+
+def test_every_installed_dependency_is_pinned() -> None:
+    pinned = {package_name(line) for line in constraints()}
+    assert declared_dependencies() - pinned == {"hatchling", "partita"}  # the builder, and the package itself
