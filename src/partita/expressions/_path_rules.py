@@ -1,0 +1,63 @@
+"""The rules of document paths: how deep they may be, and that no two of them meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from partita._values import MAX_DEPTH
+from partita.expressions._ast import Path
+from partita.expressions._refusal import Refusal
+
+MAX_LIST_INDEX: Final = 2**31 - 1
+
+
+def path_text(path: Path) -> str:
+    """A path as DynamoDB's messages show it: `[a, [0], b]`."""
+    return f"[{', '.join(part if isinstance(part, str) else f'[{part}]' for part in path.parts)}]"
+
+
+def check_path(path: Path) -> None:
+    """Refuse a path that is empty, too deep, or has a part that can lead nowhere."""
+    if not path.parts:
+        raise Refusal("The document path has no element(s);")
+    if not isinstance(path.parts[0], str):
+        raise Refusal("The document path does not start with a map element;")
+    if len(path.parts) > MAX_DEPTH:
+        raise Refusal(f"The document path has too many nesting levels; nesting levels: {len(path.parts)}")
+    for part in path.parts:
+        if part == "":
+            raise Refusal("The document path has an empty attribute name;")
+        if isinstance(part, int) and not 0 <= part <= MAX_LIST_INDEX:
+            raise Refusal(f"List index is not within the allowable range; index: [{part}]")
+
+
+def check_overlaps(paths: Sequence[Path]) -> None:
+    """Refuse paths of which one contains another, or that take one value for a map and a list."""
+    if len(paths) < 2:  # noqa: PLR2004 - it takes two
+        return
+    # In this order a path stands right before the first one that it contains or contradicts.
+    order = [(_order(path), place) for place, path in enumerate(paths)]
+    for (_, first), (_, second) in pairwise(sorted(order)):
+        _check_pair(paths[min(first, second)], paths[max(first, second)])
+
+
+def _order(path: Path) -> list[tuple[bool, str | int]]:
+    return [(isinstance(part, int), part) for part in path.parts]
+
+
+def _check_pair(one: Path, two: Path) -> None:
+    for left, right in zip(one.parts, two.parts, strict=False):
+        if left != right:
+            if type(left) is not type(right):
+                raise _meeting("conflict", one, two)
+            return
+    raise _meeting("overlap", one, two)
+
+
+def _meeting(how: str, one: Path, two: Path) -> Refusal:
+    return Refusal(
+        f"Two document paths {how} with each other; must remove or rewrite one of these paths; "
+        f"path one: {path_text(one)}, path two: {path_text(two)}"
+    )
