@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from partita._values import MAX_DEPTH
-from partita.expressions._ast import Path
+from partita.expressions._ast import Path, Projection
 from partita.expressions._refusal import Refusal
 
 MAX_LIST_INDEX: Final = 2**31 - 1
@@ -31,6 +31,13 @@ def check_path(path: Path) -> None:
             raise Refusal("The document path has an empty attribute name;")
         if isinstance(part, int) and not 0 <= part <= MAX_LIST_INDEX:
             raise Refusal(f"List index is not within the allowable range; index: [{part}]")
+
+
+def check_projection(projection: Projection) -> None:
+    """Refuse what DynamoDB refuses."""
+    for path in projection:
+        check_path(path)
+    check_overlaps(projection)
 
 
 def check_overlaps(paths: Sequence[Path]) -> None:

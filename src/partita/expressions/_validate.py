@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from partita.expressions._ast import Condition, Projection, Update
 from partita.expressions._condition_rules import check_condition
-from partita.expressions._path_rules import check_overlaps, check_path
+from partita.expressions._path_rules import check_projection
 from partita.expressions._refusal import Within
 from partita.expressions._update_rules import check_update
 
@@ -44,6 +44,4 @@ def validate_projection(projection: Projection) -> None:
         ValidationFailed: it breaks a rule of DynamoDB's.
     """
     with Within("ProjectionExpression"):
-        for path in projection:
-            check_path(path)
-        check_overlaps(projection)
+        check_projection(projection)

@@ -1,0 +1,118 @@
+"""Turning a parsed condition into a key condition, or saying why it is none."""
+
+from __future__ import annotations
+
+from typing import Final, cast
+
+from partita._values import AttributeValue
+from partita.errors import ValidationFailed
+from partita.expressions._ast import (
+    And,
+    BeginsWith,
+    Between,
+    Compare,
+    Condition,
+    Contains,
+    Exists,
+    HasType,
+    In,
+    KeyCondition,
+    KeyRange,
+    Missing,
+    Not,
+    Operand,
+    Or,
+    Path,
+    RangeOperator,
+    Size,
+    Value,
+)
+
+_OPERATORS: Final[dict[type, str]] = {
+    Or: "OR",
+    Not: "NOT",
+    In: "IN",
+    Exists: "attribute_exists",
+    Missing: "attribute_not_exists",
+    HasType: "attribute_type",
+    Contains: "contains",
+}
+_MIRRORED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def key_condition(condition: Condition) -> KeyCondition:
+    """The key condition that a condition amounts to.
+
+    Raises:
+        ValidationFailed: it asks for more than equalities and one range.
+    """
+    equal: dict[str, AttributeValue] = {}
+    ranges: dict[str, KeyRange] = {}
+    for term in _terms(condition):
+        operator, name, values = _read(term)
+        if name in equal or name in ranges:
+            raise ValidationFailed("KeyConditionExpressions must only contain one condition per key")
+        if operator == "=":
+            equal[name] = values[0]
+        else:
+            ranges[name] = KeyRange(name, cast("RangeOperator", operator), values)
+    if not equal or len(ranges) > 1:
+        raise ValidationFailed("Query key condition not supported")
+    return KeyCondition(tuple(equal.items()), next(iter(ranges.values()), None))
+
+
+def _terms(condition: Condition) -> list[Condition]:
+    terms: list[Condition] = []
+    pending = [condition]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, And):
+            pending.extend(reversed(node.terms))
+        else:
+            terms.append(node)
+    return terms
+
+
+def _read(term: Condition) -> tuple[str, str, tuple[AttributeValue, ...]]:
+    """The operator, the attribute and the values that it is compared with."""
+    if isinstance(term, Compare) and term.op != "<>":
+        name, place, values = _split((term.left, term.right))
+        return (term.op if place == 0 else _MIRRORED[term.op]), name, values
+    if isinstance(term, Between):
+        return "BETWEEN", *_key_first("BETWEEN", (term.operand, term.low, term.high))
+    if isinstance(term, BeginsWith):
+        return "BEGINS_WITH", *_key_first("begins_with", (term.operand, term.prefix))
+    operator = "<>" if isinstance(term, Compare) else _OPERATORS[type(term)]
+    raise ValidationFailed(f"Invalid operator used in KeyConditionExpression: {operator}")
+
+
+def _key_first(operator: str, operands: tuple[Operand, ...]) -> tuple[str, tuple[AttributeValue, ...]]:
+    if isinstance(operands[0], Value):
+        raise ValidationFailed(
+            f"Invalid condition in KeyConditionExpression: {operator} operator must have "
+            "the key attribute as its first operand"
+        )
+    name, _, values = _split(operands)
+    return name, values
+
+
+def _split(operands: tuple[Operand, ...]) -> tuple[str, int, tuple[AttributeValue, ...]]:
+    """The one attribute among the operands, its place, and the values."""
+    if any(isinstance(operand, Size) for operand in operands):
+        raise ValidationFailed("KeyConditionExpressions cannot contain nested operations")
+    paths = [(operand, place) for place, operand in enumerate(operands) if isinstance(operand, Path)]
+    if not paths:
+        raise ValidationFailed("Invalid condition in KeyConditionExpression: No key attribute specified")
+    path, place = paths[0]
+    if len(path.parts) > 1:
+        raise ValidationFailed("KeyConditionExpressions cannot have conditions on nested attributes")
+    if len(paths) > 1:
+        message = (
+            "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
+        )
+        raise ValidationFailed(message)
+    return (
+        str(path.parts[0]),
+        place,
+        tuple(operand.value for operand in operands if isinstance(operand, Value)),
+    )

@@ -1,0 +1,268 @@
+"""Parsing DynamoDB's text into trees, for requests that come over the wire.
+
+condition  = or-term {OR or-term}        or-term = and-term {AND and-term}
+and-term   = [NOT] ("(" condition ")" | comparison | predicate)
+comparison = operand (comparator operand | BETWEEN operand AND operand | IN "(" operand {"," operand} ")")
+update     = {SET path "=" assigned {","…} | REMOVE path {","…} | (ADD | DELETE) path value {","…}}
+assigned   = operand [("+" | "-") operand]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeVar, cast
+
+from partita.expressions._ast import (
+    AddAction,
+    And,
+    Arithmetic,
+    BeginsWith,
+    Between,
+    Comparator,
+    Compare,
+    Condition,
+    Contains,
+    DeleteAction,
+    Exists,
+    HasType,
+    In,
+    KeyCondition,
+    Missing,
+    Not,
+    Operand,
+    Or,
+    Path,
+    Projection,
+    SetAction,
+    Size,
+    Update,
+)
+from partita.expressions._condition_rules import check_condition
+from partita.expressions._key_condition import key_condition
+from partita.expressions._operands import PREDICATES, OperandReader, Substitutions
+from partita.expressions._path_rules import check_projection
+from partita.expressions._refusal import Refusal, Within, misused, path_required, redundant_parentheses
+from partita.expressions._tokens import Tokens
+from partita.expressions._update_rules import check_update
+
+__all__ = ["Substitutions", "parse_condition", "parse_key_condition", "parse_projection", "parse_update"]
+
+T = TypeVar("T")
+
+_COMPARATORS: Final = ("=", "<>", "<", "<=", ">", ">=")
+_AFTER_OPERAND: Final = frozenset({*_COMPARATORS, "BETWEEN", "IN", ".", "["})
+_CONDITION_WORDS: Final = frozenset({"AND", "OR", "NOT", "BETWEEN", "IN"})
+_SECTIONS: Final = frozenset({"SET", "REMOVE", "ADD", "DELETE"})
+_PATH_PREDICATES: Final[dict[str, Callable[..., Condition]]] = {
+    "attribute_exists": Exists,
+    "attribute_not_exists": Missing,
+    "attribute_type": HasType,
+}
+_VALUE_PREDICATES: Final[dict[str, Callable[..., Condition]]] = {
+    "begins_with": BeginsWith,
+    "contains": Contains,
+}
+
+
+def parse_condition(text: str, subs: Substitutions, what: str = "ConditionExpression") -> Condition:
+    """A condition or filter, valid as by `validate_condition`; `what` names it in messages.
+
+    Raises:
+        ValidationFailed: the text is no condition, or the condition breaks a rule.
+    """
+    with Within(what):
+        condition = _read_condition(OperandReader(Tokens(text, _CONDITION_WORDS), subs, update=False))
+        check_condition(condition)
+        return condition
+
+
+def parse_key_condition(text: str, subs: Substitutions) -> KeyCondition:
+    """A key condition: equalities in the order of the text, then the range, wherever it stood.
+
+    Raises:
+        ValidationFailed: the text is no key condition.
+    """
+    return key_condition(parse_condition(text, subs, "KeyConditionExpression"))
+
+
+def parse_update(text: str, subs: Substitutions) -> Update:
+    """An update, valid as by `validate_update`.
+
+    Raises:
+        ValidationFailed: the text is no update, or the update breaks a rule.
+    """
+    with Within("UpdateExpression"):
+        update = _read_update(OperandReader(Tokens(text, _SECTIONS), subs, update=True))
+        check_update(update)
+        return update
+
+
+def parse_projection(text: str, subs: Substitutions) -> Projection:
+    """A projection, valid as by `validate_projection`.
+
+    Raises:
+        ValidationFailed: the text is no projection, or the projection breaks a rule.
+    """
+    with Within("ProjectionExpression"):
+        reader = OperandReader(Tokens(text, frozenset()), subs, update=False)
+        projection = tuple(_listed(reader, reader.path))
+        reader.tokens.finish()
+        check_projection(projection)
+        return projection
+
+
+def _listed(reader: OperandReader, read: Callable[[], T]) -> list[T]:
+    found = [read()]
+    while reader.tokens.skip(","):
+        found.append(read())
+    return found
+
+
+# --- conditions ---
+
+
+class _Group:
+    """The terms between two parentheses, as far as they have been read."""
+
+    def __init__(self) -> None:
+        self._ors: list[Condition] = []
+        self._ands: list[Condition] = []
+        self._negations = 0
+        self._only_group = False
+
+    def negate(self) -> None:
+        self._negations += 1
+
+    def add(self, term: Condition, *, grouped: bool = False) -> None:
+        self._only_group = grouped and not (self._negations or self._ands or self._ors)
+        for _ in range(self._negations):
+            term = Not(term)
+        self._negations = 0
+        self._ands.append(term)
+
+    def next_or(self) -> None:
+        self._ors.append(self._ands[0] if len(self._ands) == 1 else And(tuple(self._ands)))
+        self._ands = []
+
+    def closed(self) -> Condition:
+        if self._only_group:
+            raise redundant_parentheses()
+        return self.whole()
+
+    def whole(self) -> Condition:
+        self.next_or()
+        return self._ors[0] if len(self._ors) == 1 else Or(tuple(self._ors))
+
+
+def _read_condition(reader: OperandReader) -> Condition:
+    """Groups are kept in a list and not on Python's stack, so that no nesting is too deep for it."""
+    tokens = reader.tokens
+    groups = [_Group()]
+    while True:
+        if tokens.skip("NOT"):
+            groups[-1].negate()
+            continue
+        if tokens.kind() == "(" and tokens.kind_after_group() not in _AFTER_OPERAND:
+            tokens.take()
+            groups.append(_Group())
+            continue
+        groups[-1].add(_read_term(reader))
+        while len(groups) > 1 and tokens.skip(")"):
+            term = groups.pop().closed()
+            groups[-1].add(term, grouped=True)
+        if tokens.skip("OR"):
+            groups[-1].next_or()
+        elif not tokens.skip("AND"):
+            break
+    if len(groups) > 1:
+        raise tokens.unexpected()
+    tokens.finish()
+    return groups[0].whole()
+
+
+def _read_term(reader: OperandReader) -> Condition:
+    tokens = reader.tokens
+    if tokens.called() in PREDICATES:
+        return _read_predicate(reader, tokens.take().text)
+    left = reader.operand()
+    if tokens.kind() in _COMPARATORS:
+        return Compare(cast("Comparator", tokens.take().kind), left, reader.operand())
+    if tokens.skip("BETWEEN"):
+        low = reader.operand()
+        tokens.expect("AND")
+        return Between(left, low, reader.operand())
+    if tokens.skip("IN"):
+        return In(left, tuple(reader.operands()))
+    if isinstance(left, Size):
+        raise misused("size")
+    raise tokens.unexpected()
+
+
+def _read_predicate(reader: OperandReader, name: str) -> Condition:
+    operands: list[Any] = reader.arguments(name, PREDICATES[name])
+    if reader.tokens.kind() in _AFTER_OPERAND:
+        raise misused(name)
+    if name in _VALUE_PREDICATES:
+        return _VALUE_PREDICATES[name](*operands)
+    if not isinstance(operands[0], Path):
+        raise path_required(name)
+    return _PATH_PREDICATES[name](*operands)
+
+
+# --- updates ---
+
+
+def _read_update(reader: OperandReader) -> Update:
+    sections: dict[str, tuple[Any, ...]] = {}
+    while reader.tokens.kind() != "end":
+        section = reader.tokens.kind()
+        if section not in _SECTIONS:
+            raise reader.tokens.unexpected()
+        reader.tokens.take()
+        if section in sections:
+            raise Refusal(f'The "{section}" section can only be used once in an update expression;')
+        sections[section] = tuple(_listed(reader, _action_reader(reader, section)))
+    if not sections:
+        raise reader.tokens.unexpected()
+    return Update(
+        sets=sections.get("SET", ()),
+        removes=sections.get("REMOVE", ()),
+        adds=sections.get("ADD", ()),
+        deletes=sections.get("DELETE", ()),
+    )
+
+
+def _action_reader(reader: OperandReader, section: str) -> Callable[[], Any]:
+    readers: dict[str, Callable[[], Any]] = {
+        "SET": lambda: _read_set(reader),
+        "REMOVE": reader.path,
+        "ADD": lambda: AddAction(reader.path(), reader.value()),
+        "DELETE": lambda: DeleteAction(reader.path(), reader.value()),
+    }
+    return readers[section]
+
+
+def _read_set(reader: OperandReader) -> SetAction:
+    path = reader.path()
+    reader.tokens.expect("=")
+    return SetAction(path, _read_assigned(reader))
+
+
+def _read_assigned(reader: OperandReader) -> Operand:
+    tokens = reader.tokens
+    if tokens.kind() != "(" or tokens.kind_after_group() in {"+", "-"}:
+        return _read_sum(reader)
+    tokens.take()
+    if tokens.kind() == "(" and tokens.kind_after_group() == ")":
+        raise redundant_parentheses()
+    assigned = _read_sum(reader)
+    tokens.expect(")")
+    return assigned
+
+
+def _read_sum(reader: OperandReader) -> Operand:
+    left = reader.operand()
+    if reader.tokens.kind() not in {"+", "-"}:
+        return left
+    sign = cast("Literal['+', '-']", reader.tokens.take().kind)
+    return Arithmetic(sign, left, reader.operand())

@@ -1,0 +1,114 @@
+"""Splitting the text of an expression into tokens, and walking along them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from partita.expressions._refusal import Refusal
+
+MAX_EXPRESSION_BYTES: Final = 4_096
+_TOKEN: Final = re.compile(
+    r"(?P<name>[A-Za-z][A-Za-z0-9_]*)|(?P<hash>#[A-Za-z0-9_]+)|(?P<colon>:[A-Za-z0-9_]+)|(?P<index>[0-9]+)"
+    r"|(?P<sign><=|>=|<>|[=<>()\[\],.+-])|(?P<space>[ \t\r\n]+)|(?P<unknown>.)",
+    re.DOTALL,
+)
+
+
+class Token(NamedTuple):
+    """A piece of the text. `kind` is the sign or keyword itself, or what sort of piece it is."""
+
+    kind: str
+    text: str
+    start: int
+
+
+class Tokens:
+    """The tokens of one expression, and how far they have been read.
+
+    Raises:
+        Refusal: the expression is empty or too long.
+    """
+
+    def __init__(self, text: str, keywords: frozenset[str]) -> None:
+        if not text:
+            raise Refusal("The expression can not be empty;")
+        size = len(text.encode(errors="surrogatepass"))
+        if size > MAX_EXPRESSION_BYTES:
+            raise Refusal(f"Expression size has exceeded the maximum allowed size; expression size: {size}")
+        self._text = text
+        self._tokens = _split(text, keywords)
+        self._closing = _pairs(self._tokens)
+        self._at = 0
+
+    def kind(self, ahead: int = 0) -> str:
+        """What the next token is, or one further ahead; "end" after the last."""
+        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)].kind
+
+    def called(self) -> str | None:
+        """The name of the function that comes next, if one does."""
+        return self._tokens[self._at].text if self.kind() == "name" and self.kind(1) == "(" else None
+
+    def take(self) -> Token:
+        """The next token, which is then read."""
+        token = self._tokens[self._at]
+        if token.kind == "end":
+            raise self.unexpected()
+        self._at += 1
+        return token
+
+    def skip(self, *kinds: str) -> bool:
+        """Read the next token if it is one of these."""
+        if self.kind() not in kinds:
+            return False
+        self._at += 1
+        return True
+
+    def expect(self, kind: str) -> Token:
+        """Read the next token, which must be this."""
+        if self.kind() != kind:
+            raise self.unexpected()
+        return self.take()
+
+    def finish(self) -> None:
+        """Nothing may be left."""
+        if self.kind() != "end":
+            raise self.unexpected()
+
+    def kind_after_group(self) -> str:
+        """What follows the parenthesis that closes the one at hand; "end" where none does."""
+        closing = self._closing.get(self._at)
+        return "end" if closing is None else self._tokens[closing + 1].kind
+
+    def unexpected(self) -> Refusal:
+        """That the next token cannot stand here, shown with its neighbours."""
+        token = self._tokens[self._at]
+        before = self._tokens[max(self._at - 1, 0)]
+        after = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
+        near = self._text[before.start : after.start + len(after.text)].strip()
+        return Refusal(f'Syntax error; token: "{token.text or "<EOF>"}", near: "{near}"')
+
+
+def _split(text: str, keywords: frozenset[str]) -> list[Token]:
+    tokens = []
+    for match in _TOKEN.finditer(text):
+        kind, piece = str(match.lastgroup), match[0]
+        if kind == "sign":
+            kind = piece
+        elif kind == "name" and piece.upper() in keywords:
+            kind = piece.upper()
+        if kind != "space":
+            tokens.append(Token(kind, piece, match.start()))
+    tokens.append(Token("end", "", len(text)))
+    return tokens
+
+
+def _pairs(tokens: list[Token]) -> dict[int, int]:
+    """Where each opening parenthesis is closed."""
+    closing, open_at = {}, []
+    for place, token in enumerate(tokens):
+        if token.kind == "(":
+            open_at.append(place)
+        elif token.kind == ")" and open_at:
+            closing[open_at.pop()] = place
+    return closing
