@@ -1,0 +1,80 @@
+"""Items as bytes: MessagePack, with extensions for what it lacks (exact numbers and sets).
+
+Numbers are brought to canonical form on the way in, so what comes out is always canonical.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+from msgspec.msgpack import Decoder, Encoder, Ext
+
+from partita._values import Item, number
+from partita.errors import ValidationFailed
+
+_DECIMAL: Final = 1
+_STRING_SET: Final = 2
+_NUMBER_SET: Final = 3
+_BINARY_SET: Final = 4
+_LONG: Final = 5
+
+_PLAIN: Final = frozenset((str, bool, type(None), bytes))
+_SET_CODES: Final[dict[type, int]] = {str: _STRING_SET, int: _NUMBER_SET, Decimal: _NUMBER_SET, bytes: _BINARY_SET}
+_INT_RANGE: Final = range(-(2**63), 2**64)
+
+_encode = Encoder().encode
+
+
+def encode_item(item: Item) -> bytes:
+    """The stored form of an item whose values have been validated.
+
+    Raises:
+        ValidationFailed: an attribute name is empty.
+    """
+    return _encode(_packed_map(item))
+
+
+def _packed_map(members: dict[str, Any]) -> dict[str, Any]:
+    if "" in members:
+        raise ValidationFailed("One or more parameter values were invalid: Empty attribute name")
+    return {name: value if type(value) in _PLAIN else _packed(value) for name, value in members.items()}
+
+
+def _packed(value: Any) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is int or kind is Decimal:
+        return _packed_number(number(value))
+    if kind is list:
+        return [_packed(element) for element in value]
+    if kind is dict:
+        return _packed_map(value)
+    return _packed_set(value)
+
+
+def _packed_number(value: int | Decimal) -> int | Ext:
+    if isinstance(value, Decimal):
+        return Ext(_DECIMAL, str(value).encode())
+    return value if value in _INT_RANGE else Ext(_LONG, str(value).encode())
+
+
+def _packed_set(members: frozenset[Any] | set[Any]) -> Ext:
+    code = _SET_CODES[type(next(iter(members)))]
+    # Sorted, so that equal sets have equal bytes.
+    return Ext(code, _encode([_packed(member) for member in sorted(members)]))
+
+
+def _unpacked(code: int, data: memoryview) -> Any:
+    if code == _DECIMAL:
+        return Decimal(str(data, "ascii"))
+    if code == _LONG:
+        return int(str(data, "ascii"))
+    return frozenset(_decoder.decode(data))
+
+
+_decoder: Final[Decoder[Any]] = Decoder(ext_hook=_unpacked)
+
+decode_item = _decoder.decode
+"""The item in plain Python form, with nothing shared."""

@@ -1,0 +1,84 @@
+"""Capacity units as AWS charges them, the table's and each index's apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from partita._sizes import read_units, write_units
+from partita._values import equal
+from partita.store._requests import Capacity
+from partita.store.embedded._changes import Change
+from partita.store.embedded._table import Index, Row, entry_size
+
+
+def of_write(change: Change, factor: int = 1) -> Capacity:
+    """Units of a write: the larger of before and after, and what changed in each index.
+
+    A transaction charges the table's part twice, and the indexes' once.
+    """
+    table = change.table
+    units = write_units(change.largest) * factor
+    if not table.indexes:
+        return Capacity(table.name, write=units)
+    return Capacity(table.name, write=units, indexes=tuple(_index_parts(change)))
+
+
+def _index_parts(change: Change) -> Iterable[tuple[str, float, float]]:
+    for position, index in enumerate(change.table.indexes):
+        old = change.old_entries[position] if change.before is not None else index.empty
+        new = change.entries[position] if change.after is not None else index.empty
+        units = _index_units(index, change, old, new)
+        if units:
+            yield index.name, 0.0, units
+
+
+def _index_units(index: Index, change: Change, old: Row, new: Row) -> float:
+    was_in, is_in = old[0] is not None, new[0] is not None
+    if was_in and is_in and old == new:
+        return _units_of_same_key(index, change)
+    return (_old_units(index, change) if was_in else 0.0) + (_new_units(index, change) if is_in else 0.0)
+
+
+def _units_of_same_key(index: Index, change: Change) -> float:
+    assert change.before is not None  # noqa: S101 - it was in the index
+    assert change.after is not None  # noqa: S101 - it is in the index
+    if equal(index.projection(change.before.item), index.projection(change.after)):
+        return 0.0
+    return max(_old_units(index, change), _new_units(index, change))
+
+
+def _old_units(index: Index, change: Change) -> float:
+    assert change.before is not None  # noqa: S101 - it was in the index
+    return write_units(entry_size(index, change.before.item, change.before.size))
+
+
+def _new_units(index: Index, change: Change) -> float:
+    assert change.after is not None  # noqa: S101 - it is in the index
+    return write_units(entry_size(index, change.after, change.size))
+
+
+def of_get(table: str, size: int, *, consistent: bool) -> Capacity:
+    """Units of reading one item."""
+    return Capacity(table, read_units(size, consistent=consistent))
+
+
+def total(parts: Iterable[Capacity]) -> tuple[Capacity, ...]:
+    """One sum for each table, in the order in which the tables came."""
+    sums: dict[str, Capacity] = {}
+    for part in parts:
+        known = sums.get(part.table)
+        sums[part.table] = part if known is None else _sum(known, part)
+    return tuple(sums.values())
+
+
+def _sum(left: Capacity, right: Capacity) -> Capacity:
+    indexes = {name: (read, write) for name, read, write in left.indexes}
+    for name, read, write in right.indexes:
+        known_read, known_write = indexes.get(name, (0.0, 0.0))
+        indexes[name] = (known_read + read, known_write + write)
+    return Capacity(
+        left.table,
+        left.read + right.read,
+        left.write + right.write,
+        tuple((name, read, write) for name, (read, write) in indexes.items()),
+    )

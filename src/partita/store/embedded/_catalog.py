@@ -1,0 +1,73 @@
+"""The tables of a file, read into memory.
+
+Every change of the catalog raises the generation that is kept in the file. A writer compares it at
+the start of each batch; a reader reads again when it meets a table or an index that it does not know.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import apsw
+import msgspec
+from msgspec import Struct
+
+from partita.store._schema import TableSchema
+from partita.store.embedded._table import Stream, Table, not_found
+
+_SQL_TABLES = "SELECT id, definition FROM tables"
+_SQL_INDEXES = "SELECT table_id, name, id FROM indexes"
+_SQL_STREAMS = "SELECT table_id, id, view FROM streams WHERE closed_at IS NULL"
+_SQL_GENERATION = "SELECT generation FROM store"
+
+_definition = msgspec.json.Decoder(TableSchema)
+
+
+class Catalog(Struct, frozen=True):
+    """All tables as of one generation."""
+
+    generation: int
+    tables: dict[str, Table]
+
+    def table(self, name: str) -> Table:
+        """The table of that name.
+
+        Raises:
+            TableNotFound: there is none.
+        """
+        table = self.tables.get(name)
+        if table is None:
+            raise not_found(name)
+        return table
+
+
+EMPTY = Catalog(0, {})
+
+
+def generation(connection: apsw.Connection) -> int:
+    """The catalog's generation in the file."""
+    return connection.execute(_SQL_GENERATION).get  # type: ignore[no-any-return]
+
+
+def load(connection: apsw.Connection) -> Catalog:
+    """Read the whole catalog; in a transaction, or it may be torn."""
+    indexes: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    for table_id, name, number in connection.execute(_SQL_INDEXES):
+        indexes[table_id][name] = number
+    streams = {table_id: Stream(number, view) for table_id, number, view in connection.execute(_SQL_STREAMS)}
+    tables = {}
+    for table_id, definition in connection.execute(_SQL_TABLES):
+        table = Table(table_id, _definition.decode(definition), indexes[table_id], streams.get(table_id))
+        tables[table.name] = table
+    return Catalog(generation(connection), tables)
+
+
+def changed(connection: apsw.Connection) -> Catalog:
+    """Raise the generation after a change, and read the catalog again."""
+    connection.execute("UPDATE store SET generation = generation + 1")
+    return load(connection)
+
+
+def definition_text(schema: TableSchema) -> str:
+    """A table's definition as it is kept in the file."""
+    return msgspec.json.encode(schema).decode()

@@ -1,0 +1,200 @@
+"""The change of one item: planned without writing anything, then made.
+
+Everything that can be wrong with a request is found while planning, so a request that fails leaves
+nothing to undo, and all actions of a transaction can be planned before the first is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import apsw
+
+from partita._sizes import MAX_ITEM_BYTES, item_size, text_size
+from partita._values import Item, equal
+from partita.errors import ConditionFailed, ValidationFailed
+from partita.expressions._ast import Condition, Path, Update
+from partita.expressions._evaluate import evaluate
+from partita.expressions._update import apply_update, creates
+from partita.store._requests import ConditionCheck, DeleteItem, PutItem, UpdateItem
+from partita.store.embedded import _streams
+from partita._codec import decode_item, encode_item
+from partita.store.embedded._keys import Column
+from partita.store.embedded._table import Row, Table
+
+KeyColumns: TypeAlias = tuple[Column, Column]
+Write: TypeAlias = PutItem | UpdateItem | DeleteItem
+
+MAX_NAME_BYTES: Final = 65_535
+TOO_LARGE: Final = "Item size has exceeded the maximum allowed size"
+TOO_LARGE_TO_UPDATE: Final = "Item size to update has exceeded the maximum allowed size"
+
+
+class Stored:
+    """An item as it is in the file, decoded when somebody looks."""
+
+    __slots__ = ("_item", "blob", "id", "size")
+
+    def __init__(self, row: Row) -> None:
+        self.id, self.size, self.blob = row
+        self._item: Item | None = None
+
+    @property
+    def item(self) -> Item:
+        """The decoded item; not to be given away."""
+        if self._item is None:
+            self._item = decode_item(self.blob)
+        return self._item
+
+
+class Change:
+    """What a write will do to one item: `before` becomes `after`, either of which may be None."""
+
+    __slots__ = ("after", "before", "blob", "entries", "key", "old_entries", "size", "table")
+
+    def __init__(
+        self, table: Table, key: KeyColumns, before: Stored | None, after: Item | None, size: int = 0
+    ) -> None:
+        self.table = table
+        self.key = key
+        self.before = before
+        self.after = after
+        self.size = size
+        self.blob = b"" if after is None else encode_item(after)
+        self.entries: tuple[Row, ...] = ()
+        self.old_entries: tuple[Row, ...] = ()
+
+    @property
+    def changes_anything(self) -> bool:
+        """False for a write that leaves the item as it was, in whatever order its attributes came."""
+        if self.before is None or self.after is None:
+            return self.before is not None or self.after is not None
+        return self.blob != self.before.blob and not equal(self.before.item, self.after)
+
+    @property
+    def largest(self) -> int:
+        """The larger of the sizes before and after."""
+        return self.size if self.before is None else max(self.size, self.before.size)
+
+
+def find(connection: apsw.Connection, table: Table, key: KeyColumns) -> Stored | None:
+    """The stored item of that key."""
+    row = connection.execute(table.sql_find, key).get
+    return None if row is None else Stored(row)
+
+
+def locate(table: Table, action: Write | ConditionCheck) -> KeyColumns:
+    """The key columns of the item that the action is about."""
+    return table.item_columns(action.item) if type(action) is PutItem else table.key_columns(action.key)  # type: ignore[union-attr]
+
+
+def plan(connection: apsw.Connection, table: Table, request: Write) -> Change:
+    """The change that the request asks for.
+
+    Raises:
+        ValidationFailed: it breaks a rule. ConditionFailed: its condition is false.
+    """
+    key = locate(table, request)
+    before = find(connection, table, key)
+    if request.condition is not None:
+        check_condition(request.condition, before, on_failure_item=request.on_failure_item)
+    return _PLANS[type(request)](table, key, before, request)
+
+
+def check_condition(condition: Condition, stored: Stored | None, *, on_failure_item: bool) -> None:
+    """Raise ConditionFailed, with the stored item where that is asked for, if the condition is false."""
+    if evaluate(condition, {} if stored is None else stored.item):
+        return
+    raise ConditionFailed(item=None if stored is None or not on_failure_item else decode_item(stored.blob))
+
+
+def _plan_put(table: Table, key: KeyColumns, before: Stored | None, request: PutItem) -> Change:
+    return _with_entries(Change(table, key, before, request.item, _checked_size(request.item, TOO_LARGE)))
+
+
+def _plan_update(table: Table, key: KeyColumns, before: Stored | None, request: UpdateItem) -> Change:
+    after = apply_update(request.update, {} if before is None else before.item)
+    if before is None:
+        if not creates(request.update):
+            return Change(table, key, None, None)
+        after = {**request.key, **after}
+    size = _checked_size(after, TOO_LARGE_TO_UPDATE)
+    return _with_entries(Change(table, key, before, after, size), keeping_old_faults=True)
+
+
+def _plan_delete(table: Table, key: KeyColumns, before: Stored | None, _: DeleteItem) -> Change:
+    return deletion(table, key, before)
+
+
+def deletion(table: Table, key: KeyColumns, before: Stored | None) -> Change:
+    """The change that deletes what is there."""
+    return _with_entries(Change(table, key, before, None))
+
+
+_PLANS: Final[dict[type, Callable[[Table, KeyColumns, Stored | None, Any], Change]]] = {
+    PutItem: _plan_put,
+    UpdateItem: _plan_update,
+    DeleteItem: _plan_delete,
+}
+
+
+def _checked_size(item: Item, message: str) -> int:
+    size = item_size(item)
+    if size > MAX_NAME_BYTES:
+        if size > MAX_ITEM_BYTES:
+            raise ValidationFailed(message)
+        if any(text_size(name) > MAX_NAME_BYTES for name in item):
+            raise ValidationFailed("One or more parameter values were invalid: Attribute name is too long")
+    return size
+
+
+def _with_entries(change: Change, *, keeping_old_faults: bool = False) -> Change:
+    indexes, before, after = change.table.indexes, change.before, change.after
+    if not indexes:
+        return change
+    if after is not None:
+        known = before.item if keeping_old_faults and before is not None else None
+        change.entries = tuple(index.entry(after, known) for index in indexes)
+    if before is not None:
+        change.old_entries = tuple(index.entry_or_none(before.item) for index in indexes)
+    return change
+
+
+def make(connection: apsw.Connection, change: Change, now: float, *, by_ttl: bool = False) -> None:
+    """Write the planned change and its stream record."""
+    if not change.changes_anything:
+        return
+    _write_row(connection, change)
+    if change.table.stream is not None:
+        _streams.append(connection, change, now, by_ttl=by_ttl)
+
+
+def _write_row(connection: apsw.Connection, change: Change) -> None:
+    table, before, after = change.table, change.before, change.after
+    if after is None:
+        assert before is not None  # noqa: S101 - the change changes something
+        connection.execute(table.sql_delete, (before.id,))
+        return
+    expiry = table.expiry(after)
+    columns = (expiry, change.size, *(column for entry in change.entries for column in entry), change.blob)
+    if before is None:
+        connection.execute(table.sql_insert, (*change.key, *columns))
+    elif change.entries == change.old_entries and (table.schema.ttl is None or expiry == table.expiry(before.item)):
+        connection.execute(table.sql_replace, (change.size, change.blob, before.id))
+    else:
+        connection.execute(table.sql_update, (*columns, before.id))
+
+
+def check_update_spares_key(table: Table, update: Update) -> None:
+    """Raise ValidationFailed where the update would change a key attribute."""
+    for path in updated_paths(update):
+        if path.parts[0] in table.key_names:
+            message = f"Cannot update attribute {path.parts[0]}. This attribute is part of the key"
+            raise ValidationFailed("One or more parameter values were invalid: " + message)
+
+
+def updated_paths(update: Update) -> list[Path]:
+    """Every path that the update touches."""
+    actions = (*update.sets, *update.adds, *update.deletes)
+    return [*(action.path for action in actions), *update.removes]

@@ -1,0 +1,203 @@
+"""Group commit: whoever holds the pen writes for everybody who waits.
+
+    thread A    ticket, pen ── BEGIN a ── COMMIT (disk) ── done
+    thread B        ticket, waits for the pen ············ BEGIN b c d ── COMMIT ── done
+    threads C, D      ticket, wait ······································ theirs is done
+
+Nothing is acknowledged before its COMMIT has returned. A request that fails was refused before it
+wrote anything, so it does not disturb the others of its batch; should one fail in any other way, the
+batch is rolled back and every request of it runs again in a transaction of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Any, Final, TypeAlias
+
+import apsw
+
+from partita.errors import PartitaError, StoreClosed, StoreUnavailable
+from partita.store._requests import Request
+from partita.store.embedded._access import Writer
+from partita.store.embedded._catalog import Catalog
+from partita.store.embedded._file import translated
+
+Handler: TypeAlias = Callable[[Writer, Any], Any]
+
+MAX_BATCH: Final = 256
+
+
+class Ticket:
+    """A request that waits for its commit; `future` where a task of an event loop awaits it."""
+
+    __slots__ = ("answer", "done", "error", "future", "request")
+
+    def __init__(self, request: Request[Any], future: asyncio.Future[Any] | None = None) -> None:
+        self.request = request
+        self.future = future
+        self.done = False
+        self.answer: Any = None
+        self.error: Exception | None = None
+
+    def finish(self, answer: Any, error: Exception | None) -> None:
+        """Set the outcome."""
+        self.answer = answer
+        self.error = error
+        self.done = True
+
+    def outcome(self) -> Any:
+        """The answer, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.answer
+
+    def hand_over(self) -> None:
+        """Give the outcome to the awaiting task, on its loop, unless it was cancelled meanwhile."""
+        if self.future is None or self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.answer)
+
+
+class GroupCommit:
+    """The queue of writes, and the one place where transactions begin and end."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        handlers: Mapping[type, Handler],
+        *,
+        path: str,
+        between_processes: AbstractContextManager[None],
+        publish: Callable[[Catalog], None],
+    ) -> None:
+        self.pen = threading.RLock()
+        self.commits = 0
+        self._writer = writer
+        self._handlers = handlers
+        self._path = path
+        self._between_processes = between_processes
+        self._publish = publish
+        self._queue: deque[Ticket] = deque()
+        self._closed = False
+        self._leading_soon: set[asyncio.AbstractEventLoop] = set()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="partita-commit")  # starts when first used
+
+    def run(self, request: Request[Any]) -> Any:
+        """Write, and return when it is committed."""
+        ticket = Ticket(request)
+        self._queue.append(ticket)
+        with self.pen:
+            while not ticket.done:
+                self._lead()
+        return ticket.outcome()
+
+    async def run_async(self, request: Request[Any]) -> Any:
+        """The same for a task; all writes of one turn of the loop share a thread and a commit."""
+        loop = asyncio.get_running_loop()
+        ticket = Ticket(request, loop.create_future())
+        self._queue.append(ticket)
+        if loop not in self._leading_soon:
+            self._leading_soon.add(loop)
+            loop.call_soon(self._lead_in_thread, loop)
+        assert ticket.future is not None  # noqa: S101 - made above
+        return await ticket.future
+
+    def close(self) -> None:
+        """Refuse what still waits; what is being committed is finished first."""
+        with self.pen:
+            self._closed = True
+            self._lead()
+        self._thread.shutdown()
+
+    def _lead_in_thread(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._leading_soon.discard(loop)
+        self._thread.submit(self._lead_all)
+
+    def _lead_all(self) -> None:
+        while self._queue:
+            with self.pen:
+                self._lead()
+
+    def _lead(self) -> None:
+        tickets: list[Ticket] = []
+        while self._queue and len(tickets) < MAX_BATCH:
+            ticket = self._queue.popleft()
+            if ticket.future is None or not ticket.future.cancelled():
+                tickets.append(ticket)
+        try:
+            self._commit(tickets)
+        finally:
+            self._settle(tickets)
+
+    def _settle(self, tickets: list[Ticket]) -> None:
+        by_loop: defaultdict[asyncio.AbstractEventLoop, list[Ticket]] = defaultdict(list)
+        for ticket in tickets:
+            if not ticket.done:  # the leader was interrupted in the middle of a commit
+                ticket.finish(None, StoreUnavailable(f"A write to {self._path} was interrupted."))
+            if ticket.future is not None:
+                by_loop[ticket.future.get_loop()].append(ticket)
+        for loop, theirs in by_loop.items():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_hand_over, theirs)
+
+    def _commit(self, tickets: list[Ticket]) -> None:
+        if self._closed:
+            for ticket in tickets:
+                ticket.finish(None, StoreClosed(f"The store {self._path} was closed."))
+            return
+        if not tickets:
+            return
+        with self._between_processes:
+            if not self._transact(tickets) and len(tickets) > 1:
+                for ticket in tickets:
+                    self._transact([ticket])
+
+    def _transact(self, tickets: list[Ticket]) -> bool:
+        """Run the tickets in one transaction; False if it was rolled back to be run one by one."""
+        connection = self._writer.connection
+        outcomes: list[tuple[Any, Exception | None]] = []
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            self._writer.refresh()
+            for ticket in tickets:
+                outcomes.append(self._outcome(ticket))  # noqa: PERF401 - an error keeps what was done
+            connection.execute("COMMIT")
+        except Exception as error:  # noqa: BLE001 - whatever it is, the tickets must be answered
+            self._roll_back()
+            if len(outcomes) < len(tickets) > 1:
+                return False
+            failure = translated(error, self._path) if isinstance(error, apsw.Error) else error
+            outcomes = [(None, failure)] * len(tickets)
+        except BaseException:
+            self._roll_back()
+            raise
+        else:
+            self.commits += 1
+            self._publish(self._writer.catalog)
+        for ticket, (answer, refusal) in zip(tickets, outcomes, strict=True):
+            ticket.finish(answer, refusal)
+        return True
+
+    def _outcome(self, ticket: Ticket) -> tuple[Any, Exception | None]:
+        try:
+            return self._handlers[type(ticket.request)](self._writer, ticket.request), None
+        except PartitaError as refusal:
+            return None, refusal
+
+    def _roll_back(self) -> None:
+        self._writer.forget()
+        if self._writer.connection.in_transaction:
+            self._writer.connection.execute("ROLLBACK")
+
+
+def _hand_over(tickets: list[Ticket]) -> None:
+    for ticket in tickets:
+        ticket.hand_over()

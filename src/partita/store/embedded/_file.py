@@ -1,0 +1,155 @@
+"""Opening the database file, and SQLite's errors in our own words.
+
+The file is never opened but through SQLite: closing any other handle of it in this process
+would drop the locks that SQLite holds.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import apsw
+
+from partita.errors import (
+    StoreBusy,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreNewer,
+    StoreReadOnly,
+)
+
+APPLICATION_ID: Final = 0x50415254  # "PART"
+FORMAT_VERSION: Final = 1
+MEMORY: Final = ":memory:"
+_BUSY_MILLISECONDS: Final = 60_000
+_CACHED_STATEMENTS: Final = 500
+
+_SCHEMA: Final = f"""
+    CREATE TABLE store (generation INTEGER NOT NULL);
+    INSERT INTO store VALUES (1);
+    CREATE TABLE tables (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL UNIQUE,
+        definition TEXT NOT NULL,
+        created_at REAL NOT NULL
+    );
+    CREATE TABLE indexes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        table_id INTEGER NOT NULL,
+        name TEXT NOT NULL
+    );
+    CREATE TABLE streams (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        table_id INTEGER NOT NULL,
+        label TEXT NOT NULL,
+        view TEXT NOT NULL,
+        complete INTEGER NOT NULL,
+        trimmed INTEGER NOT NULL DEFAULT 0,
+        closed_at REAL
+    );
+    CREATE TABLE tokens (
+        token TEXT NOT NULL PRIMARY KEY,
+        digest BLOB NOT NULL,
+        at REAL NOT NULL
+    ) WITHOUT ROWID;
+    PRAGMA application_id = {APPLICATION_ID};
+    PRAGMA user_version = {FORMAT_VERSION};
+"""
+
+_MEANINGS: Final[tuple[tuple[type[apsw.Error], type[StoreError], str], ...]] = (
+    (apsw.NotADBError, StoreDamaged, "is not a database"),
+    (apsw.CorruptError, StoreDamaged, "is damaged"),
+    (apsw.FullError, StoreFull, "cannot grow: no space is left"),
+    (apsw.ReadOnlyError, StoreReadOnly, "cannot be written"),
+    (apsw.PermissionsError, StoreReadOnly, "cannot be written"),
+    (apsw.CantOpenError, StoreReadOnly, "cannot be opened"),
+    (apsw.BusyError, StoreBusy, "is held by another program"),
+    (apsw.LockedError, StoreBusy, "is held by another program"),
+    (apsw.ConnectionClosedError, StoreClosed, "was closed"),
+)
+
+
+def translated(error: apsw.Error, path: str) -> StoreError:
+    """The error of ours that says what SQLite's means."""
+    for kind, ours, meaning in _MEANINGS:
+        if isinstance(error, kind):
+            return ours(f"The store {path} {meaning} ({error}).")
+    return StoreError(f"The store {path} failed: {error}.")
+
+
+@contextmanager
+def translating(path: str) -> Iterator[None]:
+    """Turns SQLite's and the system's errors into ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translated(error, path) from error
+    except PermissionError as error:
+        raise StoreReadOnly(f"The store {path} cannot be written ({error.strerror}).") from error
+
+
+def prepare_file(path: str, *, durable: bool) -> None:
+    """Make sure that there is a store of ours at the path; any other file is left as it is.
+
+    Raises:
+        StoreDamaged: the file is no store. StoreNewer: it is one of a newer version.
+    """
+    if not Path(path).parent.is_dir():
+        raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
+    if Path(path).exists() and not _is_empty(path):
+        return
+    connection = connect(path, durable=durable)
+    try:
+        create_schema(connection)
+        connection.pragma("journal_mode", "wal")
+    finally:
+        connection.close()
+
+
+def create_schema(connection: apsw.Connection) -> None:
+    """Write the empty catalog, unless another process was first."""
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:
+        if connection.pragma("user_version") == 0:
+            connection.execute(_SCHEMA)
+    connection.execute("COMMIT")
+
+
+def _is_empty(path: str) -> bool:
+    # Immutable: SQLite only looks, without creating, recovering or removing anything beside the file.
+    uri = f"file:{quote(str(Path(path).absolute()))}?immutable=1"
+    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    try:
+        if connection.pragma("page_count") == 0:
+            return True
+        application, version = connection.pragma("application_id"), connection.pragma("user_version")
+    finally:
+        connection.close()
+    if application != APPLICATION_ID:
+        raise StoreDamaged(f"The file {path} is not a Partita store; it was left as it is.", hint="Choose another path.")
+    if version > FORMAT_VERSION:
+        raise StoreNewer(f"The store {path} has format {version}; this version knows {FORMAT_VERSION}.")
+    return False
+
+
+def connect(path: str, *, durable: bool) -> apsw.Connection:
+    """A connection with our settings."""
+    connection = apsw.Connection(path, statementcachesize=_CACHED_STATEMENTS)
+    if connection.readonly("main"):
+        connection.close()
+        raise StoreReadOnly(f"The store {path} cannot be written.")
+    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    connection.pragma("synchronous", "full" if durable else "off")
+    connection.create_scalar_function("segment_of", _segment_of, 2, deterministic=True)
+    return connection
+
+
+def _segment_of(key: str | bytes, segments: int) -> int:
+    return zlib.crc32(key if isinstance(key, bytes) else key.encode()) % segments

@@ -1,0 +1,96 @@
+"""Key attributes: their rules, and their values as they stand in columns.
+
+A string is stored as text (ordered by its UTF-8 bytes), a binary as it is, a number in sortable form.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from partita._sizes import text_size
+from partita._values import kind_of
+from partita.errors import ValidationFailed
+from partita.store._schema import KeyAttribute, KeyType
+from partita.store.embedded._numbers import encode_number
+
+Column: TypeAlias = str | bytes
+
+HASH_BYTES: Final = 2_048
+RANGE_BYTES: Final = 1_024
+_INVALID: Final = "One or more parameter values were invalid: "
+_NOT_VALID: Final = "One or more parameter values are not valid. "
+_TYPES: Final[dict[KeyType, tuple[type, ...]]] = {"S": (str,), "N": (int, Decimal), "B": (bytes,)}
+_EMPTY: Final = {"": "string", b"": "binary"}
+
+
+class KeyPart:
+    """One attribute of a key, with the size that it may have."""
+
+    __slots__ = ("limit", "name", "type")
+
+    def __init__(self, attribute: KeyAttribute, limit: int) -> None:
+        self.name = attribute.name
+        self.type = attribute.type
+        self.limit = limit
+
+    def has_type(self, value: Any) -> bool:
+        """Whether the value is of the key's type."""
+        return type(value) in _TYPES[self.type]
+
+    def column(self, value: Any) -> Column:
+        """The column value of a key of the right type.
+
+        Raises:
+            ValidationFailed: it is empty or too long.
+        """
+        if self.type == "N":
+            return encode_number(value)
+        if not value:
+            raise ValidationFailed(f"{_NOT_VALID}{_empty(value)} Key: {self.name}")
+        self._check_size(value)
+        return value  # type: ignore[no-any-return]  # a str or bytes, by has_type
+
+    def _check_size(self, value: str | bytes) -> None:
+        size = text_size(value) if isinstance(value, str) else len(value)
+        if size > self.limit:
+            role = "hash" if self.limit == HASH_BYTES else "range"
+            message = f"Aggregated size of all {role} keys has exceeded the size limit of {self.limit} bytes"
+            raise ValidationFailed(_INVALID + message)
+
+    def in_key(self, value: Any) -> Column:
+        """The column of a value in the `key` of a request."""
+        if not self.has_type(value):
+            raise KeyMismatch("The provided key element does not match the schema")
+        return self.column(value)
+
+    def in_item(self, item: dict[str, Any]) -> Column:
+        """The column of this table key in an item to be put."""
+        if self.name not in item:
+            raise KeyMismatch(f"{_INVALID}Missing the key {self.name} in the item")
+        value = item[self.name]
+        if not self.has_type(value):
+            actual = kind_of(value)
+            message = f"{_INVALID}Type mismatch for key {self.name} expected: {self.type} actual: {actual}"
+            raise KeyMismatch(message)
+        return self.column(value)
+
+    def in_index(self, value: Any, index: str) -> Column:
+        """The column of this index key in an item to be written."""
+        if not self.has_type(value):
+            message = f"Type mismatch for Index Key {self.name} Expected: {self.type} Actual: {kind_of(value)}"
+            raise ValidationFailed(f"{_INVALID}{message} IndexName: {index}")
+        if self.type != "N" and not value:
+            message = "A value specified for a secondary index key is not supported. "
+            raise ValidationFailed(
+                f"{_NOT_VALID}{message}{_empty(value)} IndexName: {index}, IndexKey: {self.name}"
+            )
+        return self.column(value)
+
+
+class KeyMismatch(ValidationFailed):
+    """A key that does not fit the table; in a transaction it is a reason of one action (rule 37)."""
+
+
+def _empty(value: str | bytes) -> str:
+    return f"The AttributeValue for a key attribute cannot contain an empty {_EMPTY[value]} value."

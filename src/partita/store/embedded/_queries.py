@@ -1,0 +1,241 @@
+"""Query and scan: pages of a table or an index, in the order of its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import apsw
+from msgspec import Struct
+
+from partita._codec import decode_item
+from partita._sizes import read_units
+from partita._values import Item
+from partita.errors import ValidationFailed
+from partita.expressions._ast import Path, Projection
+from partita.expressions._evaluate import evaluate
+from partita.expressions._paths import project
+from partita.expressions._validate import validate_condition, validate_projection
+from partita.store._requests import Capacity, PageResponse, QueryTable, ScanTable
+from partita.store.embedded import _ranges
+from partita.store.embedded._access import Access
+from partita.store.embedded._keys import Column
+from partita.store.embedded._ranges import KeyBounds
+from partita.store.embedded._table import Index, Source, Table, entry_size
+
+PAGE_BYTES: Final = 1024 * 1024
+MAX_SEGMENTS: Final = 1_000_000
+
+
+def query(access: Access, request: QueryTable) -> PageResponse:
+    """One page of a partition.
+
+    Raises:
+        ValidationFailed: a condition, start key or projection that breaks a rule.
+    """
+    table = access.table(request.table)
+    source = _checked_source(table, request)
+    bounds = _ranges.bounds_of(source, request.key_condition)
+    if request.filter is not None:
+        _check_filter_spares_key(source, request.filter)
+    start: tuple[Column, ...] = ()
+    if request.start is not None:
+        if source is table and not table.range:
+            raise ValidationFailed("The provided starting key is invalid")
+        start = _ranges.start_in(bounds, source, _ranges.start_columns(table, source, request.start))
+    sql, values = _select_range(source, bounds, start, forward=request.forward)
+    rows = access.connection.execute(sql, (*values, _row_limit(request)))
+    return _page(table, source, request, rows)
+
+
+def scan(access: Access, request: ScanTable) -> PageResponse:
+    """One page of everything, or of one segment of it.
+
+    Raises:
+        ValidationFailed: a filter, start key, segment or projection that breaks a rule.
+    """
+    table = access.table(request.table)
+    source = _checked_source(table, request)
+    _check_segments(request)
+    start = () if request.start is None else _scan_start(table, source, request)
+    sql = _select_all(source, start=bool(start), segmented=request.segments > 1)
+    segment = (request.segments, request.segment) if request.segments > 1 else ()
+    rows = access.connection.execute(sql, (*start, *segment, _row_limit(request)))
+    return _page(table, source, request, rows)
+
+
+def _checked_source(table: Table, request: QueryTable | ScanTable) -> Source:
+    if request.limit is not None and request.limit < 1:
+        raise ValidationFailed(
+            f"1 validation error detected: Value '{request.limit}' at 'limit' failed to satisfy constraint: "
+            "Member must have value greater than or equal to 1"
+        )
+    if request.filter is not None:
+        validate_condition(request.filter, what="FilterExpression")
+    if request.projection is not None:
+        if request.count_only:
+            raise ValidationFailed("Cannot specify the ProjectionExpression when choosing to get only the Count")
+        validate_projection(request.projection)
+    if request.index is None:
+        return table
+    index = table.index_of(request.index)
+    if not index.local:
+        _check_global(index, request)
+    return index
+
+
+def _check_global(index: Index, request: QueryTable | ScanTable) -> None:
+    if request.consistent:
+        raise ValidationFailed("Consistent reads are not supported on global secondary indexes")
+    absent = _unprojected(index, request.projection)
+    if absent:
+        message = f"Global secondary index {index.name} does not project [{', '.join(absent)}]"
+        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+
+
+def _unprojected(index: Index, projection: Projection | None) -> list[str]:
+    if index.projected is None or projection is None:
+        return []
+    return [str(path.parts[0]) for path in projection if path.parts[0] not in index.projected]
+
+
+def _check_filter_spares_key(source: Source, condition: Struct) -> None:
+    names = {part.name for part in (*source.hash, *source.range)}
+    for path in _paths(condition):
+        if path.parts[0] in names:
+            message = "Filter Expression can only contain non-primary key attributes: Primary key attribute: "
+            raise ValidationFailed(f"{message}{path.parts[0]}")
+
+
+def _paths(node: Any) -> Iterable[Path]:
+    if type(node) is Path:
+        yield node
+    elif type(node) is tuple:
+        for member in node:
+            yield from _paths(member)
+    elif isinstance(node, Struct):
+        for name in node.__struct_fields__:
+            yield from _paths(getattr(node, name))
+
+
+def _check_segments(request: ScanTable) -> None:
+    if not 1 <= request.segments <= MAX_SEGMENTS:
+        raise ValidationFailed(f"TotalSegments must be between 1 and {MAX_SEGMENTS}")
+    if not 0 <= request.segment < request.segments:
+        raise ValidationFailed(
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
+            f"Segment: {request.segment} is not less than TotalSegments: {request.segments}"
+        )
+
+
+def _scan_start(table: Table, source: Source, request: ScanTable) -> tuple[Column, ...]:
+    assert request.start is not None  # noqa: S101 - the caller asked
+    return _ranges.start_columns(table, source, request.start)
+
+
+def _row_limit(request: QueryTable | ScanTable) -> int:
+    return -1 if request.limit is None else request.limit
+
+
+def _select_range(
+    source: Source, bounds: KeyBounds, start: tuple[Column, ...], *, forward: bool
+) -> tuple[str, tuple[Column, ...]]:
+    low, high = bounds.low, bounds.high
+    # The start key is inside the range, so it takes the place of the bound behind it.
+    if start and forward:
+        low = None
+    elif start:
+        high = None
+    shape = (
+        len(bounds.equal), low and low.inclusive, high and high.inclusive, bool(start), forward
+    )  # fmt: skip
+    sql = source.statements.get(shape)
+    if sql is None:
+        sql = source.statements[shape] = _range_sql(source, shape)
+    ends = tuple(bound.value for bound in (low, high) if bound is not None)
+    return sql, (*bounds.equal, *ends, *start)
+
+
+def _range_sql(source: Source, shape: tuple[int, bool | None, bool | None, bool, bool]) -> str:
+    equal, low, high, start, forward = shape
+    columns = (*source.hash_columns, *source.range_columns)
+    order = (*columns, *source.ties)[equal:]
+    terms = [*_presence(source), *(f"{column} = ?" for column in columns[:equal])]
+    if low is not None:
+        terms.append(f"{order[0]} >{'=' if low else ''} ?")
+    if high is not None:
+        terms.append(f"{order[0]} <{'=' if high else ''} ?")
+    if start:
+        terms.append(_beyond(order, ">" if forward else "<"))
+    direction = "" if forward else " DESC"
+    by = ", ".join(column + direction for column in order)
+    ordered = f" ORDER BY {by}" if by else ""
+    return f"SELECT size, item FROM {source.sql_from} WHERE {' AND '.join(terms)}{ordered} LIMIT ?"
+
+
+def _presence(source: Source) -> list[str]:
+    """What makes SQLite see that the partial index of an index may be used."""
+    return [f"{source.columns[0]} IS NOT NULL"] if isinstance(source, Index) else []
+
+
+def _beyond(columns: tuple[str, ...], operator: str) -> str:
+    return f"({', '.join(columns)}) {operator} ({', '.join('?' * len(columns))})"
+
+
+def _select_all(source: Source, *, start: bool, segmented: bool) -> str:
+    order = (*source.hash_columns, *source.range_columns, *source.ties)
+    terms = _presence(source)
+    if start:
+        terms.append(_beyond(order, ">"))
+    if segmented:
+        terms.append("segment_of(hk, ?) = ?")
+    where = f" WHERE {' AND '.join(terms)}" if terms else ""
+    return f"SELECT size, item FROM {source.sql_from}{where} ORDER BY {', '.join(order)} LIMIT ?"
+
+
+def _page(table: Table, source: Source, request: QueryTable | ScanTable, rows: apsw.Cursor) -> PageResponse:
+    index = source.index
+    fetches = index is not None and bool(_unprojected(index, request.projection))
+    narrow = index is not None and index.projected is not None
+    items: list[Item] = []
+    scanned = total = fetched = 0
+    last: Item | None = None
+    more = False
+    for size, blob in rows:
+        item = decode_item(blob)
+        charged = entry_size(index, item, size) if narrow else size  # type: ignore[arg-type]
+        if total + charged > PAGE_BYTES and scanned:
+            rows.close()
+            more = True
+            break
+        total += charged
+        scanned += 1
+        last = item
+        if fetches:
+            fetched += read_units(size, consistent=request.consistent)  # type: ignore[assignment]
+        elif narrow:
+            item = index.projection(item)  # type: ignore[union-attr]
+        if request.filter is None or evaluate(request.filter, item):
+            items.append(item)
+    more = more or (scanned == request.limit and not (source is table and not table.range and type(request) is QueryTable))
+    return PageResponse(
+        [] if request.count_only else _projected(request.projection, items),
+        len(items),
+        scanned,
+        _last_key(table, source, last) if more and last is not None else None,
+        _capacity(table, index, read_units(total, consistent=request.consistent), fetched),
+    )
+
+
+def _projected(projection: Projection | None, items: list[Item]) -> list[Item]:
+    return items if projection is None else [project(projection, item) for item in items]
+
+
+def _last_key(table: Table, source: Source, item: Item) -> Item:
+    return {part.name: item[part.name] for part in (*table.key, *source.hash, *source.range)}
+
+
+def _capacity(table: Table, index: Index | None, units: float, fetched: float) -> Capacity:
+    if index is None:
+        return Capacity(table.name, units)
+    return Capacity(table.name, fetched, indexes=((index.name, units, 0.0),))

@@ -1,0 +1,173 @@
+"""Key conditions as ranges of columns: the partition, and the bounds within it.
+
+    hash columns = …, leading range columns = …, low <= next range column <= high
+
+A start key takes the place of the bound that it has passed: SQLite then begins to read exactly there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from partita._values import Item
+from partita.errors import ValidationFailed
+from partita.expressions._ast import KeyCondition, KeyRange
+from partita.store.embedded._keys import Column, KeyPart
+from partita.store.embedded._table import Index, Source, Table
+
+_INVALID: Final = "Invalid KeyConditionExpression: "
+_START_INVALID: Final = "The provided starting key is invalid"
+_OUTSIDE: Final = "The provided starting key is outside query boundaries based on provided conditions"
+_OUT_OF_RANGE: Final = "The provided starting key does not match the range key predicate"
+_LAST_CODE_POINT: Final = 0x10FFFF
+_BEFORE_SURROGATES: Final = 0xD7FF
+_AFTER_SURROGATES: Final = 0xE000
+
+
+class Bound:
+    """One end of a range."""
+
+    __slots__ = ("inclusive", "value")
+
+    def __init__(self, value: Column, *, inclusive: bool = True) -> None:
+        self.value = value
+        self.inclusive = inclusive
+
+
+class KeyBounds:
+    """The rows that a key condition allows: equal leading columns, then bounds on the next."""
+
+    __slots__ = ("equal", "high", "low")
+
+    def __init__(self, equal: tuple[Column, ...], low: Bound | None, high: Bound | None) -> None:
+        self.equal = equal
+        self.low = low
+        self.high = high
+
+    def holds(self, value: Column) -> bool:
+        """Whether a value of the bounded column is inside."""
+        value = _sortable(value)
+        if self.low is not None:
+            low = _sortable(self.low.value)
+            if value < low or (value == low and not self.low.inclusive):
+                return False
+        if self.high is not None:
+            high = _sortable(self.high.value)
+            if value > high or (value == high and not self.high.inclusive):
+                return False
+        return True
+
+
+def _sortable(value: Column) -> bytes:
+    return value.encode() if isinstance(value, str) else value
+
+
+def bounds_of(source: Source, condition: KeyCondition) -> KeyBounds:
+    """The rows that the condition allows.
+
+    Raises:
+        ValidationFailed: it does not fit the key, or a value is of the wrong type.
+    """
+    values = dict(condition.equal)
+    _check_shape(source, condition, values)
+    equal = [_column(part, values[part.name]) for part in source.hash]
+    for part in source.range:
+        if part.name in values:
+            equal.append(_column(part, values[part.name]))
+    if condition.range is None:
+        return KeyBounds(tuple(equal), None, None)
+    part = source.range[len(equal) - len(source.hash)]
+    low, high = _bounds(part, condition.range)
+    return KeyBounds(tuple(equal), low, high)
+
+
+def _check_shape(source: Source, condition: KeyCondition, values: dict[str, Any]) -> None:
+    names = [*values] + ([condition.range.name] if condition.range is not None else [])
+    if len(set(names)) < len(condition.equal) + (condition.range is not None):
+        raise ValidationFailed(f"{_INVALID}KeyConditionExpressions must only contain one condition per key")
+    keys = [part.name for part in (*source.hash, *source.range)]
+    if len(names) > len(keys):
+        message = f"The number of query conditions ({len(names)}) exceeds the number of key attributes defined"
+        raise ValidationFailed(f"{message} in the schema ({len(keys)})")
+    for part in source.hash:
+        if part.name not in values:
+            raise ValidationFailed(f"Query condition missed key schema element: {part.name}")
+    for name in keys[: len(names)]:  # equalities from left to right, then the range
+        if name not in names or (name not in values and name != keys[len(names) - 1]):
+            raise ValidationFailed(f"Query condition missed key schema element: {name}")
+
+
+def _column(part: KeyPart, value: Any) -> Column:
+    if not part.has_type(value):
+        message = "Condition parameter type does not match schema type"
+        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+    return part.column(value)
+
+
+def _bounds(part: KeyPart, condition: KeyRange) -> tuple[Bound | None, Bound | None]:
+    first = _column(part, condition.values[0])
+    match condition.op:
+        case "<" | "<=":
+            return None, Bound(first, inclusive=condition.op == "<=")
+        case ">" | ">=":
+            return Bound(first, inclusive=condition.op == ">="), None
+        case "BETWEEN":
+            last = _column(part, condition.values[1])
+            if _sortable(first) > _sortable(last):
+                message = "The BETWEEN operator requires upper bound to be greater than or equal to lower bound"
+                raise ValidationFailed(_INVALID + message)
+            return Bound(first), Bound(last)
+    if part.type == "N":
+        message = "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N"
+        raise ValidationFailed(_INVALID + message)
+    after = _after_prefix(first)
+    return Bound(first), None if after is None else Bound(after, inclusive=False)
+
+
+def _after_prefix(prefix: Column) -> Column | None:
+    """The first value after all those that begin with the prefix; None where there is no such value."""
+    if isinstance(prefix, bytes):
+        head = prefix.rstrip(b"\xff")
+        return head[:-1] + bytes((head[-1] + 1,)) if head else None
+    text = prefix.rstrip(chr(_LAST_CODE_POINT))
+    if not text:
+        return None
+    last = ord(text[-1])
+    return text[:-1] + chr(_AFTER_SURROGATES if last == _BEFORE_SURROGATES else last + 1)
+
+
+def start_columns(table: Table, source: Source, start: Item) -> tuple[Column, ...]:
+    """All columns of a start key, in the order of the source.
+
+    Raises:
+        ValidationFailed: an attribute is missing, too much or of the wrong type.
+    """
+    names = {part.name for part in (*table.key, *source.hash, *source.range)}
+    if names != start.keys():
+        raise ValidationFailed(_START_INVALID)
+    parts = [*source.hash, *source.range]
+    if isinstance(source, Index):
+        parts += table.range if source.local else table.key
+    return tuple(_start_column(part, start[part.name]) for part in parts)
+
+
+def _start_column(part: KeyPart, value: Any) -> Column:
+    if not part.has_type(value):
+        raise ValidationFailed(_START_INVALID)
+    return part.column(value)
+
+
+def start_in(bounds: KeyBounds, source: Source, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns of a start key after those that the condition fixes; refused outside its range.
+
+    Raises:
+        ValidationFailed: the start key is not of this query.
+    """
+    fixed = len(bounds.equal)
+    if columns[: len(source.hash)] != bounds.equal[: len(source.hash)]:
+        raise ValidationFailed(_OUTSIDE)
+    if columns[:fixed] != bounds.equal:
+        raise ValidationFailed(_OUT_OF_RANGE)
+    if (bounds.low or bounds.high) and not bounds.holds(columns[fixed]):
+        raise ValidationFailed(_OUT_OF_RANGE)
+    return columns[fixed:]

@@ -1,0 +1,203 @@
+"""The embedded store: DynamoDB's semantics over one SQLite file."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+import apsw
+
+from partita._clock import Clock, system_clock
+from partita.errors import StoreClosed, TableNotFound
+from partita.store import _requests as requests
+from partita.store._requests import Request
+from partita.store.embedded import (
+    _catalog,
+    _file,
+    _queries,
+    _reads,
+    _streams,
+    _tables,
+    _transactions,
+    _ttl,
+    _writes,
+)
+from partita.store.embedded._access import Access, Writer
+from partita.store.embedded._catalog import EMPTY, Catalog
+from partita.store.embedded._commit import GroupCommit, Handler
+from partita.store.embedded._lock import ProcessLock
+from partita.store.embedded._table import MissingIndex
+
+R = TypeVar("R")
+
+READS: Final[Mapping[type, Callable[[Access, Any], Any]]] = {
+    requests.GetItem: _reads.get_item,
+    requests.BatchGetItem: _reads.batch_get,
+    requests.TransactGetItems: _reads.transact_get,
+    requests.QueryTable: _queries.query,
+    requests.ScanTable: _queries.scan,
+    requests.DescribeTable: _tables.describe_table,
+    requests.ListTables: _tables.list_tables,
+    requests.DescribeStream: _streams.describe_stream,
+    requests.ReadStream: _streams.read_stream,
+}
+
+WRITES: Final[Mapping[type, Handler]] = {
+    requests.PutItem: _writes.write_item,
+    requests.UpdateItem: _writes.write_item,
+    requests.DeleteItem: _writes.write_item,
+    requests.BatchWriteItem: _writes.batch_write,
+    requests.TransactWriteItems: _transactions.transact_write,
+    requests.CreateTable: _tables.create_table,
+    requests.DeleteTable: _tables.delete_table,
+    requests.CreateIndex: _tables.create_index,
+    requests.DeleteIndex: _tables.delete_index,
+    requests.SetTimeToLive: _tables.set_time_to_live,
+    requests.SetStream: _tables.set_stream,
+    _ttl.DeleteExpired: _ttl.delete_expired,
+    _ttl.TrimHistory: _ttl.trim_history,
+}
+
+
+class EmbeddedStore:
+    """A store in one SQLite file, or in memory with the path ":memory:".
+
+    `durable=False` gives up the safety of the last writes on power loss for speed (tests).
+    With `sweep_every` seconds a thread deletes expired items; without, call `sweep`.
+
+    Raises:
+        StoreError: the file cannot be opened; it is left as it was.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        clock: Clock = system_clock,
+        durable: bool = True,
+        sweep_every: float | None = None,
+    ) -> None:
+        self.path = str(path)
+        self._durable = durable
+        self._catalog: Catalog = EMPTY
+        self._local = threading.local()
+        self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._closed = threading.Event()
+        with _file.translating(self.path):
+            self._open(clock)
+        if sweep_every is not None:
+            threading.Thread(target=self._keep_sweeping, args=(sweep_every,), daemon=True).start()
+
+    def _open(self, clock: Clock) -> None:
+        self._process_lock = None if self.path == _file.MEMORY else ProcessLock(Path(self.path))
+        between_processes = self._process_lock or nullcontext()
+        with between_processes:
+            if self._process_lock is not None:
+                _file.prepare_file(self.path, durable=self._durable)
+            self._writer = Writer(self._connect(), clock)
+            if self._process_lock is None:
+                _file.create_schema(self._writer.connection)
+            self._writer.refresh()
+        self._catalog = self._writer.catalog
+        self._commit = GroupCommit(
+            self._writer, WRITES, path=self.path, between_processes=between_processes, publish=self._publish
+        )
+
+    def _connect(self) -> apsw.Connection:
+        connection = _file.connect(self.path, durable=self._durable)
+        self._connections.add(connection)
+        return connection
+
+    def _publish(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def execute(self, request: Request[R]) -> R:
+        """Answer the request; a write is durable when this returns.
+
+        Raises:
+            RequestError: it was refused and changed nothing. StoreError: the store is in trouble.
+        """
+        read = READS.get(type(request))
+        if read is None:
+            return self._commit.run(request)  # type: ignore[no-any-return]
+        if self._process_lock is not None:
+            return self._read(read, request)
+        with self._commit.pen:  # in memory all share one connection
+            return self._read(read, request)
+
+    async def execute_async(self, request: Request[R]) -> R:
+        """The same for a task: reads are answered at once, writes are committed by another thread."""
+        if type(request) in READS:
+            return self.execute(request)
+        return await self._commit.run_async(request)  # type: ignore[no-any-return]
+
+    def _read(self, read: Callable[[Access, Any], Any], request: Request[R]) -> R:
+        try:
+            access = self._local.access
+        except AttributeError:
+            access = self._new_access()
+        access.catalog = self._catalog
+        try:
+            return read(access, request)  # type: ignore[no-any-return]
+        except (TableNotFound, MissingIndex, apsw.SQLError) as error:
+            return self._read_again(read, request, error)
+        except apsw.Error as error:
+            raise _file.translated(error, self.path) from error
+
+    def _new_access(self) -> Access:
+        if self._closed.is_set():
+            raise StoreClosed(f"The store {self.path} was closed.")
+        with _file.translating(self.path):
+            connection = self._writer.connection if self._process_lock is None else self._connect()
+        access = self._local.access = Access(connection)
+        return access
+
+    def _read_again(self, read: Callable[[Access, Any], Any], request: Request[R], error: Exception) -> R:
+        """Another process may have changed the catalog; if so, read with the new one."""
+        access: Access = self._local.access
+        with _file.translating(self.path):
+            with access.connection:
+                catalog = _catalog.load(access.connection)
+            if catalog.generation == access.catalog.generation:
+                raise error
+            self._catalog = access.catalog = catalog
+            return read(access, request)  # type: ignore[no-any-return]
+
+    def sweep(self) -> int:
+        """Delete expired items and trim streams and tokens; returns how many items were deleted."""
+        deleted = 0
+        while batch := self._commit.run(_ttl.DeleteExpired()):
+            deleted += batch
+        self._commit.run(_ttl.TrimHistory())
+        return deleted
+
+    def _keep_sweeping(self, every: float) -> None:
+        while not self._closed.wait(every):
+            try:
+                self.sweep()
+            except StoreClosed:
+                return
+
+    def close(self) -> None:
+        """Finish what is being committed, refuse the rest, and release the file."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        self._commit.close()
+        for connection in list(self._connections):
+            connection.close()
+        if self._process_lock is not None:
+            self._process_lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,151 @@
+"""Change streams: one record for each change, written in the transaction that makes it.
+
+Each enabled stream has a table of its own and one shard. Disabling closes the shard; what it holds
+stays readable until it is trimmed. Enabling again makes a new stream.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import apsw
+
+from partita._sizes import item_size
+from partita.errors import StreamTrimmed, TableNotFound, ValidationFailed
+from partita.store._requests import (
+    DescribeStream,
+    ReadStream,
+    Shard,
+    StreamDescription,
+    StreamPage,
+    StreamRecord,
+)
+from partita.store._schema import StreamView
+from partita._codec import decode_item, encode_item
+
+if TYPE_CHECKING:
+    from partita.store.embedded._access import Access
+    from partita.store.embedded._changes import Change
+    from partita.store.embedded._table import Table
+
+KEPT_SECONDS: Final = 24 * 3_600
+MAX_RECORDS: Final = 1_000
+_SHARD: Final = "shardId-"
+_SEES_OLD: Final = ("OLD_IMAGE", "NEW_AND_OLD_IMAGES")
+_SEES_NEW: Final = ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
+
+_SQL_LATEST: Final = "SELECT id, label, view, closed_at FROM streams WHERE table_id = ? ORDER BY id DESC LIMIT 1"
+_SQL_SHARD: Final = "SELECT id, trimmed, closed_at FROM streams WHERE table_id = ? AND id = ?"
+_SQL_RECORDS: Final = (
+    "SELECT sequence, event, keys, old, new, at, size, by_ttl FROM changes_{} "
+    "WHERE sequence > ? ORDER BY sequence LIMIT ?"
+)
+
+
+def append(connection: apsw.Connection, change: Change, now: float, *, by_ttl: bool) -> None:
+    """Add the record of a change to the table's stream."""
+    before, after, stream = change.before, change.after, change.table.stream
+    assert stream is not None  # noqa: S101 - the caller asked
+    event = "INSERT" if before is None else "REMOVE" if after is None else "MODIFY"
+    keys = change.table.key_of(after if before is None else before.item)  # type: ignore[arg-type]
+    old = before if stream.view in _SEES_OLD else None
+    new = change.blob if after is not None and stream.view in _SEES_NEW else None
+    size = item_size(keys) + (old.size if old else 0) + (change.size if new else 0)
+    record = (now, event, by_ttl, size, encode_item(keys), old.blob if old else None, new)
+    connection.execute(stream.sql_append, record)
+
+
+def enable(connection: apsw.Connection, table_id: int, view: StreamView, now: float, *, complete: bool) -> None:
+    """Begin a new stream. `complete`: it begins with the table, so it holds every change."""
+    label = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
+    connection.execute(
+        "INSERT INTO streams (table_id, label, view, complete) VALUES (?, ?, ?, ?)",
+        (table_id, label, view, complete),
+    )
+    number = connection.last_insert_rowid()
+    connection.execute(
+        f"CREATE TABLE changes_{number} (sequence INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, "
+        "event TEXT NOT NULL, by_ttl INTEGER NOT NULL, size INTEGER NOT NULL, keys BLOB NOT NULL, old BLOB, new BLOB)"
+    )
+
+
+def disable(connection: apsw.Connection, table_id: int, now: float) -> None:
+    """Close the table's stream; its records stay until they are trimmed."""
+    connection.execute(
+        "UPDATE streams SET closed_at = ? WHERE table_id = ? AND closed_at IS NULL", (now, table_id)
+    )
+
+
+def latest_id(connection: apsw.Connection, table: Table) -> str | None:
+    """The identifier of the table's current stream, or of the last one it had."""
+    row = connection.execute(_SQL_LATEST, (table.id,)).get
+    return None if row is None else _identifier(row[0], row[1])
+
+
+def _identifier(number: int, label: str) -> str:
+    return f"{label}-{number}"
+
+
+def describe_stream(access: Access, request: DescribeStream) -> StreamDescription:
+    """The table's current stream, or the last one it had."""
+    row = access.connection.execute(_SQL_LATEST, (access.table(request.table).id,)).get
+    if row is None:
+        raise TableNotFound(f"Requested resource not found: Stream of table {request.table} not found")
+    number, label, view, closed_at = row
+    shard = Shard(f"{_SHARD}{number:020}", closed=closed_at is not None)
+    return StreamDescription(_identifier(number, label), view, closed_at is None, (shard,))
+
+
+def read_stream(access: Access, request: ReadStream) -> StreamPage:
+    """Records of one shard, oldest first.
+
+    Raises:
+        StreamTrimmed: the position is older than what is kept. TableNotFound: no such shard.
+    """
+    if not 1 <= request.limit <= MAX_RECORDS:
+        raise ValidationFailed(f"Limit must be between 1 and {MAX_RECORDS}")
+    table = access.table(request.table)
+    number = request.shard.removeprefix(_SHARD)
+    row = access.connection.execute(_SQL_SHARD, (table.id, int(number) if number.isdecimal() else 0)).get
+    if row is None:
+        raise TableNotFound("Requested resource not found: Shard does not exist")
+    stream, trimmed, closed_at = row
+    if 0 < request.after < trimmed:
+        raise StreamTrimmed("The data you are trying to access has been trimmed")
+    rows = access.connection.execute(_SQL_RECORDS.format(stream), (request.after, request.limit)).fetchall()
+    return StreamPage([_record(row) for row in rows], closed_at is not None and len(rows) < request.limit)
+
+
+def _record(row: tuple[Any, ...]) -> StreamRecord:
+    sequence, event, keys, old, new, at, size, by_ttl = row
+    return StreamRecord(
+        sequence,
+        event,
+        decode_item(keys),
+        None if old is None else decode_item(old),
+        None if new is None else decode_item(new),
+        at,
+        size,
+        bool(by_ttl),
+    )
+
+
+def trim(connection: apsw.Connection, now: float) -> bool:
+    """Drop records older than 24 hours, and closed streams that have none left; True if the catalog changed."""
+    oldest = now - KEPT_SECONDS
+    for number, closed_at in connection.execute("SELECT id, closed_at FROM streams").fetchall():
+        sql = f"SELECT max(sequence) FROM changes_{number} WHERE at < ?"
+        last = connection.execute(sql, (oldest,)).get
+        if last is not None:
+            connection.execute(f"DELETE FROM changes_{number} WHERE sequence <= ?", (last,))
+            connection.execute("UPDATE streams SET trimmed = ? WHERE id = ?", (last, number))
+        if closed_at is not None and closed_at < oldest:
+            drop(connection, number)
+    return False
+
+
+def drop(connection: apsw.Connection, number: int) -> None:
+    """Remove a stream with its records."""
+    connection.execute(f"DROP TABLE changes_{number}")
+    connection.execute("DELETE FROM streams WHERE id = ?", (number,))

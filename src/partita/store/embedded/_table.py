@@ -1,0 +1,243 @@
+"""A table as it lies in the file: columns, statements, and the order of each index.
+
+    items_<table>(id, hk, rk, ttl, size, k<index>_<position>…, item)
+    key_<table>      on (hk, rk)
+    index_<index>    on (hash columns, range columns, hk, rk), only rows that have all of them
+
+An item's index entries are columns of its own row, so an index can never disagree with its table.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+
+from partita._sizes import text_size, value_size
+from partita._values import Item
+from partita.errors import TableNotFound, ValidationFailed
+from partita.store._schema import IndexSchema, StreamView, TableSchema
+from partita.store.embedded._keys import HASH_BYTES, RANGE_BYTES, Column, KeyMismatch, KeyPart
+
+Row: TypeAlias = tuple[Any, ...]
+
+_NO_RANGE: Final = ""
+_LATEST_TTL: Final = 2**53
+
+
+class Stream(Struct, frozen=True):
+    """A table's enabled stream."""
+
+    id: int
+    view: StreamView
+
+    @property
+    def sql_append(self) -> str:
+        """Adds one record."""
+        return (
+            f"INSERT INTO changes_{self.id} (at, event, by_ttl, size, keys, old, new) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)"
+        )
+
+
+class Source:
+    """What can be queried: the table itself, or one of its indexes."""
+
+    def __init__(self, *, sql_from: str, hash_columns: tuple[str, ...], ties: tuple[str, ...]) -> None:
+        self.sql_from = sql_from
+        self.hash_columns = hash_columns
+        self.ties = ties
+        self.index: Index | None = None
+        self.hash: tuple[KeyPart, ...] = ()
+        self.range: tuple[KeyPart, ...] = ()
+        self.range_columns: tuple[str, ...] = ()
+        self.statements: dict[tuple[object, ...], str] = {}
+
+
+class Index(Source):
+    """A secondary index."""
+
+    def __init__(self, table_id: int, number: int, schema: IndexSchema, table: TableSchema) -> None:
+        own = schema.range if schema.local else schema.key
+        self.columns = tuple(f"k{number}_{position}" for position in range(len(own)))
+        hashes = ("hk",) if schema.local else self.columns[: len(schema.hash)]
+        super().__init__(
+            sql_from=f"items_{table_id} INDEXED BY index_{number}",
+            hash_columns=hashes,
+            ties=("rk",) if schema.local else ("hk", "rk"),
+        )
+        self.number = number
+        self.schema = schema
+        self.name = schema.name
+        self.local = schema.local
+        self.index = self
+        self.hash = tuple(KeyPart(attribute, HASH_BYTES) for attribute in schema.hash)
+        self.range = tuple(KeyPart(attribute, RANGE_BYTES) for attribute in schema.range)
+        self.range_columns = self.columns[-len(schema.range) :] if schema.range else ()
+        self._own = self.range if schema.local else (*self.hash, *self.range)
+        self.empty: Row = (None,) * len(self.columns)
+        self.projected = _projected(schema, table)
+
+    def entry(self, item: Item, before: Item | None = None) -> Row:
+        """The index columns of an item; all None where it is not in the index.
+
+        A key of the wrong type that was there `before` stays as it is: it was met when the index was made.
+
+        Raises:
+            ValidationFailed: a key attribute of a wrong type, empty or too long.
+        """
+        row: list[Column] = []
+        for part in self._own:
+            value = item.get(part.name, _ABSENT)
+            if value is _ABSENT:
+                continue
+            try:
+                row.append(part.in_index(value, self.name))
+            except ValidationFailed:
+                if before is None or before.get(part.name, _ABSENT) != value:
+                    raise
+        return tuple(row) if len(row) == len(self._own) else self.empty
+
+    def entry_or_none(self, item: Item) -> Row:
+        """The same for an item that is there already: whatever is wrong keeps it off the index."""
+        try:
+            return self.entry(item)
+        except ValidationFailed:
+            return self.empty
+
+    def projection(self, item: Item) -> Item:
+        """The part of the item that the index holds."""
+        if self.projected is None:
+            return item
+        return {name: item[name] for name in self.projected if name in item}
+
+    def sql_create(self, table_id: int) -> str:
+        """Makes the SQLite index."""
+        columns = ", ".join((*self.hash_columns, *self.range_columns, *self.ties))
+        return f"CREATE INDEX index_{self.number} ON items_{table_id} ({columns}) WHERE {self.columns[0]} IS NOT NULL"
+
+
+_ABSENT: Final = object()
+
+
+def _projected(schema: IndexSchema, table: TableSchema) -> tuple[str, ...] | None:
+    if schema.projection == "ALL":
+        return None
+    extra = () if schema.projection == "KEYS_ONLY" else schema.projection
+    names = [attribute.name for attribute in (*table.key, *schema.key)]
+    return tuple(dict.fromkeys((*names, *extra)))
+
+
+class Table(Source):
+    """A table with its statements, made once when the catalog is read."""
+
+    def __init__(self, number: int, schema: TableSchema, indexes: dict[str, int], stream: Stream | None) -> None:
+        super().__init__(sql_from=f"items_{number} INDEXED BY key_{number}", hash_columns=("hk",), ties=())
+        self.id = number
+        self.schema = schema
+        self.name = schema.name
+        self.stream = stream
+        self.hash = (KeyPart(schema.hash, HASH_BYTES),)
+        if schema.range is not None:
+            self.range = (KeyPart(schema.range, RANGE_BYTES),)
+            self.range_columns = ("rk",)
+        self.key = (*self.hash, *self.range)
+        self.key_names = frozenset(part.name for part in self.key)
+        self.indexes = tuple(Index(number, indexes[index.name], index, schema) for index in schema.indexes)
+        self._hash, self._range = self.hash[0], self.range[0] if self.range else None
+        self._text_names = _names_of_text_keys(schema)
+        self._write_statements()
+
+    def _write_statements(self) -> None:
+        items, columns = f"items_{self.id}", [column for index in self.indexes for column in index.columns]
+        every = ["ttl", "size", *columns, "item"]
+        self.sql_get = f"SELECT size, item FROM {items} WHERE hk = ? AND rk = ?"
+        self.sql_find = f"SELECT id, size, item FROM {items} WHERE hk = ? AND rk = ?"
+        marks = ", ".join("?" * (len(every) + 2))
+        self.sql_insert = f"INSERT INTO {items} (hk, rk, {', '.join(every)}) VALUES ({marks})"
+        self.sql_update = f"UPDATE {items} SET {', '.join(f'{column} = ?' for column in every)} WHERE id = ?"
+        self.sql_replace = f"UPDATE {items} SET size = ?, item = ? WHERE id = ?"
+        self.sql_delete = f"DELETE FROM {items} WHERE id = ?"
+
+    def index_of(self, name: str) -> Index:
+        """The index of that name.
+
+        Raises:
+            ValidationFailed: there is none.
+        """
+        for index in self.indexes:
+            if index.name == name:
+                return index
+        raise MissingIndex("The table does not have the specified index: " + name)
+
+    def key_columns(self, key: Item) -> tuple[Column, Column]:
+        """The columns of the key of a request, which must hold the key attributes and nothing else."""
+        if len(key) != len(self.key):
+            raise KeyMismatch("The provided key element does not match the schema")
+        if self._text_names is not None:
+            hk, rk = key.get(self._text_names[0]), key.get(self._text_names[1])
+            # The common case, without a call: short, plain text.
+            if type(hk) is str and type(rk) is str and 0 < len(hk) <= RANGE_BYTES and 0 < len(rk) <= RANGE_BYTES:
+                if hk.isascii() and rk.isascii():
+                    return hk, rk
+        hash_column = self._hash.in_key(key.get(self._hash.name))
+        return hash_column, _NO_RANGE if self._range is None else self._range.in_key(key.get(self._range.name))
+
+    def item_columns(self, item: Item) -> tuple[Column, Column]:
+        """The key columns of an item to be put."""
+        return self._hash.in_item(item), _NO_RANGE if self._range is None else self._range.in_item(item)
+
+    def key_of(self, item: Item) -> Item:
+        """The key attributes of an item."""
+        return {part.name: item[part.name] for part in self.key}
+
+    def index_row(self, item: Item, before: Item | None = None) -> Row:
+        """The columns of all indexes."""
+        row: Row = ()
+        for index in self.indexes:
+            row += index.entry(item, before)
+        return row
+
+    def expiry(self, item: Item) -> int | None:
+        """The second when the item expires, where its TTL attribute says so."""
+        if self.schema.ttl is None:
+            return None
+        value = item.get(self.schema.ttl)
+        if type(value) not in (int, Decimal) or not 0 < value < _LATEST_TTL:  # type: ignore[operator]
+            return None
+        return int(value)  # type: ignore[arg-type]
+
+    def sql_create(self) -> list[str]:
+        """Makes the SQLite table and its indexes."""
+        columns = "".join(f"{column}, " for index in self.indexes for column in index.columns)
+        items = f"items_{self.id}"
+        return [
+            f"CREATE TABLE {items} (id INTEGER PRIMARY KEY, hk NOT NULL, rk NOT NULL, ttl INTEGER, "
+            f"size INTEGER NOT NULL, {columns}item BLOB NOT NULL)",
+            f"CREATE UNIQUE INDEX key_{self.id} ON {items} (hk, rk)",
+            f"CREATE INDEX expiry_{self.id} ON {items} (ttl) WHERE ttl IS NOT NULL",
+            *(index.sql_create(self.id) for index in self.indexes),
+        ]
+
+
+class MissingIndex(ValidationFailed):
+    """The index is not known here; another process may have made it."""
+
+
+def _names_of_text_keys(schema: TableSchema) -> tuple[str, str] | None:
+    if schema.range is None or schema.hash.type != "S" or schema.range.type != "S":
+        return None
+    return schema.hash.name, schema.range.name
+
+
+def entry_size(index: Index, item: Item, size: int) -> int:
+    """Bytes of the item's entry in the index; `size` is that of the whole item."""
+    if index.projected is None:
+        return size
+    return sum(text_size(name) + value_size(item[name]) for name in index.projected if name in item)
+
+
+def not_found(name: str) -> TableNotFound:
+    """The error for a table that is not there."""
+    return TableNotFound(f"Requested resource not found: Table: {name} not found")

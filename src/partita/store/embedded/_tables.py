@@ -1,0 +1,199 @@
+"""Creating, describing and changing tables, their indexes, TTL and streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import apsw
+import msgspec
+
+from partita._codec import decode_item
+from partita._values import Item
+from partita.errors import TableInUse, TableNotFound, ValidationFailed
+from partita.store._requests import (
+    CreateIndex,
+    CreateTable,
+    DeleteIndex,
+    DeleteTable,
+    DescribeTable,
+    ListTables,
+    SetStream,
+    SetTimeToLive,
+    TableDescription,
+)
+from partita.store._schema import TableSchema
+from partita.store.embedded import _streams
+from partita.store.embedded._access import Access, Writer
+from partita.store.embedded._catalog import definition_text
+from partita.store.embedded._checks import check_index, check_name_length, check_table
+from partita.store.embedded._table import Index, Table
+
+_SQL_CREATE: Final = "INSERT INTO tables (name, definition, created_at) VALUES (?, ?, ?)"
+_SQL_INDEX: Final = "INSERT INTO indexes (table_id, name) VALUES (?, ?)"
+_SQL_DEFINE: Final = "UPDATE tables SET definition = ? WHERE id = ?"
+_CHUNK: Final = 500
+
+
+def create_table(writer: Writer, request: CreateTable) -> TableDescription:
+    """Make the table with its indexes and stream.
+
+    Raises:
+        TableInUse: it exists. ValidationFailed: its definition breaks a rule.
+    """
+    schema, connection, now = request.schema, writer.connection, writer.clock()
+    check_table(schema)
+    if schema.name in writer.catalog.tables:
+        raise TableInUse(f"Table already exists: {schema.name}")
+    connection.execute(_SQL_CREATE, (schema.name, definition_text(schema), now))
+    number = connection.last_insert_rowid()
+    indexes = {index.name: _new_index(connection, number, index.name) for index in schema.indexes}
+    for sql in Table(number, schema, indexes, None).sql_create():
+        connection.execute(sql)
+    if schema.stream is not None:
+        _streams.enable(connection, number, schema.stream, now, complete=True)
+    writer.catalog_changed()
+    return _describe(writer, schema.name)
+
+
+def _new_index(connection: apsw.Connection, table_id: int, name: str) -> int:
+    connection.execute(_SQL_INDEX, (table_id, name))
+    return connection.last_insert_rowid()
+
+
+def describe_table(access: Access, request: DescribeTable) -> TableDescription:
+    """The table with how many items it holds."""
+    return _describe(access, request.table)
+
+
+def _describe(access: Access, name: str) -> TableDescription:
+    table, connection = access.table(name), access.connection
+    count, size = connection.execute(f"SELECT count(*), coalesce(sum(size), 0) FROM items_{table.id}").get
+    created_at = connection.execute("SELECT created_at FROM tables WHERE id = ?", (table.id,)).get
+    return TableDescription(table.schema, created_at, count, size, _streams.latest_id(connection, table))
+
+
+def list_tables(access: Access, _: ListTables) -> tuple[str, ...]:
+    """All table names, sorted."""
+    rows = access.connection.execute("SELECT name FROM tables ORDER BY name").fetchall()
+    return tuple(name for (name,) in rows)
+
+
+def delete_table(writer: Writer, request: DeleteTable) -> TableDescription:
+    """Remove the table with its items, indexes and streams."""
+    description, table = _describe(writer, request.table), writer.table(request.table)
+    for (number,) in writer.connection.execute("SELECT id FROM streams WHERE table_id = ?", (table.id,)).fetchall():
+        _streams.drop(writer.connection, number)
+    writer.connection.execute(f"DROP TABLE items_{table.id}")
+    writer.connection.execute("DELETE FROM indexes WHERE table_id = ?", (table.id,))
+    writer.connection.execute("DELETE FROM tables WHERE id = ?", (table.id,))
+    writer.catalog_changed()
+    return description
+
+
+def create_index(writer: Writer, request: CreateIndex) -> TableDescription:
+    """Add a global index and fill it; items whose keys do not fit are left off it.
+
+    Raises:
+        ValidationFailed: the index exists, or breaks a rule.
+    """
+    table, connection = writer.table(request.table), writer.connection
+    if request.index.local:
+        raise ValidationFailed("A local index can only be created together with its table")
+    if table.schema.index(request.index.name) is not None:
+        raise ValidationFailed(f"Attempting to create an index which already exists: {request.index.name}")
+    schema = msgspec.structs.replace(table.schema, indexes=(*table.schema.indexes, request.index))
+    check_index(schema, request.index)
+    check_table(schema)
+    index = Index(table.id, _new_index(connection, table.id, request.index.name), request.index, schema)
+    for column in index.columns:
+        connection.execute(f"ALTER TABLE items_{table.id} ADD COLUMN {column}")
+    _fill_index(connection, table, index)
+    connection.execute(index.sql_create(table.id))
+    return _redefine(writer, table, schema)
+
+
+def _fill_index(connection: apsw.Connection, table: Table, index: Index) -> None:
+    columns = ", ".join(f"{column} = ?" for column in index.columns)
+    sql = f"UPDATE items_{table.id} SET {columns} WHERE id = ?"
+    for row_id, item in _items(connection, table):
+        connection.execute(sql, (*index.entry_or_none(item), row_id))
+
+
+def _items(connection: apsw.Connection, table: Table) -> Iterator[tuple[int, Item]]:
+    """Every item with its row; in chunks, so that rows may be changed between them."""
+    sql, last = f"SELECT id, item FROM items_{table.id} WHERE id > ? ORDER BY id LIMIT {_CHUNK}", 0
+    while rows := connection.execute(sql, (last,)).fetchall():
+        for last, blob in rows:
+            yield last, decode_item(blob)
+
+
+def _redefine(writer: Writer, table: Table, schema: TableSchema) -> TableDescription:
+    writer.connection.execute(_SQL_DEFINE, (definition_text(schema), table.id))
+    writer.catalog_changed()
+    return _describe(writer, schema.name)
+
+
+def delete_index(writer: Writer, request: DeleteIndex) -> TableDescription:
+    """Remove a global index.
+
+    Raises:
+        TableNotFound: there is no such global index.
+    """
+    table, connection = writer.table(request.table), writer.connection
+    index = next((index for index in table.indexes if index.name == request.index and not index.local), None)
+    if index is None:
+        raise TableNotFound(f"Requested resource not found: Index: {request.index} not found")
+    connection.execute(f"DROP INDEX index_{index.number}")
+    for column in index.columns:
+        connection.execute(f"ALTER TABLE items_{table.id} DROP COLUMN {column}")
+    connection.execute("DELETE FROM indexes WHERE id = ?", (index.number,))
+    left = tuple(other for other in table.schema.indexes if other.name != request.index)
+    return _redefine(writer, table, msgspec.structs.replace(table.schema, indexes=left))
+
+
+def set_time_to_live(writer: Writer, request: SetTimeToLive) -> TableDescription:
+    """Name the attribute that says when an item expires, or none.
+
+    Raises:
+        ValidationFailed: TTL is so already, or is on with another attribute.
+    """
+    table = writer.table(request.table)
+    current = table.schema.ttl
+    if request.attribute == current:
+        raise ValidationFailed(f"TimeToLive is already {'disabled' if current is None else 'enabled'}")
+    if request.attribute is not None:
+        check_name_length(request.attribute)
+        if current is not None:
+            message = "TimeToLive is active on a different AttributeName: current AttributeName is "
+            raise ValidationFailed(message + current)
+    description = _redefine(writer, table, msgspec.structs.replace(table.schema, ttl=request.attribute))
+    _fill_expiry(writer.connection, writer.table(request.table))
+    return description
+
+
+def _fill_expiry(connection: apsw.Connection, table: Table) -> None:
+    if table.schema.ttl is None:
+        connection.execute(f"UPDATE items_{table.id} SET ttl = NULL WHERE ttl IS NOT NULL")
+        return
+    sql = f"UPDATE items_{table.id} SET ttl = ? WHERE id = ?"
+    for row_id, item in _items(connection, table):
+        connection.execute(sql, (table.expiry(item), row_id))
+
+
+def set_stream(writer: Writer, request: SetStream) -> TableDescription:
+    """Enable the table's stream with a view, or disable it.
+
+    Raises:
+        ValidationFailed: it is enabled, or disabled, already.
+    """
+    table, now = writer.table(request.table), writer.clock()
+    if request.view is None:
+        if table.stream is None:
+            raise ValidationFailed(f"Table is already disabled for streams: TableName: {table.name}")
+        _streams.disable(writer.connection, table.id, now)
+    else:
+        if table.stream is not None:
+            raise ValidationFailed(f"Table already has an enabled stream: TableName: {table.name}")
+        _streams.enable(writer.connection, table.id, request.view, now, complete=False)
+    return _redefine(writer, table, msgspec.structs.replace(table.schema, stream=request.view))

@@ -1,0 +1,169 @@
+"""TransactWriteItems: all or nothing, once per token."""
+
+from __future__ import annotations
+
+import hashlib
+from decimal import Decimal
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from partita._sizes import read_units, write_units
+from partita._values import number_text
+from partita.errors import (
+    ConditionFailed,
+    Reason,
+    TokenMismatch,
+    TransactionCancelled,
+    ValidationFailed,
+)
+from partita.store._requests import (
+    Capacity,
+    ConditionCheck,
+    TransactAction,
+    TransactWriteItems,
+    TransactWriteResponse,
+)
+from partita.store.embedded import _capacity
+from partita.store.embedded._access import Writer
+from partita.store.embedded._changes import Change, check_condition, find, locate, make, plan
+from partita.store.embedded._keys import KeyMismatch
+from partita.store.embedded._writes import check_write
+
+MAX_ACTIONS: Final = 100
+MAX_BYTES: Final = 4 * 1024 * 1024
+MAX_TOKEN: Final = 36
+TOKEN_SECONDS: Final = 600
+
+_SQL_TOKEN: Final = "SELECT digest FROM tokens WHERE token = ? AND at > ?"  # noqa: S105 - a statement
+_SQL_KEEP: Final = "INSERT OR REPLACE INTO tokens (token, digest, at) VALUES (?, ?, ?)"
+
+
+def transact_write(writer: Writer, request: TransactWriteItems) -> TransactWriteResponse:
+    """Make all changes, or none.
+
+    Raises:
+        TransactionCancelled: with one reason per action. TokenMismatch: the token was used otherwise.
+        ValidationFailed: the request as a whole breaks a rule.
+    """
+    _check_request(request)
+    now = writer.clock()
+    if request.token is not None and _is_replay(writer, request, now):
+        return TransactWriteResponse(_replay_capacity(writer, request), replayed=True)
+    planned = _planned(writer, request)
+    for change in planned:
+        if isinstance(change, Change):
+            make(writer.connection, change, now)
+    if request.token is not None:
+        writer.connection.execute(_SQL_KEEP, (request.token, _digest(request), now))
+    parts = [change if isinstance(change, Capacity) else _capacity.of_write(change, 2) for change in planned]
+    return TransactWriteResponse(_capacity.total(parts))
+
+
+def _check_request(request: TransactWriteItems) -> None:
+    if not 1 <= len(request.actions) <= MAX_ACTIONS:
+        limit = f"less than or equal to {MAX_ACTIONS}" if request.actions else "greater than or equal to 1"
+        raise ValidationFailed(
+            "1 validation error detected: Value at 'transactItems' failed to satisfy constraint: "
+            f"Member must have length {limit}"
+        )
+    if request.token is not None and not 1 <= len(request.token) <= MAX_TOKEN:
+        raise ValidationFailed(
+            f"1 validation error detected: Value '{request.token}' at 'clientRequestToken' failed to satisfy "
+            f"constraint: Member must have length between 1 and {MAX_TOKEN}"
+        )
+
+
+def _planned(writer: Writer, request: TransactWriteItems) -> list[Change | Capacity]:
+    tables = [writer.table(action.table) for action in request.actions]
+    for table, action in zip(tables, request.actions, strict=True):
+        check_write(table, action)
+    _check_keys(writer, request)
+    reasons = [Reason() for _ in request.actions]
+    planned: list[Change | Capacity] = []
+    for position, action in enumerate(request.actions):
+        try:
+            planned.append(_plan(writer, action))
+        except ConditionFailed as failure:
+            reasons[position] = Reason("ConditionalCheckFailed", failure.message, failure.item)
+        except ValidationFailed as refusal:
+            raise _cancelled_by(position, len(reasons), refusal) from None
+    if any(reason.code != "None" for reason in reasons):
+        raise TransactionCancelled(reasons)
+    if sum(change.largest for change in planned if isinstance(change, Change)) > MAX_BYTES:
+        raise ValidationFailed("Transaction request exceeds the 4MB transaction size limit")
+    return planned
+
+
+def _check_keys(writer: Writer, request: TransactWriteItems) -> None:
+    seen = set()
+    for position, action in enumerate(request.actions):
+        table = writer.table(action.table)
+        try:
+            place = (table.id, locate(table, action))
+        except KeyMismatch as mismatch:
+            raise _cancelled_by(position, len(request.actions), mismatch) from None
+        if place in seen:
+            raise ValidationFailed("Transaction request cannot include multiple operations on one item")
+        seen.add(place)
+
+
+def _cancelled_by(position: int, actions: int, refusal: ValidationFailed) -> TransactionCancelled:
+    """Only the first invalid action is reported, whatever the conditions of the others say."""
+    reasons = [Reason() for _ in range(actions)]
+    reasons[position] = Reason("ValidationError", refusal.message)
+    return TransactionCancelled(reasons)
+
+
+def _plan(writer: Writer, action: TransactAction) -> Change | Capacity:
+    table = writer.table(action.table)
+    if not isinstance(action, ConditionCheck):
+        return plan(writer.connection, table, action)
+    stored = find(writer.connection, table, table.key_columns(action.key))
+    check_condition(action.condition, stored, on_failure_item=action.on_failure_item)
+    return Capacity(table.name, write=2 * write_units(0 if stored is None else stored.size))
+
+
+def _is_replay(writer: Writer, request: TransactWriteItems, now: float) -> bool:
+    known = writer.connection.execute(_SQL_TOKEN, (request.token, now - TOKEN_SECONDS)).get
+    if known is None:
+        return False
+    if known != _digest(request):
+        raise TokenMismatch("Request token already in use for another request with a different payload")
+    return True
+
+
+def _replay_capacity(writer: Writer, request: TransactWriteItems) -> tuple[Capacity, ...]:
+    parts = []
+    for action in request.actions:
+        table = writer.table(action.table)
+        stored = find(writer.connection, table, locate(table, action))
+        size = 0 if stored is None else stored.size
+        parts.append(Capacity(table.name, read=2 * read_units(size, consistent=True)))
+    return _capacity.total(parts)
+
+
+def forget_tokens(writer: Writer, now: float) -> None:
+    """Drop tokens that are older than ten minutes."""
+    writer.connection.execute("DELETE FROM tokens WHERE at <= ?", (now - TOKEN_SECONDS,))
+
+
+def _digest(request: TransactWriteItems) -> bytes:
+    form = msgspec.msgpack.encode(_form(request.actions))
+    return hashlib.sha256(form).digest()
+
+
+def _form(value: Any) -> Any:
+    """The value with everything named that its encoding would lose: node types, kinds of number, sets."""
+    if isinstance(value, Struct):
+        return [type(value).__name__, *(_form(getattr(value, name)) for name in value.__struct_fields__)]
+    if isinstance(value, dict):
+        return {name: _form(value[name]) for name in sorted(value)}
+    if isinstance(value, list | tuple):
+        return [_form(member) for member in value]
+    if isinstance(value, set | frozenset):
+        return ["set", *(_form(member) for member in sorted(value))]
+    if type(value) is int or isinstance(value, Decimal):
+        return ["number", number_text(value)]
+    return value

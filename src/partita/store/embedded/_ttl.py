@@ -1,0 +1,47 @@
+"""Deleting what has expired, in bounded batches."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from partita.store._requests import Request
+from partita.store.embedded import _streams, _transactions
+from partita.store.embedded._access import Writer
+from partita.store.embedded._changes import Stored, deletion, make
+from partita.store.embedded._table import Table
+
+BATCH: Final = 200
+FIVE_YEARS: Final = 5 * 365 * 86_400
+
+
+class DeleteExpired(Request[int], frozen=True):
+    """Delete one batch of expired items; answers how many there were."""
+
+
+class TrimHistory(Request[None], frozen=True):
+    """Drop stream records and tokens that are kept no longer."""
+
+
+def delete_expired(writer: Writer, _: DeleteExpired) -> int:
+    """Delete up to a batch of expired items, with records that name the sweeper."""
+    deleted = 0
+    for table in writer.catalog.tables.values():
+        if table.schema.ttl is not None and deleted < BATCH:
+            deleted += _delete_from(writer, table, BATCH - deleted)
+    return deleted
+
+
+def _delete_from(writer: Writer, table: Table, limit: int) -> int:
+    now = writer.clock()
+    sql = f"SELECT hk, rk, id, size, item FROM items_{table.id} WHERE ttl <= ? AND ttl > ? ORDER BY ttl LIMIT ?"
+    rows = writer.connection.execute(sql, (now, now - FIVE_YEARS, limit)).fetchall()
+    for hk, rk, *row in rows:
+        make(writer.connection, deletion(table, (hk, rk), Stored(tuple(row))), now, by_ttl=True)
+    return len(rows)
+
+
+def trim_history(writer: Writer, _: TrimHistory) -> None:
+    """Drop what is kept no longer: stream records after 24 hours, tokens after ten minutes."""
+    now = writer.clock()
+    _streams.trim(writer.connection, now)
+    _transactions.forget_tokens(writer, now)

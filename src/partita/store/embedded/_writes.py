@@ -1,0 +1,105 @@
+"""Put, update, delete, and batches of puts and deletes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from partita._values import Item
+from partita.errors import ValidationFailed
+from partita.expressions._update import touched
+from partita.expressions._validate import validate_condition, validate_update
+from partita.store._requests import (
+    BatchWriteItem,
+    BatchWriteResponse,
+    ConditionCheck,
+    DeleteItem,
+    PutItem,
+    UpdateItem,
+    WriteResponse,
+)
+from partita.store.embedded import _capacity
+from partita.store.embedded._access import Writer
+from partita.store.embedded._changes import Change, Write, check_update_spares_key, make, plan
+from partita._codec import decode_item
+from partita.store.embedded._table import Table
+
+MAX_BATCH_WRITES: Final = 25
+MAX_BATCH_BYTES: Final = 16 * 1024 * 1024
+
+
+def write_item(writer: Writer, request: Write) -> WriteResponse:
+    """Put, update or delete one item.
+
+    Raises:
+        ValidationFailed, ConditionFailed, TableNotFound
+    """
+    table = writer.table(request.table)
+    check_write(table, request)
+    if request.returns not in _RETURNS[type(request)]:
+        raise ValidationFailed("ReturnValues can only be ALL_OLD or NONE")
+    change = plan(writer.connection, table, request)
+    make(writer.connection, change, writer.clock())
+    return WriteResponse(_returned(request, change), _capacity.of_write(change))
+
+
+_OLD_OR_NONE: Final = ("NONE", "ALL_OLD")
+_RETURNS: Final = {
+    PutItem: _OLD_OR_NONE,
+    DeleteItem: _OLD_OR_NONE,
+    UpdateItem: ("NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"),
+}
+
+
+def check_write(table: Table, request: Write | ConditionCheck) -> None:
+    """Raise ValidationFailed for what is wrong with the request's expressions, whatever is stored."""
+    if type(request) is UpdateItem:
+        validate_update(request.update)
+        check_update_spares_key(table, request.update)
+    if request.condition is not None:
+        validate_condition(request.condition)
+
+
+def _returned(request: Write, change: Change) -> Item | None:
+    returns = request.returns
+    if returns == "NONE":
+        return None
+    if returns in ("ALL_OLD", "UPDATED_OLD"):
+        old = None if change.before is None else decode_item(change.before.blob)
+        if old is None or returns == "ALL_OLD":
+            return old
+        return touched(request.update, old) or None  # type: ignore[union-attr]  # only updates have UPDATED_*
+    new = None if change.after is None else decode_item(change.blob)
+    if new is None or returns == "ALL_NEW":
+        return new
+    return touched(request.update, new, after=True) or None  # type: ignore[union-attr]
+
+
+def batch_write(writer: Writer, request: BatchWriteItem) -> BatchWriteResponse:
+    """Up to 25 puts and deletes of different items.
+
+    Raises:
+        ValidationFailed: too many, the same item twice, or one of them breaks a rule.
+    """
+    if not 1 <= len(request.writes) <= MAX_BATCH_WRITES:
+        raise ValidationFailed(
+            "1 validation error detected: Value at 'requestItems' failed to satisfy constraint: "
+            f"Member must have length less than or equal to {MAX_BATCH_WRITES}, "
+            "Member must have length greater than or equal to 1"
+        )
+    changes = [_batched(writer, write) for write in request.writes]
+    if len({(change.table.id, change.key) for change in changes}) < len(changes):
+        raise ValidationFailed("Provided list of item keys contains duplicates")
+    if sum(change.size for change in changes) > MAX_BATCH_BYTES:
+        raise ValidationFailed("Request size exceeds the limit of 16 MB")
+    now = writer.clock()
+    for change in changes:
+        make(writer.connection, change, now)
+    return BatchWriteResponse((), _capacity.total(map(_capacity.of_write, changes)))
+
+
+def _batched(writer: Writer, write: PutItem | DeleteItem) -> Change:
+    if write.condition is not None or write.returns != "NONE":
+        raise ValidationFailed("A write in a batch takes neither a condition nor ReturnValues")
+    return plan(writer.connection, writer.table(write.table), write)
+
+
