@@ -20,7 +20,12 @@ _BINARY_SET: Final = 4
 _LONG: Final = 5
 
 _PLAIN: Final = frozenset((str, bool, type(None), bytes))
-_SET_CODES: Final[dict[type, int]] = {str: _STRING_SET, int: _NUMBER_SET, Decimal: _NUMBER_SET, bytes: _BINARY_SET}
+_SET_CODES: Final[dict[type, int]] = {
+    str: _STRING_SET,
+    int: _NUMBER_SET,
+    Decimal: _NUMBER_SET,
+    bytes: _BINARY_SET,
+}
 _INT_RANGE: Final = range(-(2**63), 2**64)
 
 _encode = Encoder().encode

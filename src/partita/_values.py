@@ -16,7 +16,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from partita.errors import ValidationFailed
 
-AttributeValue: TypeAlias = str | int | Decimal | bytes | bool | None | list[Any] | dict[str, Any] | frozenset[Any] | set[Any]
+AttributeValue: TypeAlias = (
+    str | int | Decimal | bytes | bool | list[Any] | dict[str, Any] | frozenset[Any] | set[Any] | None
+)
 Item: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
 

@@ -1,37 +1,39 @@
 """Every error that Partita raises, each with a stable code and a hint that says what to do.
 
-    PartitaError
-    ├── ModelError                  a declaration is wrong; raised when the class or pattern is made
-    ├── OperationError              an operation cannot be built or sent as it stands
-    │   ├── InvalidKey              an empty, too long or unusable key part
-    │   ├── InvalidCursor           a cursor that was tampered with, is of another query, or is outdated
-    │   └── GuardrailError          the operation is refused before it reaches the store
-    │       ├── ScanRefused         a scan outside a maintenance session
-    │       ├── LimitExceeded       a walk, collection or page went past its declared maximum
-    │       └── BudgetExceeded      an access pattern consumed more than it declares
-    ├── RequestError                the store answered the request with an error
-    │   ├── ValidationFailed        the request breaks one of DynamoDB's rules
-    │   ├── SerializationFailed     a value cannot be read at all (malformed base64, a number that is no text)
-    │   ├── ConditionFailed         a condition was false; carries the current item
-    │   │   ├── AlreadyExists       an insert met an existing item
-    │   │   └── VersionConflict     another writer was first
-    │   ├── TransactionCancelled    carries one reason per action
-    │   ├── TransactionConflict     another transaction holds the item
-    │   ├── TokenMismatch           a client request token came again with another request
-    │   ├── TokenInProgress         the first call with this token is still running
-    │   ├── TableNotFound
-    │   ├── TableInUse              the table exists already, or is being changed
-    │   ├── StreamTrimmed           the position in the stream is older than what is kept
-    │   ├── Throttled               capacity exceeded, also after all retries
-    │   └── Unprocessed             a batch could not be finished; names what is left
-    └── StoreError                  the store itself is in trouble
-        ├── StoreDamaged            the file is no database, or is corrupt
-        ├── StoreNewer              the file was written by a newer version
-        ├── StoreFull               no space left
-        ├── StoreReadOnly           the file or its folder cannot be written
-        ├── StoreBusy               another program holds the file
-        ├── StoreClosed
-        └── StoreUnavailable        no answer from the store
+PartitaError
+├── ModelError                  a declaration is wrong; raised when the class or pattern is made
+├── OperationError              an operation cannot be built or sent as it stands
+│   ├── InvalidKey              an empty, too long or unusable key part
+│   ├── InvalidItem             a stored item does not fit its entity
+│   ├── InvalidCursor           a cursor that was tampered with, is of another query, or is outdated
+│   └── GuardrailError          the operation is refused before it reaches the store
+│       ├── ScanRefused         a scan outside a maintenance session
+│       ├── LimitExceeded       a walk, collection or page went past its declared maximum
+│       └── BudgetExceeded      an access pattern consumed more than it declares
+├── RequestError                the store answered the request with an error
+│   ├── ValidationFailed        the request breaks one of DynamoDB's rules
+│   ├── SerializationFailed     a value cannot be read at all (malformed base64, a number that is no text)
+│   ├── ConditionFailed         a condition was false; carries the current item
+│   │   ├── AlreadyExists       an insert met an existing item
+│   │   ├── ItemMissing         an update or check met no item
+│   │   └── VersionConflict     another writer was first
+│   ├── TransactionCancelled    carries one reason per action
+│   ├── TransactionConflict     another transaction holds the item
+│   ├── TokenMismatch           a client request token came again with another request
+│   ├── TokenInProgress         the first call with this token is still running
+│   ├── TableNotFound
+│   ├── TableInUse              the table exists already, or is being changed
+│   ├── StreamTrimmed           the position in the stream is older than what is kept
+│   ├── Throttled               capacity exceeded, also after all retries
+│   └── Unprocessed             a batch could not be finished; names what is left
+└── StoreError                  the store itself is in trouble
+    ├── StoreDamaged            the file is no database, or is corrupt
+    ├── StoreNewer              the file was written by a newer version
+    ├── StoreFull               no space left
+    ├── StoreReadOnly           the file or its folder cannot be written
+    ├── StoreBusy               another program holds the file
+    ├── StoreClosed
+    └── StoreUnavailable        no answer from the store
 """
 
 from __future__ import annotations
@@ -78,6 +80,16 @@ class InvalidKey(OperationError):
     """A key part is empty, too long, or of a type that cannot stand in a key."""
 
     code = "invalid_key"
+
+
+class InvalidItem(OperationError):
+    """A stored item does not fit its entity; `item` is what was stored."""
+
+    code = "invalid_item"
+
+    def __init__(self, message: str, *, item: dict[str, Any]) -> None:
+        super().__init__(message, hint="Give new fields a default, or migrate the stored items.")
+        self.item = item
 
 
 class InvalidCursor(OperationError):
@@ -158,6 +170,12 @@ class AlreadyExists(ConditionFailed):
     code = "already_exists"
 
 
+class ItemMissing(ConditionFailed):
+    """An update or check met no item, or one that has expired."""
+
+    code = "item_missing"
+
+
 class VersionConflict(ConditionFailed):
     """Another writer was first; `current` is what it wrote."""
 
@@ -166,16 +184,19 @@ class VersionConflict(ConditionFailed):
 
 
 class Reason:
-    """Why one action of a transaction did not go through; `code` is "None" where it was fine."""
+    """Why one action of a transaction did not go through; `code` is "None" where it was fine.
 
-    __slots__ = ("code", "current", "item", "message", "operation")
+    `operation` is the action that the caller gave; `error` is what it would have raised by itself.
+    """
+
+    __slots__ = ("code", "error", "item", "message", "operation")
 
     def __init__(self, code: str = "None", message: str = "", item: dict[str, Any] | None = None) -> None:
         self.code = code
         self.message = message
         self.item = item
         self.operation: Any = None
-        self.current: Any = None
+        self.error: ConditionFailed | None = None
 
     def __repr__(self) -> str:
         return f"Reason({self.code!r}, {self.message!r})"
@@ -188,10 +209,7 @@ class TransactionCancelled(RequestError):
 
     def __init__(self, reasons: Sequence[Reason]) -> None:
         codes = ", ".join(reason.code for reason in reasons)
-        super().__init__(
-            "Transaction cancelled, please refer cancellation reasons for specific reasons "
-            f"[{codes}]"
-        )
+        super().__init__(f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]")
         self.reasons = tuple(reasons)
 
     @property

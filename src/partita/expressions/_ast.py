@@ -6,9 +6,10 @@ DynamoDB's text and the wire server parses text into it. Nodes are frozen and co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from partita._values import AttributeValue
 
@@ -190,3 +191,13 @@ def both(first: Condition | None, second: Condition | None) -> Condition | None:
         return first or second
     terms = (*(first.terms if isinstance(first, And) else (first,)),)
     return And((*terms, *(second.terms if isinstance(second, And) else (second,))))
+
+
+def paths_in(node: Condition | Operand) -> Iterator[Path]:
+    """Every path that a condition or operand reads."""
+    if isinstance(node, Path):
+        yield node
+    elif isinstance(node, Struct) and not isinstance(node, Value):
+        for part in structs.astuple(node):
+            for child in part if isinstance(part, tuple) else (part,):
+                yield from paths_in(child)

@@ -333,4 +333,3 @@ DataRequest: TypeAlias = (
     | TransactGetItems
     | TransactWriteItems
 )
-

@@ -1,0 +1,109 @@
+"""From field values to attribute values: dates, enums and models become what DynamoDB can hold.
+
+The way back is Pydantic's validation, which reads all of these forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from partita.errors import OperationError
+
+
+def to_attribute(value: Any) -> Any:
+    """The attribute value for a field's value.
+
+    Raises:
+        OperationError: there is no such form, as for a date and time without a time zone.
+    """
+    convert = _CONVERSIONS.get(type(value))
+    if convert is not None:
+        return convert(value)
+    for ancestor in type(value).__mro__[1:]:
+        convert = _SUBCLASSES.get(ancestor)
+        if convert is not None:
+            return convert(value)
+    message = f"A value of type {type(value).__name__} has no attribute form: {value!r:.60}."
+    raise OperationError(message, hint="Give the field a Pydantic serializer, or use another type.")
+
+
+def instant_text(moment: datetime) -> str:
+    """A moment in UTC with all six fraction digits, so that text order is time order."""
+    if moment.tzinfo is None:
+        raise OperationError(f"{moment!r} has no time zone.", hint="Use aware datetimes, such as datetime.now(UTC).")
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+
+
+def epoch_seconds(value: Any) -> Any:
+    """The form of a TTL attribute: whole seconds since the epoch."""
+    return int(value.timestamp()) if isinstance(value, datetime) else to_attribute(value)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    return [to_attribute(element) for element in value]
+
+
+def _map(value: dict[Any, Any]) -> dict[str, Any]:
+    return {str(to_attribute(name)): to_attribute(member) for name, member in value.items() if not empty_set(member)}
+
+
+def _set(value: Any) -> frozenset[Any]:
+    return frozenset(to_attribute(member) for member in value)
+
+
+def empty_set(value: Any) -> bool:
+    """DynamoDB has no empty set: such an attribute is left out, and the field's default stands for it."""
+    return isinstance(value, set | frozenset) and not value
+
+
+def _float(value: float) -> int | Decimal:
+    exact = Decimal(repr(value))
+    if not exact.is_finite():
+        raise OperationError(f"{value} is no number that DynamoDB can hold.")
+    return exact
+
+
+def _model(value: BaseModel) -> dict[str, Any]:
+    return _map(value.model_dump(by_alias=True))
+
+
+_CONVERSIONS: Final[dict[type, Callable[[Any], Any]]] = {
+    str: _same,
+    int: _same,
+    bool: _same,
+    bytes: _same,
+    Decimal: _same,
+    type(None): _same,
+    float: _float,
+    datetime: instant_text,
+    date: date.isoformat,
+    time: time.isoformat,
+    timedelta: lambda value: _float(value.total_seconds()),
+    UUID: str,
+    list: _list,
+    tuple: _list,
+    dict: _map,
+    set: _set,
+    frozenset: _set,
+}
+_SUBCLASSES: Final[dict[type, Callable[[Any], Any]]] = {
+    Enum: lambda value: to_attribute(value.value),
+    BaseModel: _model,
+    str: str.__str__,
+    int: int,
+    bytes: bytes,
+    dict: _map,
+    list: _list,
+    datetime: instant_text,
+}

@@ -1,0 +1,155 @@
+"""A key as it is bound to an entity and its table: which attributes it writes, and what a query may ask of it."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any, Union, get_args, get_origin
+
+from msgspec import Struct
+from pydantic.fields import FieldInfo
+
+from partita._keys import MAX_HASH_BYTES, MAX_RANGE_BYTES, Template, can_stand_in_key, check_key_size
+from partita._table import Table
+from partita.errors import ModelError
+from partita.store._schema import KeyAttribute
+
+
+class Key(Struct, frozen=True):
+    """A declared key: templates for partition and sort key, of the table or of one of its indexes.
+
+    `Key("USER#{user_id}", "STATUS#{status}#{task_id}", index="GSI1")`
+    """
+
+    hash: str
+    range: str | None = None
+    index: str | None = None
+
+
+class BoundKey:
+    """A key of one entity, parsed, checked and ready to render. Immutable after it was made."""
+
+    __slots__ = ("fields", "hash", "hash_attribute", "index", "name", "range", "range_attribute", "written")
+
+    def __init__(self, name: str, key: Key, table: Table, owner: str) -> None:
+        self.name = name
+        self.index = key.index
+        self.hash_attribute, self.range_attribute = table.key_attributes(key.index)
+        if (key.range is None) != (self.range_attribute is None):
+            where = f"the index {key.index!r}" if key.index else f"{table!r}"
+            has = "a" if self.range_attribute else "no"
+            raise ModelError(f"{owner}.{name}: {where} has {has} sort key.", owner=owner)
+        self.hash = Template(key.hash)
+        self.range = None if key.range is None else Template(key.range)
+        self.fields = tuple(dict.fromkeys((*self.hash.fields, *(self.range.fields if self.range else ()))))
+        self.written: tuple[tuple[str, Template, int], ...] = ()
+
+    def __str__(self) -> str:
+        return f"({self.hash.text}, {self.range.text})" if self.range else f"({self.hash.text})"
+
+    @property
+    def attributes(self) -> tuple[tuple[KeyAttribute, Template], ...]:
+        """Each key attribute with its template."""
+        pairs = [(self.hash_attribute, self.hash)]
+        if self.range is not None and self.range_attribute is not None:
+            pairs.append((self.range_attribute, self.range))
+        return tuple(pairs)
+
+    def check(self, owner: str, fields: Mapping[str, FieldInfo], attribute_of: Callable[[str], str]) -> None:
+        """Prove the key against the entity's fields, and settle which attributes it writes."""
+        for attribute, template in self.attributes:
+            for place in template.places:
+                if place.field not in fields:
+                    hint = f"It has: {', '.join(fields)}."
+                    raise ModelError(
+                        f"{owner}.{self.name}: {owner} has no field {place.field!r}.", owner=owner, hint=hint
+                    )
+                _check_place(f"{owner}.{self.name}", self, template, place.field, fields[place.field], attribute)
+        self.written = tuple(
+            (
+                attribute.name,
+                template,
+                MAX_HASH_BYTES if attribute is self.hash_attribute else MAX_RANGE_BYTES,
+            )
+            for attribute, template in self.attributes
+            if not (template.bare and attribute_of(template.fields[0]) == attribute.name)
+        )
+        for attribute, template in self.attributes:
+            literals = len((template.head + "".join(place.tail for place in template.places)).encode())
+            if literals >= (MAX_HASH_BYTES if attribute is self.hash_attribute else MAX_RANGE_BYTES):
+                raise ModelError(
+                    f"{owner}.{self.name}: the literal text alone is longer than a key may be.", owner=owner
+                )
+
+    def render(self, value_of: Callable[[str], Any]) -> dict[str, Any] | None:
+        """The attributes that the key writes; None where a field is None and the item stays off the index."""
+        for field in self.fields:
+            if value_of(field) is None:
+                return None
+        rendered = {}
+        for name, template, limit in self.written:
+            key = template.render([value_of(field) for field in template.fields])
+            check_key_size(key, limit, name)
+            rendered[name] = key
+        return rendered
+
+    def collides(self, other: BoundKey) -> bool:
+        """Whether one item key could belong to both."""
+        if not self.hash.overlaps(other.hash):
+            return False
+        return self.range is None or other.range is None or self.range.overlaps(other.range)
+
+    def made(self, item: Mapping[str, Any]) -> bool:
+        """Whether the item's key attributes could have been made by this key."""
+        return all(template.matches(item.get(attribute.name)) for attribute, template in self.attributes)
+
+
+def kinds_of(annotation: Any) -> tuple[Any, ...]:
+    """The types that an annotation allows, without None."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        return tuple(kind for kind in get_args(annotation) if kind is not type(None))
+    return (getattr(annotation, "__supertype__", annotation),)
+
+
+def allows_none(annotation: Any) -> bool:
+    """Whether an annotation is optional."""
+    return annotation is None or type(None) in get_args(annotation)
+
+
+def _check_place(
+    label: str, key: BoundKey, template: Template, name: str, field: FieldInfo, attribute: KeyAttribute
+) -> None:
+    if key.index is None and allows_none(field.annotation):
+        raise ModelError(f"{label}: {name!r} may be None, but the table's key is never absent.", owner=label)
+    kinds = kinds_of(field.annotation)
+    if len(kinds) != 1 or not isinstance(kinds[0], type):
+        raise ModelError(f"{label}: {name!r} must have one type to stand in a key.", owner=label)
+    (kind,) = kinds
+    if template.bare:
+        _check_bare(label, name, kind, attribute)
+        return
+    if attribute.type != "S":
+        hint = f"Write the field alone, as {{{name}}}, or make {attribute.name} a string."
+        raise ModelError(f"{label}: {attribute.name} is no string, so its template must be one bare field.", hint=hint)
+    if not can_stand_in_key(kind):
+        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot stand in a key.", owner=label)
+    place = next(place for place in template.places if place.field == name)
+    is_number = issubclass(kind, int | Decimal) and not hasattr(kind, "__key__")
+    if is_number and template is key.range and place.width is None:
+        hint = f"Write {{{name}:06}} (digits), {{{name}:+06}} if it may be negative, or {{{name}:09.2}}."
+        raise ModelError(f"{label}: the number {name!r} needs a width to sort rightly.", owner=label, hint=hint)
+
+
+def _check_bare(label: str, name: str, kind: type, attribute: KeyAttribute) -> None:
+    if issubclass(kind, bytes):
+        found = "B"
+    elif issubclass(kind, int | Decimal) and kind is not bool and not hasattr(kind, "__key__"):
+        found = "N"
+    elif can_stand_in_key(kind):
+        found = "S"
+    else:
+        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot be a key.", owner=label)
+    if found != attribute.type:
+        message = f"{label}: {name!r} gives a key of type {found}, but {attribute.name} is of type {attribute.type}."
+        raise ModelError(message, owner=label, hint=f'Declare the attribute as ("{attribute.name}", "{found}").')

@@ -1,0 +1,326 @@
+"""Entities: Pydantic models with key templates, bound to a declared table when the class is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Self,
+    TypeVar,
+    dataclass_transform,
+    get_origin,
+)
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError
+from pydantic._internal._model_construction import ModelMetaclass
+
+from partita._attributes import empty_set, epoch_seconds, to_attribute
+from partita._bound import BoundKey, Key, allows_none, kinds_of
+from partita._fields import Change, FieldPath
+from partita._table import Table
+from partita._updates import to_update
+from partita._values import Item
+from partita.errors import InvalidItem, ModelError, OperationError
+from partita.expressions._ast import Compare, Condition, Missing, Or, Path, Projection, Value, paths_in
+from partita.expressions._update import apply_update
+
+E = TypeVar("E", bound="Entity")
+M = TypeVar("M", bound=BaseModel)
+
+
+class VersionMark:
+    """Marks the field that counts an entity's writes."""
+
+
+Version = Annotated[int, VersionMark()]
+"""The type of a field that guards every write: `version: Version = 0`. Zero means not stored yet."""
+
+
+class EntitySchema(Generic[E]):
+    """All that was derived from one entity class."""
+
+    def __init__(self, cls: type[E], table: Table) -> None:
+        self.cls = cls
+        self.name = cls.__name__
+        self.table = table
+        self.attributes = {name: field.alias or name for name, field in cls.model_fields.items()}
+        self.version = _version_field(cls)
+        self.expires = table.schema.ttl if table.schema.ttl in self.attributes.values() else None
+        self.keys = {name: BoundKey(name, key, table, self.name) for name, key in _declared_keys(cls).items()}
+        if "primary" not in self.keys:
+            raise ModelError(
+                f"{self.name} has no primary key.",
+                owner=cls,
+                hint='Declare primary: ClassVar = Key("…", "…").',
+            )
+        self.primary = self.keys["primary"]
+        self.secondary = tuple(key for key in self.keys.values() if key is not self.primary)
+        # A None is left out where the field's default gives it back; elsewhere it is stored as NULL.
+        self._nullable = {self.attributes[n] for n, field in cls.model_fields.items() if field.default is None}
+        self._adapters: dict[str, TypeAdapter[Any]] = {}
+        self._validate = cls.__pydantic_validator__.validate_python
+        self._dump = cls.__pydantic_serializer__.to_python
+        self._check()
+
+    def __repr__(self) -> str:
+        return f"<schema of {self.name}>"
+
+    def attribute(self, field: str) -> str:
+        """The attribute that a field is stored in."""
+        return self.attributes[field]
+
+    def bound(self, key: Key) -> BoundKey:
+        """The bound form of one of the entity's declared keys."""
+        for name, bound in self.keys.items():
+            if getattr(self.cls, name) is key:
+                return bound
+        raise ModelError(f"{key} is no key of {self.name}.", owner=self.cls, hint=f"It has: {', '.join(self.keys)}.")
+
+    def nullable(self, attribute: str) -> bool:
+        """Whether the attribute stands for None by being absent."""
+        return attribute in self._nullable
+
+    def encoder(self, attribute: str) -> Callable[[Any], Any]:
+        """How the field in that attribute becomes an attribute value."""
+        return epoch_seconds if attribute == self.expires else to_attribute
+
+    def item(self, entity: E) -> Item:
+        """The item to store: the fields that are not None, and every derived key."""
+        item: Item = {}
+        for name, value in self._dump(entity, by_alias=True).items():
+            if value is None:
+                if name not in self._nullable:
+                    item[name] = None
+            elif not empty_set(value):
+                item[name] = epoch_seconds(value) if name == self.expires else to_attribute(value)
+        for key in self.keys.values():
+            item.update(key.render(entity.__getattribute__) or {})
+        return item
+
+    def key(self, entity: E) -> Item:
+        """The item's key attributes."""
+        values = [getattr(entity, field) for field in self.primary.fields]
+        return self.key_of(dict(zip(self.primary.fields, values, strict=True)))
+
+    def key_of(self, values: Mapping[str, Any]) -> Item:
+        """The key attributes for values of the primary key's fields."""
+        return {
+            attribute.name: template.render([values[field] for field in template.fields])
+            for attribute, template in self.primary.attributes
+        }
+
+    def entity(self, item: Item) -> E:
+        """The entity in a stored item.
+
+        Raises:
+            InvalidItem: the item does not fit the entity.
+        """
+        return self._read(self._validate, item)  # type: ignore[no-any-return]
+
+    def _read(self, validate: Callable[[Item], Any], item: Item) -> Any:
+        try:
+            return validate(item)
+        except ValidationError as error:
+            details = "; ".join(
+                f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False)
+            )
+            raise InvalidItem(f"A stored item is no valid {self.name}: {details}.", item=item) from error
+
+    def entity_as(self, model: type[M], item: Item) -> M:
+        """The item as the entity or as a view of it."""
+        return self._read(model.__pydantic_validator__.validate_python, item)  # type: ignore[no-any-return]
+
+    def field_value(self, field: str, attribute_value: Any) -> Any:
+        """A field's typed value from its attribute form."""
+        adapter = self._adapters.get(field)
+        if adapter is None:
+            adapter = self._adapters[field] = TypeAdapter(self.cls.model_fields[field].rebuild_annotation())
+        return adapter.validate_python(attribute_value)
+
+    def owns(self, item: Item) -> bool:
+        """Whether the item is one of this entity's, judged by its key."""
+        return self.primary.made(item)
+
+    def live(self, item: Item, now: float) -> bool:
+        """Whether the item has not expired."""
+        if self.expires is None:
+            return True
+        expires = item.get(self.expires)
+        return not (isinstance(expires, int) and not isinstance(expires, bool) and expires <= now)
+
+    def check_paths(self, condition: Condition) -> None:
+        """Refuse a condition on an attribute that this entity does not have."""
+        for path in paths_in(condition):
+            self.check_path(path)
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a path that starts at an attribute that this entity does not have."""
+        if path.parts[0] not in self.attributes.values():
+            hint = "The condition or change was made with another entity's field."
+            raise OperationError(f"{self.name} has no attribute {path.parts[0]!r}.", hint=hint)
+
+    def unexpired(self, now: float) -> Condition | None:
+        """The condition that an item has not expired, where the entity has a TTL."""
+        if self.expires is None:
+            return None
+        expires = Path((self.expires,))
+        return Or((Missing(expires), Compare(">", expires, Value(int(now)))))
+
+    def key_projection(self, key: BoundKey) -> Projection:
+        """What every read needs besides its view: the keys, to tell entities apart and to continue, and the TTL."""
+        names = [attribute.name for attribute, _ in (*self.primary.attributes, *key.attributes)]
+        names += [self.expires] if self.expires else []
+        return tuple(Path((name,)) for name in dict.fromkeys(names))
+
+    def alone_in(self, key: BoundKey) -> bool:
+        """Whether no other entity of the table has entries in that key's index."""
+        others = [entity for entity in self.table.entities if entity is not self]
+        return not any(other.index == key.index for entity in others for other in entity.keys.values())
+
+    def _check(self) -> None:
+        fields = self.cls.model_fields
+        indexes = [key.index for key in self.keys.values()]
+        for key in self.keys.values():
+            if indexes.count(key.index) > 1:
+                where = f"the index {key.index!r}" if key.index else "the table"
+                raise ModelError(f"{self.name} has two keys for {where}.", owner=self.cls)
+            key.check(self.name, fields, self.attribute)
+            if key.index is not None:
+                self._check_local(key)
+        names = [name for key in self.keys.values() for name, _, _ in key.written]
+        written = set(names)
+        for name in sorted(written):
+            if names.count(name) > 1:
+                raise ModelError(f"{self.name}: two keys write the attribute {name!r}.", owner=self.cls)
+        taken = {attribute.name for key in self._all_table_keys() for attribute in key} & set(self.attributes.values())
+        for name in sorted(taken):
+            if name in written or not self._is_own_key(name):
+                message = f"{self.name}: the field stored as {name!r} clashes with a key attribute of {self.table!r}."
+                raise ModelError(
+                    message,
+                    owner=self.cls,
+                    hint="Rename the field, or declare a Key that is this field alone.",
+                )
+        for name, field in fields.items():
+            if any((get_origin(kind) or kind) in (set, frozenset) for kind in kinds_of(field.annotation)) and (
+                field.is_required() or field.get_default(call_default_factory=True, validated_data={})
+            ):
+                message = f"{self.name}.{name}: DynamoDB has no empty set, so a set needs an empty default."
+                raise ModelError(message, owner=self.cls, hint="Write Field(default_factory=frozenset).")
+
+    def _check_local(self, key: BoundKey) -> None:
+        index = self.table.schema.index(key.index or "")
+        if index is None or not index.local:
+            return
+        if key.hash.text != self.primary.hash.text:
+            message = f"{self.name}.{key.name}: a local index has the table's partition key {self.primary.hash.text!r}."
+            raise ModelError(message, owner=self.cls)
+        key.written = tuple(written for written in key.written if written[0] != key.hash_attribute.name)
+
+    def _all_table_keys(self) -> list[tuple[Any, ...]]:
+        return [self.table.schema.key, *(index.key for index in self.table.schema.indexes)]
+
+    def _is_own_key(self, name: str) -> bool:
+        return any(
+            attribute.name == name and template.bare and self.attribute(template.fields[0]) == name
+            for key in self.keys.values()
+            for attribute, template in key.attributes
+        )
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field, PrivateAttr))
+class EntityMeta(ModelMetaclass):
+    """Makes entity classes: Pydantic's work, then the binding to a table."""
+
+    _making = False
+
+    def __new__(
+        mcs,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        table: Table | None = None,
+        **config: Any,
+    ) -> type:
+        EntityMeta._making = True
+        try:
+            cls = super().__new__(mcs, name, bases, namespace, **config)
+        finally:
+            EntityMeta._making = False
+        if table is not None:
+            schema: EntitySchema[Any] = EntitySchema(cls, table)
+            table.add_entity(schema)
+            cls.__entity__ = schema  # type: ignore[attr-defined]
+        return cls
+
+    if not TYPE_CHECKING:
+        # Hidden from type checkers, so that a misspelt field is an error to them.
+        def __getattr__(cls, name: str) -> Any:  # noqa: N805 - a metaclass
+            fields = cls.__dict__.get("__pydantic_fields__", {})
+            if EntityMeta._making or name not in fields:
+                return super().__getattr__(name)
+            schema = cls.__dict__.get("__entity__")
+            attribute = fields[name].alias or name
+            if schema is None:
+                return FieldPath((attribute,), fields[name].annotation)
+            return FieldPath(
+                (attribute,),
+                fields[name].annotation,
+                encode=schema.encoder(attribute),
+                nullable=schema.nullable(attribute),
+            )
+
+
+class Entity(BaseModel, metaclass=EntityMeta):
+    """A typed item. Values are frozen; `with_changes` gives a changed copy.
+
+    class Task(Entity, table=TABLE):
+        primary: ClassVar = Key("TASK#{user_id}", "TASK#{task_id}")
+        user_id: str
+        task_id: str
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    __entity__: ClassVar[EntitySchema[Any]]
+
+    def with_changes(self, *changes: Change) -> Self:
+        """A copy with the changes applied and validated; nothing is stored."""
+        schema = schema_of(type(self))
+        return schema.entity(apply_update(to_update(changes), schema.item(self)))
+
+
+def schema_of(cls: type[E]) -> EntitySchema[E]:
+    """What was derived from an entity class.
+
+    Raises:
+        ModelError: the class was made without a table.
+    """
+    schema = cls.__dict__.get("__entity__")
+    if schema is None:
+        raise ModelError(f"{cls.__name__} is bound to no table.", owner=cls, hint="Write class X(Entity, table=TABLE).")
+    return schema  # type: ignore[no-any-return]
+
+
+def _declared_keys(cls: type) -> dict[str, Key]:
+    return {
+        name: key for ancestor in reversed(cls.__mro__) for name, key in vars(ancestor).items() if isinstance(key, Key)
+    }
+
+
+def _version_field(cls: type[Entity]) -> str | None:
+    marked = [n for n, field in cls.model_fields.items() if any(isinstance(m, VersionMark) for m in field.metadata)]
+    if len(marked) > 1:
+        raise ModelError(f"{cls.__name__} has two version fields: {', '.join(marked)}.", owner=cls)
+    if marked and (cls.model_fields[marked[0]].default != 0 or allows_none(cls.model_fields[marked[0]].annotation)):
+        raise ModelError(
+            f"{cls.__name__}.{marked[0]}: a version starts at 0.",
+            owner=cls,
+            hint="Write version: Version = 0.",
+        )
+    return marked[0] if marked else None

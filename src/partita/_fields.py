@@ -1,0 +1,261 @@
+"""References to fields: `f(Task.status)` is a `Ref[Status]`, whose methods build typed conditions and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
+from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin
+
+from msgspec import Struct
+from pydantic import BaseModel
+
+from partita._attributes import to_attribute
+from partita.errors import OperationError
+from partita.expressions._ast import (
+    AddAction,
+    And,
+    Arithmetic,
+    BeginsWith,
+    Between,
+    Compare,
+    Condition,
+    Contains,
+    DeleteAction,
+    Exists,
+    IfNotExists,
+    In,
+    ListAppend,
+    Missing,
+    Not,
+    Operand,
+    Or,
+    Path,
+    SetAction,
+    Size,
+    Value,
+)
+
+T = TypeVar("T")
+N = TypeVar("N", int, Decimal, float)
+M = TypeVar("M")
+MutableSetOf = set  # a name that Ref.set does not shadow
+
+
+class RemoveAction(Struct, frozen=True):
+    """`REMOVE path`."""
+
+    path: Path
+
+
+Change: TypeAlias = SetAction | RemoveAction | AddAction | DeleteAction
+"""One change of an update: what the methods of `Ref` give."""
+
+Encode: TypeAlias = Callable[[Any], Any]
+
+
+class FieldPath:
+    """What `Task.address.city` is at run time: a path that grows. Type checkers see the field's own type."""
+
+    __slots__ = ("_annotation", "_encode", "_nullable", "_parts")
+
+    def __init__(
+        self,
+        parts: tuple[str | int, ...],
+        annotation: Any,
+        *,
+        encode: Encode = to_attribute,
+        nullable: bool = False,
+    ) -> None:
+        self._parts = parts
+        self._annotation = annotation
+        self._encode = encode
+        self._nullable = nullable
+
+    def __getattr__(self, name: str) -> FieldPath:
+        model = _nested_model(self._annotation)
+        if model is None or name not in model.model_fields:
+            raise AttributeError(f"{self!r} has no field {name!r}.")
+        field = model.model_fields[name]
+        return FieldPath((*self._parts, field.alias or name), field.annotation)
+
+    def __getitem__(self, position: int | str) -> FieldPath:
+        arguments = get_args(self._annotation)
+        return FieldPath((*self._parts, position), arguments[-1] if arguments else Any)
+
+    def __repr__(self) -> str:
+        return ".".join(str(part) for part in self._parts)
+
+
+def _nested_model(annotation: Any) -> type[BaseModel] | None:
+    candidates = (annotation, *get_args(annotation)) if get_origin(annotation) not in (list, dict) else ()
+    models = [kind for kind in candidates if isinstance(kind, type) and issubclass(kind, BaseModel)]
+    return models[0] if models else None
+
+
+class Term(Generic[T]):
+    """A right-hand side of `Ref.set`, computed by the store: `f(Task.count).plus(1)`."""
+
+    __slots__ = ("operand",)
+
+    def __init__(self, operand: Operand) -> None:
+        self.operand = operand
+
+
+class Ref(Term[T]):
+    """A reference to a field of type `T`."""
+
+    __slots__ = ("_encode", "nullable", "path")
+
+    def __init__(
+        self,
+        path: Path,
+        encode: Encode = to_attribute,
+        *,
+        nullable: bool = False,
+        operand: Operand | None = None,
+    ) -> None:
+        super().__init__(operand or path)
+        self.path = path
+        self.nullable = nullable
+        self._encode = encode
+
+    def __repr__(self) -> str:
+        return f"f({'.'.join(str(part) for part in self.path.parts)})"
+
+    def _operand(self, value: T | Term[T]) -> Operand:
+        return value.operand if isinstance(value, Term) else Value(self._encode(value))
+
+    # Conditions. The operators of Python cannot be typed here (== falls back to object equality), so they have names.
+
+    def eq(self, other: T | Ref[T]) -> Condition:
+        """Equal to. Equal to None means that the attribute is missing."""
+        return self.missing() if other is None and self.nullable else Compare("=", self.operand, self._operand(other))
+
+    def ne(self, other: T | Ref[T]) -> Condition:
+        """Not equal to; true also where the attribute is missing. Not None means that it exists."""
+        return self.exists() if other is None and self.nullable else Compare("<>", self.operand, self._operand(other))
+
+    def lt(self, other: T | Ref[T]) -> Condition:
+        """Less than."""
+        return Compare("<", self.operand, self._operand(other))
+
+    def le(self, other: T | Ref[T]) -> Condition:
+        """Less than or equal to."""
+        return Compare("<=", self.operand, self._operand(other))
+
+    def gt(self, other: T | Ref[T]) -> Condition:
+        """Greater than."""
+        return Compare(">", self.operand, self._operand(other))
+
+    def ge(self, other: T | Ref[T]) -> Condition:
+        """Greater than or equal to."""
+        return Compare(">=", self.operand, self._operand(other))
+
+    def between(self, low: T, high: T) -> Condition:
+        """From `low` to `high`, both included."""
+        return Between(self.operand, self._operand(low), self._operand(high))
+
+    def is_in(self, options: Iterable[T]) -> Condition:
+        """Equal to one of the options."""
+        return In(self.operand, tuple(self._operand(option) for option in options))
+
+    def exists(self) -> Condition:
+        """The attribute exists."""
+        return Exists(self.path)
+
+    def missing(self) -> Condition:
+        """The attribute does not exist."""
+        return Missing(self.path)
+
+    def begins_with(self: Ref[str] | Ref[str | None], prefix: str) -> Condition:
+        """The text begins with `prefix`."""
+        return BeginsWith(self.path, Value(prefix))
+
+    def contains(self: Ref[str] | Ref[str | None], part: str) -> Condition:
+        """The text contains `part`."""
+        return Contains(self.path, Value(part))
+
+    def has(self: Ref[list[M]] | Ref[tuple[M, ...]] | Ref[MutableSetOf[M]] | Ref[frozenset[M]], member: M) -> Condition:
+        """The list or set has the member."""
+        return Contains(self.path, Value(to_attribute(member)))
+
+    def size(self) -> Ref[int]:
+        """The length of a text, binary, list, map or set, to compare with."""
+        return Ref(self.path, operand=Size(self.path))
+
+    # Changes.
+
+    def set(self, value: T | Term[T]) -> Change:
+        """Set the field; None removes an attribute that stands for None by being absent."""
+        return (
+            RemoveAction(self.path) if value is None and self.nullable else SetAction(self.path, self._operand(value))
+        )
+
+    def set_if_missing(self, value: T) -> Change:
+        """Set the field unless it has a value."""
+        return SetAction(self.path, IfNotExists(self.path, self._operand(value)))
+
+    def remove(self) -> Change:
+        """Remove the attribute or list element."""
+        return RemoveAction(self.path)
+
+    def add(self: Ref[N], amount: N) -> Change:
+        """Add to a number, starting at zero where the attribute is missing."""
+        return AddAction(self.path, Value(to_attribute(amount)))
+
+    def add_members(self: Ref[MutableSetOf[M]] | Ref[frozenset[M]], members: AbstractSet[M]) -> Change:
+        """Unite a set with others."""
+        return AddAction(self.path, Value(to_attribute(members)))
+
+    def remove_members(self: Ref[MutableSetOf[M]] | Ref[frozenset[M]], members: AbstractSet[M]) -> Change:
+        """Take members out of a set."""
+        return DeleteAction(self.path, Value(to_attribute(members)))
+
+    # Terms.
+
+    def plus(self: Ref[N], amount: N) -> Term[N]:
+        """This number and `amount`."""
+        return Term(Arithmetic("+", self.path, Value(to_attribute(amount))))
+
+    def minus(self: Ref[N], amount: N) -> Term[N]:
+        """This number less `amount`."""
+        return Term(Arithmetic("-", self.path, Value(to_attribute(amount))))
+
+    def or_default(self, default: T) -> Term[T]:
+        """This value, or the default where it is missing."""
+        return Term(IfNotExists(self.path, self._operand(default)))
+
+    def with_appended(self: Ref[list[M]], elements: list[M]) -> Term[list[M]]:
+        """This list and then the elements."""
+        return Term(ListAppend(self.path, Value(to_attribute(elements))))
+
+    def with_prepended(self: Ref[list[M]], elements: list[M]) -> Term[list[M]]:
+        """The elements and then this list."""
+        return Term(ListAppend(Value(to_attribute(elements)), self.path))
+
+
+def f(field: T) -> Ref[T]:
+    """A reference to a field, named on the class: `f(Task.status)`, `f(Task.address.city)`, `f(Task.tags[0])`.
+
+    Raises:
+        OperationError: what was given is no field of an entity class.
+    """
+    if isinstance(field, FieldPath):
+        return Ref(Path(field._parts), field._encode, nullable=field._nullable)  # noqa: SLF001 - its other half
+    raise OperationError(f"{field!r:.60} is no field.", hint="Name the field on the class, as in f(Task.status).")
+
+
+def all_of(*conditions: Condition) -> Condition:
+    """All conditions hold."""
+    return conditions[0] if len(conditions) == 1 else And(conditions)
+
+
+def any_of(*conditions: Condition) -> Condition:
+    """One of the conditions holds."""
+    return conditions[0] if len(conditions) == 1 else Or(conditions)
+
+
+def not_(condition: Condition) -> Condition:
+    """The condition does not hold."""
+    return Not(condition)

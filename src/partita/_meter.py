@@ -1,0 +1,97 @@
+"""What was consumed, by access pattern."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from msgspec import Struct
+
+from partita._cost import Budget
+
+
+class Consumption(Struct, frozen=True):
+    """One run of an operation: what it was, what it sent, and what that consumed."""
+
+    name: str
+    requests: tuple[str, ...]
+    read: float
+    write: float
+    budget: Budget | None = None
+
+    @property
+    def over_budget(self) -> bool:
+        """Whether the run consumed more than its access pattern declares."""
+        return self.budget is not None and not self.budget.covers(self.read, self.write)
+
+
+class Usage(Struct):
+    """All runs of one access pattern added up; `most_read` and `most_write` are of single runs."""
+
+    name: str
+    runs: int = 0
+    requests: int = 0
+    read: float = 0.0
+    write: float = 0.0
+    most_read: float = 0.0
+    most_write: float = 0.0
+    over_budget: int = 0
+    retries: int = 0
+    failures: int = 0
+
+
+class Meter:
+    """Counts every operation of one or several sessions. Safe for any number of threads."""
+
+    def __init__(self) -> None:
+        self._usage: dict[str, Usage] = {}
+        self._lock = threading.Lock()
+        self._watcher: ContextVar[list[Consumption] | None] = ContextVar("watcher", default=None)
+
+    def record(self, consumption: Consumption) -> None:
+        """Count one run."""
+        with self._lock:
+            usage = self._of(consumption.name)
+            usage.runs += 1
+            usage.requests += len(consumption.requests)
+            usage.read += consumption.read
+            usage.write += consumption.write
+            usage.most_read = max(usage.most_read, consumption.read)
+            usage.most_write = max(usage.most_write, consumption.write)
+            usage.over_budget += consumption.over_budget
+        watcher = self._watcher.get()
+        if watcher is not None:
+            watcher.append(consumption)
+
+    def record_retry(self, name: str) -> None:
+        """Count one repeated request."""
+        with self._lock:
+            self._of(name).retries += 1
+
+    def record_failure(self, name: str) -> None:
+        """Count one run that ended in an error."""
+        with self._lock:
+            self._of(name).failures += 1
+
+    def usage(self) -> tuple[Usage, ...]:
+        """What each access pattern consumed so far, by name."""
+        with self._lock:
+            return tuple(self._usage[name] for name in sorted(self._usage))
+
+    @contextmanager
+    def watch(self) -> Iterator[list[Consumption]]:
+        """Collect what is consumed inside the block, by this thread or task and what it starts."""
+        seen: list[Consumption] = []
+        token = self._watcher.set(seen)
+        try:
+            yield seen
+        finally:
+            self._watcher.reset(token)
+
+    def _of(self, name: str) -> Usage:
+        usage = self._usage.get(name)
+        if usage is None:
+            usage = self._usage[name] = Usage(name)
+        return usage

@@ -1,0 +1,269 @@
+"""Access patterns: named, typed, documented functions that make operations, proved against the keys they use.
+
+The function's own signature is the type, its docstring the documentation, its body empty; what it does is derived.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args, get_origin, get_type_hints, overload
+
+from msgspec import Struct
+from pydantic import BaseModel
+
+from partita._bound import BoundKey, Key
+from partita._conditions import RangeKind, key_condition
+from partita._cost import Budget
+from partita._entity import Entity, EntitySchema, schema_of
+from partita._keys import Prefix, Span
+from partita._table import Table
+from partita.errors import ModelError
+from partita.expressions._ast import KeyCondition, Path, Projection
+from partita.operations._collect import Collect, slots_of
+from partita.operations._get import Get
+from partita.operations._operation import Operation, named
+from partita.operations._query import Query
+
+P = ParamSpec("P")
+E = TypeVar("E", bound=Entity)
+M = TypeVar("M", bound=BaseModel)
+C = TypeVar("C")
+O = TypeVar("O", bound=Operation[Any])  # noqa: E741 - O for operation
+
+PatternKind: TypeAlias = Literal["get", "query", "collect", "write"]
+
+
+class Pattern(Struct, frozen=True):
+    """What is known of an access pattern besides the operation it makes."""
+
+    name: str
+    kind: PatternKind
+    table: Table
+    entity: EntitySchema[Any] | None
+    key: BoundKey | None
+    budget: Budget | None
+    doc: str
+    signature: inspect.Signature
+    view: type[BaseModel] | None = None
+    function: Callable[..., Operation[Any]] | None = None
+
+    @property
+    def index(self) -> str | None:
+        """The index that serves the pattern; None for the table itself."""
+        return self.key.index if self.key else None
+
+
+class _Parameters:
+    """A pattern function's parameters, proved to cover the fields of a key."""
+
+    def __init__(self, function: Callable[..., None], schema: EntitySchema[Any], key: BoundKey) -> None:
+        self.label = function.__name__
+        self.signature = inspect.signature(function)
+        self.names = tuple(self.signature.parameters)
+        hints = get_type_hints(function)
+        self.hints = {name: hints.get(name) for name in self.names}
+        for name in self.names:
+            self._check(name, schema, key)
+
+    def _check(self, name: str, schema: EntitySchema[Any], key: BoundKey) -> None:
+        if name not in key.fields:
+            message = f"{self.label}: {name!r} is no field of {schema.name}.{key.name}."
+            raise ModelError(message, owner=self.label, hint=f"Its fields are: {', '.join(key.fields)}.")
+        hint = self.hints[name]
+        declared = schema.cls.model_fields[name].annotation
+        asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
+        if asked != declared and asked not in get_args(declared):
+            message = f"{self.label}: {name!r} is declared as {asked}, but the field is {declared}."
+            raise ModelError(message, owner=self.label)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments by name."""
+        if not kwargs and len(args) == len(self.names):
+            return dict(zip(self.names, args, strict=True))
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
+
+    def range_kind(self, name: str) -> RangeKind:
+        """How a parameter restricts its field: by equality, a span or a prefix."""
+        origin = get_origin(self.hints[name])
+        return "span" if origin is Span else "prefix" if origin is Prefix else "equal"
+
+
+def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[P, None]], Callable[P, Get[E]]]:
+    """Declare a read of one item; the parameters are the fields of the entity's primary key."""
+    schema = schema_of(entity)
+    key = schema.primary
+
+    def declare(function: Callable[P, None]) -> Callable[P, Get[E]]:
+        parameters = _Parameters(function, schema, key)
+        if missing := [field for field in key.fields if field not in parameters.names]:
+            message = f"{function.__name__} does not cover the primary key of {schema.name}: {', '.join(missing)}."
+            raise ModelError(message, hint="Add these parameters, or declare a @query.")
+
+        @wraps(function)
+        def make(*args: P.args, **kwargs: P.kwargs) -> Get[E]:
+            values = parameters.bind(args, kwargs)
+            return Get(schema, schema.key_of(values), tuple(values[name] for name in key.fields), pattern=declared)
+
+        declared = _register(function, make, "get", schema, key, budget)
+        return make
+
+    return declare
+
+
+@overload
+def query(
+    entity: type[E], key: Key, *, budget: Budget | None = None, newest_first: bool = False
+) -> Callable[[Callable[P, None]], Callable[P, Query[E]]]: ...
+@overload
+def query(
+    entity: type[Entity], key: Key, *, view: type[M], budget: Budget | None = None, newest_first: bool = False
+) -> Callable[[Callable[P, None]], Callable[P, Query[M]]]: ...
+def query(
+    entity: type[Entity],
+    key: Key,
+    *,
+    view: type[BaseModel] | None = None,
+    budget: Budget | None = None,
+    newest_first: bool = False,
+) -> Callable[[Callable[P, None]], Callable[P, Query[Any]]]:
+    """Declare a read of a range: all fields of the partition key, then leading fields of the sort key.
+
+    The last parameter may be a `Span` or a `Prefix` of its field. With a `view`, only its fields are read.
+    """
+    schema = schema_of(entity)
+    bound = schema.bound(key)
+    projection = None if view is None else _projection(schema, bound, view)
+
+    def declare(function: Callable[P, None]) -> Callable[P, Query[Any]]:
+        parameters = _Parameters(function, schema, bound)
+        build = key_condition(function.__name__, bound, {n: parameters.range_kind(n) for n in parameters.names})
+
+        @wraps(function)
+        def make(*args: P.args, **kwargs: P.kwargs) -> Query[Any]:
+            condition = build(parameters.bind(args, kwargs))
+            return Query(
+                schema,
+                bound,
+                condition,
+                view or entity,
+                projection,
+                forward=not newest_first,
+                pattern=declared,
+            )
+
+        declared = _register(function, make, "query", schema, bound, budget, view)
+        return make
+
+    return declare
+
+
+def collect(
+    result: type[C],
+    hash_key: str,
+    *,
+    index: str | None = None,
+    limit: int = 1_000,
+    budget: Budget | None = None,
+) -> Callable[[Callable[P, None]], Callable[P, Collect[C]]]:
+    """Declare a read of a whole partition into a dataclass with a field per entity.
+
+    `hash_key` is the partition's template; every entity of the result must have a key with that template.
+    """
+    slots = slots_of(result)
+    keys = [_key_with(slot.schema, hash_key, index, result.__name__) for slot in slots]
+    schema = slots[0].schema
+
+    def declare(function: Callable[P, None]) -> Callable[P, Collect[C]]:
+        parameters = _Parameters(function, schema, keys[0])
+        if set(parameters.names) != set(keys[0].hash.fields):
+            raise ModelError(f"{function.__name__}: its parameters must be the fields of {hash_key!r}.")
+        name = keys[0].hash_attribute.name
+
+        @wraps(function)
+        def make(*args: P.args, **kwargs: P.kwargs) -> Collect[C]:
+            values = parameters.bind(args, kwargs)
+            condition = KeyCondition(((name, keys[0].hash.render([values[n] for n in keys[0].hash.fields])),))
+            return Collect(result, slots, schema.table, condition, index, limit, pattern=declared)
+
+        declared = _register(function, make, "collect", schema, keys[0], budget)
+        return make
+
+    return declare
+
+
+def pattern(*, budget: Budget | None = None) -> Callable[[Callable[P, O]], Callable[P, O]]:
+    """Name an operation that a function builds, such as a write or a transaction, and give it a budget.
+
+    @pattern(budget=Wcu(5))
+    def create_task(task: Task) -> Put[Task]:
+        return insert(task)
+    """
+
+    def declare(function: Callable[P, O]) -> Callable[P, O]:
+        @wraps(function)
+        def make(*args: P.args, **kwargs: P.kwargs) -> O:
+            return named(function(*args, **kwargs), declared)
+
+        entity = _entity_in(function)
+        declared = _register(function, make, "write", entity, None, budget)
+        return make
+
+    return declare
+
+
+def _register(
+    function: Callable[..., Any],
+    make: Callable[..., Operation[Any]],
+    kind: PatternKind,
+    schema: EntitySchema[Any],
+    key: BoundKey | None,
+    budget: Budget | None,
+    view: type[BaseModel] | None = None,
+) -> Pattern:
+    declared = Pattern(
+        name=function.__name__,
+        kind=kind,
+        table=schema.table,
+        entity=schema,
+        key=key,
+        budget=budget,
+        doc=inspect.getdoc(function) or "",
+        signature=inspect.signature(function),
+        view=view,
+        function=make,
+    )
+    schema.table.add_pattern(declared)
+    make.pattern = declared  # type: ignore[attr-defined]
+    return declared
+
+
+def _projection(schema: EntitySchema[Any], key: BoundKey, view: type[BaseModel]) -> Projection:
+    names = [field.alias or name for name, field in view.model_fields.items()]
+    for name in names:
+        if name not in schema.attributes.values():
+            raise ModelError(f"The view {view.__name__} has {name!r}, which {schema.name} has not.", owner=view)
+    paths: Sequence[Path] = (*(Path((name,)) for name in names), *schema.key_projection(key))
+    return tuple(dict.fromkeys(paths))
+
+
+def _key_with(schema: EntitySchema[Any], hash_key: str, index: str | None, label: str) -> BoundKey:
+    for key in schema.keys.values():
+        if key.index == index and key.hash.text == hash_key:
+            return key
+    raise ModelError(f"{label}: {schema.name} has no key with the partition {hash_key!r}.", owner=schema.cls)
+
+
+def _entity_in(function: Callable[..., Any]) -> EntitySchema[Any]:
+    hints = list(get_type_hints(function).items())
+    for _, hint in hints:
+        for kind in (hint, *get_args(hint)):
+            if isinstance(kind, type) and issubclass(kind, Entity):
+                return schema_of(kind)
+    raise ModelError(
+        f"{function.__name__}: no entity is named in its parameters or result.",
+        hint="Annotate it, as in def create_task(task: Task) -> Put[Task].",
+    )

@@ -1,0 +1,166 @@
+"""Sessions run operations and procedures against a store, with blocking calls or with `await`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random as chance
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
+
+from partita._clock import Clock, system_clock
+from partita._guardrails import MAINTENANCE
+from partita._meter import Meter
+from partita._pipeline import Pipeline
+from partita._table import Table
+from partita._tables import ensure_tables
+from partita.errors import OperationError
+from partita.operations._cursor import CursorSigner
+from partita.operations._operation import Context, Operation, Pause, Procedure, Steps
+from partita.operations._transact import transact
+from partita.operations._writes import Check, Write
+from partita.store._interface import Store
+
+R = TypeVar("R")
+
+logger: Final = logging.getLogger("partita")
+
+
+class _Settings:
+    """What both kinds of session share: a store, and how requests are sent to it."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock = system_clock,
+        secret: bytes | None = None,
+        meter: Meter | None = None,
+        strict_budgets: bool = False,
+        random: chance.Random | None = None,
+        pipeline: Pipeline | None = None,
+    ) -> None:
+        """Set up a session.
+
+        Args:
+            store: where requests go.
+            clock: the time, for expiry.
+            secret: signs cursors; give all processes of a service the same. By default one is made for this session.
+            meter: counts consumption; sessions may share one.
+            strict_budgets: raise `BudgetExceeded` instead of only counting it. For tests.
+            random: spreads retries.
+            pipeline: the whole way of a request, instead of the five above.
+        """
+        self.store = store
+        self._pipeline = pipeline or Pipeline(
+            Context(clock, random or chance.SystemRandom(), CursorSigner(secret or secrets.token_bytes(32))),
+            meter or Meter(),
+            strict_budgets=strict_budgets,
+        )
+
+    @property
+    def meter(self) -> Meter:
+        """What this session consumed."""
+        return self._pipeline.meter
+
+    @property
+    def context(self) -> Context:
+        """The clock, chance and cursor signer that operations get."""
+        return self._pipeline.context
+
+    def _maintenance(self, reason: str) -> Pipeline:
+        if not reason.strip():
+            raise OperationError("Maintenance needs a reason.", hint="Say why a scan is needed; it is logged.")
+        logger.warning("maintenance session: %s", reason)
+        return replace(self._pipeline, guardrails=MAINTENANCE)
+
+
+class Session(_Settings):
+    """Runs operations and procedures with blocking calls. Safe for any number of threads."""
+
+    sleep: Callable[[float], Any] = staticmethod(time.sleep)
+
+    def run(self, work: Operation[R] | Procedure[R]) -> R:
+        """Run an operation or a procedure, and give its result.
+
+        Raises:
+            OperationError: the work was refused before it reached the store.
+            RequestError: the store refused a request.
+            StoreError: the store is in trouble.
+        """
+        return self._drive(self._pipeline.run(work))
+
+    def transact(self, *actions: Write | Check, token: str | None = None) -> None:
+        """Run writes and checks as one transaction, all or nothing."""
+        self.run(transact(*actions, token=token))
+
+    def create_tables(self, tables: Iterable[Table]) -> None:
+        """Create the tables and global indexes that are declared and not there yet."""
+        self._drive(ensure_tables(tables))
+
+    def maintenance(self, reason: str) -> Session:
+        """A session that may scan. The reason is logged."""
+        return Session(self.store, pipeline=self._maintenance(reason))
+
+    def _pause(self, pause: Pause) -> Any:
+        return self.sleep(pause.seconds)
+
+    def _drive(self, steps: Steps[R]) -> R:
+        execute = self.store.execute
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = self._pause(step) if isinstance(step, Pause) else execute(step)
+                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+
+
+class AsyncSession(_Settings):
+    """Runs operations and procedures with `await`. One per event loop or shared, as you like."""
+
+    sleep: Callable[[float], Any] = staticmethod(asyncio.sleep)
+
+    async def run(self, work: Operation[R] | Procedure[R]) -> R:
+        """Run an operation or a procedure, and give its result.
+
+        Raises:
+            OperationError: the work was refused before it reached the store.
+            RequestError: the store refused a request.
+            StoreError: the store is in trouble.
+        """
+        return await self._drive(self._pipeline.run(work))
+
+    async def transact(self, *actions: Write | Check, token: str | None = None) -> None:
+        """Run writes and checks as one transaction, all or nothing."""
+        await self.run(transact(*actions, token=token))
+
+    async def create_tables(self, tables: Iterable[Table]) -> None:
+        """Create the tables and global indexes that are declared and not there yet."""
+        await self._drive(ensure_tables(tables))
+
+    def maintenance(self, reason: str) -> AsyncSession:
+        """A session that may scan. The reason is logged."""
+        return AsyncSession(self.store, pipeline=self._maintenance(reason))
+
+    async def _drive(self, steps: Steps[R]) -> R:
+        execute = self.store.execute_async
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = await (self.sleep(step.seconds) if isinstance(step, Pause) else execute(step))
+                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]

@@ -1,0 +1,113 @@
+"""Batches: many gets, or many puts and deletes, in as few requests as DynamoDB allows. Not atomic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from partita._entity import Entity
+from partita._values import Item
+from partita.errors import OperationError, Unprocessed
+from partita.operations._backoff import pause_before
+from partita.operations._get import Get
+from partita.operations._operation import Context, Operation, Steps
+from partita.operations._writes import Delete, Put
+from partita.store._requests import (
+    BatchGetItem,
+    BatchGetResponse,
+    BatchWriteItem,
+    BatchWriteResponse,
+    DeleteItem,
+    GetItem,
+    PutItem,
+)
+
+E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
+
+MAX_GETS = 100
+MAX_WRITES = 25
+MAX_TRIES = 8
+
+
+class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
+    """Read many items by key; the results align with the gets."""
+
+    gets: tuple[Get[E], ...]
+
+    def requests(self) -> tuple[BatchGetItem, ...]:
+        """The requests that are sent where nothing is left unprocessed."""
+        return tuple(BatchGetItem(tuple(get.request() for get in chunk)) for chunk in chunks(self.gets, MAX_GETS))
+
+    def steps(self, context: Context) -> Steps[tuple[E | None, ...]]:
+        """Send each chunk, and what it leaves unprocessed again."""
+        found: list[E | None] = []
+        for chunk in chunks(self.gets, MAX_GETS):
+            items = yield from self._read(chunk, context)
+            found += [get.result(item, context) for get, item in zip(chunk, items, strict=True)]
+        return tuple(found)
+
+    def _read(self, gets: Sequence[Get[E]], context: Context) -> Steps[list[Item | None]]:
+        requests = [get.request() for get in gets]
+        items: list[Item | None] = [None] * len(requests)
+        waiting: tuple[GetItem, ...] = tuple(requests)
+        for attempt in range(MAX_TRIES):
+            response: BatchGetResponse = yield BatchGetItem(waiting)
+            for request, item in zip(waiting, response.items, strict=True):
+                if item is not None:
+                    items[requests.index(request)] = item
+            waiting = response.unprocessed
+            if not waiting:
+                return items
+            yield pause_before(attempt + 1, context)
+        left = [get for get, request in zip(gets, requests, strict=True) if request in waiting]
+        raise Unprocessed(f"{len(left)} of {len(gets)} reads were left unprocessed.", operations=left)
+
+
+class BatchWrite(Operation[None], frozen=True):
+    """Write and delete many items, each by itself, in any order."""
+
+    writes: tuple[Put[Any] | Delete[Any], ...]
+
+    def steps(self, context: Context) -> Steps[None]:
+        """Send each chunk, and what it leaves unprocessed again."""
+        for start in range(0, len(self.writes), MAX_WRITES):
+            yield from self._write(start, context)
+
+    def _write(self, start: int, context: Context) -> Steps[None]:
+        chunk = self.writes[start : start + MAX_WRITES]
+        actions = [write.action(context) for write in chunk]
+        waiting: tuple[PutItem | DeleteItem, ...] = tuple(actions)
+        for attempt in range(MAX_TRIES):
+            response: BatchWriteResponse = yield BatchWriteItem(waiting)
+            waiting = response.unprocessed
+            if not waiting:
+                return
+            yield pause_before(attempt + 1, context)
+        left = [write for write, action in zip(chunk, actions, strict=True) if action in waiting]
+        left += self.writes[start + MAX_WRITES :]
+        raise Unprocessed(f"{len(left)} of {len(self.writes)} writes were left unprocessed.", operations=left)
+
+
+def batch_get(gets: Sequence[Get[E]]) -> BatchGet[E]:
+    """Read many items by key, 100 at a time."""
+    return BatchGet(tuple(gets))
+
+
+def batch_write(writes: Sequence[Put[Any] | Delete[Any]]) -> BatchWrite:
+    """Put and delete many items, 25 at a time.
+
+    Raises:
+        OperationError: a write has a condition or a version, which a batch cannot check.
+    """
+    for write in writes:
+        if write.condition is not None or write.expected is not None or getattr(write, "only_new", False):
+            message = f"{write.name} is conditional, and a batch cannot check conditions."
+            raise OperationError(message, hint="Use transact() for up to 100 conditional writes.")
+    return BatchWrite(tuple(writes))
+
+
+def chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The values in runs of at most `size`."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

@@ -1,0 +1,110 @@
+"""Collections: several entities of one partition, read in one query into a declared, typed result."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from partita._entity import Entity, EntitySchema, schema_of
+from partita._table import Table
+from partita._values import Item
+from partita.errors import LimitExceeded, ModelError
+from partita.expressions._ast import KeyCondition
+from partita.operations._operation import Context, Operation, Steps
+from partita.store._requests import PageResponse, QueryTable
+
+C = TypeVar("C")
+
+
+class Slot(Struct, frozen=True):
+    """One field of a collection's result: an entity, an optional one, or a tuple of them."""
+
+    field: str
+    schema: EntitySchema[Any]
+    many: bool
+    optional: bool
+
+
+class Collect(Operation[C | None], Generic[C], frozen=True):
+    """Read a whole partition into its declared result; None where its required entity is missing."""
+
+    result_class: type[C]
+    slots: tuple[Slot, ...]
+    table: Table
+    key_condition: KeyCondition
+    index: str | None
+    limit: int
+    is_consistent: bool = False
+
+    def consistent(self) -> Collect[C]:
+        """The same read, strongly consistent, at twice the cost."""
+        return replace(self, is_consistent=True)
+
+    def request(self) -> QueryTable:
+        """The first request that is sent; one item more than the limit, to notice what would not fit."""
+        return QueryTable(
+            self.table.name,
+            self.key_condition,
+            self.index,
+            limit=self.limit + 1,
+            consistent=self.is_consistent,
+        )
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return self.result_class.__name__
+
+    def steps(self, context: Context) -> Steps[C | None]:
+        """Read page by page.
+
+        Raises:
+            LimitExceeded: the partition has more items than the collection's limit.
+        """
+        request = self.request()
+        items: list[Item] = []
+        while True:
+            response: PageResponse = yield request
+            items += response.items
+            if len(items) > self.limit:
+                message = f"{self.name} has more than {self.limit} items in one partition."
+                raise LimitExceeded(message, hint="Raise the limit of the collection, or page over its parts.")
+            if response.last_key is None:
+                return self._assemble(items, context)
+            request = replace(request, start=response.last_key, limit=self.limit + 1 - len(items))
+
+    def _assemble(self, items: list[Item], context: Context) -> C | None:
+        now = context.clock()
+        fields: dict[str, Any] = {}
+        for slot in self.slots:
+            owned = [item for item in items if slot.schema.owns(item) and slot.schema.live(item, now)]
+            found = tuple(slot.schema.entity(item) for item in owned)
+            if not slot.many and not slot.optional and not found:
+                return None
+            fields[slot.field] = found if slot.many else found[0] if found else None
+        return self.result_class(**fields)
+
+
+def slots_of(result_class: type) -> tuple[Slot, ...]:
+    """The slots that a collection's result class declares.
+
+    Raises:
+        ModelError: it is no dataclass, or a field is neither an entity, an optional one, nor a tuple of them.
+    """
+    if not dataclasses.is_dataclass(result_class):
+        raise ModelError(f"{result_class.__name__} is no dataclass.", owner=result_class)
+    hints = get_type_hints(result_class)
+    return tuple(_slot(result_class, field.name, hints[field.name]) for field in dataclasses.fields(result_class))
+
+
+def _slot(result_class: type, name: str, annotation: Any) -> Slot:
+    arguments = get_args(annotation)
+    many = get_origin(annotation) is tuple and len(arguments) == 2 and arguments[1] is Ellipsis  # noqa: PLR2004
+    candidates = (arguments[0],) if many else arguments or (annotation,)
+    entities = [kind for kind in candidates if isinstance(kind, type) and issubclass(kind, Entity)]
+    if len(entities) != 1:
+        message = f"{result_class.__name__}.{name} must be an entity, an optional entity, or a tuple of entities."
+        raise ModelError(message, owner=result_class, hint="Write tasks: tuple[Task, ...].")
+    return Slot(name, schema_of(entities[0]), many, optional=type(None) in candidates)

@@ -1,0 +1,47 @@
+"""Reading one item by its key."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from partita._entity import Entity, EntitySchema
+from partita._values import Item
+from partita.operations._operation import Context, Operation, Steps
+from partita.store._requests import GetItem, ItemResponse
+
+E = TypeVar("E", bound=Entity)
+
+
+class Get(Operation[E | None], frozen=True):
+    """Read one item; None where there is none or it has expired. It also names the item for a write."""
+
+    schema: EntitySchema[E]
+    key: Item
+    values: tuple[Any, ...]
+    """The values of the primary key's fields, in the order of `schema.primary.fields`."""
+    is_consistent: bool = False
+
+    def consistent(self) -> Get[E]:
+        """The same read, strongly consistent, at twice the cost."""
+        return replace(self, is_consistent=True)
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.schema.name}.get"
+
+    def request(self) -> GetItem:
+        """The request that is sent."""
+        return GetItem(self.schema.table.name, self.key, self.is_consistent)
+
+    def result(self, item: Item | None, context: Context) -> E | None:
+        """The entity in the answer."""
+        if item is None or not self.schema.live(item, context.clock()):
+            return None
+        return self.schema.entity(item)
+
+    def steps(self, context: Context) -> Steps[E | None]:
+        """Send requests, read the answers, return the result."""
+        response: ItemResponse = yield self.request()
+        return self.result(response.item, context)

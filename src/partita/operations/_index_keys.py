@@ -1,0 +1,139 @@
+"""Index-safe updates: a partial update that changes a field changes every index key made from it.
+
+| what the update knows of a field of the key | how the new key is found |
+| --- | --- |
+| part of the primary key | from the key |
+| set to a literal, or removed | from the change |
+| anything else, an entity was given | from the changed entity, guarded by its version or by the old values |
+| anything else | not known: the item must be read first |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from partita._bound import BoundKey
+from partita._entity import Entity, EntitySchema
+from partita._fields import Change, RemoveAction
+from partita._updates import to_update
+from partita.errors import OperationError
+from partita.expressions._ast import (
+    AddAction,
+    Compare,
+    Condition,
+    Missing,
+    Path,
+    SetAction,
+    Update,
+    Value,
+    both,
+)
+
+E = TypeVar("E", bound=Entity)
+
+
+class UpdatePlan(Struct, frozen=True):
+    """The update with its index keys and version, and the condition under which they are right."""
+
+    update: Update
+    guard: Condition | None
+
+
+def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
+    """Refuse changes that no update may make.
+
+    Raises:
+        OperationError: nothing changes, a key or version field would change, or a field is another entity's.
+    """
+    if not changes:
+        raise OperationError("An update needs at least one change.")
+    fixed = {schema.attribute(field): "the key" for field in schema.primary.fields}
+    if schema.version is not None:
+        fixed[schema.attribute(schema.version)] = "the version"
+    for change in changes:
+        schema.check_path(change.path)
+        name = change.path.parts[0]
+        if name in fixed:
+            message = f"{schema.name}.{name} is {fixed[str(name)]} and cannot be updated."
+            raise OperationError(message, hint="Delete the item and insert another to move it to another key.")
+
+
+def plan_update(
+    schema: EntitySchema[E], known: Mapping[str, Any], changes: Sequence[Change], entity: E | None
+) -> UpdatePlan | None:
+    """The whole update; None where an index key cannot be known without reading the item."""
+    update = to_update(changes)
+    guard: Condition | None = None
+    affected = _affected(schema, changes)
+    if affected:
+        values = _known_values(schema, known, changes)
+        unknown = {field for key in affected for field in key.fields} - values.keys()
+        if unknown and entity is None:
+            return None
+        if unknown and entity is not None:
+            changed = entity.with_changes(*changes)
+            values |= {field: getattr(changed, field) for field in unknown}
+            guard = None if schema.version else _unchanged(schema, entity, unknown)
+        update = _with_keys(update, affected, values)
+    return _with_version(schema, UpdatePlan(update, guard), entity)
+
+
+def _affected(schema: EntitySchema[Any], changes: Sequence[Change]) -> list[BoundKey]:
+    touched = {change.path.parts[0] for change in changes}
+    return [
+        key
+        for key in schema.secondary
+        if key.written and any(schema.attribute(field) in touched for field in key.fields)
+    ]
+
+
+def _known_values(schema: EntitySchema[Any], known: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    values = dict(known)
+    fields = {attribute: field for field, attribute in schema.attributes.items()}
+    for change in changes:
+        field = fields[str(change.path.parts[0])]
+        if len(change.path.parts) > 1:
+            continue
+        if isinstance(change, RemoveAction):
+            values[field] = None
+        elif isinstance(change, SetAction) and isinstance(change.operand, Value):
+            values[field] = schema.field_value(field, change.operand.value)
+    return values
+
+
+def _unchanged(schema: EntitySchema[E], entity: E, fields: set[str]) -> Condition | None:
+    guard: Condition | None = None
+    item = schema.item(entity)
+    for name in sorted(schema.attribute(field) for field in fields):
+        path = Path((name,))
+        guard = both(guard, Compare("=", path, Value(item[name])) if name in item else Missing(path))
+    return guard
+
+
+def _with_keys(update: Update, keys: Sequence[BoundKey], values: Mapping[str, Any]) -> Update:
+    sets, removes = list(update.sets), list(update.removes)
+    for key in keys:
+        rendered = key.render(values.__getitem__)
+        for name, _, _ in key.written:
+            if rendered is None:
+                removes.append(Path((name,)))
+            else:
+                sets.append(SetAction(Path((name,)), Value(rendered[name])))
+    return replace(update, sets=tuple(sets), removes=tuple(removes))
+
+
+def _with_version(schema: EntitySchema[E], plan: UpdatePlan, entity: E | None) -> UpdatePlan:
+    if schema.version is None:
+        return plan
+    path = Path((schema.attribute(schema.version),))
+    if entity is None:
+        # Not guarded, but counted, so that writers who hold the item notice.
+        return replace(plan, update=replace(plan.update, adds=(*plan.update.adds, AddAction(path, Value(1)))))
+    version = getattr(entity, schema.version)
+    next_version = SetAction(path, Value(version + 1))
+    update = replace(plan.update, sets=(*plan.update.sets, next_version))
+    return UpdatePlan(update, both(plan.guard, Compare("=", path, Value(version))))

@@ -1,0 +1,256 @@
+"""Reading a range of one partition: pages, first match, count, and walks over many pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+from pydantic import BaseModel
+
+from partita._bound import BoundKey
+from partita._entity import EntitySchema
+from partita._values import Item
+from partita.errors import LimitExceeded, OperationError
+from partita.expressions._ast import Condition, KeyCondition, Projection, both
+from partita.operations._operation import Context, Operation, Steps
+from partita.store._requests import PageResponse, QueryTable
+
+DEFAULT_LIMIT = 100
+MAX_LIMIT = 1_000
+MAX_REQUESTS_TO_FILL = 10
+COUNTED_PER_PAGE = 10_000
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Page(Struct, Generic[M], frozen=True):
+    """Some of the matches, in order; `next_cursor` continues where there is more."""
+
+    items: tuple[M, ...]
+    next_cursor: str | None
+
+    def __iter__(self) -> Iterator[M]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+class Walked(Struct, Generic[M], frozen=True):
+    """All matches that a walk found; `truncated` when it stopped at its maximum with more to come."""
+
+    items: tuple[M, ...]
+    truncated: bool
+
+    def __iter__(self) -> Iterator[M]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+class Query(Operation[Page[M]], Generic[M], frozen=True):
+    """Read one page of a range. Nothing that belongs to another entity, or has expired, is in it."""
+
+    schema: EntitySchema[Any]
+    key: BoundKey
+    key_condition: KeyCondition
+    model: type[M]
+    """What items become: the entity, or a view of it."""
+    projection: Projection | None = None
+    limit: int = DEFAULT_LIMIT
+    cursor: str | None = None
+    condition: Condition | None = None
+    forward: bool = True
+    is_consistent: bool = False
+
+    def page(self, limit: int, *, after: str | None = None) -> Query[M]:
+        """One page of at most `limit` matches, after the cursor of the page before."""
+        if not 1 <= limit <= MAX_LIMIT:
+            raise OperationError(f"A page has 1 to {MAX_LIMIT} items, not {limit}.")
+        return replace(self, limit=limit, cursor=after)
+
+    def where(self, condition: Condition) -> Query[M]:
+        """Only matches for which the condition holds too. What it drops is read and charged all the same."""
+        self.schema.check_paths(condition)
+        return replace(self, condition=both(self.condition, condition))
+
+    def reversed(self) -> Query[M]:
+        """The same range in the opposite order."""
+        return replace(self, forward=not self.forward)
+
+    def consistent(self) -> Query[M]:
+        """The same read, strongly consistent, at twice the cost; not on a global index."""
+        index = self.schema.table.schema.index(self.key.index) if self.key.index else None
+        if index is not None and not index.local:
+            raise OperationError(f"The global index {index.name!r} has no consistent reads.")
+        return replace(self, is_consistent=True)
+
+    def first(self) -> First[M]:
+        """The first match, or None."""
+        return First(replace(self, limit=1), pattern=self.pattern)
+
+    def count(self, *, max_pages: int = 10) -> Count:
+        """How many match, read over at most `max_pages` pages of 1 MB or 10,000 items."""
+        return Count(self, max_pages, pattern=self.pattern)
+
+    def walk(self, *, max_items: int) -> Walk[M]:
+        """All matches, over as many pages as needed, but at most `max_items` of them inspected."""
+        return Walk(self, max_items, pattern=self.pattern)
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.schema.name}.{self.key.name}"
+
+    def request(self) -> QueryTable:
+        """The first request that is sent, without a cursor."""
+        return QueryTable(
+            table=self.schema.table.name,
+            key_condition=self.key_condition,
+            index=self.key.index,
+            filter=self.condition,
+            projection=self.projection,
+            limit=self.limit,
+            forward=self.forward,
+            consistent=self.is_consistent,
+        )
+
+    def identity(self) -> str:
+        """All that a cursor is bound to: pattern, key range, filter and order, but not the page size."""
+        request = replace(self.request(), limit=None, consistent=False)
+        return f"{self.name}|{self.key}|{request!r}"
+
+    def steps(self, context: Context) -> Steps[Page[M]]:
+        """Send requests until the page is full, the range is read, or enough was inspected."""
+        start = context.cursors.check(self.cursor, self.identity()) if self.cursor is not None else None
+        found: list[Item] = []
+        for _ in range(MAX_REQUESTS_TO_FILL):
+            response: PageResponse = yield self.request_from(start)
+            found += self.visible(response.items, context)
+            start = response.last_key
+            if start is None or len(found) >= self.limit:
+                break
+        if len(found) > self.limit:
+            found = found[: self.limit]
+            start = self.position(found[-1])
+        items = tuple(self.typed(item) for item in found)
+        return Page(items, None if start is None else context.cursors.sign(start, self.identity()))
+
+    def request_from(self, start: Item | None) -> QueryTable:
+        """The request that continues after a key."""
+        request = self.request()
+        if self.condition is not None:
+            # A filter drops most of what is read: ask for more at once, and cut the page here.
+            request = replace(request, limit=max(self.limit, DEFAULT_LIMIT))
+        return request if start is None else replace(request, start=start)
+
+    def visible(self, items: list[Item], context: Context) -> list[Item]:
+        """The items that are this entity's and have not expired."""
+        now = context.clock()
+        schema = self.schema
+        return [item for item in items if schema.owns(item) and schema.live(item, now)]
+
+    def typed(self, item: Item) -> M:
+        """The model in an item."""
+        return self.schema.entity_as(self.model, item)
+
+    def position(self, item: Item) -> Item:
+        """The key that continues after an item: the table's, and the index's."""
+        attributes = [attribute for attribute, _ in (*self.schema.primary.attributes, *self.key.attributes)]
+        return {attribute.name: item[attribute.name] for attribute in attributes}
+
+
+class First(Operation[M | None], Generic[M], frozen=True):
+    """The first match of a query, or None."""
+
+    query: Query[M]
+
+    def request(self) -> QueryTable:
+        """The request that is sent."""
+        return self.query.request()
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return self.query.default_name()
+
+    def steps(self, context: Context) -> Steps[M | None]:
+        """Read a page of one, and go on where what was read is not to be seen."""
+        start: Item | None = None
+        for _ in range(MAX_REQUESTS_TO_FILL):
+            response: PageResponse = yield self.query.request_from(start)
+            for item in self.query.visible(response.items, context):
+                return self.query.typed(item)
+            start = response.last_key
+            if start is None:
+                return None
+        message = f"{self.name} found no match within {MAX_REQUESTS_TO_FILL} pages."
+        raise LimitExceeded(message, hint="Declare an index that leads to the match.")
+
+
+class Count(Operation[int], frozen=True):
+    """How many items match a query."""
+
+    query: Query[Any]
+    max_pages: int
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return self.query.default_name()
+
+    def request(self, now: float = 0) -> QueryTable:
+        """The first request: a bare count where every item is sure to be this entity's, else keys only."""
+        query = self.query
+        request = replace(
+            query.request(), limit=COUNTED_PER_PAGE, filter=both(query.condition, query.schema.unexpired(now))
+        )
+        if query.schema.alone_in(query.key):
+            return replace(request, count_only=True, projection=None)
+        return replace(request, projection=query.schema.key_projection(query.key))
+
+    def steps(self, context: Context) -> Steps[int]:
+        """Count page by page.
+
+        Raises:
+            LimitExceeded: there are more than `max_pages` pages.
+        """
+        request = self.request(context.clock())
+        total = 0
+        for _ in range(self.max_pages):
+            response: PageResponse = yield request
+            total += response.count if request.count_only else len(self.query.visible(response.items, context))
+            if response.last_key is None:
+                return total
+            request = replace(request, start=response.last_key)
+        raise LimitExceeded(
+            f"{self.name} has more than {self.max_pages} pages to count.", hint="Keep a counter instead."
+        )
+
+
+class Walk(Operation[Walked[M]], Generic[M], frozen=True):
+    """All matches of a query, with a maximum."""
+
+    query: Query[M]
+    max_items: int
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return self.query.default_name()
+
+    def request(self) -> QueryTable:
+        """The first request that is sent."""
+        return replace(self.query.request(), limit=self.max_items)
+
+    def steps(self, context: Context) -> Steps[Walked[M]]:
+        """Read page by page until the range ends or the maximum is reached."""
+        request = self.request()
+        items: list[M] = []
+        inspected = 0
+        while True:
+            response: PageResponse = yield request
+            items += [self.query.typed(item) for item in self.query.visible(response.items, context)]
+            inspected += response.scanned
+            if response.last_key is None or inspected >= self.max_items:
+                return Walked(tuple(items), truncated=response.last_key is not None)
+            request = replace(request, start=response.last_key, limit=self.max_items - inspected)

@@ -1,0 +1,72 @@
+"""Reading a whole table, for maintenance only: an ordinary session refuses it."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace
+
+from partita._entity import Entity, EntitySchema, schema_of
+from partita._table import Table
+from partita._values import Item
+from partita.operations._operation import Context, Operation, Steps
+from partita.operations._query import DEFAULT_LIMIT, Page
+from partita.store._requests import PageResponse, ScanTable
+
+E = TypeVar("E", bound=Entity)
+
+
+class Scan(Operation[Page[E]], Generic[E], frozen=True):
+    """One page of all items of an entity; expired ones are left out. Pages may be short or empty."""
+
+    schema: EntitySchema[E]
+    limit: int = DEFAULT_LIMIT
+    cursor: str | None = None
+
+    def page(self, limit: int, *, after: str | None = None) -> Scan[E]:
+        """Inspect `limit` items of the table, after the cursor of the page before."""
+        return replace(self, limit=limit, cursor=after)
+
+    def default_name(self) -> str:
+        """The name in metrics."""
+        return f"{self.schema.name}.scan"
+
+    def steps(self, context: Context) -> Steps[Page[E]]:
+        """Read one page."""
+        start = None if self.cursor is None else context.cursors.check(self.cursor, self.name)
+        response: PageResponse = yield ScanTable(self.schema.table.name, limit=self.limit, start=start)
+        now = context.clock()
+        owned = [item for item in response.items if self.schema.owns(item) and self.schema.live(item, now)]
+        cursor = None if response.last_key is None else context.cursors.sign(response.last_key, self.name)
+        return Page(tuple(self.schema.entity(item) for item in owned), cursor)
+
+
+class ScanItems(Operation[tuple[Item, ...]], frozen=True):
+    """Every stored item of a table as plain attributes, expired and foreign ones included."""
+
+    table: Table
+
+    def default_name(self) -> str:
+        """The name in metrics."""
+        return f"{self.table.name}.scan"
+
+    def steps(self, context: Context) -> Steps[tuple[Item, ...]]:  # noqa: ARG002 - one signature for all operations
+        """Read page by page to the end."""
+        items: list[Any] = []
+        request = ScanTable(self.table.name, limit=DEFAULT_LIMIT)
+        while True:
+            response: PageResponse = yield request
+            items += response.items
+            if response.last_key is None:
+                return tuple(items)
+            request = replace(request, start=response.last_key)
+
+
+def scan(entity: type[E]) -> Scan[E]:
+    """All items of an entity, a page at a time, for `session.maintenance(reason)`."""
+    return Scan(schema_of(entity))
+
+
+def scan_items(table: Table) -> ScanItems:
+    """Everything that is stored in a table, for `session.maintenance(reason)`."""
+    return ScanItems(table)

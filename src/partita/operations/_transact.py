@@ -1,0 +1,92 @@
+"""Transactions: up to 100 writes and checks, all or nothing; up to 100 gets of one instant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar, overload
+
+from partita._entity import Entity
+from partita.errors import ConditionFailed, OperationError, TransactionCancelled
+from partita.operations._get import Get
+from partita.operations._operation import Context, Operation, Steps
+from partita.operations._writes import Check, Write
+from partita.store._requests import TransactGetItems, TransactGetResponse, TransactWriteItems
+
+A = TypeVar("A", bound=Entity)
+B = TypeVar("B", bound=Entity)
+C = TypeVar("C", bound=Entity)
+D = TypeVar("D", bound=Entity)
+
+MAX_ACTIONS = 100
+
+
+class Transaction(Operation[None], frozen=True):
+    """All of the writes and checks, or none of them."""
+
+    actions: tuple[Write | Check, ...]
+    token: str | None = None
+
+    def request(self, context: Context) -> TransactWriteItems:
+        """The request that is sent."""
+        return TransactWriteItems(tuple(action.action(context) for action in self.actions), self.token)
+
+    def steps(self, context: Context) -> Steps[None]:
+        """Send the request; a cancellation is mapped back to the operations that caused it."""
+        try:
+            yield self.request(context)
+        except TransactionCancelled as error:
+            for reason, action in zip(error.reasons, self.actions, strict=True):
+                reason.operation = action
+                if reason.code == "ConditionalCheckFailed":
+                    reason.error = action.explain(ConditionFailed(reason.message, item=reason.item), context)
+            raise
+
+
+class TransactGet(Operation[tuple[Any, ...]], frozen=True):
+    """Several items as they were at one instant."""
+
+    gets: tuple[Get[Any], ...]
+
+    def request(self) -> TransactGetItems:
+        """The request that is sent."""
+        return TransactGetItems(tuple(get.request() for get in self.gets))
+
+    def steps(self, context: Context) -> Steps[tuple[Any, ...]]:
+        """Send the request; the results align with the gets."""
+        response: TransactGetResponse = yield self.request()
+        return tuple(get.result(item, context) for get, item in zip(self.gets, response.items, strict=True))
+
+
+def transact(*actions: Write | Check, token: str | None = None) -> Transaction:
+    """All of the writes and checks, or none. With a `token`, the same call within ten minutes runs once.
+
+    Raises:
+        OperationError: no action, or more than 100.
+    """
+    _check_count(actions)
+    return Transaction(actions, token)
+
+
+@overload
+def transact_get(first: Get[A], /) -> Operation[tuple[A | None]]: ...
+@overload
+def transact_get(first: Get[A], second: Get[B], /) -> Operation[tuple[A | None, B | None]]: ...
+@overload
+def transact_get(first: Get[A], second: Get[B], third: Get[C], /) -> Operation[tuple[A | None, B | None, C | None]]: ...
+@overload
+def transact_get(
+    first: Get[A], second: Get[B], third: Get[C], fourth: Get[D], /, *more: Get[Any]
+) -> Operation[tuple[A | None, B | None, C | None, D | None, *tuple[Any, ...]]]: ...
+def transact_get(*gets: Get[Any]) -> Operation[Any]:
+    """Several items as they were at one instant; the results align with the gets.
+
+    Raises:
+        OperationError: no get, or more than 100.
+    """
+    _check_count(gets)
+    return TransactGet(gets)
+
+
+def _check_count(actions: Sequence[object]) -> None:
+    if not 1 <= len(actions) <= MAX_ACTIONS:
+        raise OperationError(f"A transaction has 1 to {MAX_ACTIONS} actions, not {len(actions)}.")

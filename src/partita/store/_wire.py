@@ -1,0 +1,173 @@
+"""DynamoDB's JSON form: attribute values with their type tags, and requests as its API has them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any, Final
+
+from partita._values import Item, kind_of, number, number_text
+from partita.expressions._render import Renderer
+from partita.store._requests import (
+    BatchGetItem,
+    BatchWriteItem,
+    ConditionCheck,
+    DeleteItem,
+    GetItem,
+    PutItem,
+    QueryTable,
+    Request,
+    ScanTable,
+    TransactAction,
+    TransactGetItems,
+    TransactWriteItems,
+    UpdateItem,
+)
+
+Json = dict[str, Any]
+
+
+def wire_value(value: Any) -> Json:
+    """An attribute value with its type tag: `"x"` becomes `{"S": "x"}`."""
+    kind = kind_of(value)
+    if kind == "NULL":
+        return {"NULL": True}
+    return {kind: _CONTENTS[kind](value)}
+
+
+def wire_item(item: Item) -> Json:
+    """All attributes of an item with their type tags."""
+    return {name: wire_value(value) for name, value in item.items()}
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+_CONTENTS: Final[dict[str, Callable[[Any], Any]]] = {
+    "S": lambda value: value,
+    "N": lambda value: number_text(number(value)),
+    "B": _base64,
+    "BOOL": lambda value: value,
+    "L": lambda value: [wire_value(element) for element in value],
+    "M": wire_item,
+    "SS": sorted,
+    "NS": lambda value: [number_text(number(member)) for member in sorted(value)],
+    "BS": lambda value: [_base64(member) for member in sorted(value)],
+}
+
+
+def api_call(request: Request[Any]) -> tuple[str, Json]:
+    """The API's name for a data request, and its parameters."""
+    build = _CALLS[type(request)]
+    name = {"QueryTable": "Query", "ScanTable": "Scan"}.get(type(request).__name__, type(request).__name__)
+    return name, build(request)
+
+
+def _with_expressions(call: Json, renderer: Renderer) -> Json:
+    if renderer.names:
+        call["ExpressionAttributeNames"] = renderer.names
+    if renderer.values:
+        call["ExpressionAttributeValues"] = wire_item(renderer.values)
+    return call
+
+
+def _get(request: GetItem) -> Json:
+    call: Json = {"TableName": request.table, "Key": wire_item(request.key)}
+    renderer = Renderer()
+    if request.consistent:
+        call["ConsistentRead"] = True
+    if request.projection is not None:
+        call["ProjectionExpression"] = renderer.projection(request.projection)
+    return _with_expressions(call, renderer)
+
+
+def _write(request: PutItem | UpdateItem | DeleteItem | ConditionCheck) -> Json:
+    call: Json = {"TableName": request.table}
+    renderer = Renderer()
+    if isinstance(request, PutItem):
+        call["Item"] = wire_item(request.item)
+    else:
+        call["Key"] = wire_item(request.key)
+    if isinstance(request, UpdateItem) and (text := renderer.update(request.update)):
+        call["UpdateExpression"] = text
+    if request.condition is not None:
+        call["ConditionExpression"] = renderer.condition(request.condition)
+    if request.on_failure_item:
+        call["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    if not isinstance(request, ConditionCheck) and request.returns != "NONE":
+        call["ReturnValues"] = request.returns
+    return _with_expressions(call, renderer)
+
+
+def _page(request: QueryTable | ScanTable) -> Json:
+    call: Json = {"TableName": request.table}
+    renderer = Renderer()
+    if request.index is not None:
+        call["IndexName"] = request.index
+    if isinstance(request, QueryTable):
+        call["KeyConditionExpression"] = renderer.key_condition(request.key_condition)
+        if not request.forward:
+            call["ScanIndexForward"] = False
+    elif request.segments > 1:
+        call |= {"Segment": request.segment, "TotalSegments": request.segments}
+    if request.filter is not None:
+        call["FilterExpression"] = renderer.condition(request.filter)
+    if request.projection is not None:
+        call["ProjectionExpression"] = renderer.projection(request.projection)
+    if request.limit is not None:
+        call["Limit"] = request.limit
+    if request.start is not None:
+        call["ExclusiveStartKey"] = wire_item(request.start)
+    if request.consistent:
+        call["ConsistentRead"] = True
+    if request.count_only:
+        call["Select"] = "COUNT"
+    return _with_expressions(call, renderer)
+
+
+def _batch_get(request: BatchGetItem) -> Json:
+    tables: dict[str, Json] = {}
+    for get in request.gets:
+        call = _get(get)
+        tables.setdefault(call.pop("TableName"), {"Keys": [], **call}).setdefault("Keys", []).append(call["Key"])
+    for table in tables.values():
+        table.pop("Key", None)
+    return {"RequestItems": tables}
+
+
+def _batch_write(request: BatchWriteItem) -> Json:
+    tables: dict[str, list[Json]] = {}
+    for write in request.writes:
+        if isinstance(write, PutItem):
+            entry = {"PutRequest": {"Item": wire_item(write.item)}}
+        else:
+            entry = {"DeleteRequest": {"Key": wire_item(write.key)}}
+        tables.setdefault(write.table, []).append(entry)
+    return {"RequestItems": tables}
+
+
+def _action(action: TransactAction) -> Json:
+    names = {PutItem: "Put", UpdateItem: "Update", DeleteItem: "Delete", ConditionCheck: "ConditionCheck"}
+    return {names[type(action)]: _write(action)}
+
+
+def _transact_write(request: TransactWriteItems) -> Json:
+    call: Json = {"TransactItems": [_action(action) for action in request.actions]}
+    if request.token is not None:
+        call["ClientRequestToken"] = request.token
+    return call
+
+
+_CALLS: Final[dict[type, Callable[[Any], Json]]] = {
+    GetItem: _get,
+    PutItem: _write,
+    UpdateItem: _write,
+    DeleteItem: _write,
+    QueryTable: _page,
+    ScanTable: _page,
+    BatchGetItem: _batch_get,
+    BatchWriteItem: _batch_write,
+    TransactGetItems: lambda request: {"TransactItems": [{"Get": _get(get)} for get in request.gets]},
+    TransactWriteItems: _transact_write,
+}
