@@ -48,7 +48,7 @@ def evaluate(condition: Condition, item: Item) -> bool:
     return _RULES[type(condition)](condition, item)
 
 
-def comparable(left: Any, right: Any) -> bool:
+def _comparable(left: Any, right: Any) -> bool:
     """Whether two values have an order: both strings, both numbers or both binaries."""
     kind = _ORDERED.get(type(left))
     return kind is not None and kind == _ORDERED.get(type(right))
@@ -76,12 +76,12 @@ def _compare(node: Compare, item: Item) -> bool:
         return left is not MISSING and right is not MISSING and equal(left, right)
     if node.op == "<>":
         return left is MISSING or right is MISSING or not equal(left, right)
-    return comparable(left, right) and _ORDERINGS[node.op](left, right)
+    return _comparable(left, right) and _ORDERINGS[node.op](left, right)
 
 
 def _between(node: Between, item: Item) -> bool:
     value, low, high = _read(node.operand, item), _read(node.low, item), _read(node.high, item)
-    return comparable(low, value) and comparable(value, high) and bool(low <= value <= high)
+    return _comparable(low, value) and _comparable(value, high) and bool(low <= value <= high)
 
 
 def _in(node: In, item: Item) -> bool:

@@ -51,6 +51,7 @@ T = TypeVar("T")
 
 _COMPARATORS: Final = ("=", "<>", "<", "<=", ">", ">=")
 _AFTER_OPERAND: Final = frozenset({*_COMPARATORS, "BETWEEN", "IN", ".", "["})
+_AFTER_TERM: Final = frozenset({"AND", "OR", ")", "end"})
 _CONDITION_WORDS: Final = frozenset({"AND", "OR", "NOT", "BETWEEN", "IN"})
 _SECTIONS: Final = frozenset({"SET", "REMOVE", "ADD", "DELETE"})
 _PATH_PREDICATES: Final[dict[str, Callable[..., Condition]]] = {
@@ -193,7 +194,7 @@ def _read_term(reader: OperandReader) -> Condition:
         return Between(left, low, reader.operand())
     if tokens.skip("IN"):
         return In(left, tuple(reader.operands()))
-    if isinstance(left, Size):
+    if isinstance(left, Size) and tokens.kind() in _AFTER_TERM:
         raise misused("size")
     raise tokens.unexpected()
 

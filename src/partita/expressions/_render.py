@@ -80,9 +80,7 @@ class Renderer:
             "SET": [f"{self._path(action.path)} = {self._operand(action.operand)}" for action in update.sets],
             "REMOVE": [self._path(path) for path in update.removes],
             "ADD": [f"{self._path(action.path)} {self._value(action.value.value)}" for action in update.adds],
-            "DELETE": [
-                f"{self._path(action.path)} {self._value(action.value.value)}" for action in update.deletes
-            ],
+            "DELETE": [f"{self._path(action.path)} {self._value(action.value.value)}" for action in update.deletes],
         }
         return " ".join(f"{section} {', '.join(actions)}" for section, actions in sections.items() if actions)
 
@@ -119,9 +117,8 @@ class Renderer:
         return placeholder
 
     def _path(self, path: Path) -> str:
-        first, *rest = path.parts
-        parts = [f".{self._name(part)}" if isinstance(part, str) else f"[{part}]" for part in rest]
-        return "".join((self._name(str(first)), *parts))
+        parts = [f".{self._name(part)}" if isinstance(part, str) else f"[{part}]" for part in path.parts]
+        return "".join(parts).removeprefix(".")
 
     def _operand(self, operand: Operand) -> str:
         if isinstance(operand, Path):
@@ -140,9 +137,7 @@ class Renderer:
         return f"{self._operand(node.left)} {node.op} {self._operand(node.right)}"
 
     def _between(self, node: Between) -> str:
-        return (
-            f"{self._operand(node.operand)} BETWEEN {self._operand(node.low)} AND {self._operand(node.high)}"
-        )
+        return f"{self._operand(node.operand)} BETWEEN {self._operand(node.low)} AND {self._operand(node.high)}"
 
     def _in(self, node: In) -> str:
         return f"{self._operand(node.operand)} IN ({', '.join(map(self._operand, node.options))})"

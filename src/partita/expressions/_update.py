@@ -109,10 +109,11 @@ def _changed_list(elements: list[Any], changes: _Branch) -> list[Any]:
 def _sum(action: AddAction, item: Item) -> Any:
     addend: Any = action.value.value
     current = resolve(action.path, item)
+    kind = kind_of(addend)
     if current is MISSING:
-        return number(addend) if kind_of(addend) == "N" else frozenset(addend)
-    _require(kind_of(current) == kind_of(addend))
-    return plus(current, addend) if kind_of(addend) == "N" else frozenset(current) | addend
+        return number(addend) if kind == "N" else frozenset(addend)
+    _require(kind_of(current) == kind)
+    return plus(current, addend) if kind == "N" else frozenset(current) | addend
 
 
 def _difference(action: DeleteAction, item: Item) -> Any:
