@@ -107,9 +107,7 @@ def _split(operands: tuple[Operand, ...]) -> tuple[str, int, tuple[AttributeValu
     if len(path.parts) > 1:
         raise ValidationFailed("KeyConditionExpressions cannot have conditions on nested attributes")
     if len(paths) > 1:
-        message = (
-            "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
-        )
+        message = "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
         raise ValidationFailed(message)
     return (
         str(path.parts[0]),

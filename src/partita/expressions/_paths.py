@@ -27,9 +27,11 @@ def resolve(path: Path, item: Item) -> Any:
         if isinstance(part, str):
             if type(value) is not dict or part not in value:
                 return MISSING
-        elif type(value) is not list or part >= len(value):
+            value = value[part]
+        elif type(value) is list and part < len(value):
+            value = value[part]
+        else:
             return MISSING
-        value = value[part]
     return value
 
 
