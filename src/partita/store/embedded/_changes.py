@@ -11,15 +11,15 @@ from typing import Any, Final, TypeAlias
 
 import apsw
 
+from partita._codec import decode_item, encode_item
 from partita._sizes import MAX_ITEM_BYTES, item_size, text_size
 from partita._values import Item, equal
 from partita.errors import ConditionFailed, ValidationFailed
-from partita.expressions._ast import Condition, Path, Update
+from partita.expressions._ast import Path, Update
 from partita.expressions._evaluate import evaluate
 from partita.expressions._update import apply_update, creates
 from partita.store._requests import ConditionCheck, DeleteItem, PutItem, UpdateItem
 from partita.store.embedded import _streams
-from partita._codec import decode_item, encode_item
 from partita.store.embedded._keys import Column
 from partita.store.embedded._table import Row, Table
 
@@ -53,9 +53,7 @@ class Change:
 
     __slots__ = ("after", "before", "blob", "entries", "key", "old_entries", "size", "table")
 
-    def __init__(
-        self, table: Table, key: KeyColumns, before: Stored | None, after: Item | None, size: int = 0
-    ) -> None:
+    def __init__(self, table: Table, key: KeyColumns, before: Stored | None, after: Item | None, size: int = 0) -> None:
         self.table = table
         self.key = key
         self.before = before
@@ -96,24 +94,26 @@ def plan(connection: apsw.Connection, table: Table, request: Write) -> Change:
         ValidationFailed: it breaks a rule. ConditionFailed: its condition is false.
     """
     key = locate(table, request)
-    before = find(connection, table, key)
-    if request.condition is not None:
-        check_condition(request.condition, before, on_failure_item=request.on_failure_item)
-    return _PLANS[type(request)](table, key, before, request)
+    return _PLANS[type(request)](table, key, find(connection, table, key), request)
 
 
-def check_condition(condition: Condition, stored: Stored | None, *, on_failure_item: bool) -> None:
-    """Raise ConditionFailed, with the stored item where that is asked for, if the condition is false."""
-    if evaluate(condition, {} if stored is None else stored.item):
+def check_condition(request: Write | ConditionCheck, stored: Stored | None) -> None:
+    """Raise ConditionFailed if the condition is false, with the stored item where that is asked for."""
+    if request.condition is None or evaluate(request.condition, {} if stored is None else stored.item):
         return
-    raise ConditionFailed(item=None if stored is None or not on_failure_item else decode_item(stored.blob))
+    shown = stored is not None and request.on_failure_item
+    raise ConditionFailed(item=decode_item(stored.blob) if shown else None)  # type: ignore[union-attr]
 
 
 def _plan_put(table: Table, key: KeyColumns, before: Stored | None, request: PutItem) -> Change:
-    return _with_entries(Change(table, key, before, request.item, _checked_size(request.item, TOO_LARGE)))
+    size = _checked_size(request.item, TOO_LARGE)
+    change = _with_entries(Change(table, key, before, request.item, size))
+    check_condition(request, before)  # an item that cannot be stored is refused whatever is there
+    return change
 
 
 def _plan_update(table: Table, key: KeyColumns, before: Stored | None, request: UpdateItem) -> Change:
+    check_condition(request, before)
     after = apply_update(request.update, {} if before is None else before.item)
     if before is None:
         if not creates(request.update):
@@ -123,7 +123,8 @@ def _plan_update(table: Table, key: KeyColumns, before: Stored | None, request: 
     return _with_entries(Change(table, key, before, after, size), keeping_old_faults=True)
 
 
-def _plan_delete(table: Table, key: KeyColumns, before: Stored | None, _: DeleteItem) -> Change:
+def _plan_delete(table: Table, key: KeyColumns, before: Stored | None, request: DeleteItem) -> Change:
+    check_condition(request, before)
     return deletion(table, key, before)
 
 
@@ -180,10 +181,14 @@ def _write_row(connection: apsw.Connection, change: Change) -> None:
     columns = (expiry, change.size, *(column for entry in change.entries for column in entry), change.blob)
     if before is None:
         connection.execute(table.sql_insert, (*change.key, *columns))
-    elif change.entries == change.old_entries and (table.schema.ttl is None or expiry == table.expiry(before.item)):
+    elif change.entries == change.old_entries and _keeps_expiry(table, expiry, before):
         connection.execute(table.sql_replace, (change.size, change.blob, before.id))
     else:
         connection.execute(table.sql_update, (*columns, before.id))
+
+
+def _keeps_expiry(table: Table, expiry: int | None, before: Stored) -> bool:
+    return table.schema.ttl is None or expiry == table.expiry(before.item)
 
 
 def check_update_spares_key(table: Table, update: Update) -> None:
@@ -196,5 +201,9 @@ def check_update_spares_key(table: Table, update: Update) -> None:
 
 def updated_paths(update: Update) -> list[Path]:
     """Every path that the update touches."""
-    actions = (*update.sets, *update.adds, *update.deletes)
-    return [*(action.path for action in actions), *update.removes]
+    return [
+        *(action.path for action in update.sets),
+        *(action.path for action in update.adds),
+        *(action.path for action in update.deletes),
+        *update.removes,
+    ]

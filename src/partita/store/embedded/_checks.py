@@ -51,7 +51,8 @@ def _check_name(name: str, what: str) -> None:
     if not _NAME.fullmatch(name):
         raise ValidationFailed(
             f"1 validation error detected: Value '{name}' at '{what}' failed to satisfy constraint: "
-            "Member must have length between 3 and 255 and satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+            "Member must have length between 3 and 255, "
+            "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
         )
 
 
@@ -59,7 +60,8 @@ def _check_key(key: tuple[KeyAttribute, ...]) -> None:
     for attribute in key:
         check_name_length(attribute.name)
     if len({attribute.name for attribute in key}) < len(key):
-        raise ValidationFailed("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+        message = "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+        raise ValidationFailed(_INVALID + message)
 
 
 def check_name_length(name: str) -> None:
@@ -71,8 +73,8 @@ def check_name_length(name: str) -> None:
 
 def _check_local(schema: TableSchema, index: IndexSchema) -> None:
     if schema.range is None:
-        message = "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"
-        raise ValidationFailed(_INVALID + message)
+        message = "which is required when specifying a LocalSecondaryIndex"
+        raise ValidationFailed(f"{_INVALID}Table KeySchema does not have a range key, {message}")
     if index.hash != (schema.hash,):
         message = "Index KeySchema does not have the same leading hash key as table KeySchema for index"
         raise ValidationFailed(f"{_INVALID}{message}: {index.name}")

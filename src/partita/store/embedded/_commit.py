@@ -119,7 +119,10 @@ class GroupCommit:
 
     def _lead_in_thread(self, loop: asyncio.AbstractEventLoop) -> None:
         self._leading_soon.discard(loop)
-        self._thread.submit(self._lead_all)
+        try:
+            self._thread.submit(self._lead_all)
+        except RuntimeError:  # closed meanwhile: refuse what waits
+            self._lead_all()
 
     def _lead_all(self) -> None:
         while self._queue:
@@ -174,8 +177,7 @@ class GroupCommit:
             self._roll_back()
             if len(outcomes) < len(tickets) > 1:
                 return False
-            failure = translated(error, self._path) if isinstance(error, apsw.Error) else error
-            outcomes = [(None, failure)] * len(tickets)
+            outcomes = [(None, self._failure(error)) for _ in tickets]
         except BaseException:
             self._roll_back()
             raise
@@ -191,6 +193,9 @@ class GroupCommit:
             return self._handlers[type(ticket.request)](self._writer, ticket.request), None
         except PartitaError as refusal:
             return None, refusal
+
+    def _failure(self, error: Exception) -> Exception:
+        return translated(error, self._path) if isinstance(error, apsw.Error) else error
 
     def _roll_back(self) -> None:
         self._writer.forget()

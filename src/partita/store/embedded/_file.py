@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import apsw
@@ -30,6 +30,7 @@ FORMAT_VERSION: Final = 1
 MEMORY: Final = ":memory:"
 _BUSY_MILLISECONDS: Final = 60_000
 _CACHED_STATEMENTS: Final = 500
+_WAL_BYTES: Final = 64 * 1024 * 1024
 
 _SCHEMA: Final = f"""
     CREATE TABLE store (generation INTEGER NOT NULL);
@@ -95,19 +96,23 @@ def translating(path: str) -> Iterator[None]:
         raise StoreReadOnly(f"The store {path} cannot be written ({error.strerror}).") from error
 
 
-def prepare_file(path: str, *, durable: bool) -> None:
-    """Make sure that there is a store of ours at the path; any other file is left as it is.
+def is_new(path: str) -> bool:
+    """Whether a store is still to be made at the path; what else is there is left as it is.
 
     Raises:
         StoreDamaged: the file is no store. StoreNewer: it is one of a newer version.
     """
     if not Path(path).parent.is_dir():
         raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
-    if Path(path).exists() and not _is_empty(path):
-        return
-    connection = connect(path, durable=durable)
+    return not Path(path).exists() or _is_empty(path)
+
+
+def create(path: str) -> None:
+    """Make an empty store. Until it is complete, it is no store to anybody."""
+    connection = connect(path, durable=True)
     try:
         create_schema(connection)
+        # Only now: in the file itself, not in the log, the header tells whose file it is.
         connection.pragma("journal_mode", "wal")
     finally:
         connection.close()
@@ -133,7 +138,7 @@ def _is_empty(path: str) -> bool:
     finally:
         connection.close()
     if application != APPLICATION_ID:
-        raise StoreDamaged(f"The file {path} is not a Partita store; it was left as it is.", hint="Choose another path.")
+        raise StoreDamaged(f"The file {path} is not a Partita store.", hint="Choose another path.")
     if version > FORMAT_VERSION:
         raise StoreNewer(f"The store {path} has format {version}; this version knows {FORMAT_VERSION}.")
     return False
@@ -148,8 +153,16 @@ def connect(path: str, *, durable: bool) -> apsw.Connection:
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     connection.pragma("synchronous", "full" if durable else "off")
     connection.create_scalar_function("segment_of", _segment_of, 2, deterministic=True)
+    connection.pragma("journal_size_limit", _WAL_BYTES)
     return connection
 
 
-def _segment_of(key: str | bytes, segments: int) -> int:
-    return zlib.crc32(key if isinstance(key, bytes) else key.encode()) % segments
+def _segment_of(*arguments: Any) -> int:
+    key, segments = arguments
+    return zlib.crc32(key if isinstance(key, bytes) else key.encode()) % int(segments)
+
+
+def close_untouched(connection: apsw.Connection) -> None:
+    """Close without bringing the log into the file: what is damaged stays as it was found."""
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.close()

@@ -78,13 +78,12 @@ class KeyPart:
     def in_index(self, value: Any, index: str) -> Column:
         """The column of this index key in an item to be written."""
         if not self.has_type(value):
-            message = f"Type mismatch for Index Key {self.name} Expected: {self.type} Actual: {kind_of(value)}"
-            raise ValidationFailed(f"{_INVALID}{message} IndexName: {index}")
+            types = f"Expected: {self.type} Actual: {kind_of(value)}"
+            message = f"Type mismatch for Index Key {self.name} {types} IndexName: {index}"
+            raise ValidationFailed(_INVALID + message)
         if self.type != "N" and not value:
             message = "A value specified for a secondary index key is not supported. "
-            raise ValidationFailed(
-                f"{_NOT_VALID}{message}{_empty(value)} IndexName: {index}, IndexKey: {self.name}"
-            )
+            raise ValidationFailed(f"{_NOT_VALID}{message}{_empty(value)} IndexName: {index}, IndexKey: {self.name}")
         return self.column(value)
 
 

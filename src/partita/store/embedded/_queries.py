@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any, Final
 
 import apsw
@@ -20,7 +21,7 @@ from partita.store._requests import Capacity, PageResponse, QueryTable, ScanTabl
 from partita.store.embedded import _ranges
 from partita.store.embedded._access import Access
 from partita.store.embedded._keys import Column
-from partita.store.embedded._ranges import KeyBounds
+from partita.store.embedded._ranges import Bound, KeyBounds
 from partita.store.embedded._table import Index, Source, Table, entry_size
 
 PAGE_BYTES: Final = 1024 * 1024
@@ -40,7 +41,7 @@ def query(access: Access, request: QueryTable) -> PageResponse:
         _check_filter_spares_key(source, request.filter)
     start: tuple[Column, ...] = ()
     if request.start is not None:
-        if source is table and not table.range:
+        if _is_single(source):
             raise ValidationFailed("The provided starting key is invalid")
         start = _ranges.start_in(bounds, source, _ranges.start_columns(table, source, request.start))
     sql, values = _select_range(source, bounds, start, forward=request.forward)
@@ -74,7 +75,8 @@ def _checked_source(table: Table, request: QueryTable | ScanTable) -> Source:
         validate_condition(request.filter, what="FilterExpression")
     if request.projection is not None:
         if request.count_only:
-            raise ValidationFailed("Cannot specify the ProjectionExpression when choosing to get only the Count")
+            message = "Cannot specify the ProjectionExpression when choosing to get only the Count"
+            raise ValidationFailed(message)
         validate_projection(request.projection)
     if request.index is None:
         return table
@@ -146,14 +148,16 @@ def _select_range(
         low = None
     elif start:
         high = None
-    shape = (
-        len(bounds.equal), low and low.inclusive, high and high.inclusive, bool(start), forward
-    )  # fmt: skip
+    shape = (len(bounds.equal), _inclusive(low), _inclusive(high), bool(start), forward)
     sql = source.statements.get(shape)
     if sql is None:
         sql = source.statements[shape] = _range_sql(source, shape)
     ends = tuple(bound.value for bound in (low, high) if bound is not None)
     return sql, (*bounds.equal, *ends, *start)
+
+
+def _inclusive(bound: Bound | None) -> bool | None:
+    return None if bound is None else bound.inclusive
 
 
 def _range_sql(source: Source, shape: tuple[int, bool | None, bool | None, bool, bool]) -> str:
@@ -193,38 +197,57 @@ def _select_all(source: Source, *, start: bool, segmented: bool) -> str:
     return f"SELECT size, item FROM {source.sql_from}{where} ORDER BY {', '.join(order)} LIMIT ?"
 
 
+class _Page:
+    """A page while it is being read: what was met, what passed the filter, and what it costs."""
+
+    __slots__ = ("bytes", "fetched", "items", "last", "scanned")
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.last: Item | None = None
+        self.scanned = 0
+        self.bytes = 0
+        self.fetched = 0.0
+
+
 def _page(table: Table, source: Source, request: QueryTable | ScanTable, rows: apsw.Cursor) -> PageResponse:
-    index = source.index
-    fetches = index is not None and bool(_unprojected(index, request.projection))
-    narrow = index is not None and index.projected is not None
-    items: list[Item] = []
-    scanned = total = fetched = 0
-    last: Item | None = None
-    more = False
+    with closing(rows):  # an open cursor would keep the snapshot that it reads
+        page, full = _read_page(source.index, request, rows)
+    # At the limit there is a next key even if nothing follows; a partition of one item has no next.
+    more = full or (page.scanned == request.limit and not (type(request) is QueryTable and _is_single(source)))
+    return PageResponse(
+        [] if request.count_only else _projected(request.projection, page.items),
+        len(page.items),
+        page.scanned,
+        _last_key(table, source, page.last) if more and page.last is not None else None,
+        _capacity(table, source.index, read_units(page.bytes, consistent=request.consistent), page.fetched),
+    )
+
+
+def _read_page(index: Index | None, request: QueryTable | ScanTable, rows: Any) -> tuple[_Page, bool]:
+    """Read until the rows or a page's bytes run out; True if the bytes did."""
+    page, condition = _Page(), request.filter
+    partial = index if index is not None and index.projected is not None else None
+    fetches = partial is not None and bool(_unprojected(partial, request.projection))
     for size, blob in rows:
         item = decode_item(blob)
-        charged = entry_size(index, item, size) if narrow else size  # type: ignore[arg-type]
-        if total + charged > PAGE_BYTES and scanned:
-            rows.close()
-            more = True
-            break
-        total += charged
-        scanned += 1
-        last = item
+        charged = size if partial is None else entry_size(partial, item, size)
+        if page.bytes + charged > PAGE_BYTES and page.scanned:
+            return page, True
+        page.bytes += charged
+        page.scanned += 1
+        page.last = item
         if fetches:
-            fetched += read_units(size, consistent=request.consistent)  # type: ignore[assignment]
-        elif narrow:
-            item = index.projection(item)  # type: ignore[union-attr]
-        if request.filter is None or evaluate(request.filter, item):
-            items.append(item)
-    more = more or (scanned == request.limit and not (source is table and not table.range and type(request) is QueryTable))
-    return PageResponse(
-        [] if request.count_only else _projected(request.projection, items),
-        len(items),
-        scanned,
-        _last_key(table, source, last) if more and last is not None else None,
-        _capacity(table, index, read_units(total, consistent=request.consistent), fetched),
-    )
+            page.fetched += read_units(size, consistent=request.consistent)
+        elif partial is not None:
+            item = partial.projection(item)
+        if condition is None or evaluate(condition, item):
+            page.items.append(item)
+    return page, False
+
+
+def _is_single(source: Source) -> bool:
+    return isinstance(source, Table) and not source.range
 
 
 def _projected(projection: Projection | None, items: list[Item]) -> list[Item]:

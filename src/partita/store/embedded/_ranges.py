@@ -70,15 +70,13 @@ def bounds_of(source: Source, condition: KeyCondition) -> KeyBounds:
     """
     values = dict(condition.equal)
     _check_shape(source, condition, values)
-    equal = [_column(part, values[part.name]) for part in source.hash]
-    for part in source.range:
-        if part.name in values:
-            equal.append(_column(part, values[part.name]))
+    parts = [part for part in (*source.hash, *source.range) if part.name in values]
+    equal = tuple(_column(part, values[part.name]) for part in parts)
     if condition.range is None:
-        return KeyBounds(tuple(equal), None, None)
+        return KeyBounds(equal, None, None)
     part = source.range[len(equal) - len(source.hash)]
     low, high = _bounds(part, condition.range)
-    return KeyBounds(tuple(equal), low, high)
+    return KeyBounds(equal, low, high)
 
 
 def _check_shape(source: Source, condition: KeyCondition, values: dict[str, Any]) -> None:
@@ -87,8 +85,10 @@ def _check_shape(source: Source, condition: KeyCondition, values: dict[str, Any]
         raise ValidationFailed(f"{_INVALID}KeyConditionExpressions must only contain one condition per key")
     keys = [part.name for part in (*source.hash, *source.range)]
     if len(names) > len(keys):
-        message = f"The number of query conditions ({len(names)}) exceeds the number of key attributes defined"
-        raise ValidationFailed(f"{message} in the schema ({len(keys)})")
+        raise ValidationFailed(
+            f"The number of query conditions ({len(names)}) exceeds the number of key attributes "
+            f"defined in the schema ({len(keys)})"
+        )
     for part in source.hash:
         if part.name not in values:
             raise ValidationFailed(f"Query condition missed key schema element: {part.name}")
@@ -114,12 +114,12 @@ def _bounds(part: KeyPart, condition: KeyRange) -> tuple[Bound | None, Bound | N
         case "BETWEEN":
             last = _column(part, condition.values[1])
             if _sortable(first) > _sortable(last):
-                message = "The BETWEEN operator requires upper bound to be greater than or equal to lower bound"
-                raise ValidationFailed(_INVALID + message)
+                message = "operator requires upper bound to be greater than or equal to lower bound"
+                raise ValidationFailed(f"{_INVALID}The BETWEEN {message}")
             return Bound(first), Bound(last)
     if part.type == "N":
-        message = "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N"
-        raise ValidationFailed(_INVALID + message)
+        message = "operator or function: begins_with, operand type: N"
+        raise ValidationFailed(f"{_INVALID}Incorrect operand type for operator or function; {message}")
     after = _after_prefix(first)
     return Bound(first), None if after is None else Bound(after, inclusive=False)
 

@@ -27,6 +27,7 @@ MAX_TRANSACT_GETS: Final = 100
 MAX_BATCH_BYTES: Final = 16 * 1024 * 1024
 MAX_TRANSACT_BYTES: Final = 4 * 1024 * 1024
 DUPLICATES: Final = "Provided list of item keys contains duplicates"
+SAME_ITEM: Final = "Transaction request cannot include multiple operations on one item"
 
 
 def get_item(access: Access, request: GetItem) -> ItemResponse:
@@ -71,9 +72,7 @@ def transact_get(access: Access, request: TransactGetItems) -> TransactGetRespon
     Raises:
         ValidationFailed: too many, too large together, or the same item twice.
     """
-    _check_gets(
-        access, request.gets, MAX_TRANSACT_GETS, "Transaction request cannot include multiple operations on one item"
-    )
+    _check_gets(access, request.gets, MAX_TRANSACT_GETS, SAME_ITEM)
     access.connection.execute("BEGIN")
     try:
         found = [_read(access, get) for get in request.gets]
@@ -90,7 +89,8 @@ def transact_get(access: Access, request: TransactGetItems) -> TransactGetRespon
 
 def _check_gets(access: Access, gets: tuple[GetItem, ...], most: int, duplicates: str) -> None:
     if not 1 <= len(gets) <= most:
-        raise ValidationFailed(f"1 validation error detected: between 1 and {most} items can be read, not {len(gets)}")
+        message = f"between 1 and {most} items can be read at once, not {len(gets)}"
+        raise ValidationFailed(f"1 validation error detected: {message}")
     for get in gets:
         if get.projection is not None:
             validate_projection(get.projection)

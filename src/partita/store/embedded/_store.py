@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -13,7 +13,7 @@ from typing import Any, Final, Self, TypeVar
 import apsw
 
 from partita._clock import Clock, system_clock
-from partita.errors import StoreClosed, TableNotFound
+from partita.errors import StoreClosed, StoreError, TableNotFound
 from partita.store import _requests as requests
 from partita.store._requests import Request
 from partita.store.embedded import (
@@ -64,6 +64,11 @@ WRITES: Final[Mapping[type, Handler]] = {
 }
 
 
+def _check_is_request(request: object) -> None:
+    if type(request) not in WRITES:
+        raise TypeError(f"{type(request).__name__} is no request that the store can answer.")
+
+
 class EmbeddedStore:
     """A store in one SQLite file, or in memory with the path ":memory:".
 
@@ -88,25 +93,35 @@ class EmbeddedStore:
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._closed = threading.Event()
+        self.failed_sweeps = 0
         with _file.translating(self.path):
             self._open(clock)
         if sweep_every is not None:
             threading.Thread(target=self._keep_sweeping, args=(sweep_every,), daemon=True).start()
 
     def _open(self, clock: Clock) -> None:
-        self._process_lock = None if self.path == _file.MEMORY else ProcessLock(Path(self.path))
+        in_memory = self.path == _file.MEMORY
+        is_new = in_memory or _file.is_new(self.path)
+        self._process_lock = None if in_memory else ProcessLock(Path(self.path))
         between_processes = self._process_lock or nullcontext()
         with between_processes:
-            if self._process_lock is not None:
-                _file.prepare_file(self.path, durable=self._durable)
+            if is_new and not in_memory:
+                _file.create(self.path)
             self._writer = Writer(self._connect(), clock)
-            if self._process_lock is None:
+            if in_memory:
                 _file.create_schema(self._writer.connection)
-            self._writer.refresh()
-        self._catalog = self._writer.catalog
+            self._read_catalog()
         self._commit = GroupCommit(
             self._writer, WRITES, path=self.path, between_processes=between_processes, publish=self._publish
         )
+
+    def _read_catalog(self) -> None:
+        try:
+            self._writer.refresh()
+        except apsw.Error:
+            _file.close_untouched(self._writer.connection)
+            raise
+        self._catalog = self._writer.catalog
 
     def _connect(self) -> apsw.Connection:
         connection = _file.connect(self.path, durable=self._durable)
@@ -124,6 +139,7 @@ class EmbeddedStore:
         """
         read = READS.get(type(request))
         if read is None:
+            _check_is_request(request)
             return self._commit.run(request)  # type: ignore[no-any-return]
         if self._process_lock is not None:
             return self._read(read, request)
@@ -134,6 +150,7 @@ class EmbeddedStore:
         """The same for a task: reads are answered at once, writes are committed by another thread."""
         if type(request) in READS:
             return self.execute(request)
+        _check_is_request(request)
         return await self._commit.run_async(request)  # type: ignore[no-any-return]
 
     def _read(self, read: Callable[[Access, Any], Any], request: Request[R]) -> R:
@@ -173,7 +190,8 @@ class EmbeddedStore:
         deleted = 0
         while batch := self._commit.run(_ttl.DeleteExpired()):
             deleted += batch
-        self._commit.run(_ttl.TrimHistory())
+        while self._commit.run(_ttl.TrimHistory()):
+            pass
         return deleted
 
     def _keep_sweeping(self, every: float) -> None:
@@ -182,6 +200,8 @@ class EmbeddedStore:
                 self.sweep()
             except StoreClosed:
                 return
+            except StoreError:
+                self.failed_sweeps += 1
 
     def close(self) -> None:
         """Finish what is being committed, refuse the rest, and release the file."""
@@ -190,7 +210,8 @@ class EmbeddedStore:
         self._closed.set()
         self._commit.close()
         for connection in list(self._connections):
-            connection.close()
+            with suppress(apsw.ThreadingViolationError):  # in use: it closes when its thread ends
+                connection.close()
         if self._process_lock is not None:
             self._process_lock.close()
 

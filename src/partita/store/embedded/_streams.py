@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
+from partita._codec import decode_item, encode_item
 from partita._sizes import item_size
 from partita.errors import StreamTrimmed, TableNotFound, ValidationFailed
 from partita.store._requests import (
@@ -22,7 +23,6 @@ from partita.store._requests import (
     StreamRecord,
 )
 from partita.store._schema import StreamView
-from partita._codec import decode_item, encode_item
 
 if TYPE_CHECKING:
     from partita.store.embedded._access import Access
@@ -40,6 +40,10 @@ _SQL_SHARD: Final = "SELECT id, trimmed, closed_at FROM streams WHERE table_id =
 _SQL_RECORDS: Final = (
     "SELECT sequence, event, keys, old, new, at, size, by_ttl FROM changes_{} "
     "WHERE sequence > ? ORDER BY sequence LIMIT ?"
+)
+
+_SQL_OUTDATED: Final = (
+    "SELECT max(sequence) FROM (SELECT sequence, at FROM changes_{} ORDER BY sequence LIMIT 1000) WHERE at < ?"
 )
 
 
@@ -66,15 +70,14 @@ def enable(connection: apsw.Connection, table_id: int, view: StreamView, now: fl
     number = connection.last_insert_rowid()
     connection.execute(
         f"CREATE TABLE changes_{number} (sequence INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, "
-        "event TEXT NOT NULL, by_ttl INTEGER NOT NULL, size INTEGER NOT NULL, keys BLOB NOT NULL, old BLOB, new BLOB)"
+        "event TEXT NOT NULL, by_ttl INTEGER NOT NULL, size INTEGER NOT NULL, "
+        "keys BLOB NOT NULL, old BLOB, new BLOB)"
     )
 
 
 def disable(connection: apsw.Connection, table_id: int, now: float) -> None:
     """Close the table's stream; its records stay until they are trimmed."""
-    connection.execute(
-        "UPDATE streams SET closed_at = ? WHERE table_id = ? AND closed_at IS NULL", (now, table_id)
-    )
+    connection.execute("UPDATE streams SET closed_at = ? WHERE table_id = ? AND closed_at IS NULL", (now, table_id))
 
 
 def latest_id(connection: apsw.Connection, table: Table) -> str | None:
@@ -131,21 +134,30 @@ def _record(row: tuple[Any, ...]) -> StreamRecord:
     )
 
 
-def trim(connection: apsw.Connection, now: float) -> bool:
-    """Drop records older than 24 hours, and closed streams that have none left; True if the catalog changed."""
-    oldest = now - KEPT_SECONDS
-    for number, closed_at in connection.execute("SELECT id, closed_at FROM streams").fetchall():
-        sql = f"SELECT max(sequence) FROM changes_{number} WHERE at < ?"
-        last = connection.execute(sql, (oldest,)).get
+def trim(connection: apsw.Connection, now: float) -> int:
+    """Drop records older than 24 hours, some of each stream, and streams closed as long ago."""
+    oldest, dropped = now - KEPT_SECONDS, 0
+    closed: list[Any] = connection.execute("SELECT id FROM streams WHERE closed_at < ?", (oldest,)).fetchall()
+    for (number,) in closed:
+        drop(connection, number)
+    open_ones: list[Any] = connection.execute("SELECT id FROM streams").fetchall()
+    for (number,) in open_ones:
+        last = connection.execute(_SQL_OUTDATED.format(number), (oldest,)).get
         if last is not None:
             connection.execute(f"DELETE FROM changes_{number} WHERE sequence <= ?", (last,))
+            dropped += connection.changes()
             connection.execute("UPDATE streams SET trimmed = ? WHERE id = ?", (last, number))
-        if closed_at is not None and closed_at < oldest:
-            drop(connection, number)
-    return False
+    return dropped
 
 
 def drop(connection: apsw.Connection, number: int) -> None:
     """Remove a stream with its records."""
     connection.execute(f"DROP TABLE changes_{number}")
     connection.execute("DELETE FROM streams WHERE id = ?", (number,))
+
+
+def drop_all(connection: apsw.Connection, table_id: int) -> None:
+    """Remove all streams of a table."""
+    rows: list[Any] = connection.execute("SELECT id FROM streams WHERE table_id = ?", (table_id,)).fetchall()
+    for (number,) in rows:
+        drop(connection, number)

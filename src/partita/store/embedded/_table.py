@@ -35,10 +35,7 @@ class Stream(Struct, frozen=True):
     @property
     def sql_append(self) -> str:
         """Adds one record."""
-        return (
-            f"INSERT INTO changes_{self.id} (at, event, by_ttl, size, keys, old, new) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)"
-        )
+        return f"INSERT INTO changes_{self.id} (at, event, by_ttl, size, keys, old, new) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 class Source:
@@ -115,7 +112,8 @@ class Index(Source):
     def sql_create(self, table_id: int) -> str:
         """Makes the SQLite index."""
         columns = ", ".join((*self.hash_columns, *self.range_columns, *self.ties))
-        return f"CREATE INDEX index_{self.number} ON items_{table_id} ({columns}) WHERE {self.columns[0]} IS NOT NULL"
+        name, present = f"index_{self.number}", f"{self.columns[0]} IS NOT NULL"
+        return f"CREATE INDEX {name} ON items_{table_id} ({columns}) WHERE {present}"
 
 
 _ABSENT: Final = object()
@@ -176,13 +174,14 @@ class Table(Source):
         if len(key) != len(self.key):
             raise KeyMismatch("The provided key element does not match the schema")
         if self._text_names is not None:
-            hk, rk = key.get(self._text_names[0]), key.get(self._text_names[1])
-            # The common case, without a call: short, plain text.
-            if type(hk) is str and type(rk) is str and 0 < len(hk) <= RANGE_BYTES and 0 < len(rk) <= RANGE_BYTES:
-                if hk.isascii() and rk.isascii():
-                    return hk, rk
+            hash_name, range_name = self._text_names
+            hk, rk = key.get(hash_name), key.get(range_name)
+            if _is_short_text(hk) and _is_short_text(rk):
+                return hk, rk  # type: ignore[return-value]  # both are text
         hash_column = self._hash.in_key(key.get(self._hash.name))
-        return hash_column, _NO_RANGE if self._range is None else self._range.in_key(key.get(self._range.name))
+        if self._range is None:
+            return hash_column, _NO_RANGE
+        return hash_column, self._range.in_key(key.get(self._range.name))
 
     def item_columns(self, item: Item) -> tuple[Column, Column]:
         """The key columns of an item to be put."""
@@ -212,9 +211,9 @@ class Table(Source):
         """Makes the SQLite table and its indexes."""
         columns = "".join(f"{column}, " for index in self.indexes for column in index.columns)
         items = f"items_{self.id}"
+        fixed = "id INTEGER PRIMARY KEY, hk NOT NULL, rk NOT NULL, ttl INTEGER, size INTEGER NOT NULL"
         return [
-            f"CREATE TABLE {items} (id INTEGER PRIMARY KEY, hk NOT NULL, rk NOT NULL, ttl INTEGER, "
-            f"size INTEGER NOT NULL, {columns}item BLOB NOT NULL)",
+            f"CREATE TABLE {items} ({fixed}, {columns}item BLOB NOT NULL)",
             f"CREATE UNIQUE INDEX key_{self.id} ON {items} (hk, rk)",
             f"CREATE INDEX expiry_{self.id} ON {items} (ttl) WHERE ttl IS NOT NULL",
             *(index.sql_create(self.id) for index in self.indexes),
@@ -223,6 +222,11 @@ class Table(Source):
 
 class MissingIndex(ValidationFailed):
     """The index is not known here; another process may have made it."""
+
+
+def _is_short_text(value: Any) -> bool:
+    """The common case, decided without encoding: text that is within every limit."""
+    return type(value) is str and value.isascii() and 0 < len(value) <= RANGE_BYTES
 
 
 def _names_of_text_keys(schema: TableSchema) -> tuple[str, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import apsw
 import msgspec
@@ -75,15 +75,14 @@ def _describe(access: Access, name: str) -> TableDescription:
 
 def list_tables(access: Access, _: ListTables) -> tuple[str, ...]:
     """All table names, sorted."""
-    rows = access.connection.execute("SELECT name FROM tables ORDER BY name").fetchall()
+    rows: list[Any] = access.connection.execute("SELECT name FROM tables ORDER BY name").fetchall()
     return tuple(name for (name,) in rows)
 
 
 def delete_table(writer: Writer, request: DeleteTable) -> TableDescription:
     """Remove the table with its items, indexes and streams."""
     description, table = _describe(writer, request.table), writer.table(request.table)
-    for (number,) in writer.connection.execute("SELECT id FROM streams WHERE table_id = ?", (table.id,)).fetchall():
-        _streams.drop(writer.connection, number)
+    _streams.drop_all(writer.connection, table.id)
     writer.connection.execute(f"DROP TABLE items_{table.id}")
     writer.connection.execute("DELETE FROM indexes WHERE table_id = ?", (table.id,))
     writer.connection.execute("DELETE FROM tables WHERE id = ?", (table.id,))
@@ -123,9 +122,14 @@ def _fill_index(connection: apsw.Connection, table: Table, index: Index) -> None
 def _items(connection: apsw.Connection, table: Table) -> Iterator[tuple[int, Item]]:
     """Every item with its row; in chunks, so that rows may be changed between them."""
     sql, last = f"SELECT id, item FROM items_{table.id} WHERE id > ? ORDER BY id LIMIT {_CHUNK}", 0
-    while rows := connection.execute(sql, (last,)).fetchall():
-        for last, blob in rows:
-            yield last, decode_item(blob)
+    while rows := _fetched(connection, sql, last):
+        for row_id, blob in rows:
+            yield row_id, decode_item(blob)
+        last = rows[-1][0]
+
+
+def _fetched(connection: apsw.Connection, sql: str, last: int) -> list[Any]:
+    return connection.execute(sql, (last,)).fetchall()
 
 
 def _redefine(writer: Writer, table: Table, schema: TableSchema) -> TableDescription:

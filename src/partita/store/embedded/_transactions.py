@@ -29,6 +29,7 @@ from partita.store.embedded import _capacity
 from partita.store.embedded._access import Writer
 from partita.store.embedded._changes import Change, check_condition, find, locate, make, plan
 from partita.store.embedded._keys import KeyMismatch
+from partita.store.embedded._reads import SAME_ITEM
 from partita.store.embedded._writes import check_write
 
 MAX_ACTIONS: Final = 100
@@ -52,13 +53,14 @@ def transact_write(writer: Writer, request: TransactWriteItems) -> TransactWrite
     if request.token is not None and _is_replay(writer, request, now):
         return TransactWriteResponse(_replay_capacity(writer, request), replayed=True)
     planned = _planned(writer, request)
+    parts = [change if isinstance(change, Capacity) else _capacity.of_write(change, 2) for change in planned]
+    response = TransactWriteResponse(_capacity.total(parts))
     for change in planned:
         if isinstance(change, Change):
             make(writer.connection, change, now)
     if request.token is not None:
         writer.connection.execute(_SQL_KEEP, (request.token, _digest(request), now))
-    parts = [change if isinstance(change, Capacity) else _capacity.of_write(change, 2) for change in planned]
-    return TransactWriteResponse(_capacity.total(parts))
+    return response
 
 
 def _check_request(request: TransactWriteItems) -> None:
@@ -105,7 +107,7 @@ def _check_keys(writer: Writer, request: TransactWriteItems) -> None:
         except KeyMismatch as mismatch:
             raise _cancelled_by(position, len(request.actions), mismatch) from None
         if place in seen:
-            raise ValidationFailed("Transaction request cannot include multiple operations on one item")
+            raise ValidationFailed(SAME_ITEM)
         seen.add(place)
 
 
@@ -121,7 +123,7 @@ def _plan(writer: Writer, action: TransactAction) -> Change | Capacity:
     if not isinstance(action, ConditionCheck):
         return plan(writer.connection, table, action)
     stored = find(writer.connection, table, table.key_columns(action.key))
-    check_condition(action.condition, stored, on_failure_item=action.on_failure_item)
+    check_condition(action, stored)
     return Capacity(table.name, write=2 * write_units(0 if stored is None else stored.size))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from partita.store._requests import Request
 from partita.store.embedded import _streams, _transactions
@@ -18,8 +18,8 @@ class DeleteExpired(Request[int], frozen=True):
     """Delete one batch of expired items; answers how many there were."""
 
 
-class TrimHistory(Request[None], frozen=True):
-    """Drop stream records and tokens that are kept no longer."""
+class TrimHistory(Request[int], frozen=True):
+    """Drop stream records and tokens that are kept no longer; answers how many records there were."""
 
 
 def delete_expired(writer: Writer, _: DeleteExpired) -> int:
@@ -33,15 +33,16 @@ def delete_expired(writer: Writer, _: DeleteExpired) -> int:
 
 def _delete_from(writer: Writer, table: Table, limit: int) -> int:
     now = writer.clock()
-    sql = f"SELECT hk, rk, id, size, item FROM items_{table.id} WHERE ttl <= ? AND ttl > ? ORDER BY ttl LIMIT ?"
-    rows = writer.connection.execute(sql, (now, now - FIVE_YEARS, limit)).fetchall()
+    columns = f"SELECT hk, rk, id, size, item FROM items_{table.id}"
+    sql = f"{columns} WHERE ttl <= ? AND ttl > ? ORDER BY ttl LIMIT ?"
+    rows: list[Any] = writer.connection.execute(sql, (now, now - FIVE_YEARS, limit)).fetchall()
     for hk, rk, *row in rows:
         make(writer.connection, deletion(table, (hk, rk), Stored(tuple(row))), now, by_ttl=True)
     return len(rows)
 
 
-def trim_history(writer: Writer, _: TrimHistory) -> None:
+def trim_history(writer: Writer, _: TrimHistory) -> int:
     """Drop what is kept no longer: stream records after 24 hours, tokens after ten minutes."""
     now = writer.clock()
-    _streams.trim(writer.connection, now)
     _transactions.forget_tokens(writer, now)
+    return _streams.trim(writer.connection, now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from partita._codec import decode_item
 from partita._values import Item
 from partita.errors import ValidationFailed
 from partita.expressions._update import touched
@@ -20,7 +21,6 @@ from partita.store._requests import (
 from partita.store.embedded import _capacity
 from partita.store.embedded._access import Writer
 from partita.store.embedded._changes import Change, Write, check_update_spares_key, make, plan
-from partita._codec import decode_item
 from partita.store.embedded._table import Table
 
 MAX_BATCH_WRITES: Final = 25
@@ -38,8 +38,9 @@ def write_item(writer: Writer, request: Write) -> WriteResponse:
     if request.returns not in _RETURNS[type(request)]:
         raise ValidationFailed("ReturnValues can only be ALL_OLD or NONE")
     change = plan(writer.connection, table, request)
+    response = WriteResponse(_returned(request, change), _capacity.of_write(change))
     make(writer.connection, change, writer.clock())
-    return WriteResponse(_returned(request, change), _capacity.of_write(change))
+    return response
 
 
 _OLD_OR_NONE: Final = ("NONE", "ALL_OLD")
@@ -91,15 +92,14 @@ def batch_write(writer: Writer, request: BatchWriteItem) -> BatchWriteResponse:
         raise ValidationFailed("Provided list of item keys contains duplicates")
     if sum(change.size for change in changes) > MAX_BATCH_BYTES:
         raise ValidationFailed("Request size exceeds the limit of 16 MB")
+    response = BatchWriteResponse((), _capacity.total(map(_capacity.of_write, changes)))
     now = writer.clock()
     for change in changes:
         make(writer.connection, change, now)
-    return BatchWriteResponse((), _capacity.total(map(_capacity.of_write, changes)))
+    return response
 
 
 def _batched(writer: Writer, write: PutItem | DeleteItem) -> Change:
     if write.condition is not None or write.returns != "NONE":
         raise ValidationFailed("A write in a batch takes neither a condition nor ReturnValues")
     return plan(writer.connection, writer.table(write.table), write)
-
-
