@@ -119,20 +119,21 @@ class EntitySchema(Generic[E]):
         Raises:
             InvalidItem: the item does not fit the entity.
         """
-        return self._read(self._validate, item)  # type: ignore[no-any-return]
-
-    def _read(self, validate: Callable[[Item], Any], item: Item) -> Any:
         try:
-            return validate(item)
+            return self._validate(item)  # type: ignore[no-any-return]
         except ValidationError as error:
-            details = "; ".join(
-                f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False)
-            )
-            raise InvalidItem(f"A stored item is no valid {self.name}: {details}.", item=item) from error
+            raise self._invalid(item, error) from error
 
     def entity_as(self, model: type[M], item: Item) -> M:
         """The item as the entity or as a view of it."""
-        return self._read(model.__pydantic_validator__.validate_python, item)  # type: ignore[no-any-return]
+        try:
+            return model.__pydantic_validator__.validate_python(item)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise self._invalid(item, error) from error
+
+    def _invalid(self, item: Item, error: ValidationError) -> InvalidItem:
+        details = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False))
+        return InvalidItem(f"A stored item is no valid {self.name}: {details}.", item=item)
 
     def field_value(self, field: str, attribute_value: Any) -> Any:
         """A field's typed value from its attribute form."""

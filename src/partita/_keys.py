@@ -199,6 +199,21 @@ class Template:
             text += part_text(value, place.width) + place.tail
         return text
 
+    def renderer(self, positions: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+        """A function that renders the key from arguments of which these positions are its places."""
+        if self.bare or len(positions) != 1:
+            return lambda arguments: self.render([arguments[position] for position in positions])
+        (position,), head, (place,) = positions, self.head, self.places
+
+        def render(arguments: Sequence[Any]) -> str:
+            value = arguments[position]
+            # Most values are plain text that needs no escaping: not worth two calls.
+            return (
+                head + (value if type(value) is str and value.isalnum() else part_text(value, place.width)) + place.tail
+            )
+
+        return render
+
     def prefix(self, values: Sequence[Any]) -> str:
         """The text that all keys share whose first places have these values, closing separator included."""
         text = self.head

@@ -9,8 +9,6 @@ from contextvars import ContextVar
 
 from msgspec import Struct
 
-from partita._cost import Budget
-
 
 class Consumption(Struct, frozen=True):
     """One run of an operation: what it was, what it sent, and what that consumed."""
@@ -19,12 +17,8 @@ class Consumption(Struct, frozen=True):
     requests: tuple[str, ...]
     read: float
     write: float
-    budget: Budget | None = None
-
-    @property
-    def over_budget(self) -> bool:
-        """Whether the run consumed more than its access pattern declares."""
-        return self.budget is not None and not self.budget.covers(self.read, self.write)
+    over_budget: bool = False
+    """Whether that is more than the access pattern declares."""
 
 
 class Usage(Struct):
@@ -41,6 +35,21 @@ class Usage(Struct):
     retries: int = 0
     failures: int = 0
 
+    def add(self, run: Consumption) -> None:
+        """Count one run."""
+        self.runs += 1
+        self.requests += len(run.requests)
+        if run.read:
+            self.read += run.read
+            if run.read > self.most_read:
+                self.most_read = run.read
+        if run.write:
+            self.write += run.write
+            if run.write > self.most_write:
+                self.most_write = run.write
+        if run.over_budget:
+            self.over_budget += 1
+
 
 class Meter:
     """Counts every operation of one or several sessions. Safe for any number of threads."""
@@ -53,14 +62,7 @@ class Meter:
     def record(self, consumption: Consumption) -> None:
         """Count one run."""
         with self._lock:
-            usage = self._of(consumption.name)
-            usage.runs += 1
-            usage.requests += len(consumption.requests)
-            usage.read += consumption.read
-            usage.write += consumption.write
-            usage.most_read = max(usage.most_read, consumption.read)
-            usage.most_write = max(usage.most_write, consumption.write)
-            usage.over_budget += consumption.over_budget
+            self._of(consumption.name).add(consumption)
         watcher = self._watcher.get()
         if watcher is not None:
             watcher.append(consumption)

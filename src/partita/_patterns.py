@@ -19,6 +19,7 @@ from partita._cost import Budget
 from partita._entity import Entity, EntitySchema, schema_of
 from partita._keys import Prefix, Span
 from partita._table import Table
+from partita._values import Item
 from partita.errors import ModelError
 from partita.expressions._ast import KeyCondition, Path, Projection
 from partita.operations._collect import Collect, slots_of
@@ -64,6 +65,8 @@ class _Parameters:
         self.names = tuple(self.signature.parameters)
         hints = get_type_hints(function)
         self.hints = {name: hints.get(name) for name in self.names}
+        self.key = key
+        self.in_order = self.names == key.fields
         for name in self.names:
             self._check(name, schema, key)
 
@@ -81,10 +84,25 @@ class _Parameters:
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments by name."""
         if not kwargs and len(args) == len(self.names):
-            return dict(zip(self.names, args, strict=True))
+            return dict(zip(self.names, args))  # noqa: B905 - the lengths were just compared
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
+
+    def ordered(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the key's fields."""
+        if self.in_order and not kwargs and len(args) == len(self.names):
+            return args
+        bound = self.bind(args, kwargs)
+        return tuple(bound[field] for field in self.key.fields)
+
+    def key_renderer(self, key: BoundKey) -> Callable[[tuple[Any, ...]], Item]:
+        """A function that makes the key attributes from values in the order of the key's fields."""
+        attributes = [
+            (attribute.name, template.renderer([key.fields.index(field) for field in template.fields]))
+            for attribute, template in key.attributes
+        ]
+        return lambda values: {name: render(values) for name, render in attributes}
 
     def range_kind(self, name: str) -> RangeKind:
         """How a parameter restricts its field: by equality, a span or a prefix."""
@@ -103,10 +121,12 @@ def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[
             message = f"{function.__name__} does not cover the primary key of {schema.name}: {', '.join(missing)}."
             raise ModelError(message, hint="Add these parameters, or declare a @query.")
 
+        render = parameters.key_renderer(key)
+
         @wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> Get[E]:
-            values = parameters.bind(args, kwargs)
-            return Get(schema, schema.key_of(values), tuple(values[name] for name in key.fields), pattern=declared)
+            values = parameters.ordered(args, kwargs)
+            return Get(schema, render(values), values, pattern=declared)
 
         declared = _register(function, make, "get", schema, key, budget)
         return make

@@ -6,11 +6,11 @@ Written once as generators that yield requests and pauses; a session drives them
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from partita._guardrails import REQUEST_PATH, Guardrail
+from partita._guardrails import REQUEST_PATH, Guardrails
 from partita._meter import Consumption, Meter
 from partita.errors import (
     BudgetExceeded,
@@ -36,6 +36,9 @@ from partita.store._requests import (
 
 R = TypeVar("R")
 
+Sent: TypeAlias = list[tuple["Request[Any] | Pause", Any]]
+"""The requests of one operation that were answered, each with its response."""
+
 _READS: Final = (GetItem, QueryTable, ScanTable, BatchGetItem, TransactGetItems)
 _PASSING_REASONS: Final = frozenset(("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"))
 
@@ -45,7 +48,7 @@ class Pipeline(Struct, frozen=True):
 
     context: Context
     meter: Meter
-    guardrails: tuple[Guardrail, ...] = REQUEST_PATH
+    guardrails: Guardrails = REQUEST_PATH
     strict_budgets: bool = False
     max_tries: int = 8
 
@@ -73,76 +76,77 @@ class Pipeline(Struct, frozen=True):
     def perform(self, operation: Operation[R]) -> Steps[R]:
         """Send each request of one operation on its way, and add up what it consumed."""
         steps = operation.steps(self.context)
-        spent = _Spent()
+        sent: Sent = []
         try:
             step = next(steps)
             while True:
-                if isinstance(step, Pause):
-                    answer = yield step
-                    step = steps.send(answer)
-                    continue
                 try:
-                    answer = yield from self._send(operation, step)
+                    self._guard(operation, step)
+                    try:
+                        answer = yield step
+                    except PartitaError as error:
+                        answer = yield from self._retry(operation, step, error)
                 except PartitaError as error:
                     step = steps.throw(error)
                 else:
-                    spent.add(step, answer)
+                    if answer is not None:
+                        sent.append((step, answer))
                     step = steps.send(answer)
         except StopIteration as stop:
-            self._settle(operation, spent)
+            over = self._record(operation, sent)
+            if over and self.strict_budgets:
+                raise over_budget(operation, sent) from None
             return stop.value  # type: ignore[no-any-return]
         except PartitaError:
+            self._record(operation, sent)
             self.meter.record_failure(operation.name)
             raise
 
-    def _send(self, operation: Operation[Any], request: Request[Any]) -> Steps[Any]:
-        for guardrail in self.guardrails:
-            guardrail(operation, request)
+    def _guard(self, operation: Operation[Any], step: Request[Any] | Pause) -> None:
+        for guardrail in self.guardrails.get(type(step), ()):
+            guardrail(operation, step)
+
+    def _retry(self, operation: Operation[Any], step: Request[Any] | Pause, error: PartitaError) -> Steps[Any]:
         for attempt in range(1, self.max_tries):
-            try:
-                return (yield request)
-            except PartitaError as error:
-                if not may_retry(request, error):
-                    raise
+            if not may_retry(step, error):
+                break
             self.meter.record_retry(operation.name)
             yield pause_before(attempt, self.context)
-        return (yield request)
+            try:
+                return (yield step)
+            except PartitaError as again:
+                error = again
+        raise error
 
-    def _settle(self, operation: Operation[Any], spent: _Spent) -> None:
+    def _record(self, operation: Operation[Any], sent: Sent) -> bool:
+        read, write = consumed(sent)
         budget = operation.pattern.budget if operation.pattern is not None else None
-        consumption = Consumption(operation.name, tuple(spent.requests), spent.read, spent.write, budget)
-        self.meter.record(consumption)
-        if self.strict_budgets and consumption.over_budget:
-            used = f"{spent.read:g} RCU and {spent.write:g} WCU"
-            message = f"{operation.name} consumed {used}; its budget is {budget}."
-            raise BudgetExceeded(message, hint="Mend the access pattern, or declare what it truly costs.")
+        over = budget is not None and not budget.covers(read, write)
+        requests = tuple([type(request).__name__ for request, _ in sent])
+        self.meter.record(Consumption(operation.name, requests, read, write, over))
+        return over
 
 
-class _Spent:
-    """What one run of an operation consumed so far."""
-
-    __slots__ = ("read", "requests", "write")
-
-    def __init__(self) -> None:
-        self.requests: list[str] = []
-        self.read = 0.0
-        self.write = 0.0
-
-    def add(self, request: Request[Any], response: Any) -> None:
-        self.requests.append(type(request).__name__)
-        capacity = getattr(response, "capacity", None)
-        if type(capacity) is Capacity:
-            self._add(capacity)
-        elif capacity:
-            for part in capacity:
-                self._add(part)
-
-    def _add(self, capacity: Capacity) -> None:
-        self.read += capacity.total_read if capacity.indexes else capacity.read
-        self.write += capacity.total_write if capacity.indexes else capacity.write
+def over_budget(operation: Operation[Any], sent: Sent) -> BudgetExceeded:
+    """The error for an operation that consumed more than its access pattern declares."""
+    read, write = consumed(sent)
+    budget = operation.pattern.budget if operation.pattern is not None else None
+    message = f"{operation.name} consumed {read:g} RCU and {write:g} WCU; its budget is {budget}."
+    return BudgetExceeded(message, hint="Mend the access pattern, or declare what it truly costs.")
 
 
-def may_retry(request: Request[Any], error: PartitaError) -> bool:
+def consumed(sent: Sent) -> tuple[float, float]:
+    """Read and write units of all that was sent."""
+    read = write = 0.0
+    for _, response in sent:
+        capacity = response.capacity
+        for part in (capacity,) if type(capacity) is Capacity else capacity:
+            read += part.total_read if part.indexes else part.read
+            write += part.total_write if part.indexes else part.write
+    return read, write
+
+
+def may_retry(request: Request[Any] | Pause, error: PartitaError) -> bool:
     """Whether the same request may be sent again: it did not happen, or happening twice does no harm."""
     if isinstance(error, Throttled | TransactionConflict | TokenInProgress):
         return True

@@ -37,9 +37,10 @@ class Get(Operation[E | None], frozen=True):
 
     def result(self, item: Item | None, context: Context) -> E | None:
         """The entity in the answer."""
-        if item is None or not self.schema.live(item, context.clock()):
+        schema = self.schema
+        if item is None or (schema.expires is not None and not schema.live(item, context.clock())):
             return None
-        return self.schema.entity(item)
+        return schema.entity(item)
 
     def steps(self, context: Context) -> Steps[E | None]:
         """Send requests, read the answers, return the result."""
