@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -28,10 +28,12 @@ from partita.store.embedded import (
     _writes,
 )
 from partita.store.embedded._access import Access, Writer
+from partita.store.embedded._backup import Progress, back_up
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._commit import GroupCommit, Handler
 from partita.store.embedded._lock import ProcessLock
 from partita.store.embedded._table import MissingIndex
+from partita.store.embedded._verify import verify
 
 R = TypeVar("R")
 
@@ -193,6 +195,40 @@ class EmbeddedStore:
         while self._commit.run(_ttl.TrimHistory()):
             pass
         return deleted
+
+    def backup(self, target: Path, progress: Progress | None = None) -> None:
+        """Copy the store as it is now, while it is in use; `progress` gets pages copied and all pages.
+
+        Raises:
+            StoreError: the target exists, or cannot be written.
+        """
+        with self._private_connection() as connection:
+            back_up(connection, Path(target), progress)
+
+    def verify(self) -> None:
+        """Look for damage in the file, in each row, and between streams and tables.
+
+        Raises:
+            StoreDamaged: naming what disagrees.
+        """
+        with self._private_connection() as connection:
+            verify(connection, self.path)
+
+    @contextmanager
+    def _private_connection(self) -> Iterator[apsw.Connection]:
+        """A connection of its own for long reads; in memory, the one that there is."""
+        with _file.translating(self.path):
+            if self._process_lock is None:
+                with self._commit.pen:
+                    yield self._writer.connection
+                return
+            if self._closed.is_set():
+                raise StoreClosed(f"The store {self.path} was closed.")
+            connection = _file.connect(self.path, durable=self._durable)
+            try:
+                yield connection
+            finally:
+                connection.close()
 
     def _keep_sweeping(self, every: float) -> None:
         while not self._closed.wait(every):
