@@ -104,13 +104,11 @@ def _split(operands: tuple[Operand, ...]) -> tuple[str, int, tuple[AttributeValu
     if not paths:
         raise ValidationFailed("Invalid condition in KeyConditionExpression: No key attribute specified")
     path, place = paths[0]
-    if len(path.parts) > 1:
+    name, *nested = path.parts
+    if nested:
         raise ValidationFailed("KeyConditionExpressions cannot have conditions on nested attributes")
     if len(paths) > 1:
         message = "Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition"
         raise ValidationFailed(message)
-    return (
-        str(path.parts[0]),
-        place,
-        tuple(operand.value for operand in operands if isinstance(operand, Value)),
-    )
+    values = tuple(operand.value for operand in operands if isinstance(operand, Value))
+    return str(name), place, values
