@@ -1,1 +1,8 @@
-"""For tests of programs that use Partita."""
+"""For tests of programs that use Partita: a fake clock, faults on demand, and budgets as assertions."""
+
+from partita.testing._budget import assert_budget
+from partita.testing._clock import FakeClock
+from partita.testing._faults import Crash, FaultyStore
+from partita.testing._ids import counted_ulids
+
+__all__ = ["Crash", "FakeClock", "FaultyStore", "assert_budget", "counted_ulids"]

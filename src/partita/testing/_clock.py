@@ -1,0 +1,32 @@
+"""A clock that stands still until it is told to move."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+NOON: Final = 1_767_268_800.0
+"""Where a fake clock starts: 2026-01-01T12:00:00Z."""
+
+
+class FakeClock:
+    """A clock for tests: call it for the seconds since the epoch, and move it by hand."""
+
+    def __init__(self, now: float = NOON) -> None:
+        self._now = now
+
+    def __call__(self) -> float:
+        """The time, in seconds since the epoch."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Let so many seconds pass; a negative number steps back, as real clocks sometimes do."""
+        self._now += seconds
+
+    def set(self, moment: float | datetime) -> None:
+        """Move to a moment: seconds since the epoch, or a datetime with its time zone."""
+        if isinstance(moment, datetime):
+            if moment.tzinfo is None:
+                raise ValueError(f"{moment!r} has no time zone: use one such as datetime(2026, 1, 1, tzinfo=UTC).")
+            moment = moment.timestamp()
+        self._now = moment
