@@ -33,6 +33,8 @@ def text_size(text: str) -> int:
 
 def number_size(value: int | Decimal) -> int:
     """One byte, and one for each two digits of the whole part and of the fraction, and one for a sign."""
+    if type(value) is int:
+        return 1 + (len(str(abs(value)).rstrip("0")) + 1) // 2 + (value < 0)
     whole, _, fraction = number_text(value if value >= 0 else -value).partition(".")
     whole = whole.lstrip("0")
     if fraction:

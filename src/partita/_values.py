@@ -23,6 +23,7 @@ Item: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
 
 MAX_DIGITS: Final = 38
+_INT_LIMIT: Final = 10**MAX_DIGITS
 MAX_DEPTH: Final = 32
 MAX_MAGNITUDE: Final = 125
 MIN_MAGNITUDE: Final = -130
@@ -78,7 +79,7 @@ def number(value: int | Decimal | str) -> int | Decimal:
     Raises:
         ValidationFailed: not a number, more than 38 significant digits, or out of range.
     """
-    if type(value) is int and -(10**MAX_DIGITS) < value < 10**MAX_DIGITS:
+    if type(value) is int and -_INT_LIMIT < value < _INT_LIMIT:
         return value
     if isinstance(value, str) and not _NUMBER_TEXT.fullmatch(value):
         raise ValidationFailed(f"The parameter cannot be converted to a numeric value: {value:.60}")

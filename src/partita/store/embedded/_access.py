@@ -23,6 +23,12 @@ class Access:
         """The table of that name, or TableNotFound."""
         return self.catalog.table(name)
 
+    def refresh(self) -> None:
+        """Read the catalog again if it has changed in the file."""
+        with self.connection:  # one snapshot
+            if _catalog.generation(self.connection) != self.catalog.generation:
+                self.catalog = _catalog.load(self.connection)
+
 
 class Writer(Access):
     """The one connection that writes; its catalog is a draft until the batch is committed."""
@@ -32,11 +38,6 @@ class Writer(Access):
     def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
         super().__init__(connection)
         self.clock = clock
-
-    def refresh(self) -> None:
-        """Read the catalog again if it has changed in the file."""
-        if _catalog.generation(self.connection) != self.catalog.generation:
-            self.catalog = _catalog.load(self.connection)
 
     def catalog_changed(self) -> None:
         """Record that the catalog in the file was changed by this batch."""

@@ -18,7 +18,7 @@ from partita.errors import ConditionFailed, ValidationFailed
 from partita.expressions._ast import Path, Update
 from partita.expressions._evaluate import evaluate
 from partita.expressions._update import apply_update, creates
-from partita.store._requests import ConditionCheck, DeleteItem, PutItem, UpdateItem
+from partita.store._requests import ConditionCheck, DeleteItem, GetItem, PutItem, UpdateItem
 from partita.store.embedded import _streams
 from partita.store.embedded._keys import Column
 from partita.store.embedded._table import Row, Table
@@ -82,7 +82,7 @@ def find(connection: apsw.Connection, table: Table, key: KeyColumns) -> Stored |
     return None if row is None else Stored(row)
 
 
-def locate(table: Table, action: Write | ConditionCheck) -> KeyColumns:
+def locate(table: Table, action: Write | ConditionCheck | GetItem) -> KeyColumns:
     """The key columns of the item that the action is about."""
     return table.item_columns(action.item) if type(action) is PutItem else table.key_columns(action.key)  # type: ignore[union-attr]
 

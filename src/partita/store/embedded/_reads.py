@@ -1,4 +1,4 @@
-"""Reading items by key: one, many, or many at one instant."""
+"""Reading items by key: one, or many."""
 
 from __future__ import annotations
 
@@ -16,18 +16,12 @@ from partita.store._requests import (
     Capacity,
     GetItem,
     ItemResponse,
-    TransactGetItems,
-    TransactGetResponse,
 )
 from partita.store.embedded import _capacity
 from partita.store.embedded._access import Access
 
 MAX_BATCH_GETS: Final = 100
-MAX_TRANSACT_GETS: Final = 100
 MAX_BATCH_BYTES: Final = 16 * 1024 * 1024
-MAX_TRANSACT_BYTES: Final = 4 * 1024 * 1024
-DUPLICATES: Final = "Provided list of item keys contains duplicates"
-SAME_ITEM: Final = "Transaction request cannot include multiple operations on one item"
 
 
 def get_item(access: Access, request: GetItem) -> ItemResponse:
@@ -51,12 +45,12 @@ def batch_get(access: Access, request: BatchGetItem) -> BatchGetResponse:
     Raises:
         ValidationFailed: too many, or the same item twice.
     """
-    _check_gets(access, request.gets, MAX_BATCH_GETS, DUPLICATES)
+    _check_batch(access, request.gets)
     items: list[Item | None] = []
     capacity: list[Capacity] = []
     remaining = MAX_BATCH_BYTES
     for position, get in enumerate(request.gets):
-        item, size = _read(access, get)
+        item, size = read_one(access, get)
         remaining -= size
         if remaining < 0:
             left = request.gets[position:]
@@ -66,40 +60,20 @@ def batch_get(access: Access, request: BatchGetItem) -> BatchGetResponse:
     return BatchGetResponse(items, (), _capacity.total(capacity))
 
 
-def transact_get(access: Access, request: TransactGetItems) -> TransactGetResponse:
-    """Up to 100 items as they were at one instant; each is charged twice.
-
-    Raises:
-        ValidationFailed: too many, too large together, or the same item twice.
-    """
-    _check_gets(access, request.gets, MAX_TRANSACT_GETS, SAME_ITEM)
-    access.connection.execute("BEGIN")
-    try:
-        found = [_read(access, get) for get in request.gets]
-    finally:
-        access.connection.execute("COMMIT")
-    if sum(size for _, size in found) > MAX_TRANSACT_BYTES:
-        raise ValidationFailed("Transaction request exceeds the 4MB transaction size limit")
-    capacity = [
-        Capacity(get.table, 2 * read_units(size, consistent=True))
-        for get, (_, size) in zip(request.gets, found, strict=True)
-    ]
-    return TransactGetResponse([item or None for item, _ in found], _capacity.total(capacity))
-
-
-def _check_gets(access: Access, gets: tuple[GetItem, ...], most: int, duplicates: str) -> None:
-    if not 1 <= len(gets) <= most:
-        message = f"between 1 and {most} items can be read at once, not {len(gets)}"
+def _check_batch(access: Access, gets: tuple[GetItem, ...]) -> None:
+    if not 1 <= len(gets) <= MAX_BATCH_GETS:
+        message = f"between 1 and {MAX_BATCH_GETS} items can be read at once, not {len(gets)}"
         raise ValidationFailed(f"1 validation error detected: {message}")
     for get in gets:
         if get.projection is not None:
             validate_projection(get.projection)
     keys = {(get.table, access.table(get.table).key_columns(get.key)) for get in gets}
     if len(keys) < len(gets):
-        raise ValidationFailed(duplicates)
+        raise ValidationFailed("Provided list of item keys contains duplicates")
 
 
-def _read(access: Access, get: GetItem) -> tuple[Item | None, int]:
+def read_one(access: Access, get: GetItem) -> tuple[Item | None, int]:
+    """The item, projected, and the size of the whole of it."""
     table = access.table(get.table)
     row = access.connection.execute(table.sql_get, table.key_columns(get.key)).get
     if row is None:

@@ -17,7 +17,6 @@ from partita.errors import StoreClosed, StoreError, TableNotFound
 from partita.store import _requests as requests
 from partita.store._requests import Request
 from partita.store.embedded import (
-    _catalog,
     _file,
     _queries,
     _reads,
@@ -40,7 +39,7 @@ R = TypeVar("R")
 READS: Final[Mapping[type, Callable[[Access, Any], Any]]] = {
     requests.GetItem: _reads.get_item,
     requests.BatchGetItem: _reads.batch_get,
-    requests.TransactGetItems: _reads.transact_get,
+    requests.TransactGetItems: _transactions.transact_get,
     requests.QueryTable: _queries.query,
     requests.ScanTable: _queries.scan,
     requests.DescribeTable: _tables.describe_table,
@@ -180,11 +179,11 @@ class EmbeddedStore:
         """Another process may have changed the catalog; if so, read with the new one."""
         access: Access = self._local.access
         with _file.translating(self.path):
-            with access.connection:
-                catalog = _catalog.load(access.connection)
-            if catalog.generation == access.catalog.generation:
+            known = access.catalog
+            access.refresh()
+            if access.catalog is known:
                 raise error
-            self._catalog = access.catalog = catalog
+            self._publish(access.catalog)
             return read(access, request)  # type: ignore[no-any-return]
 
     def sweep(self) -> int:

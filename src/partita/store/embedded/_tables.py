@@ -62,7 +62,8 @@ def _new_index(connection: apsw.Connection, table_id: int, name: str) -> int:
 
 
 def describe_table(access: Access, request: DescribeTable) -> TableDescription:
-    """The table with how many items it holds."""
+    """The table as it is now, with how many items it holds."""
+    access.refresh()  # another process may have changed it
     return _describe(access, request.table)
 
 

@@ -1,10 +1,10 @@
-"""TransactWriteItems: all or nothing, once per token."""
+"""Transactions: reads at one instant, and writes that all happen or none, once per token."""
 
 from __future__ import annotations
 
 import hashlib
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -18,24 +18,31 @@ from partita.errors import (
     TransactionCancelled,
     ValidationFailed,
 )
+from partita.expressions._validate import validate_projection
 from partita.store._requests import (
     Capacity,
     ConditionCheck,
+    GetItem,
     TransactAction,
+    TransactGetItems,
+    TransactGetResponse,
     TransactWriteItems,
     TransactWriteResponse,
 )
 from partita.store.embedded import _capacity
-from partita.store.embedded._access import Writer
+from partita.store.embedded._access import Access, Writer
 from partita.store.embedded._changes import Change, check_condition, find, locate, make, plan
 from partita.store.embedded._keys import KeyMismatch
-from partita.store.embedded._reads import SAME_ITEM
+from partita.store.embedded._reads import read_one
 from partita.store.embedded._writes import check_write
+
+Action: TypeAlias = TransactAction | GetItem
 
 MAX_ACTIONS: Final = 100
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_TOKEN: Final = 36
 TOKEN_SECONDS: Final = 600
+TOO_LARGE: Final = "Transaction request exceeds the 4MB transaction size limit"
 
 _SQL_TOKEN: Final = "SELECT digest FROM tokens WHERE token = ? AND at > ?"  # noqa: S105 - a statement
 _SQL_KEEP: Final = "INSERT OR REPLACE INTO tokens (token, digest, at) VALUES (?, ?, ?)"
@@ -48,7 +55,9 @@ def transact_write(writer: Writer, request: TransactWriteItems) -> TransactWrite
         TransactionCancelled: with one reason per action. TokenMismatch: the token was used otherwise.
         ValidationFailed: the request as a whole breaks a rule.
     """
-    _check_request(request)
+    _check_count(request.actions)
+    if request.token is not None:
+        _check_token(request.token)
     now = writer.clock()
     if request.token is not None and _is_replay(writer, request, now):
         return TransactWriteResponse(_replay_capacity(writer, request), replayed=True)
@@ -63,16 +72,45 @@ def transact_write(writer: Writer, request: TransactWriteItems) -> TransactWrite
     return response
 
 
-def _check_request(request: TransactWriteItems) -> None:
-    if not 1 <= len(request.actions) <= MAX_ACTIONS:
-        limit = f"less than or equal to {MAX_ACTIONS}" if request.actions else "greater than or equal to 1"
+def transact_get(access: Access, request: TransactGetItems) -> TransactGetResponse:
+    """Up to 100 items as they were at one instant; each is charged twice.
+
+    Raises:
+        TransactionCancelled: a key does not fit its table.
+        ValidationFailed: too many, too large together, or the same item twice.
+    """
+    _check_count(request.gets)
+    for get in request.gets:
+        if get.projection is not None:
+            validate_projection(get.projection)
+    _check_keys(access, request.gets)
+    access.connection.execute("BEGIN")
+    try:
+        found = [read_one(access, get) for get in request.gets]
+    finally:
+        access.connection.execute("COMMIT")
+    if sum(size for _, size in found) > MAX_BYTES:
+        raise ValidationFailed(TOO_LARGE)
+    capacity = [
+        Capacity(get.table, 2 * read_units(size, consistent=True))
+        for get, (_, size) in zip(request.gets, found, strict=True)
+    ]
+    return TransactGetResponse([item or None for item, _ in found], _capacity.total(capacity))
+
+
+def _check_count(actions: tuple[Action, ...]) -> None:
+    if not 1 <= len(actions) <= MAX_ACTIONS:
+        limit = f"less than or equal to {MAX_ACTIONS}" if actions else "greater than or equal to 1"
         raise ValidationFailed(
             "1 validation error detected: Value at 'transactItems' failed to satisfy constraint: "
             f"Member must have length {limit}"
         )
-    if request.token is not None and not 1 <= len(request.token) <= MAX_TOKEN:
+
+
+def _check_token(token: str) -> None:
+    if not 1 <= len(token) <= MAX_TOKEN:
         raise ValidationFailed(
-            f"1 validation error detected: Value '{request.token}' at 'clientRequestToken' failed to satisfy "
+            f"1 validation error detected: Value '{token}' at 'clientRequestToken' failed to satisfy "
             f"constraint: Member must have length between 1 and {MAX_TOKEN}"
         )
 
@@ -81,7 +119,7 @@ def _planned(writer: Writer, request: TransactWriteItems) -> list[Change | Capac
     tables = [writer.table(action.table) for action in request.actions]
     for table, action in zip(tables, request.actions, strict=True):
         check_write(table, action)
-    _check_keys(writer, request)
+    _check_keys(writer, request.actions)
     reasons = [Reason() for _ in request.actions]
     planned: list[Change | Capacity] = []
     for position, action in enumerate(request.actions):
@@ -94,20 +132,20 @@ def _planned(writer: Writer, request: TransactWriteItems) -> list[Change | Capac
     if any(reason.code != "None" for reason in reasons):
         raise TransactionCancelled(reasons)
     if sum(change.largest for change in planned if isinstance(change, Change)) > MAX_BYTES:
-        raise ValidationFailed("Transaction request exceeds the 4MB transaction size limit")
+        raise ValidationFailed(TOO_LARGE)
     return planned
 
 
-def _check_keys(writer: Writer, request: TransactWriteItems) -> None:
+def _check_keys(access: Access, actions: tuple[Action, ...]) -> None:
     seen = set()
-    for position, action in enumerate(request.actions):
-        table = writer.table(action.table)
+    for position, action in enumerate(actions):
+        table = access.table(action.table)
         try:
             place = (table.id, locate(table, action))
         except KeyMismatch as mismatch:
-            raise _cancelled_by(position, len(request.actions), mismatch) from None
+            raise _cancelled_by(position, len(actions), mismatch) from None
         if place in seen:
-            raise ValidationFailed(SAME_ITEM)
+            raise ValidationFailed("Transaction request cannot include multiple operations on one item")
         seen.add(place)
 
 
