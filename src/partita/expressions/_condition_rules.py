@@ -48,7 +48,10 @@ def check_condition(condition: Condition) -> None:
     pending: list[Condition] = [condition]
     while pending:
         node = pending.pop()
-        if isinstance(node, And | Or):
+        check = _CHECKS.get(type(node))
+        if check is not None:
+            operators += 1 + check(node)
+        elif isinstance(node, And | Or):
             if len(node.terms) < 2:  # noqa: PLR2004 - it joins
                 raise wrong_count(type(node).__name__.upper(), len(node.terms))
             operators += len(node.terms) - 1
@@ -56,8 +59,6 @@ def check_condition(condition: Condition) -> None:
         elif isinstance(node, Not):
             operators += 1
             pending.append(node.term)
-        else:
-            operators += 1 + _CHECKS[type(node)](node)
         if operators > MAX_OPERATORS:
             raise too_many_operators(operators)
 

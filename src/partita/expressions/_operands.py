@@ -43,9 +43,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 class Substitutions:
     """The names and values of one request, and which of them its expressions have used."""
 
-    def __init__(
-        self, names: Mapping[str, str] = _NOTHING, values: Mapping[str, AttributeValue] = _NOTHING
-    ) -> None:
+    def __init__(self, names: Mapping[str, str] = _NOTHING, values: Mapping[str, AttributeValue] = _NOTHING) -> None:
         _check_keys("ExpressionAttributeNames", "#", names)
         _check_keys("ExpressionAttributeValues", ":", values)
         self.names = names
@@ -56,8 +54,7 @@ class Substitutions:
         """The attribute name that a `#placeholder` stands for."""
         if placeholder not in self.names:
             raise Refusal(
-                "An expression attribute name used in the document path is not defined; "
-                f"attribute name: {placeholder}"
+                f"An expression attribute name used in the document path is not defined; attribute name: {placeholder}"
             )
         self._unused.pop(placeholder, None)
         return self.names[placeholder]
@@ -66,8 +63,7 @@ class Substitutions:
         """The value that a `:placeholder` stands for."""
         if placeholder not in self.values:
             raise Refusal(
-                "An expression attribute value used in expression is not defined; "
-                f"attribute value: {placeholder}"
+                f"An expression attribute value used in expression is not defined; attribute value: {placeholder}"
             )
         self._unused.pop(placeholder, None)
         return Value(self.values[placeholder])
@@ -82,8 +78,7 @@ class Substitutions:
             unused = [placeholder for placeholder in given if placeholder in self._unused]
             if unused:
                 raise ValidationFailed(
-                    f"Value provided in ExpressionAttribute{what} unused in expressions: "
-                    f"keys: {{{', '.join(unused)}}}"
+                    f"Value provided in ExpressionAttribute{what} unused in expressions: keys: {{{', '.join(unused)}}}"
                 )
 
 

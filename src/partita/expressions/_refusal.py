@@ -22,9 +22,7 @@ class Within:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None
-    ) -> None:
+    def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
         if isinstance(error, Refusal):
             raise ValidationFailed(f"Invalid {self._what}: {error}") from None
 
@@ -32,8 +30,7 @@ class Within:
 def wrong_type(operator: str, kind: str) -> Refusal:
     """An operand is of a type that the operator or function does not take."""
     return Refusal(
-        "Incorrect operand type for operator or function; "
-        f"operator or function: {operator}, operand type: {kind}"
+        f"Incorrect operand type for operator or function; operator or function: {operator}, operand type: {kind}"
     )
 
 
