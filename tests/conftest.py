@@ -1,0 +1,26 @@
+"""Options and fixtures that several suites share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.referee import Referee, ministack
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--store",
+        action="append",
+        choices=("embedded", "ministack"),
+        help="the stores that the contract suite runs on (may be repeated; default: embedded)",
+    )
+
+
+@pytest.fixture(scope="session")
+def referee(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Referee]:
+    """A second engine, independent of ours, started once."""
+    with ministack(tmp_path_factory.mktemp("ministack")) as endpoint:
+        referee = Referee(endpoint)
+        yield referee
+        referee.close()

@@ -1,0 +1,101 @@
+"""The stores that the contract suite runs on, and a table for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import pytest
+from tests.contract.differences import KNOWN_REFEREE_DIFFERENCES
+from tests.contract.table import Clock, MakeTable, Table
+from tests.referee import Referee
+
+from partita.store._interface import Store
+from partita.store._requests import CreateTable
+from partita.store._schema import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
+from partita.store.embedded import EmbeddedStore
+
+_names = count(1)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "store_name" in metafunc.fixturenames:
+        names = metafunc.config.getoption("--store") or ["embedded"]
+        metafunc.parametrize("store_name", names, scope="session")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "[ministack" not in item.name or "tests/contract" not in item.nodeid:
+            continue
+        item.add_marker(pytest.mark.xdist_group("referee"))
+        case = item.name.replace("[ministack-", "[").replace("[ministack]", "")
+        known = KNOWN_REFEREE_DIFFERENCES.get(item.path.name, {})
+        reason = known.get(case) or known.get(case.partition("[")[0])
+        if reason is not None:
+            item.add_marker(pytest.mark.xfail(reason=reason))
+
+
+@pytest.fixture
+def clock(store_name: str) -> Clock:
+    """A clock that the test turns; only a store in this process can be given one."""
+    if store_name != "embedded":
+        pytest.skip(f"{store_name} has a clock of its own")
+    return Clock()
+
+
+@pytest.fixture
+def embedded_store(clock: Clock) -> Iterator[EmbeddedStore]:
+    with EmbeddedStore(":memory:", clock=clock) as store:
+        yield store
+
+
+@pytest.fixture
+def sweep(clock: Clock, embedded_store: EmbeddedStore) -> Callable[[], int]:
+    """Deletes what has expired, now; gives the number of items deleted."""
+    return embedded_store.sweep
+
+
+@pytest.fixture
+def ministack_store(referee: Referee) -> Referee:
+    return referee
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, store_name: str) -> Store:
+    """The store under test."""
+    store: Store = request.getfixturevalue(f"{store_name}_store")
+    return store
+
+
+@pytest.fixture
+def make_table(store: Store) -> MakeTable:
+    """Creates a table of the wished shape, by default with string keys `pk` and `sk`."""
+
+    def make(
+        hash_type: KeyType = "S",
+        range_type: KeyType | None = "S",
+        *,
+        indexes: tuple[IndexSchema, ...] = (),
+        ttl: str | None = None,
+        stream: StreamView | None = None,
+    ) -> Table:
+        schema = TableSchema(
+            name=f"contract-{next(_names)}",
+            hash=KeyAttribute("pk", hash_type),
+            range=None if range_type is None else KeyAttribute("sk", range_type),
+            indexes=indexes,
+            ttl=ttl,
+            stream=stream,
+        )
+        store.execute(CreateTable(schema))
+        return Table(store, schema)
+
+    return make
+
+
+@pytest.fixture
+def table(make_table: MakeTable) -> Table:
+    """A table with string keys `pk` and `sk`."""
+    return make_table()

@@ -1,0 +1,66 @@
+"""Starts the `ministack` emulator on a free loopback port, with DynamoDB alone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+START_SECONDS = 60.0
+
+
+@contextmanager
+def ministack(folder: Path) -> Iterator[str]:
+    """Run an emulator that keeps its files in `folder`; gives its URL and stops it by its pid."""
+    port = _free_port()
+    with (folder / "ministack.log").open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "ministack"],
+            cwd=folder,
+            env=_environment(folder, port),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _wait_until_it_listens(server, port, folder / "ministack.log")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _environment(folder: Path, port: int) -> dict[str, str]:
+    own = {
+        "BIND_HOST": "127.0.0.1",
+        "GATEWAY_PORT": str(port),
+        "SERVICES": "dynamodb,dynamodbstreams",
+        "TMPDIR": str(folder),
+        "S3_DATA_DIR": str(folder / "s3"),
+        "STATE_DIR": str(folder / "state"),
+        "DOCKER_HOST": f"unix://{folder}/no-docker.sock",
+        "SFTP_ENABLED": "0",
+        "LOG_LEVEL": "ERROR",
+    }
+    return {**os.environ, **own}
+
+
+def _wait_until_it_listens(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError(f"ministack did not start:\n{log.read_text()[-2000:]}")

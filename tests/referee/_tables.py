@@ -1,0 +1,87 @@
+"""Table schemas to DynamoDB's table definitions and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
+
+
+def table_definition(schema: TableSchema) -> dict[str, Any]:
+    """The arguments of CreateTable."""
+    attributes = (*schema.key, *(attribute for index in schema.indexes for attribute in index.key))
+    definition: dict[str, Any] = {
+        "TableName": schema.name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": _key_schema(schema.key[:1], schema.key[1:]),
+        "AttributeDefinitions": attribute_definitions(attributes),
+    }
+    for parameter, local in (("LocalSecondaryIndexes", True), ("GlobalSecondaryIndexes", False)):
+        indexes = [index_definition(index) for index in schema.indexes if index.local is local]
+        if indexes:
+            definition[parameter] = indexes
+    if schema.stream is not None:
+        definition["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": schema.stream}
+    return definition
+
+
+def attribute_definitions(attributes: Iterable[KeyAttribute]) -> list[dict[str, str]]:
+    """Each key attribute once, with its type."""
+    return [{"AttributeName": key.name, "AttributeType": key.type} for key in dict.fromkeys(attributes)]
+
+
+def index_definition(index: IndexSchema) -> dict[str, Any]:
+    """An index as CreateTable and UpdateTable take it."""
+    projection: dict[str, Any]
+    if isinstance(index.projection, str):
+        projection = {"ProjectionType": index.projection}
+    else:
+        projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
+    return {
+        "IndexName": index.name,
+        "KeySchema": _key_schema(index.hash, index.range),
+        "Projection": projection,
+    }
+
+
+def _key_schema(hashes: Iterable[KeyAttribute], ranges: Iterable[KeyAttribute]) -> list[dict[str, str]]:
+    return [
+        *({"AttributeName": key.name, "KeyType": "HASH"} for key in hashes),
+        *({"AttributeName": key.name, "KeyType": "RANGE"} for key in ranges),
+    ]
+
+
+def table_schema(wire: Mapping[str, Any], ttl: str | None) -> TableSchema:
+    """The schema of a described table."""
+    types = {each["AttributeName"]: each["AttributeType"] for each in wire["AttributeDefinitions"]}
+    key = _key_attributes(wire, types, "HASH") + _key_attributes(wire, types, "RANGE")
+    stream = wire.get("StreamSpecification", {})
+    return TableSchema(
+        name=wire["TableName"],
+        hash=key[0],
+        range=key[1] if len(key) > 1 else None,
+        indexes=(
+            *(_index_schema(each, types, local=True) for each in wire.get("LocalSecondaryIndexes", ())),
+            *(_index_schema(each, types, local=False) for each in wire.get("GlobalSecondaryIndexes", ())),
+        ),
+        ttl=ttl,
+        stream=stream.get("StreamViewType") if stream.get("StreamEnabled") else None,
+    )
+
+
+def _index_schema(wire: Mapping[str, Any], types: Mapping[str, Any], *, local: bool) -> IndexSchema:
+    projection = wire["Projection"]
+    included = projection["ProjectionType"] == "INCLUDE"
+    return IndexSchema(
+        name=wire["IndexName"],
+        hash=_key_attributes(wire, types, "HASH"),
+        range=_key_attributes(wire, types, "RANGE"),
+        projection=tuple(projection["NonKeyAttributes"]) if included else projection["ProjectionType"],
+        local=local,
+    )
+
+
+def _key_attributes(wire: Mapping[str, Any], types: Mapping[str, Any], role: str) -> tuple[KeyAttribute, ...]:
+    names = (each["AttributeName"] for each in wire["KeySchema"] if each["KeyType"] == role)
+    return tuple(KeyAttribute(name, types[name]) for name in names)
