@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from msgspec import Struct
 from pydantic.fields import FieldInfo
@@ -107,8 +107,10 @@ class BoundKey:
 
 def kinds_of(annotation: Any) -> tuple[Any, ...]:
     """The types that an annotation allows, without None."""
+    if get_origin(annotation) is Annotated:
+        return kinds_of(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):
-        return tuple(kind for kind in get_args(annotation) if kind is not type(None))
+        return tuple(kind for part in get_args(annotation) if part is not type(None) for kind in kinds_of(part))
     return (getattr(annotation, "__supertype__", annotation),)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args, get_or
 from msgspec import Struct
 from pydantic import BaseModel
 
-from partita._bound import BoundKey, Key
+from partita._bound import BoundKey, Key, kinds_of
 from partita._conditions import RangeKind, key_condition
 from partita._cost import Budget
 from partita._entity import Entity, EntitySchema, schema_of
@@ -77,7 +77,7 @@ class _Parameters:
         hint = self.hints[name]
         declared = schema.cls.model_fields[name].annotation
         asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
-        if asked != declared and asked not in get_args(declared):
+        if kinds_of(asked) != kinds_of(declared):
             message = f"{self.label}: {name!r} is declared as {asked}, but the field is {declared}."
             raise ModelError(message, owner=self.label)
 
@@ -228,8 +228,7 @@ def pattern(*, budget: Budget | None = None) -> Callable[[Callable[P, O]], Calla
         def make(*args: P.args, **kwargs: P.kwargs) -> O:
             return named(function(*args, **kwargs), declared)
 
-        entity = _entity_in(function)
-        declared = _register(function, make, "write", entity, None, budget)
+        declared = _register(function, make, _kind_of(function), _entity_in(function), None, budget)
         return make
 
     return declare
@@ -275,6 +274,12 @@ def _key_with(schema: EntitySchema[Any], hash_key: str, index: str | None, label
         if key.index == index and key.hash.text == hash_key:
             return key
     raise ModelError(f"{label}: {schema.name} has no key with the partition {hash_key!r}.", owner=schema.cls)
+
+
+def _kind_of(function: Callable[..., Any]) -> PatternKind:
+    result = get_type_hints(function).get("return")
+    kinds: dict[Any, PatternKind] = {Get: "get", Query: "query", Collect: "collect"}
+    return kinds.get(get_origin(result) or result, "write")
 
 
 def _entity_in(function: Callable[..., Any]) -> EntitySchema[Any]:
