@@ -1,0 +1,294 @@
+"""What the type checkers must infer of every public operation. Checked, never run."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, ClassVar, assert_type
+
+from pydantic import BaseModel, Field
+
+from partita import (
+    AsyncSession,
+    BatchGet,
+    BatchWrite,
+    Change,
+    Check,
+    Collect,
+    Condition,
+    Delete,
+    Entity,
+    Explanation,
+    Get,
+    Index,
+    Key,
+    Meter,
+    Operation,
+    Page,
+    Prefix,
+    Procedure,
+    Put,
+    Query,
+    Rcu,
+    Ref,
+    Session,
+    Span,
+    Table,
+    Transaction,
+    Update,
+    Usage,
+    Version,
+    Walked,
+    Wcu,
+    absent,
+    all_of,
+    any_of,
+    batch_get,
+    batch_write,
+    check,
+    collect,
+    delete,
+    explain,
+    f,
+    get,
+    insert,
+    new_ulid,
+    not_,
+    pattern,
+    put,
+    query,
+    transact,
+    transact_get,
+    update,
+)
+from partita.maintenance import Scan, scan
+
+TABLE = Table("typed", indexes=[Index("GSI1"), Index("GSI2")])
+
+
+class Status(StrEnum):
+    OPEN = "open"
+    DONE = "done"
+
+
+class Address(BaseModel):
+    city: str
+    zip_code: str | None = None
+
+
+class User(Entity, table=TABLE):
+    primary: ClassVar = Key("USER#{user_id}", "USER")
+    user_id: str
+    address: Address
+
+
+class Task(Entity, table=TABLE):
+    primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id}")
+    by_status: ClassVar = Key("STATUS#{user_id}", "STATUS#{status}#{task_id}", index="GSI1")
+    by_due: ClassVar = Key("DUE#{user_id}", "DUE#{due}#{task_id}", index="GSI2")
+
+    user_id: str
+    task_id: str = Field(default_factory=new_ulid)
+    title: str
+    status: Status = Status.OPEN
+    due: date | None = None
+    points: int = 0
+    price: Decimal = Decimal(0)
+    tags: frozenset[str] = frozenset()
+    notes: list[str] = Field(default_factory=list)
+    version: Version = 0
+
+
+class Title(BaseModel):
+    task_id: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Board:
+    user: User
+    tasks: tuple[Task, ...]
+
+
+@get(User)
+def user_by_id(user_id: str) -> None: ...
+
+
+@get(Task, budget=Rcu(0.5))
+def task_by_id(user_id: str, task_id: str) -> None: ...
+
+
+@query(Task, Task.by_status, budget=Rcu(5))
+def tasks_with_status(user_id: str, status: Status) -> None: ...
+
+
+@query(Task, Task.by_due)
+def tasks_due(user_id: str, due: Span[date]) -> None: ...
+
+
+@query(Task, Task.primary)
+def tasks_with_prefix(user_id: str, task_id: Prefix[str]) -> None: ...
+
+
+@query(Task, Task.by_status, view=Title)
+def titles_with_status(user_id: str, status: Status) -> None: ...
+
+
+@collect(Board, "USER#{user_id}", limit=50)
+def board(user_id: str) -> None: ...
+
+
+@pattern(budget=Wcu(5))
+def create_task(task: Task) -> Put[Task]:
+    return insert(task)
+
+
+@pattern(budget=Rcu(1) + Wcu(6))
+def finish(task: Task) -> Update[Task]:
+    return update(task, f(Task.status).set(Status.DONE))
+
+
+def patterns(user_id: str, task: Task) -> None:
+    assert_type(user_by_id(user_id), Get[User])
+    assert_type(task_by_id(user_id, "t"), Get[Task])
+    assert_type(task_by_id(user_id=user_id, task_id="t").consistent(), Get[Task])
+    assert_type(tasks_with_status(user_id, Status.OPEN), Query[Task])
+    assert_type(tasks_with_status(user_id, status=Status.OPEN).page(20, after=None), Query[Task])
+    assert_type(tasks_due(user_id, Span.between(date.min, date.max)), Query[Task])
+    assert_type(tasks_due(user_id, Span.since(date.min)).reversed(), Query[Task])
+    assert_type(tasks_with_prefix(user_id, Prefix("0")), Query[Task])
+    assert_type(titles_with_status(user_id, Status.OPEN), Query[Title])
+    assert_type(board(user_id), Collect[Board])
+    assert_type(create_task(task), Put[Task])
+    assert_type(delete(task), Delete[Task])
+    assert_type(finish(task), Update[Task])
+
+
+def fields() -> None:
+    assert_type(f(Task.status), Ref[Status])
+    assert_type(f(Task.due), Ref[date | None])
+    assert_type(f(User.address.city), Ref[str])
+    assert_type(f(User.address.zip_code), Ref[str | None])
+    assert_type(f(Task.notes[0]), Ref[str])
+    assert_type(f(Task.notes).size(), Ref[int])
+
+
+def conditions() -> tuple[Condition, ...]:
+    return (
+        f(Task.status).eq(Status.OPEN),
+        f(Task.due).ne(None),
+        f(Task.due).ge(date.min),
+        f(Task.points).between(1, 5),
+        f(Task.points).gt(f(Task.points)),
+        f(Task.status).is_in([Status.OPEN, Status.DONE]),
+        f(Task.title).begins_with("a"),
+        f(User.address.zip_code).contains("0"),
+        f(Task.tags).has("red"),
+        f(Task.notes).size().lt(3),
+        not_(f(Task.due).exists()),
+        all_of(f(Task.due).missing(), any_of(f(Task.points).le(3))),
+    )
+
+
+def changes() -> tuple[Change, ...]:
+    return (
+        f(Task.status).set(Status.DONE),
+        f(Task.due).set(None),
+        f(Task.due).remove(),
+        f(Task.title).set_if_missing("x"),
+        f(Task.title).set(f(Task.title).or_default("x")),
+        f(Task.points).add(1),
+        f(Task.points).set(f(Task.points).plus(1)),
+        f(Task.price).add(Decimal("0.5")),
+        f(Task.price).set(f(Task.price).minus(Decimal(1))),
+        f(Task.tags).add_members({"red"}),
+        f(Task.tags).remove_members(frozenset({"red"})),
+        f(Task.notes).set(f(Task.notes).with_appended(["x"])),
+        f(Task.notes).set(f(Task.notes).with_prepended(["x"])),
+    )
+
+
+def results(db: Session, task: Task) -> None:
+    assert_type(db.run(task_by_id("u", "t")), Task | None)
+    assert_type(db.run(insert(task)), Task)
+    assert_type(db.run(put(task).when(f(Task.points).lt(3))), Task)
+    assert_type(db.run(update(task, *changes())), Task)
+    assert_type(db.run(update(task_by_id("u", "t"), *changes())), Task)
+    assert_type(db.run(delete(task)), Task | None)
+    assert_type(db.run(delete(task_by_id("u", "t"))), Task | None)
+    assert_type(db.run(tasks_with_status("u", Status.OPEN)), Page[Task])
+    assert_type(db.run(tasks_with_status("u", Status.OPEN)).items, tuple[Task, ...])
+    assert_type(db.run(tasks_with_status("u", Status.OPEN)).next_cursor, str | None)
+    assert_type(db.run(tasks_with_status("u", Status.OPEN).where(f(Task.points).gt(1)).first()), Task | None)
+    assert_type(db.run(tasks_with_status("u", Status.OPEN).count()), int)
+    assert_type(db.run(tasks_with_status("u", Status.OPEN).walk(max_items=10)), Walked[Task])
+    assert_type(db.run(titles_with_status("u", Status.OPEN)), Page[Title])
+    assert_type(db.run(titles_with_status("u", Status.OPEN).first()), Title | None)
+    assert_type(db.run(board("u")), Board | None)
+    assert_type(db.maintenance("count").run(scan(Task)), Page[Task])
+    assert_type(scan(Task), Scan[Task])
+
+
+def several(db: Session, task: Task) -> None:
+    assert_type(batch_get([task_by_id("u", "t")]), BatchGet[Task])
+    assert_type(db.run(batch_get([task_by_id("u", "t")])), tuple[Task | None, ...])
+    assert_type(batch_write([put(task), delete(task_by_id("u", "t"))]), BatchWrite)
+    assert_type(check(user_by_id("u"), f(User.address.city).eq("Bern")), Check)
+    assert_type(transact(insert(task), absent(user_by_id("u")), token="t"), Transaction)
+    assert_type(db.run(transact_get(user_by_id("u"))), tuple[User | None])
+    assert_type(db.run(transact_get(user_by_id("u"), task_by_id("u", "t"))), tuple[User | None, Task | None])
+    three = transact_get(user_by_id("u"), task_by_id("u", "t"), user_by_id("v"))
+    assert_type(db.run(three), tuple[User | None, Task | None, User | None])
+    db.transact(insert(task), check(user_by_id("u")), token="t")
+
+
+def rename(user_id: str, task_id: str, title: str) -> Procedure[Task | None]:
+    """A procedure: every `yield from` gives what the operation gives."""
+    task = yield from task_by_id(user_id, task_id)
+    assert_type(task, Task | None)
+    if task is None:
+        return None
+    page = yield from tasks_with_status(user_id, task.status)
+    assert_type(page, Page[Task])
+    both = yield from transact_get(user_by_id(user_id), task_by_id(user_id, task_id))
+    assert_type(both, tuple[User | None, Task | None])
+    renamed = yield from update(task, f(Task.title).set(title))
+    assert_type(renamed, Task)
+    return renamed
+
+
+def rename_twice(user_id: str, task_id: str) -> Procedure[int]:
+    """A procedure of procedures."""
+    first = yield from rename(user_id, task_id, "a")
+    assert_type(first, Task | None)
+    return 1
+
+
+def procedures(db: Session) -> None:
+    assert_type(db.run(rename("u", "t", "x")), Task | None)
+    assert_type(db.run(rename_twice("u", "t")), int)
+
+
+async def with_await(db: AsyncSession, task: Task) -> AsyncIterator[Task]:
+    assert_type(await db.run(task_by_id("u", "t")), Task | None)
+    assert_type(await db.run(rename("u", "t", "x")), Task | None)
+    await db.transact(insert(task))
+    for found in await db.run(tasks_with_status("u", Status.OPEN)):
+        yield found
+
+
+def entities(task: Task) -> None:
+    assert_type(Task(user_id="u", title="x").status, Status)
+    assert_type(task.with_changes(f(Task.title).set("x")), Task)
+    assert_type(Task.by_status, Key)
+
+
+def costs(db: Session) -> None:
+    assert_type(explain(board("u"), db), Explanation)
+    assert_type(db.meter, Meter)
+    assert_type(db.meter.usage(), tuple[Usage, ...])
+
+
+def any_operation(operation: Operation[Any]) -> str:
+    return operation.name

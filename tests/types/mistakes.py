@@ -1,0 +1,322 @@
+"""Planted mistakes: both type checkers must report every line marked as one, and no other line. Never run."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import ClassVar
+
+from partita import (
+    AsyncSession,
+    Entity,
+    Key,
+    Page,
+    Prefix,
+    Procedure,
+    Put,
+    Rcu,
+    Session,
+    Span,
+    Wcu,
+    all_of,
+    any_of,
+    batch_get,
+    batch_write,
+    check,
+    collect,
+    delete,
+    f,
+    get,
+    insert,
+    not_,
+    pattern,
+    put,
+    query,
+    transact,
+    transact_get,
+    update,
+)
+from tests.types.correct import (
+    TABLE,
+    Board,
+    Status,
+    Task,
+    Title,
+    User,
+    board,
+    create_task,
+    rename,
+    task_by_id,
+    tasks_due,
+    tasks_with_prefix,
+    tasks_with_status,
+    titles_with_status,
+    user_by_id,
+)
+
+
+def calling_patterns(user_id: str, day: date) -> None:
+    task_by_id(user_id, "t")
+    taks_by_id(user_id, "t")  # mistake: misspelt pattern
+    task_by_id(user_id)  # mistake: an argument is missing
+    task_by_id(user_id, "t", "x")  # mistake: an argument too many
+    task_by_id(user_id, task="t")  # mistake: misspelt argument
+    task_by_id(user_id, 7)  # mistake: wrong type of a key field
+    task_by_id(user_id, None)  # mistake: None for a key field
+    tasks_with_status(user_id, Status.OPEN)
+    tasks_with_status(user_id, "open")  # mistake: a text where the enum is asked for
+    tasks_with_status(user_id, Status.OPN)  # mistake: misspelt enum member
+    tasks_due(user_id, Span.between(day, day))
+    tasks_due(user_id, day)  # mistake: a value where a span is asked for
+    tasks_due(user_id, Span.between(day, "2026"))  # mistake: one end of the span is no date
+    tasks_due(user_id, Span.since("2026-01-01"))  # mistake: a span of texts for a date
+    tasks_with_prefix(user_id, Prefix("0"))
+    tasks_with_prefix(user_id, "0")  # mistake: a text where a prefix is asked for
+    tasks_with_prefix(user_id, Prefix(0))  # mistake: a prefix that is no text
+    board(user_id)
+    board(user_id, 10)  # mistake: an argument too many for a collection
+    create_task(User)  # mistake: a class where an entity is asked for
+
+
+def conditions(day: date) -> None:
+    f(Task.status).eq(Status.OPEN)
+    f(Task.statuss)  # mistake: misspelt field
+    f(User.address.town)  # mistake: misspelt nested field
+    f(Task.status).equals(Status.OPEN)  # mistake: misspelt comparison
+    f(Task.status).eq("open")  # mistake: equal to a text instead of the enum
+    f(Task.status).eq(None)  # mistake: equal to None, though the field is never None
+    f(Task.due).eq(None)
+    f(Task.due).ge("2026-01-01")  # mistake: a date compared with a text
+    f(Task.points).gt("5")  # mistake: a number compared with a text
+    f(Task.points).lt(f(Task.title))  # mistake: a number compared with a text field
+    f(Task.points).between(1, 5)
+    f(Task.points).between(1, "5")  # mistake: one end of between is no number
+    f(Task.points).between(1)  # mistake: between with one end
+    f(Task.status).is_in([Status.OPEN])
+    f(Task.status).is_in(["open"])  # mistake: in a list of texts instead of the enum
+    f(Task.status).is_in(Status.OPEN)  # mistake: in one value instead of several
+    f(Task.title).begins_with("a")
+    f(Task.title).begins_with(1)  # mistake: begins with a number
+    f(Task.points).begins_with("1")  # mistake: a number begins with nothing
+    f(Task.due).contains("2026")  # mistake: a date contains nothing
+    f(Task.tags).has("red")
+    f(Task.tags).has(1)  # mistake: a set of texts has no number
+    f(Task.title).has("a")  # mistake: a text has no members
+    f(Task.notes).size().eq("3")  # mistake: a size compared with a text
+    not_(f(Task.due).exists())
+    not_(f(Task.due))  # mistake: a field is no condition
+    all_of(f(Task.points).le(3), f(Task.due).ge(day))
+    all_of(f(Task.points).le(3), Task.points == 3)  # mistake: == makes no condition
+    any_of([f(Task.points).le(3)])  # mistake: a list of conditions instead of several
+
+
+def changes(task: Task) -> None:
+    update(task, f(Task.title).set("x"))
+    update(task)
+    f(Task.title).set(1)  # mistake: a number set for a text
+    f(Task.title).set(None)  # mistake: None set for a field that is never None
+    f(Task.due).set(None)
+    f(Task.due).set(0)  # mistake: a number set for a date
+    f(Task.points).set(f(Task.title))  # mistake: a text field set for a number
+    f(Task.points).add(1)
+    f(Task.points).add("1")  # mistake: a text added to a number
+    f(Task.title).add(1)  # mistake: a number added to a text
+    f(Task.points).set(f(Task.points).plus("1"))  # mistake: a number plus a text
+    f(Task.price).add(Decimal("0.5"))
+    f(Task.tags).add_members({"red"})
+    f(Task.tags).add_members({1})  # mistake: a number for a set of texts
+    f(Task.tags).add_members("red")  # mistake: a text instead of a set
+    f(Task.points).remove_members({1})  # mistake: a number has no members
+    f(Task.notes).set(f(Task.notes).with_appended([1]))  # mistake: a number for a list of texts
+    f(Task.title).with_appended(["x"])  # mistake: a text is no list
+    update(task, f(Task.title).eq("x"))  # mistake: a condition where a change is asked for
+    update(task, title="x")  # mistake: changes are no keyword arguments
+    update("t", f(Task.title).set("x"))  # mistake: an update of a text
+    update(Task, f(Task.title).set("x"))  # mistake: an update of a class
+    update(tasks_with_status("u", Status.OPEN), f(Task.title).set("x"))  # mistake: an update of a query
+    update(task, f(Task.title).set("x")).when(f(Task.title).set("y"))  # mistake: a change where a condition is asked for
+
+
+def entities(task: Task) -> None:
+    Task(user_id="u", title="x")
+    Task(user_id="u")  # mistake: a field is missing
+    Task(user_id="u", titel="x")  # mistake: misspelt field of the constructor
+    Task(user_id="u", title=1)  # mistake: a number for a text
+    Task(user_id="u", title="x", status="open")  # mistake: a text for the enum
+    Task("u", "x")  # mistake: fields by position
+    task.title = "y"  # mistake: an entity is frozen
+    task.with_changes(f(Task.title).set("y"))
+    task.titel  # mistake: misspelt attribute
+    insert(Title(task_id="t", title="x"))  # mistake: a view is no entity
+    put({"user_id": "u"})  # mistake: a dictionary is no entity
+    delete("t")  # mistake: a text is no entity
+
+
+def reading(db: Session) -> None:
+    found = db.run(task_by_id("u", "t"))
+    found.title  # mistake: the item may be missing
+    if found is not None:
+        found.title
+    task: Task = db.run(task_by_id("u", "t"))  # mistake: the item may be missing, assigned
+    user: User | None = db.run(task_by_id("u", "t"))  # mistake: another entity
+    page = db.run(tasks_with_status("u", Status.OPEN))
+    page.items[0].title
+    page.title  # mistake: a page is no entity
+    page.cursor  # mistake: misspelt attribute of a page
+    page.next_cursor.upper()  # mistake: the last page has no cursor
+    wrong: Page[User] = db.run(tasks_with_status("u", Status.OPEN))  # mistake: a page of another entity
+    tasks: list[Task] = db.run(tasks_with_status("u", Status.OPEN))  # mistake: a page is no list
+    tasks_with_status("u", Status.OPEN).page("20")  # mistake: a text as limit
+    tasks_with_status("u", Status.OPEN).page(20, "cursor")  # mistake: the cursor by position
+    tasks_with_status("u", Status.OPEN).walk()  # mistake: a walk without a maximum
+    tasks_with_status("u", Status.OPEN).where("points > 3")  # mistake: a text where a condition is asked for
+    titles = db.run(titles_with_status("u", Status.OPEN))
+    titles.items[0].title
+    titles.items[0].points  # mistake: a field that the view has not
+    db.run(tasks_with_status("u", Status.OPEN).count()).items  # mistake: a count has no items
+    db.run(tasks_with_status("u", Status.OPEN).first()).title  # mistake: there may be no first
+    whole = db.run(board("u"))
+    whole.tasks  # mistake: the collection may be missing
+    if whole is not None:
+        whole.tasks[0].title
+        whole.user.title  # mistake: a user has no title
+    task_by_id("u", "t").title  # mistake: an operation is not its result
+
+
+def writing(db: Session, task: Task, user: User) -> None:
+    db.run(insert(task)).title
+    db.run(insert(task)).titel  # mistake: misspelt attribute of what was written
+    db.run(delete(task)).title  # mistake: there may have been nothing to delete
+    wrong: User = db.run(insert(task))  # mistake: an insert gives its own entity
+    db.run(task)  # mistake: an entity is no operation
+    db.run(task_by_id)  # mistake: a pattern that was not called
+    db.transact(insert(task), put(user))
+    db.transact([insert(task)])  # mistake: a list of writes instead of several
+    db.transact(task_by_id("u", "t"))  # mistake: a read in a transaction of writes
+    transact(insert(task), token=7)  # mistake: a token that is no text
+    check(task)  # mistake: a check of an entity instead of a get
+    check(task_by_id("u", "t"), True)  # mistake: a check of a truth value
+    batch_write([put(user)])
+    batch_write([update(task, f(Task.title).set("x"))])  # mistake: an update in a batch
+
+
+def several(db: Session) -> None:
+    both = db.run(transact_get(task_by_id("u", "t"), user_by_id("u")))
+    both[2]  # mistake: a third result of two gets
+    first, second = both
+    first.title  # mistake: the first item may be missing
+    if first is not None and second is not None:
+        first.title
+        second.title  # mistake: the second result is a user
+    transact_get(tasks_with_status("u", Status.OPEN))  # mistake: a query in a transaction of gets
+    many = db.run(batch_get([task_by_id("u", "t")]))
+    many[0].title  # mistake: an item of the batch may be missing
+    batch_get([insert(Task(user_id="u", title="x"))])  # mistake: a write in a batch of gets
+    batch_get(task_by_id("u", "t"))  # mistake: a get instead of a list of gets
+
+
+def close_task(task_id: str) -> Procedure[Task]:
+    task = yield from task_by_id("u", task_id)
+    yield from update(task, f(Task.title).set("x"))  # mistake: in a procedure, the item may be missing
+    page = yield from tasks_with_status("u", Status.OPEN)
+    page.title  # mistake: in a procedure, a page is no entity
+    renamed = yield from rename("u", task_id, "x")
+    renamed.title  # mistake: a procedure's result may be None
+    return task  # mistake: a procedure that returns what may be missing
+
+
+def procedures(db: Session) -> None:
+    db.run(close_task("t")).title
+    db.run(close_task("t")).titel  # mistake: misspelt attribute of a procedure's result
+    db.run(close_task())  # mistake: an argument of a procedure is missing
+    db.run(close_task)  # mistake: a procedure that was not called
+
+
+async def with_await(db: AsyncSession, task: Task) -> None:
+    (await db.run(insert(task))).title
+    db.run(insert(task)).title  # mistake: await is missing
+    db.transact(insert(task))  # mistake: a transaction that nobody awaits
+    found: Task | None = db.run(task_by_id("u", "t"))  # mistake: a coroutine is no result
+    (await db.run(task_by_id("u", "t"))).title  # mistake: the item may be missing, awaited
+
+
+async def wrong_session(db: Session, task: Task) -> None:
+    await db.run(insert(task))  # mistake: a result that cannot be awaited
+
+
+def settings(db: Session, day: datetime) -> None:
+    Session()  # mistake: a session without a store
+    Session("tasks.db")  # mistake: a path is no store
+    Session(db.store, strict=True)  # mistake: misspelt setting
+    db.create_tables([TABLE])
+    db.create_tables(["typed"])  # mistake: names instead of tables
+    db.create_tables([Task])  # mistake: an entity is no table
+    Rcu("5")  # mistake: a budget that is no number
+    day + Wcu(5)  # mistake: a budget added to a date
+
+
+class Note(Entity, table=TABLE):
+    primary: ClassVar = Key("USER#{user_id}", "NOTE#{note_id}")
+    user_id: str
+    note_id: str
+
+
+Key("USER#{user_id}", sort="NOTE")  # mistake: misspelt argument of a key
+Key(7)  # mistake: a template that is no text
+
+
+@get(Title)  # mistake: a view has no key
+def title_by_id(task_id: str) -> None: ...
+
+
+@query(Task, Task.by_color)  # mistake: misspelt key
+def tasks_with_color(user_id: str) -> None: ...
+
+
+@query(Task, "by_status")  # mistake: a text instead of a key
+def tasks_by_name(user_id: str) -> None: ...
+
+
+@query(Task)  # mistake: a query without a key
+def tasks_somehow(user_id: str) -> None: ...
+
+
+@get(Note, budget=5)  # mistake: a budget without a unit
+def note_by_id(user_id: str, note_id: str) -> None: ...
+
+
+@get(Note)  # mistake: the body of a pattern gives a result
+def note_of(user_id: str, note_id: str) -> Note:
+    return Note(user_id=user_id, note_id=note_id)
+
+
+@collect(Board)  # mistake: a collection without its partition
+def board_of(user_id: str) -> None: ...
+
+
+@pattern(budget=Wcu(2))
+def create_note(note: Note) -> Put[Note]:
+    return insert(note)
+
+
+@pattern()  # mistake: a pattern that builds no operation
+def make_note(user_id: str) -> Note:
+    return Note(user_id=user_id, note_id="n")
+
+
+create_note(Task(user_id="u", title="x"))  # mistake: an entity of another type
+
+
+@dataclass(frozen=True)
+class Notes:
+    notes: tuple[Note, ...]
+
+
+@collect(Notes, "USER#{user_id}")
+def notes_of(user_id: str) -> None: ...
+
+
+def notes(db: Session) -> None:
+    found = db.run(notes_of("u"))
+    if found is not None:
+        found.notes[0].note_id
+        found.notes[0].title  # mistake: a note has no title
