@@ -42,22 +42,24 @@ class _Forecast:
         self._bytes = item_bytes
 
     def of(self, request: Request[Any]) -> Budget:
-        if isinstance(request, GetItem):
-            return Budget(read=read_units(self._bytes, consistent=request.consistent))
-        if isinstance(request, QueryTable | ScanTable):
-            size = (request.limit or 1) * self._bytes
-            return Budget(read=read_units(size, consistent=request.consistent))
         if isinstance(request, BatchGetItem):
             return _sum(self.of(get) for get in request.gets)
-        if isinstance(request, TransactGetItems):
-            return Budget(read=2.0 * len(request.gets) * read_units(self._bytes, consistent=True))
         if isinstance(request, BatchWriteItem):
             return _sum(self._write(write, 1) for write in request.writes)
         if isinstance(request, TransactWriteItems):
             return _sum(self._write(action, 2) for action in request.actions)
         if isinstance(request, PutItem | UpdateItem | DeleteItem):
             return self._write(request, 1)
-        return Budget()
+        return Budget(read=self._read(request))
+
+    def _read(self, request: Request[Any]) -> float:
+        if isinstance(request, GetItem):
+            return read_units(self._bytes, consistent=request.consistent)
+        if isinstance(request, QueryTable | ScanTable):
+            return read_units((request.limit or 1) * self._bytes, consistent=request.consistent)
+        if isinstance(request, TransactGetItems):
+            return 2 * len(request.gets) * read_units(self._bytes, consistent=True)
+        return 0.0
 
     def _write(self, action: TransactAction, factor: int) -> Budget:
         size = item_size(action.item) if isinstance(action, PutItem) else self._bytes

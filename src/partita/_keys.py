@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from msgspec import Struct
@@ -281,33 +281,45 @@ def _symbols(template: Template) -> Iterator[str]:
         yield from place.tail
 
 
+_State: TypeAlias = tuple[int, bool, int, bool]
+
+
 def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     # Walks both templates at once as two small automata; a state is a pair of positions and
     # whether each place at hand has consumed a character already.
-    seen: set[tuple[int, bool, int, bool]] = set()
-    waiting = [(0, False, 0, False)]
+    seen: set[_State] = set()
+    waiting: list[_State] = [(0, False, 0, False)]
     while waiting:
         state = waiting.pop()
         if state in seen:
             continue
         seen.add(state)
-        i, i_used, j, j_used = state
-        if i_used:
-            waiting.append((i + 1, False, j, j_used))
-        if j_used:
-            waiting.append((i, i_used, j + 1, False))
+        i, _, j, _ = state
         if i == len(left) and j == len(right):
             return True
-        if i == len(left) or j == len(right):
-            continue
-        a, b = left[i], right[j]
-        if a is not _ANY and b is not _ANY:
-            if a == b:
-                waiting.append((i + 1, False, j + 1, False))
-        elif a is _ANY and b is _ANY:
-            waiting.append((i, True, j, True))
-        elif a is _ANY and b != SEPARATOR:
-            waiting.append((i, True, j + 1, False))
-        elif b is _ANY and a != SEPARATOR:
-            waiting.append((i + 1, False, j, True))
+        waiting += _leaving(state)
+        if i < len(left) and j < len(right):
+            waiting += _reading(state, left[i], right[j])
     return False
+
+
+def _leaving(state: _State) -> Iterator[_State]:
+    i, i_used, j, j_used = state
+    if i_used:
+        yield (i + 1, False, j, j_used)
+    if j_used:
+        yield (i, i_used, j + 1, False)
+
+
+def _reading(state: _State, a: str, b: str) -> Iterator[_State]:
+    i, _, j, _ = state
+    if a is _ANY and b is _ANY:
+        yield (i, True, j, True)
+    elif a is _ANY:
+        if b != SEPARATOR:
+            yield (i, True, j + 1, False)
+    elif b is _ANY:
+        if a != SEPARATOR:
+            yield (i + 1, False, j, True)
+    elif a == b:
+        yield (i + 1, False, j + 1, False)

@@ -41,12 +41,10 @@ class Usage(Struct):
         self.requests += len(run.requests)
         if run.read:
             self.read += run.read
-            if run.read > self.most_read:
-                self.most_read = run.read
+            self.most_read = max(self.most_read, run.read)
         if run.write:
             self.write += run.write
-            if run.write > self.most_write:
-                self.most_write = run.write
+            self.most_write = max(self.most_write, run.write)
         if run.over_budget:
             self.over_budget += 1
 

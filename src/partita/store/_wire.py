@@ -100,39 +100,40 @@ def _write(request: PutItem | UpdateItem | DeleteItem | ConditionCheck) -> Json:
     return _with_expressions(call, renderer)
 
 
-def _page(request: QueryTable | ScanTable) -> Json:
-    call: Json = {"TableName": request.table}
+def _query(request: QueryTable) -> Json:
     renderer = Renderer()
-    if request.index is not None:
-        call["IndexName"] = request.index
-    if isinstance(request, QueryTable):
-        call["KeyConditionExpression"] = renderer.key_condition(request.key_condition)
-        if not request.forward:
-            call["ScanIndexForward"] = False
-    elif request.segments > 1:
-        call |= {"Segment": request.segment, "TotalSegments": request.segments}
-    if request.filter is not None:
-        call["FilterExpression"] = renderer.condition(request.filter)
-    if request.projection is not None:
-        call["ProjectionExpression"] = renderer.projection(request.projection)
-    if request.limit is not None:
-        call["Limit"] = request.limit
-    if request.start is not None:
-        call["ExclusiveStartKey"] = wire_item(request.start)
-    if request.consistent:
-        call["ConsistentRead"] = True
-    if request.count_only:
-        call["Select"] = "COUNT"
-    return _with_expressions(call, renderer)
+    call: Json = {"KeyConditionExpression": renderer.key_condition(request.key_condition)}
+    if not request.forward:
+        call["ScanIndexForward"] = False
+    return _page(request, call, renderer)
+
+
+def _scan(request: ScanTable) -> Json:
+    parallel: Json = {"Segment": request.segment, "TotalSegments": request.segments}
+    return _page(request, parallel if request.segments > 1 else {}, Renderer())
+
+
+def _page(request: QueryTable | ScanTable, own: Json, renderer: Renderer) -> Json:
+    options: Json = {
+        "TableName": request.table,
+        "IndexName": request.index,
+        **own,
+        "FilterExpression": None if request.filter is None else renderer.condition(request.filter),
+        "ProjectionExpression": None if request.projection is None else renderer.projection(request.projection),
+        "Limit": request.limit,
+        "ExclusiveStartKey": None if request.start is None else wire_item(request.start),
+        "ConsistentRead": request.consistent or None,
+        "Select": "COUNT" if request.count_only else None,
+    }
+    return _with_expressions({name: value for name, value in options.items() if value is not None}, renderer)
 
 
 def _batch_get(request: BatchGetItem) -> Json:
     tables: dict[str, Json] = {}
     for get in request.gets:
-        call = _get(get)
-        tables.setdefault(call.pop("TableName"), {"Keys": [], **call}).setdefault("Keys", []).append(call["Key"])
-    for table in tables.values():
-        table.pop("Key", None)
+        shared = _get(get)
+        name, key = shared.pop("TableName"), shared.pop("Key")
+        tables.setdefault(name, {"Keys": [], **shared})["Keys"].append(key)
     return {"RequestItems": tables}
 
 
@@ -164,8 +165,8 @@ _CALLS: Final[dict[type, Callable[[Any], Json]]] = {
     PutItem: _write,
     UpdateItem: _write,
     DeleteItem: _write,
-    QueryTable: _page,
-    ScanTable: _page,
+    QueryTable: _query,
+    ScanTable: _scan,
     BatchGetItem: _batch_get,
     BatchWriteItem: _batch_write,
     TransactGetItems: lambda request: {"TransactItems": [{"Get": _get(get)} for get in request.gets]},
