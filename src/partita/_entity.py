@@ -254,6 +254,10 @@ class EntityMeta(ModelMetaclass):
         finally:
             EntityMeta._making = False
         if table is not None:
+            if not isinstance(table, Table):
+                raise ModelError(
+                    f"{name}: table={table!r} is no Table.", hint='Declare TABLE = Table("…") and pass it.'
+                )
             schema: EntitySchema[Any] = EntitySchema(cls, table)
             table.add_entity(schema)
             cls.__entity__ = schema  # type: ignore[attr-defined]

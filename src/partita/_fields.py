@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
-from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin
+from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, overload
 
 from msgspec import Struct
 from pydantic import BaseModel
@@ -176,7 +176,16 @@ class Ref(Term[T]):
         """The text contains `part`."""
         return Contains(self.path, Value(part))
 
-    def has(self: Ref[list[M]] | Ref[tuple[M, ...]] | Ref[MutableSetOf[M]] | Ref[frozenset[M]], member: M) -> Condition:
+    # One overload per kind of container: with a union, mypy would take M from the argument.
+    @overload
+    def has(self: Ref[list[M]], member: M) -> Condition: ...
+    @overload
+    def has(self: Ref[tuple[M, ...]], member: M) -> Condition: ...
+    @overload
+    def has(self: Ref[MutableSetOf[M]], member: M) -> Condition: ...
+    @overload
+    def has(self: Ref[frozenset[M]], member: M) -> Condition: ...
+    def has(self: Ref[Any], member: Any) -> Condition:
         """The list or set has the member."""
         return Contains(self.path, Value(to_attribute(member)))
 
@@ -204,11 +213,19 @@ class Ref(Term[T]):
         """Add to a number, starting at zero where the attribute is missing."""
         return AddAction(self.path, Value(to_attribute(amount)))
 
-    def add_members(self: Ref[MutableSetOf[M]] | Ref[frozenset[M]], members: AbstractSet[M]) -> Change:
+    @overload
+    def add_members(self: Ref[MutableSetOf[M]], members: AbstractSet[M]) -> Change: ...
+    @overload
+    def add_members(self: Ref[frozenset[M]], members: AbstractSet[M]) -> Change: ...
+    def add_members(self: Ref[Any], members: AbstractSet[Any]) -> Change:
         """Unite a set with others."""
         return AddAction(self.path, Value(to_attribute(members)))
 
-    def remove_members(self: Ref[MutableSetOf[M]] | Ref[frozenset[M]], members: AbstractSet[M]) -> Change:
+    @overload
+    def remove_members(self: Ref[MutableSetOf[M]], members: AbstractSet[M]) -> Change: ...
+    @overload
+    def remove_members(self: Ref[frozenset[M]], members: AbstractSet[M]) -> Change: ...
+    def remove_members(self: Ref[Any], members: AbstractSet[Any]) -> Change:
         """Take members out of a set."""
         return DeleteAction(self.path, Value(to_attribute(members)))
 

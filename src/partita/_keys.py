@@ -35,6 +35,7 @@ _PLACE: Final = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 _WIDTH: Final = re.compile(r"(\+?)0([1-9][0-9]?)(?:\.([1-9][0-9]?))?")
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 class Span(Struct, Generic[T], frozen=True):
@@ -45,30 +46,32 @@ class Span(Struct, Generic[T], frozen=True):
     include_low: bool = True
     include_high: bool = True
 
-    @classmethod
-    def between(cls, low: T, high: T) -> Span[T]:
+    # Static, so that type checkers take the type from the arguments.
+
+    @staticmethod
+    def between(low: V, high: V) -> Span[V]:
         """From `low` to `high`, both included."""
-        return cls(low, high)
+        return Span(low, high)
 
-    @classmethod
-    def since(cls, low: T) -> Span[T]:
+    @staticmethod
+    def since(low: V) -> Span[V]:
         """`low` and later."""
-        return cls(low)
+        return Span(low)
 
-    @classmethod
-    def until(cls, high: T) -> Span[T]:
+    @staticmethod
+    def until(high: V) -> Span[V]:
         """`high` and earlier."""
-        return cls(None, high)
+        return Span(None, high)
 
-    @classmethod
-    def after(cls, low: T) -> Span[T]:
+    @staticmethod
+    def after(low: V) -> Span[V]:
         """Later than `low`."""
-        return cls(low, include_low=False)
+        return Span(low, include_low=False)
 
-    @classmethod
-    def before(cls, high: T) -> Span[T]:
+    @staticmethod
+    def before(high: V) -> Span[V]:
         """Earlier than `high`."""
-        return cls(None, high, include_high=False)
+        return Span(None, high, include_high=False)
 
 
 class Prefix(Struct, Generic[T], frozen=True):
