@@ -13,7 +13,7 @@ from partita.errors import StoreError
 
 Progress: TypeAlias = Callable[[int, int], None]
 
-_PAGES_PER_STEP: Final = 1_000
+_PAGES_PER_STEP: Final = 200
 
 
 def back_up(source: apsw.Connection, target: Path, progress: Progress | None = None) -> None:

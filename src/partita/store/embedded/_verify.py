@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
 import apsw
@@ -31,7 +32,7 @@ def verify(connection: apsw.Connection, path: str) -> None:
         if findings:
             raise StoreDamaged(f"The store {path} is damaged: {'; '.join(map(str, findings))}.")
         for table in _catalog.load(connection).tables.values():
-            for finding in (*_wrong_rows(connection, table), *_wrong_streams(connection, table)):
+            for finding in chain(_wrong_rows(connection, table), _wrong_streams(connection, table)):
                 raise StoreDamaged(f"The store {path} is damaged: table {table.name}, {finding}.")
 
 
@@ -58,7 +59,11 @@ def _wrong_streams(connection: apsw.Connection, table: Table) -> Iterator[str]:
     stream = connection.execute(_SQL_STREAMS, (table.id,)).get
     if stream is None:
         return
-    replayed = _replayed(connection, table, stream)
+    try:
+        replayed = _replayed(connection, table, stream)
+    except Exception as error:  # noqa: BLE001 - whatever a damaged record leads to
+        yield f"its stream cannot be read ({error})"
+        return
     for row_id, blob in connection.execute(f"SELECT id, item FROM items_{table.id}"):
         item = decode_item(blob)
         if not equal(replayed.pop(table.item_columns(item), None), item):

@@ -1,0 +1,38 @@
+"""A clock that the test turns, and a small table of notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from partita.store._requests import DescribeTable, GetItem, PutItem
+from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
+from partita.store.embedded import EmbeddedStore
+
+TABLE = TableSchema("notes", KeyAttribute("pk"), KeyAttribute("sk"))
+BY_OWNER = IndexSchema("by-owner", (KeyAttribute("owner"),), (KeyAttribute("rank", "N"),))
+
+
+OpenStore: TypeAlias = Callable[..., EmbeddedStore]
+
+
+class Clock:
+    """Seconds that pass only when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def note(number: int, **attributes: Any) -> PutItem:
+    return PutItem("notes", {"pk": "p", "sk": f"{number:06}", **attributes})
+
+
+def read(store: EmbeddedStore, number: int) -> dict[str, Any] | None:
+    return store.execute(GetItem("notes", {"pk": "p", "sk": f"{number:06}"})).item
+
+
+def count(store: EmbeddedStore, table: str = "notes") -> int:
+    return store.execute(DescribeTable(table)).item_count

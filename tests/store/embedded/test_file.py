@@ -1,0 +1,161 @@
+"""Opening files: ours, others', newer, damaged, full and read-only ones. What is not ours is never touched."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.store.embedded.support import TABLE, OpenStore, note, read
+
+from partita.errors import StoreClosed, StoreDamaged, StoreError, StoreFull, StoreNewer
+from partita.store._requests import CreateTable, ListTables
+from partita.store.embedded import EmbeddedStore
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_what_was_written_is_there_after_opening_again(open_store: OpenStore) -> None:
+    with open_store() as first:
+        first.execute(CreateTable(TABLE))
+        first.execute(note(1, text="kept"))
+    assert read(open_store(), 1) == {"pk": "p", "sk": "000001", "text": "kept"}
+
+
+def test_an_empty_file_becomes_a_store(path: Path, open_store: OpenStore) -> None:
+    path.touch()
+    assert open_store().execute(ListTables()) == ()
+
+
+def test_a_text_file_is_refused_and_left_as_it_is(path: Path) -> None:
+    path.write_text("not a database, " * 1_000)
+    before = files_of(path.parent)
+    with pytest.raises(StoreDamaged, match=r"notes\.db is not a database"):
+        EmbeddedStore(path)
+    assert before == files_of(path.parent)
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_another_programs_database_is_refused_and_left_as_it_is(path: Path, journal: str) -> None:
+    other = apsw.Connection(str(path))
+    other.pragma("journal_mode", journal)
+    other.execute("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)")
+    before = files_of(path.parent)
+    with pytest.raises(StoreDamaged, match="not a Partita store"):
+        EmbeddedStore(path)
+    assert before == files_of(path.parent)
+    other.close()
+
+
+def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(path: Path) -> None:
+    EmbeddedStore(path).close()
+    connection = apsw.Connection(str(path))
+    connection.pragma("user_version", 2)
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreNewer, match="has format 2; this version knows 1"):
+        EmbeddedStore(path)
+    assert before == path.read_bytes()
+
+
+def test_a_damaged_catalog_is_refused_and_left_as_it_is(store: EmbeddedStore, path: Path) -> None:
+    store.close()
+    damaged = path.read_bytes()[:4_096] + b"\xaa" * 8_192
+    path.write_bytes(damaged)
+    with pytest.raises(StoreDamaged, match=r"notes\.db is damaged"):
+        EmbeddedStore(path)
+    assert damaged == path.read_bytes()
+
+
+def test_damage_among_the_items_is_named_when_it_is_met(store: EmbeddedStore, path: Path) -> None:
+    for number in range(100):
+        store.execute(note(number, text="x" * 500))
+    store.close()
+    content = path.read_bytes()
+    path.write_bytes(content[:-40_960] + b"\xaa" * 40_960)
+    with EmbeddedStore(path) as again, pytest.raises(StoreDamaged, match="damaged"):
+        again.verify()
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"The folder of .* does not exist"):
+        EmbeddedStore(tmp_path / "nowhere" / "notes.db")
+
+
+def test_a_full_disk_refuses_the_write_and_keeps_the_rest(store: EmbeddedStore) -> None:
+    store.execute(note(0))
+    writer = store._writer.connection
+    writer.pragma("max_page_count", writer.pragma("page_count") + 4)
+    with pytest.raises(StoreFull, match="no space is left"):
+        store.execute(note(1, text="x" * 100_000))
+    assert read(store, 0) == {"pk": "p", "sk": "000000"}
+    writer.pragma("max_page_count", 1_000_000)
+    store.execute(note(1, text="fits again"))
+    store.verify()
+
+
+@pytest.fixture
+def others_folder() -> Iterator[Path]:
+    """A folder that everybody may look into, unlike those that pytest makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def open_unprivileged(path: Path) -> str:
+    """The error's code that an ordinary user gets when opening the path."""
+    script = f"""
+import os
+from partita.errors import StoreError
+from partita.store.embedded import EmbeddedStore
+if os.geteuid() == 0:
+    os.setuid(65534)
+try:
+    EmbeddedStore({str(path)!r})
+except StoreError as error:
+    print(error.code, {str(path)!r} in str(error))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_read_only_folder_is_named(others_folder: Path) -> None:
+    others_folder.chmod(0o555)
+    assert open_unprivileged(others_folder / "notes.db") == "store_read_only True"
+    assert list(others_folder.iterdir()) == []
+
+
+def test_a_read_only_file_is_named(others_folder: Path) -> None:
+    path = others_folder / "notes.db"
+    EmbeddedStore(path).close()
+    for file in others_folder.iterdir():
+        file.chmod(0o444 if file == path else 0o666)
+    others_folder.chmod(0o777)
+    assert open_unprivileged(path) == "store_read_only True"
+
+
+def test_a_closed_store_answers_nothing_more(store: EmbeddedStore) -> None:
+    read(store, 1)
+    store.close()
+    store.close()
+    with pytest.raises(StoreClosed):
+        read(store, 1)
+    with pytest.raises(StoreClosed):
+        store.execute(note(1))
+
+
+def test_closing_leaves_one_file_beside_the_locks(store: EmbeddedStore, path: Path) -> None:
+    store.execute(note(1))
+    store.close()
+    assert {"notes.db", "notes.db.lock", "notes.db.turn"} == set(files_of(path.parent))
+
+
+def test_something_that_is_no_request_is_refused(store: EmbeddedStore) -> None:
+    with pytest.raises(TypeError, match="str is no request"):
+        store.execute("SELECT 1")  # type: ignore[arg-type]

@@ -1,0 +1,48 @@
+"""Verification finds every kind of disagreement within a file."""
+
+from __future__ import annotations
+
+import pytest
+from tests.store.embedded.support import BY_OWNER, TABLE, OpenStore, note
+
+from partita.errors import StoreDamaged
+from partita.store._requests import CreateTable, DeleteItem
+from partita.store._schema import TableSchema
+from partita.store.embedded import EmbeddedStore
+
+FULL = TableSchema("notes", TABLE.hash, TABLE.range, (BY_OWNER,), ttl="ends", stream="NEW_AND_OLD_IMAGES")
+
+
+@pytest.fixture
+def store(open_store: OpenStore) -> EmbeddedStore:
+    store = open_store()
+    store.execute(CreateTable(FULL))
+    for number in range(5):
+        store.execute(note(number, owner="o", rank=number, ends=2_000_000_000))
+        store.execute(note(number, owner="o", rank=-number))
+    store.execute(DeleteItem("notes", {"pk": "p", "sk": "000003"}))
+    return store
+
+
+def test_a_sound_store_passes(store: EmbeddedStore) -> None:
+    store.verify()
+
+
+@pytest.mark.parametrize(
+    ("damage", "finding"),
+    [
+        ("UPDATE items_1 SET rk = 'other' WHERE id = 1", "row 1: column rk is 'other', its item says '000000'"),
+        ("UPDATE items_1 SET size = size + 1 WHERE id = 2", "row 2: column size"),
+        ("UPDATE items_1 SET ttl = 5 WHERE id = 2", "row 2: column ttl is 5, its item says None"),
+        ("UPDATE items_1 SET k1_0 = NULL WHERE id = 2", "row 2: column k1_0 is None, its item says 'o'"),
+        ("UPDATE items_1 SET item = x'c1' WHERE id = 2", "row 2: its item cannot be read"),
+        ("DELETE FROM items_1 WHERE id = 2", "the item .* of the stream is missing"),
+        ("DELETE FROM changes_1 WHERE sequence = 2", "row 1: the stream says otherwise"),
+        ("UPDATE changes_1 SET new = x'c1' WHERE sequence = 2", "its stream cannot be read"),
+        ("DELETE FROM changes_1 WHERE event = 'REMOVE'", "the item .* of the stream is missing"),
+    ],
+)
+def test_a_disagreement_is_named(store: EmbeddedStore, damage: str, finding: str) -> None:
+    store._writer.connection.execute(damage)
+    with pytest.raises(StoreDamaged, match=f"table notes, {finding}"):
+        store.verify()
