@@ -17,12 +17,13 @@ from partita.operations._collect import Collect
 from partita.operations._get import Get
 from partita.operations._operation import Operation, Procedure
 from partita.operations._query import Page, Query, Walked
-from partita.operations._transact import Transaction, transact, transact_get
+from partita.operations._transact import Action, Transaction, transact, transact_get
 from partita.operations._writes import Check, Delete, Put, Update, absent, check, delete, insert, put, update
 from partita.store.embedded import EmbeddedStore
 
 __all__ = [
     "REGISTRY",
+    "Action",
     "AsyncSession",
     "BatchGet",
     "BatchWrite",

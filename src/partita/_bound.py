@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from msgspec import Struct
 from pydantic.fields import FieldInfo
 
+from partita._attributes import instant_text
 from partita._keys import MAX_HASH_BYTES, MAX_RANGE_BYTES, Template, can_stand_in_key, check_key_size
 from partita._table import Table
 from partita.errors import ModelError
@@ -130,6 +132,7 @@ def _check_place(
     (kind,) = kinds
     if template.bare:
         _check_bare(label, name, kind, attribute)
+        template.max_length = _max_length(kind, field)
         return
     if attribute.type != "S":
         hint = f"Write the field alone, as {{{name}}}, or make {attribute.name} a string."
@@ -141,6 +144,13 @@ def _check_place(
     if is_number and template is key.range and place.width is None:
         hint = f"Write {{{name}:06}} (digits), {{{name}:+06}} if it may be negative, or {{{name}:09.2}}."
         raise ModelError(f"{label}: the number {name!r} needs a width to sort rightly.", owner=label, hint=hint)
+
+
+def _max_length(kind: type, field: FieldInfo) -> int | None:
+    if issubclass(kind, date):
+        return len(instant_text(datetime.min.replace(tzinfo=UTC))) if issubclass(kind, datetime) else len("0000-00-00")
+    limits = [constraint.max_length for constraint in field.metadata if hasattr(constraint, "max_length")]
+    return min(limits) if limits and issubclass(kind, str) else None
 
 
 def _check_bare(label: str, name: str, kind: type, attribute: KeyAttribute) -> None:

@@ -26,7 +26,8 @@ _SET_CODES: Final[dict[type, int]] = {
     Decimal: _NUMBER_SET,
     bytes: _BINARY_SET,
 }
-_INT_RANGE: Final = range(-(2**63), 2**64)
+_LOWEST_INT: Final = -(2**63)
+_HIGHEST_INT: Final = 2**64 - 1
 
 _encode = Encoder().encode
 
@@ -48,7 +49,7 @@ def _packed_map(members: dict[str, Any]) -> dict[str, Any]:
 
 def _packed(value: Any) -> Any:
     kind = type(value)
-    if kind in _PLAIN:
+    if kind in _PLAIN or (kind is int and _LOWEST_INT <= value <= _HIGHEST_INT):
         return value
     if kind is int or kind is Decimal:
         return _packed_number(number(value))
@@ -62,7 +63,7 @@ def _packed(value: Any) -> Any:
 def _packed_number(value: int | Decimal) -> int | Ext:
     if isinstance(value, Decimal):
         return Ext(_DECIMAL, str(value).encode())
-    return value if value in _INT_RANGE else Ext(_LONG, str(value).encode())
+    return value if _LOWEST_INT <= value <= _HIGHEST_INT else Ext(_LONG, str(value).encode())
 
 
 def _packed_set(members: frozenset[Any] | set[Any]) -> Ext:

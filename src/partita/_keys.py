@@ -180,7 +180,7 @@ def can_stand_in_key(kind: type) -> bool:
 class Template:
     """One parsed template. Immutable after it was made."""
 
-    __slots__ = ("_pattern", "bare", "fields", "head", "places", "text")
+    __slots__ = ("_pattern", "bare", "fields", "head", "max_length", "places", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -188,6 +188,8 @@ class Template:
         self.fields = tuple(place.field for place in self.places)
         self.bare = len(self.places) == 1 and not self.head and not self.places[0].tail
         places = "".join(f"[^#]+{re.escape(place.tail)}" for place in self.places)
+        self.max_length: int | None = None
+        """The most characters of a bare template's field, where it has a limit."""
         self._pattern = re.compile(re.escape(self.head) + places, re.DOTALL)
 
     def __repr__(self) -> str:
@@ -227,13 +229,21 @@ class Template:
     def matches(self, key: Any) -> bool:
         """Whether the key could have been made by this template."""
         if self.bare:
-            return True
+            return self.max_length is None or (isinstance(key, str) and len(key) <= self.max_length)
         return isinstance(key, str) and self._pattern.fullmatch(key) is not None
+
+    @property
+    def min_length(self) -> int:
+        """The fewest characters of a key: the literals, and one for each place."""
+        return len(self.head) + sum(1 + len(place.tail) for place in self.places)
 
     def overlaps(self, other: Template) -> bool:
         """Whether some key could have been made by both templates."""
-        if self.bare or other.bare:
+        if self.bare and other.bare:
             return True
+        if self.bare or other.bare:
+            bare, composed = (self, other) if self.bare else (other, self)
+            return bare.max_length is None or composed.min_length <= bare.max_length
         return _overlap(tuple(_symbols(self)), tuple(_symbols(other)))
 
 

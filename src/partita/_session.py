@@ -21,8 +21,7 @@ from partita._tables import ensure_tables
 from partita.errors import OperationError
 from partita.operations._cursor import CursorSigner
 from partita.operations._operation import Context, Operation, Pause, Procedure, Steps
-from partita.operations._transact import transact
-from partita.operations._writes import Check, Write
+from partita.operations._transact import Action, transact
 from partita.store._interface import Store
 
 R = TypeVar("R")
@@ -94,7 +93,7 @@ class Session(_Settings):
         """
         return self._drive(self._pipeline.run(work))
 
-    def transact(self, *actions: Write | Check, token: str | None = None) -> None:
+    def transact(self, *actions: Action, token: str | None = None) -> None:
         """Run writes and checks as one transaction, all or nothing."""
         self.run(transact(*actions, token=token))
 
@@ -139,7 +138,7 @@ class AsyncSession(_Settings):
         """
         return await self._drive(self._pipeline.run(work))
 
-    async def transact(self, *actions: Write | Check, token: str | None = None) -> None:
+    async def transact(self, *actions: Action, token: str | None = None) -> None:
         """Run writes and checks as one transaction, all or nothing."""
         await self.run(transact(*actions, token=token))
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, Protocol, TypeVar, overload
 
 from partita._entity import Entity
 from partita.errors import ConditionFailed, OperationError, TransactionCancelled
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Steps
-from partita.operations._writes import Check, Write
-from partita.store._requests import TransactGetItems, TransactGetResponse, TransactWriteItems
+from partita.store._requests import TransactAction, TransactGetItems, TransactGetResponse, TransactWriteItems
 
 A = TypeVar("A", bound=Entity)
 B = TypeVar("B", bound=Entity)
@@ -20,10 +19,22 @@ D = TypeVar("D", bound=Entity)
 MAX_ACTIONS = 100
 
 
+class Action(Protocol):
+    """What can be part of a transaction: a put, update, delete or check, or a recipe's own write."""
+
+    def action(self, context: Context) -> TransactAction:
+        """The action that is sent."""
+        ...
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A failed condition in the action's own terms."""
+        ...
+
+
 class Transaction(Operation[None], frozen=True):
     """All of the writes and checks, or none of them."""
 
-    actions: tuple[Write | Check, ...]
+    actions: tuple[Action, ...]
     token: str | None = None
 
     def request(self, context: Context) -> TransactWriteItems:
@@ -57,7 +68,7 @@ class TransactGet(Operation[tuple[Any, ...]], frozen=True):
         return tuple(get.result(item, context) for get, item in zip(self.gets, response.items, strict=True))
 
 
-def transact(*actions: Write | Check, token: str | None = None) -> Transaction:
+def transact(*actions: Action, token: str | None = None) -> Transaction:
     """All of the writes and checks, or none. With a `token`, the same call within ten minutes runs once.
 
     Raises:
