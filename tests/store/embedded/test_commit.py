@@ -162,7 +162,7 @@ def test_a_task_gets_its_refusal_and_its_answer(store: EmbeddedStore) -> None:
 
 def test_a_cancelled_write_that_has_not_begun_does_not_happen(store: EmbeddedStore) -> None:
     async def cancel() -> None:
-        with store._commit.pen:  # nobody can lead
+        with store._commit.exclusively():  # nobody can lead
             writing = asyncio.ensure_future(store.execute_async(note(1)))
             await asyncio.sleep(0)
             writing.cancel()

@@ -25,8 +25,8 @@ class Access:
 
     def refresh(self) -> None:
         """Read the catalog again if it has changed in the file."""
-        with self.connection:  # one snapshot
-            if _catalog.generation(self.connection) != self.catalog.generation:
+        if _catalog.generation(self.connection) != self.catalog.generation:
+            with self.connection:  # one snapshot
                 self.catalog = _catalog.load(self.connection)
 
 

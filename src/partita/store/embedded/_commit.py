@@ -1,8 +1,11 @@
 """Group commit: whoever holds the pen writes for everybody who waits.
 
-    thread A    ticket, pen ── BEGIN a ── COMMIT (disk) ── done
-    thread B        ticket, waits for the pen ············ BEGIN b c d ── COMMIT ── done
-    threads C, D      ticket, wait ······································ theirs is done
+    thread A    ticket, pen ── BEGIN a ── COMMIT (disk) ── done, wakes B
+    thread B        ticket, waits ························ pen ── BEGIN b c d ── COMMIT ── done, wakes C, D
+    threads C, D      ticket, wait ··················································· theirs is done
+
+Who lays the pen down wakes one that waits, so that there is a next leader; those whose writes are done
+go on at once, and their next tickets gather while the disk is busy.
 
 Nothing is acknowledged before its COMMIT has returned. A request that fails was refused before it
 wrote anything, so it does not disturb the others of its batch; should one fail in any other way, the
@@ -14,9 +17,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from queue import SimpleQueue
 from typing import Any, Final, TypeAlias
 
 import apsw
@@ -35,7 +39,7 @@ MAX_BATCH: Final = 256
 class Ticket:
     """A request that waits for its commit; `future` where a task of an event loop awaits it."""
 
-    __slots__ = ("answer", "done", "error", "future", "request")
+    __slots__ = ("_woken", "answer", "done", "error", "future", "request")
 
     def __init__(self, request: Request[Any], future: asyncio.Future[Any] | None = None) -> None:
         self.request = request
@@ -43,6 +47,15 @@ class Ticket:
         self.done = False
         self.answer: Any = None
         self.error: Exception | None = None
+        self._woken: SimpleQueue[None] = SimpleQueue()
+
+    def wait(self) -> None:
+        """Wait until this is done, or is to lead."""
+        self._woken.get()
+
+    def wake(self) -> None:
+        """End the wait; more than once does no harm."""
+        self._woken.put(None)
 
     def finish(self, answer: Any, error: Exception | None) -> None:
         """Set the outcome."""
@@ -78,7 +91,7 @@ class GroupCommit:
         between_processes: AbstractContextManager[None],
         publish: Callable[[Catalog], None],
     ) -> None:
-        self.pen = threading.RLock()
+        self._pen = threading.RLock()
         self.commits = 0
         self._writer = writer
         self._handlers = handlers
@@ -94,10 +107,47 @@ class GroupCommit:
         """Write, and return when it is committed."""
         ticket = Ticket(request)
         self._queue.append(ticket)
-        with self.pen:
+        if not self._pen.acquire(blocking=False):
+            self._wait(ticket)
+            if ticket.done:
+                return ticket.outcome()
+            self._pen.acquire()
+        try:
             while not ticket.done:
                 self._lead()
+        finally:
+            self._lay_pen_down()
         return ticket.outcome()
+
+    def _wait(self, ticket: Ticket) -> None:
+        try:
+            ticket.wait()
+        except BaseException:  # interrupted: another must lead in its place
+            with suppress(ValueError):
+                self._queue.remove(ticket)
+            self._wake_a_leader()
+            raise
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Hold the pen: nothing is written meanwhile."""
+        self._pen.acquire()
+        try:
+            yield
+        finally:
+            self._lay_pen_down()
+
+    def _lay_pen_down(self) -> None:
+        # First release, then look: a ticket that came between has found the pen free.
+        self._pen.release()
+        self._wake_a_leader()
+
+    def _wake_a_leader(self) -> None:
+        if self._queue:
+            waiting = (ticket for ticket in tuple(self._queue) if ticket.future is None)
+            leader = next(waiting, None)  # a task's ticket is led by the thread of its loop
+            if leader is not None:
+                leader.wake()
 
     async def run_async(self, request: Request[Any]) -> Any:
         """The same for a task; all writes of one turn of the loop share a thread and a commit."""
@@ -112,9 +162,10 @@ class GroupCommit:
 
     def close(self) -> None:
         """Refuse what still waits; what is being committed is finished first."""
-        with self.pen:
+        with self.exclusively():
             self._closed = True
-            self._lead()
+            while self._queue:
+                self._lead()
         self._thread.shutdown()
 
     def _lead_in_thread(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -126,7 +177,7 @@ class GroupCommit:
 
     def _lead_all(self) -> None:
         while self._queue:
-            with self.pen:
+            with self.exclusively():
                 self._lead()
 
     def _lead(self) -> None:
@@ -145,7 +196,9 @@ class GroupCommit:
         for ticket in tickets:
             if not ticket.done:  # the leader was interrupted in the middle of a commit
                 ticket.finish(None, StoreUnavailable(f"A write to {self._path} was interrupted."))
-            if ticket.future is not None:
+            if ticket.future is None:
+                ticket.wake()
+            else:
                 by_loop[ticket.future.get_loop()].append(ticket)
         for loop, theirs in by_loop.items():
             if not loop.is_closed():

@@ -144,7 +144,7 @@ class EmbeddedStore:
             return self._commit.run(request)  # type: ignore[no-any-return]
         if self._process_lock is not None:
             return self._read(read, request)
-        with self._commit.pen:  # in memory all share one connection
+        with self._commit.exclusively():  # in memory all share one connection
             return self._read(read, request)
 
     async def execute_async(self, request: Request[R]) -> R:
@@ -218,7 +218,7 @@ class EmbeddedStore:
         """A connection of its own for long reads; in memory, the one that there is."""
         with _file.translating(self.path):
             if self._process_lock is None:
-                with self._commit.pen:
+                with self._commit.exclusively():
                     yield self._writer.connection
                 return
             if self._closed.is_set():
