@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from enum import Enum
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 from uuid import UUID
@@ -25,12 +25,14 @@ from msgspec import Struct
 
 from partita._attributes import instant_text, to_attribute
 from partita._sizes import text_size
+from partita._values import number, number_text
 from partita.errors import InvalidKey, ModelError
 
 SEPARATOR: Final = "#"
 MAX_HASH_BYTES: Final = 2_048
 MAX_RANGE_BYTES: Final = 1_024
 
+_EXACT: Final = Context(prec=400)
 _PLACE: Final = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 _WIDTH: Final = re.compile(r"(\+?)0([1-9][0-9]?)(?:\.([1-9][0-9]?))?")
 
@@ -101,10 +103,10 @@ class Width(Struct, frozen=True):
 
     def text(self, value: int | Decimal) -> str:
         """The padded number; negative ones are complemented so that they sort before and in order."""
-        scaled = value * 10**self.fraction
-        if scaled != int(scaled):
+        scaled = int(Decimal(value).scaleb(self.fraction, _EXACT))
+        if Decimal(scaled).scaleb(-self.fraction, _EXACT) != value:
             raise InvalidKey(f"{value} has more than {self.fraction} fraction digits.")
-        digits = f"{abs(int(scaled)):0{self.digits}d}"
+        digits = f"{abs(scaled):0{self.digits}d}"
         if len(digits) > self.digits:
             raise InvalidKey(f"{value} does not fit {self.digits} digits.", hint="Widen the place in the key template.")
         if not self.signed:
@@ -160,7 +162,7 @@ def _choose_writer(kind: type) -> Callable[[Any, Width | None], str]:
     if issubclass(kind, Enum):
         return lambda value, width: part_text(value.value, width)
     if issubclass(kind, int | Decimal) and kind is not bool:
-        return lambda value, width: width.text(value) if width else str(value)
+        return lambda value, width: width.text(value) if width else number_text(number(value))
     if issubclass(kind, datetime):
         return lambda value, _: instant_text(value)
     if issubclass(kind, str | date | UUID):

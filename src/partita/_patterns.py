@@ -77,6 +77,8 @@ class _Parameters:
         hint = self.hints[name]
         declared = schema.cls.model_fields[name].annotation
         asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
+        if get_origin(hint) is Prefix and not all(issubclass(kind, str) for kind in kinds_of(declared)):
+            raise ModelError(f"{self.label}: {name!r} is no text, so it has no Prefix.", owner=self.label)
         if kinds_of(asked) != kinds_of(declared):
             message = f"{self.label}: {name!r} is declared as {asked}, but the field is {declared}."
             raise ModelError(message, owner=self.label)
@@ -104,6 +106,12 @@ class _Parameters:
         ]
         return lambda values: {name: render(values) for name, render in attributes}
 
+    def refuse_ranges(self) -> None:
+        """Prove that every parameter is one value."""
+        for name in self.names:
+            if self.range_kind(name) != "equal":
+                raise ModelError(f"{self.label}: {name!r} must be one value, not a range.", hint="Declare a @query.")
+
     def range_kind(self, name: str) -> RangeKind:
         """How a parameter restricts its field: by equality, a span or a prefix."""
         origin = get_origin(self.hints[name])
@@ -117,6 +125,7 @@ def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[
 
     def declare(function: Callable[P, None]) -> Callable[P, Get[E]]:
         parameters = _Parameters(function, schema, key)
+        parameters.refuse_ranges()
         if missing := [field for field in key.fields if field not in parameters.names]:
             message = f"{function.__name__} does not cover the primary key of {schema.name}: {', '.join(missing)}."
             raise ModelError(message, hint="Add these parameters, or declare a @query.")
@@ -157,6 +166,7 @@ def query(
     schema = schema_of(entity)
     bound = schema.bound(key)
     projection = None if view is None else _projection(schema, bound, view)
+    _check_projected(schema, bound, view or entity)
 
     def declare(function: Callable[P, None]) -> Callable[P, Query[Any]]:
         parameters = _Parameters(function, schema, bound)
@@ -196,9 +206,12 @@ def collect(
     slots = slots_of(result)
     keys = [_key_with(slot.schema, hash_key, index, result.__name__) for slot in slots]
     schema = slots[0].schema
+    for slot in slots:
+        _check_projected(slot.schema, _key_with(slot.schema, hash_key, index, result.__name__), slot.schema.cls)
 
     def declare(function: Callable[P, None]) -> Callable[P, Collect[C]]:
         parameters = _Parameters(function, schema, keys[0])
+        parameters.refuse_ranges()
         if set(parameters.names) != set(keys[0].hash.fields):
             raise ModelError(f"{function.__name__}: its parameters must be the fields of {hash_key!r}.")
         name = keys[0].hash_attribute.name
@@ -274,6 +287,18 @@ def _key_with(schema: EntitySchema[Any], hash_key: str, index: str | None, label
         if key.index == index and key.hash.text == hash_key:
             return key
     raise ModelError(f"{label}: {schema.name} has no key with the partition {hash_key!r}.", owner=schema.cls)
+
+
+def _check_projected(schema: EntitySchema[Any], key: BoundKey, model: type[BaseModel]) -> None:
+    index = schema.table.schema.index(key.index) if key.index else None
+    if index is None or index.local or index.projection == "ALL":
+        return
+    projected = {attribute.name for attribute in (*schema.table.schema.key, *index.key)}
+    projected |= set() if index.projection == "KEYS_ONLY" else set(index.projection)
+    needed = [field.alias or name for name, field in model.model_fields.items() if field.is_required()]
+    if missing := [name for name in needed if name not in projected]:
+        message = f"The index {index.name!r} does not project {', '.join(missing)} of {model.__name__}."
+        raise ModelError(message, owner=schema.cls, hint="Project them, or declare a view with what is projected.")
 
 
 def _kind_of(function: Callable[..., Any]) -> PatternKind:

@@ -149,6 +149,8 @@ def _check_attributes(table: Table) -> None:
     for attribute in (attribute for key in keys for attribute in key):
         if types.setdefault(attribute.name, attribute.type) != attribute.type:
             raise ModelError(f"{table!r}: the attribute {attribute.name!r} has two types.", owner=table)
+    if table.schema.range is not None and table.schema.range.name == table.schema.hash.name:
+        raise ModelError(f"{table!r} uses one attribute twice in its key.", owner=table)
     for index in table.schema.indexes:
         if index.name in names:
             raise ModelError(f"{table!r}: two indexes are named {index.name!r}.", owner=table)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -96,13 +97,17 @@ def slots_of(result_class: type) -> tuple[Slot, ...]:
     if not dataclasses.is_dataclass(result_class):
         raise ModelError(f"{result_class.__name__} is no dataclass.", owner=result_class)
     hints = get_type_hints(result_class)
-    return tuple(_slot(result_class, field.name, hints[field.name]) for field in dataclasses.fields(result_class))
+    slots = tuple(_slot(result_class, field.name, hints[field.name]) for field in dataclasses.fields(result_class))
+    if len({slot.schema.table.name for slot in slots}) != 1:
+        raise ModelError(f"{result_class.__name__} must have entities, all of one table.", owner=result_class)
+    return slots
 
 
 def _slot(result_class: type, name: str, annotation: Any) -> Slot:
     arguments = get_args(annotation)
-    many = get_origin(annotation) is tuple and len(arguments) == 2 and arguments[1] is Ellipsis  # noqa: PLR2004
-    candidates = (arguments[0],) if many else arguments or (annotation,)
+    many = get_origin(annotation) is tuple and arguments[1:] == (Ellipsis,)
+    optional = get_origin(annotation) in (Union, UnionType)
+    candidates = (arguments[0],) if many else arguments if optional else (annotation,)
     entities = [kind for kind in candidates if isinstance(kind, type) and issubclass(kind, Entity)]
     if len(entities) != 1:
         message = f"{result_class.__name__}.{name} must be an entity, an optional entity, or a tuple of entities."
