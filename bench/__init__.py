@@ -1,0 +1,1 @@
+"""Measurements: `python -m bench` prints ratios, `python -m bench.soak` works one file hard for a while."""

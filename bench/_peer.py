@@ -1,0 +1,28 @@
+"""The other side of the comparisons: boto3 against a local server in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import boto3
+from tests.referee import Referee, ministack
+
+from bench._model import fill
+from partita import Session
+
+SETTINGS: Final = {"region_name": "us-east-1", "aws_access_key_id": "bench", "aws_secret_access_key": "bench"}
+
+
+@contextmanager
+def boto3_client(folder: Path, tasks: int) -> Iterator[Any]:
+    """A client of a server that was filled with the first tasks."""
+    with ministack(folder) as endpoint:
+        referee = Referee(endpoint)
+        fill(Session(referee), tasks)
+        referee.close()
+        client = boto3.client("dynamodb", endpoint_url=endpoint, **SETTINGS)
+        yield client
+        client.close()

@@ -1,0 +1,66 @@
+"""Typed reads from a file: against boto3 with a local server, and against SQLite alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from bench._compare import Bar, Comparison, Side, compare, per_call
+from bench._model import TABLE, fill, task_by_id, task_id, tasks_of, user_id
+from bench._peer import boto3_client
+from partita import EmbeddedStore, Session
+from partita.store._wire import api_call
+
+ITEMS = 1_000
+
+
+def comparisons(folder: Path) -> Iterator[Comparison]:
+    """All measurements of this module."""
+    numbers = random.Random(1).sample(range(ITEMS), ITEMS)
+    with EmbeddedStore(folder / "reads.db") as store:
+        db = Session(store)
+        fill(db, ITEMS)
+        yield _get_against_sqlite(db, store.path, numbers)
+        with boto3_client(folder, ITEMS) as client:
+            yield _get_against_boto3(db, client, numbers)
+            yield _query_against_boto3(db, client, numbers)
+
+
+def _get_against_sqlite(db: Session, path: str, numbers: list[int]) -> Comparison:
+    connection = apsw.Connection(path)
+    table = connection.execute("SELECT id FROM tables WHERE name = ?", (TABLE.name,)).get
+    sql = f"SELECT size, item FROM items_{table} WHERE hk = ? AND rk = ?"  # noqa: S608 - the store's own number
+    keys = [tuple(task_by_id(user_id(n), task_id(n)).key.values()) for n in numbers]
+    bare = per_call(lambda key: connection.execute(sql, key).fetchall(), keys)
+    comparison = compare(
+        "a typed get, to a bare SQLite read", Bar("at most", 6), _typed_gets(db, numbers), bare, repetitions=51
+    )
+    connection.close()
+    return comparison
+
+
+def _get_against_boto3(db: Session, client: Any, numbers: list[int]) -> Comparison:
+    calls = [api_call(task_by_id(user_id(n), task_id(n)).request())[1] for n in numbers[:50]]
+    theirs = per_call(lambda call: client.get_item(**call)["Item"], calls)
+    return compare("a typed get, to boto3's", Bar("at least", 20), _typed_gets(db, numbers), theirs, repetitions=31)
+
+
+def _query_against_boto3(db: Session, client: Any, numbers: list[int]) -> Comparison:
+    users = [user_id(n) for n in numbers[:20]]
+    calls = [api_call(tasks_of(user).page(100).request())[1] for user in users[:5]]
+    ours = per_call(lambda user: _expect(100, db.run(tasks_of(user).page(100)).items), users)
+    theirs = per_call(lambda call: _expect(100, client.query(**call)["Items"]), calls)
+    return compare("a query for 100 typed items, to boto3's", Bar("at least", 10), ours, theirs, repetitions=31)
+
+
+def _typed_gets(db: Session, numbers: list[int]) -> Side:
+    keys = [(user_id(n), task_id(n)) for n in numbers]
+    return per_call(lambda key: db.run(task_by_id(*key)), keys)
+
+
+def _expect(count: int, items: tuple[object, ...] | list[object]) -> None:
+    assert len(items) == count
