@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import random as chance
 import secrets
@@ -27,6 +26,12 @@ from partita.store._interface import Store
 R = TypeVar("R")
 
 logger: Final = logging.getLogger("partita")
+
+
+async def _sleep(seconds: float) -> None:
+    import asyncio  # noqa: PLC0415 - only who runs an event loop needs it
+
+    await asyncio.sleep(seconds)
 
 
 class _Settings:
@@ -126,7 +131,7 @@ class Session(_Settings):
 class AsyncSession(_Settings):
     """Runs operations and procedures with `await`. One per event loop or shared, as you like."""
 
-    sleep: Callable[[float], Any] = staticmethod(asyncio.sleep)
+    sleep: Callable[[float], Any] = staticmethod(_sleep)
 
     async def run(self, work: Operation[R] | Procedure[R]) -> R:
         """Run an operation or a procedure, and give its result.
