@@ -194,7 +194,8 @@ class Update(Operation[E], Generic[E], frozen=True):
 
     def _read_then_write(self, context: Context) -> Steps[E]:
         read = Get(self.schema, self.key, (), is_consistent=True)
-        for _ in range(MAX_REWRITES):
+        tries = MAX_REWRITES
+        while True:
             response: ItemResponse = yield read.request()
             current = read.result(response.item, context)
             if current is None:
@@ -202,8 +203,10 @@ class Update(Operation[E], Generic[E], frozen=True):
             try:
                 return (yield from replace(self, entity=current).steps(context))
             except VersionConflict:
-                continue  # another writer changed what the index key depends on: take its item instead
-        raise conflict(self.schema, response.item, current)
+                # Another writer changed what the index key depends on: take its item instead.
+                tries -= 1
+                if not tries:
+                    raise
 
 
 Write: TypeAlias = Put[Any] | Update[Any] | Delete[Any]
