@@ -1,0 +1,405 @@
+"""Entities and their stored form: derived keys, aliases, None, sets, TTL, and the way back."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import IntEnum
+from typing import Any, ClassVar
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from tests.model.sample import Address, Comment, Status, Task, User, user_by_id
+
+from partita import (
+    EmbeddedStore,
+    Entity,
+    Index,
+    Key,
+    Registry,
+    Session,
+    Span,
+    Table,
+    Version,
+    f,
+    get,
+    insert,
+    put,
+    query,
+    update,
+)
+from partita._entity import schema_of
+from partita.errors import InvalidItem, InvalidKey, ModelError, OperationError
+from partita.maintenance import scan_items
+from partita.store._requests import PutItem
+
+
+def stored(db: Session, table: Table) -> list[dict[str, Any]]:
+    return list(db.maintenance("look at what is stored").run(scan_items(table)))
+
+
+def item_of(entity: Entity) -> dict[str, Any]:
+    return schema_of(type(entity)).item(entity)
+
+
+# --- derived keys ---
+
+
+def test_every_key_is_derived_from_the_fields() -> None:
+    task = Task(user_id="u", task_id="t", due=date(2026, 1, 2), points=-7)
+    assert item_of(task) == {
+        "PK": "USER#u",
+        "SK": "TASK#t",
+        "GSI1PK": "USER#u",
+        "GSI1SK": "STATUS#open#t",
+        "GSI2PK": "USER#u",
+        "GSI2SK": "DUE#2026-01-02#t",
+        "LSI1SK": "POINTS#n9992",
+        "user_id": "u",
+        "task_id": "t",
+        "title": "",
+        "status": "open",
+        "due": "2026-01-02",
+        "points": -7,
+        "notes": [],
+        "version": 0,
+    }
+
+
+def test_an_index_key_with_a_missing_field_is_left_out() -> None:
+    item = item_of(Task(user_id="u", task_id="t"))
+    assert sorted(name for name in item if name.startswith(("GSI", "LSI"))) == ["GSI1PK", "GSI1SK"]
+
+
+def test_an_empty_key_field_is_refused() -> None:
+    with pytest.raises(InvalidKey, match="empty"):
+        item_of(Task(user_id="", task_id="t"))
+
+
+@pytest.mark.parametrize(("user_id", "task_id"), [("u" * 2044, "t"), ("u", "t" * 1020)])
+def test_a_key_that_is_too_long_is_refused_before_it_is_sent(user_id: str, task_id: str) -> None:
+    with pytest.raises(InvalidKey, match="bytes; at most"):
+        item_of(Comment(user_id=user_id, comment_id=task_id * 2))
+
+
+def test_keys_as_long_as_allowed_are_accepted(db: Session) -> None:
+    user = User(user_id="u" * 2043, name="x")
+    assert db.run(insert(user)) == user
+
+
+# --- bare keys ---
+
+COUNTRIES = Table(
+    "countries", hash=("code", "N"), range=None, indexes=[Index("names", "name", False)], registry=Registry()
+)
+BLOBS = Table("blobs", hash=("digest", "B"), range=("at", "N"), registry=Registry())
+
+
+class Country(Entity, table=COUNTRIES):
+    primary: ClassVar = Key("{code}")
+    by_name: ClassVar = Key("{name}", index="names")
+    code: int
+    name: str | None = None
+
+
+class Blob(Entity, table=BLOBS):
+    primary: ClassVar = Key("{digest}", "{at}")
+    digest: bytes
+    at: Decimal
+
+
+@get(Country)
+def country_by_code(code: int) -> None: ...
+
+
+@query(Country, Country.by_name)
+def countries_named(name: str) -> None: ...
+
+
+@query(Blob, Blob.primary)
+def blobs_between(digest: bytes, at: Span[Decimal]) -> None: ...
+
+
+def test_a_bare_key_is_the_field_itself() -> None:
+    assert item_of(Country(code=756, name="Schweiz")) == {"code": 756, "name": "Schweiz"}
+    assert item_of(Blob(digest=b"\x00#", at=Decimal("1.5"))) == {"digest": b"\x00#", "at": Decimal("1.5")}
+
+
+def test_bare_keys_of_every_type_are_read_back(partita_db: Session) -> None:
+    partita_db.create_tables([COUNTRIES, BLOBS])
+    swiss = partita_db.run(insert(Country(code=756, name="Schweiz")))
+    assert partita_db.run(country_by_code(756)) == swiss
+    assert partita_db.run(countries_named("Schweiz")).items == (swiss,)
+    blobs = [partita_db.run(put(Blob(digest=b"\xff", at=Decimal(at)))) for at in ("-1", "0.5", "2", "10")]
+    found = partita_db.run(blobs_between(b"\xff", Span.between(Decimal(0), Decimal(2))))
+    assert found.items == tuple(blobs[1:3])
+
+
+def test_a_sparse_bare_index_key_leaves_the_index_when_it_becomes_none(partita_db: Session) -> None:
+    partita_db.create_tables([COUNTRIES])
+    partita_db.run(insert(Country(code=1, name="Atlantis")))
+    partita_db.run(update(country_by_code(1), f(Country.name).set(None)))
+    assert partita_db.run(countries_named("Atlantis")).items == ()
+    assert partita_db.run(country_by_code(1)) == Country(code=1)
+
+
+@pytest.mark.parametrize("span", [Span.since(Decimal(2)), Span.after(Decimal("0.5")), Span(Decimal(1), Decimal(99))])
+def test_spans_of_bare_numbers_compare_numerically(partita_db: Session, span: Span[Decimal]) -> None:
+    partita_db.create_tables([BLOBS])
+    blobs = [partita_db.run(put(Blob(digest=b"\xff", at=Decimal(at)))) for at in ("-1", "0.5", "2", "10")]
+    assert partita_db.run(blobs_between(b"\xff", span)).items == tuple(blobs[2:])
+
+
+@pytest.mark.parametrize(
+    ("span", "complaint"),
+    [
+        (Span(Decimal(1), Decimal(2), include_low=False), "includes both"),
+        (Span(Decimal(2), Decimal(1)), "ends before it begins"),
+        (Span(), "has no end"),
+    ],
+)
+def test_spans_that_a_bare_key_cannot_serve_are_refused(span: Span[Decimal], complaint: str) -> None:
+    with pytest.raises(InvalidKey, match=complaint):
+        blobs_between(b"\xff", span)
+
+
+# --- aliases ---
+
+ALIASED = Table("aliased", indexes=[Index("GSI1")], registry=Registry())
+
+
+class Inner(BaseModel):
+    street_name: str = Field(alias="s")
+
+
+class Aliased(Entity, table=ALIASED):
+    primary: ClassVar = Key("A#{owner}", "A")
+    by_color: ClassVar = Key("COLOR#{color}", "A", index="GSI1")
+    owner: str = Field(alias="o")
+    color: str | None = Field(default=None, alias="c")
+    inner: Inner | None = Field(default=None, alias="i")
+    version: Version = Field(default=0, alias="v")
+
+
+@get(Aliased)
+def aliased_by_owner(owner: str) -> None: ...
+
+
+@query(Aliased, Aliased.by_color)
+def aliased_with_color(color: str) -> None: ...
+
+
+def test_fields_are_stored_under_their_aliases(partita_db: Session) -> None:
+    partita_db.create_tables([ALIASED])
+    saved = partita_db.run(insert(Aliased(o="me", c="red", i=Inner(s="High"))))
+    expected = {
+        "PK": "A#me",
+        "SK": "A",
+        "GSI1PK": "COLOR#red",
+        "GSI1SK": "A",
+        "o": "me",
+        "c": "red",
+        "i": {"s": "High"},
+    }
+    assert stored(partita_db, ALIASED) == [{**expected, "v": 1}]
+    assert partita_db.run(aliased_by_owner("me")) == saved
+
+
+def test_updates_conditions_and_versions_use_aliases(partita_db: Session) -> None:
+    partita_db.create_tables([ALIASED])
+    saved = partita_db.run(insert(Aliased(o="me", c="red", i=Inner(s="High"))))
+    change = update(saved, f(Aliased.color).set("blue"), f(Aliased.inner).set(Inner(s="Low")))
+    changed = partita_db.run(change.when(f(Aliased.color).eq("red")))
+    assert (changed.color, changed.inner, changed.version) == ("blue", Inner(s="Low"), 2)
+    assert partita_db.run(aliased_with_color("red")).items == ()
+    assert partita_db.run(aliased_with_color("blue")).items == (changed,)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        Field(serialization_alias="x"),
+        Field(validation_alias="x"),
+        Field(validation_alias=AliasChoices("x", "y")),
+        Field(alias="x", serialization_alias="y"),
+    ],
+)
+def test_an_alias_that_is_not_the_same_both_ways_is_refused(field: Any) -> None:
+    with pytest.raises(ModelError, match="alias"):
+
+        class OneWay(Entity, table=Table("one-way", registry=Registry())):
+            primary: ClassVar = Key("A#{owner}", "A")
+            owner: str
+            color: str = field
+
+
+# --- a table for each entity ---
+
+
+def test_entities_of_different_tables_may_have_the_same_keys(partita_db: Session) -> None:
+    tables = [Table(name, hash="id", range=None, registry=Registry()) for name in ("cats", "dogs")]
+
+    class Cat(Entity, table=tables[0]):
+        primary: ClassVar = Key("{id}")
+        id: str
+
+    class Dog(Entity, table=tables[1]):
+        primary: ClassVar = Key("{id}")
+        id: str
+
+    partita_db.create_tables(tables)
+    partita_db.run(insert(Cat(id="1")))
+    partita_db.run(insert(Dog(id="1")))
+    assert [stored(partita_db, table) for table in tables] == [[{"id": "1"}], [{"id": "1"}]]
+
+
+# --- values ---
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+class Everything(Entity, table=Table("everything", registry=Registry())):
+    primary: ClassVar = Key("E#{name}", "E")
+    name: str
+    whole: int
+    exact: Decimal
+    rough: float
+    flag: bool
+    raw: bytes
+    day: date
+    moment: datetime
+    clock: time
+    length: timedelta
+    identity: UUID
+    level: Level
+    status: Status
+    address: Address
+    maybe: str | None
+    numbers: list[int]
+    by_name: dict[str, Decimal]
+    pairs: tuple[int, str]
+    colors: set[str] = Field(default_factory=set)
+    counts: frozenset[int] = frozenset()
+
+
+@get(Everything)
+def everything_named(name: str) -> None: ...
+
+
+small = st.text(st.characters(codec="utf-8"), max_size=5)
+decimals = st.decimals(-(10**9), 10**9, places=3)
+everything = st.builds(
+    Everything,
+    name=small.filter(bool),
+    whole=st.integers(-(10**30), 10**30),
+    exact=decimals,
+    rough=st.floats(-1e100, 1e100, allow_subnormal=False).filter(lambda x: x == 0 or abs(x) > 1e-100),
+    raw=st.binary(max_size=4),
+    day=st.dates(),
+    moment=st.datetimes(timezones=st.just(UTC)),
+    clock=st.times(),
+    length=st.timedeltas(timedelta(days=-9999), timedelta(days=9999)),
+    identity=st.uuids(),
+    level=st.just(Level.LOW),
+    address=st.builds(Address, city=small, street=st.none() | small),
+    maybe=st.none() | small,
+    numbers=st.lists(st.integers(-9, 9), max_size=3),
+    by_name=st.dictionaries(small.filter(bool), decimals, max_size=2),
+    pairs=st.tuples(st.integers(0, 9), small),
+    colors=st.sets(small, max_size=2),
+    counts=st.frozensets(st.integers(-9, 9), max_size=2),
+)
+
+
+@given(everything)
+def test_every_value_comes_back_as_it_was_stored(entity: Everything) -> None:
+    with EmbeddedStore(":memory:") as store:
+        db = Session(store)
+        db.create_tables([schema_of(Everything).table])
+        db.run(insert(entity))
+        assert db.run(everything_named(entity.name)) == entity
+
+
+@pytest.mark.parametrize("rough", [float("nan"), float("inf")])
+def test_a_number_that_dynamodb_cannot_hold_is_refused(rough: float) -> None:
+    with pytest.raises(OperationError, match="no number that DynamoDB can hold"):
+        f(Everything.rough).set(rough)
+
+
+def test_a_moment_without_a_time_zone_is_refused() -> None:
+    with pytest.raises(OperationError, match="has no time zone"):
+        f(Everything.moment).set(datetime(2026, 1, 1))  # noqa: DTZ001
+
+
+def test_a_ttl_without_a_time_zone_is_refused() -> None:
+    with pytest.raises(OperationError, match="has no time zone"):
+        item_of(Task(user_id="u", task_id="t", expires_at=datetime(2026, 1, 1)))  # noqa: DTZ001
+
+
+def test_none_is_stored_as_null_only_where_the_default_is_another() -> None:
+    class Mixed(Entity, table=Table("mixed", registry=Registry())):
+        primary: ClassVar = Key("M#{name}", "M")
+        name: str
+        left_out: str | None = None
+        written: str | None = "something"
+        required: str | None
+
+    item = item_of(Mixed(name="m", written=None, required=None))
+    assert item == {"PK": "M#m", "SK": "M", "name": "m", "written": None, "required": None}
+
+
+def test_a_ttl_is_stored_in_seconds_of_the_epoch() -> None:
+    at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    assert item_of(Task(user_id="u", task_id="t", expires_at=at))["expires_at"] == 1_767_268_800
+
+
+# --- entities as values ---
+
+
+def test_an_entity_is_frozen() -> None:
+    task = Task(user_id="u", task_id="t")
+    with pytest.raises(ValidationError, match="frozen"):
+        task.title = "x"  # type: ignore[misc]  # the very thing that is refused
+
+
+def test_with_changes_gives_a_changed_and_validated_copy() -> None:
+    task = Task(user_id="u", task_id="t", points=1)
+    changed = task.with_changes(f(Task.status).set(Status.DONE), f(Task.tags).add_members({"red"}))
+    assert (changed.status, changed.tags, changed.points) == (Status.DONE, frozenset({"red"}), 1)
+    assert (task.status, task.tags) == (Status.OPEN, frozenset())
+
+
+def test_a_misspelt_field_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError):
+        getattr(Task, "statuss")  # noqa: B009 - the type checkers would see it otherwise
+
+
+def test_a_value_is_no_field() -> None:
+    with pytest.raises(OperationError, match="'open' is no field"):
+        f("open")
+
+
+# --- items that others wrote ---
+
+
+def write(db: Session, **attributes: Any) -> None:
+    db.store.execute(PutItem("sample", {"PK": "USER#u", "SK": "PROFILE", **attributes}))
+
+
+def test_a_stored_item_that_does_not_fit_says_what_is_wrong(db: Session) -> None:
+    write(db, user_id="u", name=7)
+    with pytest.raises(
+        InvalidItem, match="A stored item is no valid User: name: Input should be a valid string"
+    ) as caught:
+        db.run(user_by_id("u"))
+    assert caught.value.item["name"] == 7
+
+
+def test_attributes_that_the_entity_does_not_know_are_ignored(db: Session) -> None:
+    write(db, user_id="u", name="Ada", color="red")
+    assert db.run(user_by_id("u")) == User(user_id="u", name="Ada")

@@ -1,0 +1,143 @@
+"""Conditions and changes by field: what each does to a stored item, seen through a real store."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+from tests.model.sample import Address, Comment, Status, Task, User, comment_by_id, task_by_id, user_by_id
+
+from partita import Change, Condition, Session, all_of, any_of, f, insert, not_, update
+from partita.errors import ConditionFailed, OperationError
+
+TASK = Task(
+    user_id="u",
+    task_id="t",
+    title="Buy milk",
+    status=Status.DOING,
+    due=date(2026, 1, 5),
+    points=5,
+    tags=frozenset({"red", "big"}),
+    notes=["one", "two"],
+)
+
+HOLDING = [
+    f(Task.title).eq("Buy milk"),
+    f(Task.title).ne("Buy"),
+    f(Task.points).lt(6),
+    f(Task.points).le(5),
+    f(Task.points).gt(4),
+    f(Task.points).ge(5),
+    f(Task.points).between(5, 5),
+    f(Task.due).between(date(2026, 1, 1), date(2026, 1, 31)),
+    f(Task.status).is_in([Status.OPEN, Status.DOING]),
+    f(Task.due).exists(),
+    f(Task.due).ne(None),
+    f(Task.expires_at).missing(),
+    f(Task.expires_at).eq(None),
+    f(Task.title).begins_with("Buy"),
+    f(Task.title).contains("y m"),
+    f(Task.tags).has("red"),
+    f(Task.notes).has("two"),
+    f(Task.notes).size().eq(2),
+    f(Task.title).size().gt(3),
+    f(Task.task_id).lt(f(Task.user_id)),
+    f(Task.notes[1]).eq("two"),
+    all_of(f(Task.points).gt(4), f(Task.points).lt(6)),
+    any_of(f(Task.points).gt(9), f(Task.points).lt(6)),
+    all_of(f(Task.points).eq(5)),
+]
+
+
+@pytest.mark.parametrize("condition", HOLDING, ids=repr)
+def test_a_condition_that_holds_lets_the_update_through_and_its_opposite_does_not(
+    db: Session, condition: Condition
+) -> None:
+    db.run(insert(TASK))
+    change = update(task_by_id("u", "t"), f(Task.title).set("Done"))
+    with pytest.raises(ConditionFailed):
+        db.run(change.when(not_(condition)))
+    assert db.run(change.when(condition)).title == "Done"
+
+
+CHANGES: list[tuple[Change, str, Any]] = [
+    (f(Task.title).set("Buy bread"), "title", "Buy bread"),
+    (f(Task.title).set(f(Task.task_id)), "title", "t"),
+    (f(Task.due).set(None), "due", None),
+    (f(Task.due).set(date(2026, 2, 1)), "due", date(2026, 2, 1)),
+    (f(Task.due).remove(), "due", None),
+    (f(Task.title).set_if_missing("x"), "title", "Buy milk"),
+    (f(Task.expires_at).set(None), "expires_at", None),
+    (f(Task.tags).add_members({"new"}), "tags", {"red", "big", "new"}),
+    (f(Task.tags).remove_members({"red"}), "tags", {"big"}),
+    (f(Task.tags).remove_members({"red", "big"}), "tags", frozenset()),
+    (f(Task.tags).set(frozenset({"only"})), "tags", {"only"}),
+    (f(Task.tags).set(frozenset()), "tags", frozenset()),
+    (f(Task.notes).set(f(Task.notes).with_appended(["three"])), "notes", ["one", "two", "three"]),
+    (f(Task.notes).set(f(Task.notes).with_prepended(["zero"])), "notes", ["zero", "one", "two"]),
+    (f(Task.notes[0]).set("1"), "notes", ["1", "two"]),
+    (f(Task.notes[0]).remove(), "notes", ["two"]),
+    (f(Task.notes).set([]), "notes", []),
+    (f(Task.title).set(f(Task.title).or_default("x")), "title", "Buy milk"),
+]
+
+
+@pytest.mark.parametrize(("change", "field", "expected"), CHANGES, ids=repr)
+def test_a_change_has_the_same_effect_on_the_entity_and_in_the_store(
+    db: Session, change: Change, field: str, expected: Any
+) -> None:
+    saved = db.run(insert(TASK))
+    changed = db.run(update(saved, change))
+    assert getattr(changed, field) == expected
+    assert db.run(task_by_id("u", "t")) == changed
+    assert saved.with_changes(change) == changed.model_copy(update={"version": saved.version})
+
+
+def test_numbers_are_added_up_from_zero(db: Session) -> None:
+    db.run(insert(Comment(user_id="u", comment_id="c", score=5)))
+    at = comment_by_id("u", "c")
+    assert db.run(update(at, f(Comment.score).add(3))).score == 8
+    assert db.run(update(at, f(Comment.score).add(-10))).score == -2
+    assert db.run(update(at, f(Comment.score).set(f(Comment.score).plus(5)))).score == 3
+    assert db.run(update(at, f(Comment.score).set(f(Comment.score).minus(1)))).score == 2
+
+
+def test_a_field_inside_a_nested_model_is_changed_alone(db: Session) -> None:
+    db.run(insert(User(user_id="u", name="Ada", address=Address(city="Bern", street="Gasse"))))
+    at = user_by_id("u")
+    city: Any = User.address
+    changed = db.run(update(at, f(city.city).set("Basel")).when(f(city.street).eq("Gasse")))
+    assert changed.address == Address(city="Basel", street="Gasse")
+
+
+def test_a_nested_field_that_does_not_exist_is_an_attribute_error() -> None:
+    address: Any = User.address
+    with pytest.raises(AttributeError, match="address has no field 'town'"):
+        address.town  # noqa: B018
+
+
+def test_a_condition_on_another_entitys_field_is_refused() -> None:
+    with pytest.raises(OperationError, match="Task has no attribute 'name'"):
+        update(task_by_id("u", "t"), f(Task.title).set("x")).when(f(User.name).eq("Ada"))
+
+
+def test_a_change_of_another_entitys_field_is_refused() -> None:
+    with pytest.raises(OperationError, match="Task has no attribute 'name'"):
+        update(task_by_id("u", "t"), f(User.name).set("Ada"))
+
+
+@pytest.mark.parametrize("change", [f(Task.user_id).set("v"), f(Task.task_id).remove()])
+def test_a_key_field_cannot_be_changed(change: Change) -> None:
+    with pytest.raises(OperationError, match="is the key and cannot be updated"):
+        update(task_by_id("u", "t"), change)
+
+
+def test_the_version_cannot_be_changed_by_hand() -> None:
+    with pytest.raises(OperationError, match="is the version and cannot be updated"):
+        update(task_by_id("u", "t"), f(Task.version).set(9))
+
+
+def test_an_update_without_changes_is_refused() -> None:
+    with pytest.raises(OperationError, match="at least one change"):
+        update(task_by_id("u", "t"))
