@@ -21,6 +21,8 @@ PartitaError
 │   ├── TransactionConflict     another transaction holds the item
 │   ├── TokenMismatch           a client request token came again with another request
 │   ├── TokenInProgress         the first call with this token is still running
+│   ├── IdempotencyMismatch     an idempotency key came again with another request
+│   ├── IdempotencyInProgress   the first request with this idempotency key is still running
 │   ├── TableNotFound
 │   ├── TableInUse              the table exists already, or is being changed
 │   ├── StreamTrimmed           the position in the stream is older than what is kept
@@ -234,6 +236,20 @@ class TokenInProgress(RequestError):
     """The first call with this client request token is still running."""
 
     code = "token_in_progress"
+
+
+class IdempotencyMismatch(RequestError):
+    """An idempotency key came again with another request; nothing was written."""
+
+    code = "idempotency_mismatch"
+    hint = "Use a new key for a new request."
+
+
+class IdempotencyInProgress(RequestError):
+    """The first request with this idempotency key is still running."""
+
+    code = "idempotency_in_progress"
+    hint = "Send the same request again a little later."
 
 
 class TableNotFound(RequestError):

@@ -1,0 +1,326 @@
+"""Idempotent commands: the record of a command, its stored answer and its effect commit in one transaction.
+
+class Request(IdempotencyRecord, table=TABLE):
+    primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
+
+REQUESTS = Idempotency(Request)
+
+def add_task(task: Task) -> Plan[Task]:
+    write = create_task(task)
+    return Plan(write.saved, write)
+
+command = Command("u1", "the client's key", fingerprint("POST", "/tasks", body))
+outcome = db.run(REQUESTS.run(command, add_task(task), lambda task: Answer.of(task, status=201)))
+outcome.answer, outcome.replayed
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any, Final, Generic, TypeVar
+
+from msgspec import Struct
+from pydantic import BaseModel, Field
+
+from partita._entity import Entity, EntitySchema, schema_of
+from partita._fields import all_of, any_of, f
+from partita._patterns import get
+from partita.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    IdempotencyInProgress,
+    IdempotencyMismatch,
+    ModelError,
+    TransactionCancelled,
+)
+from partita.expressions._ast import Condition
+from partita.operations._get import Get
+from partita.operations._operation import Context, Operation, Procedure, Steps
+from partita.operations._transact import Action, Transaction, transact
+from partita.operations._writes import Delete, Put, Update, delete, update
+from partita.recipes._naming import snake
+from partita.recipes._reading import reading
+from partita.store._requests import PutItem
+
+R = TypeVar("R")
+Record = TypeVar("Record", bound="IdempotencyRecord")
+
+LIFETIME: Final = timedelta(hours=24)
+
+
+class IdempotencyRecord(Entity):
+    """What is remembered of a command. Subclass it with a table that has a TTL, and a key of `scope` and `key`."""
+
+    scope: str
+    """Who sent the command: the same key of another caller is another command."""
+    key: str
+    fingerprint: str
+    status: int | None = None
+    """None while the command is still running."""
+    body: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    owner: str | None = None
+    """Who is running the command, where its effect is outside the store."""
+    lease_until: int | None = None
+    created_at: int
+    ttl: int
+
+
+class Command(Struct, frozen=True):
+    """One command of one caller, told from others by the caller's own key for it."""
+
+    scope: str
+    key: str
+    fingerprint: str
+
+
+class Answer(Struct, frozen=True):
+    """What a command answers, in a form that is stored and given again."""
+
+    status: int = 200
+    body: str = ""
+    headers: Mapping[str, str] = {}
+
+    @classmethod
+    def of(cls, model: BaseModel, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
+        """The answer with a model as its JSON body."""
+        return cls(status, model.model_dump_json(), headers or {})
+
+
+class Outcome(Struct, frozen=True):
+    """The answer to a command, and whether it is that of an earlier run."""
+
+    answer: Answer
+    replayed: bool = False
+
+
+class Plan(Generic[R]):
+    """What a command is going to write, and what results from it; nothing has been written."""
+
+    __slots__ = ("actions", "result")
+
+    def __init__(self, result: R, *actions: Action) -> None:
+        self.result = result
+        self.actions = actions
+
+    def run(self) -> Procedure[R]:
+        """Write it, without remembering the command.
+
+        Raises:
+            ConditionFailed: the condition of an action was false, so nothing was written.
+        """
+        if self.actions:
+            try:
+                yield from transact(*self.actions)
+            except TransactionCancelled as cancelled:
+                raise _cause_of(cancelled) from cancelled
+        return self.result
+
+
+def fingerprint(*parts: str | bytes) -> str:
+    """A digest that tells one payload from another: of method, path and body, for instance."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.hexdigest()
+
+
+class Idempotency(Generic[Record]):
+    """Runs commands at most once each, remembering their answers in an entity of the user's."""
+
+    def __init__(self, record: type[Record], *, lifetime: timedelta = LIFETIME) -> None:
+        """Declare that commands are remembered in `record`.
+
+        Args:
+            record: a subclass of `IdempotencyRecord` with a table and a key.
+            lifetime: how long an answer is replayed.
+
+        Raises:
+            ModelError: the key is not made of scope and key, or records would not expire.
+        """
+        self._schema = schema_of(record)
+        self._lifetime = lifetime
+        _check_declaration(self._schema)
+
+        def by_key(scope: str, key: str) -> None:
+            """What is remembered of a command."""
+
+        by_key.__name__ = f"{snake(self._schema.name)}_by_key"
+        self._by_key = get(record)(by_key)
+
+    def run(
+        self, command: Command, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], Answer]
+    ) -> Procedure[Outcome]:
+        """Run a command once, or replay what it answered.
+
+        Args:
+            command: which one.
+            plan: what to write, or a procedure that reads and returns it. It is left alone on a replay.
+            answer: turns the plan's result into what is stored and answered.
+
+        Raises:
+            IdempotencyMismatch: the key was used with another payload.
+            IdempotencyInProgress: the command was begun elsewhere and is still running.
+            ConditionFailed: a condition of the plan was false; nothing is stored, so the command may come again.
+        """
+        found = yield from self.record(command).consistent()
+        if found is not None and found.status is not None:
+            return _replay(found, command)
+        planned = plan if isinstance(plan, Plan) else (yield from reading(plan))
+        given = answer(planned.result)
+        remember = self._claim(command, given)
+        try:
+            yield from _Once((*planned.actions, remember))
+        except TransactionCancelled as cancelled:
+            first = cancelled.reasons[-1].error
+            if first is not None:
+                return _replay(first.current, command)
+            raise _cause_of(cancelled) from cancelled
+        return Outcome(given)
+
+    def begin(self, command: Command, *, owner: str, lease: timedelta) -> Operation[Outcome | None]:
+        """Claim a command whose effect is outside the store. None: it is the owner's to run; else its earlier outcome.
+
+        The owner has until the lease runs out to `complete` or `abandon` it. After that, the same command may be
+        begun again, so its effect may happen twice if the first owner died or was late.
+
+        Raises:
+            IdempotencyMismatch: the key was used with another payload.
+            IdempotencyInProgress: another owner is running it.
+        """
+        return _Begin(self._claim(command, None, owner, lease))
+
+    def complete(self, command: Command, answer: Answer, *, owner: str) -> Update[Record]:
+        """Remember the answer of a command that was begun; alone, or in a transaction with what it writes.
+
+        Raises:
+            ConditionFailed: another owner has taken the command over.
+        """
+        record = self._schema.cls
+        return update(
+            self.record(command),
+            f(record.status).set(answer.status),
+            f(record.body).set(answer.body),
+            f(record.headers).set(dict(answer.headers)),
+            f(record.lease_until).remove(),
+        ).when(_is_running_for(record, owner))
+
+    def abandon(self, command: Command, *, owner: str) -> Delete[Record]:
+        """Forget a command that was begun and did nothing, so that it may come again at once."""
+        return delete(self.record(command)).when(_is_running_for(self._schema.cls, owner))
+
+    def record(self, command: Command) -> Get[Record]:
+        """What is remembered of a command."""
+        return self._by_key(command.scope, command.key)
+
+    def _claim(
+        self,
+        command: Command,
+        answer: Answer | None,
+        owner: str | None = None,
+        lease: timedelta | None = None,
+    ) -> _Claim:
+        return _Claim(self._schema, command, self._lifetime, answer, owner, lease)
+
+
+class _Claim(Struct, frozen=True):
+    """Writing the record of a command that nobody else has: no record, an expired one, or one with an expired lease."""
+
+    schema: EntitySchema[Any]
+    command: Command
+    lifetime: timedelta
+    answer: Answer | None
+    owner: str | None
+    lease: timedelta | None
+
+    def action(self, context: Context) -> PutItem:
+        """The request that is sent, alone or in a transaction."""
+        now = int(context.clock())
+        return Put(self.schema, self._record(now), condition=self._free(now)).action(context)
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:  # noqa: ARG002 - one signature
+        """Someone has the command; `current` is the record, which was live when the condition was tried."""
+        current = None if error.item is None else self.schema.entity(error.item)
+        return AlreadyExists("The command came before.", item=error.item, current=current)
+
+    def _record(self, now: int) -> IdempotencyRecord:
+        record: IdempotencyRecord = self.schema.cls(
+            scope=self.command.scope,
+            key=self.command.key,
+            fingerprint=self.command.fingerprint,
+            status=None if self.answer is None else self.answer.status,
+            body="" if self.answer is None else self.answer.body,
+            headers={} if self.answer is None else dict(self.answer.headers),
+            owner=self.owner,
+            lease_until=None if self.lease is None else now + int(self.lease.total_seconds()),
+            created_at=now,
+            ttl=now + int(self.lifetime.total_seconds()),
+        )
+        return record
+
+    def _free(self, now: int) -> Condition:
+        record: type[IdempotencyRecord] = self.schema.cls
+        lease_is_over = all_of(
+            f(record.lease_until).le(now),
+            f(record.fingerprint).eq(self.command.fingerprint),
+        )
+        return any_of(f(record.scope).missing(), f(record.ttl).le(now), lease_is_over)
+
+
+class _Begin(Operation[Outcome | None], frozen=True):
+    """Claim a command, or find out what became of it."""
+
+    claim: _Claim
+
+    def default_name(self) -> str:
+        """The name of the operation."""
+        return f"{self.claim.schema.name}.begin"
+
+    def steps(self, context: Context) -> Steps[Outcome | None]:
+        """One conditional put; where it fails, the record that is there decides."""
+        try:
+            yield self.claim.action(context)
+        except ConditionFailed as error:
+            return _replay(self.claim.explain(error, context).current, self.claim.command)
+        return None
+
+
+class _Once(Transaction, frozen=True):
+    """The transaction of a command and its record, metered under the name of the command's first write."""
+
+    def default_name(self) -> str:
+        """The name of the first action that has one."""
+        names = [action.name for action in self.actions if isinstance(action, Operation)]
+        return f"{names[0]}.once" if names else "once"
+
+
+def _replay(record: IdempotencyRecord, command: Command) -> Outcome:
+    if record.fingerprint != command.fingerprint:
+        raise IdempotencyMismatch("This idempotency key was used with another request.")
+    if record.status is None:
+        raise IdempotencyInProgress("The first request with this idempotency key is still running.")
+    return Outcome(Answer(record.status, record.body, record.headers), replayed=True)
+
+
+def _cause_of(cancelled: TransactionCancelled) -> ConditionFailed | TransactionCancelled:
+    """What the first action whose condition was false would have raised by itself."""
+    return next((reason.error for reason in cancelled.reasons if reason.error is not None), cancelled)
+
+
+def _is_running_for(record: type[IdempotencyRecord], owner: str) -> Condition:
+    return all_of(f(record.owner).eq(owner), f(record.status).missing())
+
+
+def _check_declaration(schema: EntitySchema[Any]) -> None:
+    if schema.expires != schema.attribute("ttl"):
+        message = f"{schema.name} would never expire: its `ttl` is not the TTL attribute of {schema.table!r}."
+        hint = 'Declare Table(…, ttl="ttl"), or the field as ttl: int = Field(alias="…").'
+        raise ModelError(message, owner=schema.cls, hint=hint)
+    own = set(schema.cls.model_fields) - set(IdempotencyRecord.model_fields)
+    if required := sorted(name for name in own if schema.cls.model_fields[name].is_required()):
+        message = f"{schema.name}: nobody gives {', '.join(required)} a value."
+        raise ModelError(message, owner=schema.cls, hint="Give it a default.")
