@@ -8,15 +8,16 @@ A package adds a service of its own with one line in its `pyproject.toml`:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from partita._cost import Budget
 from partita._patterns import Pattern
 from partita._table import Table
-from partita.errors import PartitaError
 from partita.operations._operation import Operation, Procedure
 
 if TYPE_CHECKING:
@@ -26,12 +27,6 @@ GROUP: Final = "partita.services"
 
 Seed: TypeAlias = Callable[[float], Sequence[Operation[Any] | Procedure[Any]]]
 """Gives the steps that write sample data, for the time that it is. A step that meets its own item is done already."""
-
-
-class UnknownService(PartitaError):
-    """No installed package declares a service of that name."""
-
-    code = "unknown_service"
 
 
 class Service(Struct, frozen=True):
@@ -58,14 +53,23 @@ def discover() -> tuple[Service, ...]:
     return tuple(sorted(found, key=lambda service: service.name))
 
 
-def choose(services: Sequence[Service], names: Iterable[str]) -> tuple[Service, ...]:
-    """The services of those names, in that order; all of them where no name is given.
+class PatternSummary(Struct, frozen=True):
+    """What a reader wants to know of an access pattern, on a page or in a listing."""
 
-    Raises:
-        UnknownService: there is none of such a name.
-    """
-    known = {service.name: service for service in services}
-    for name in (wanted := tuple(names)):
-        if name not in known:
-            raise UnknownService(f"There is no service {name!r}.", hint=f"There is: {', '.join(known) or 'none'}.")
-    return tuple(known[name] for name in wanted) or tuple(services)
+    name: str
+    kind: str
+    index: str | None
+    """The index that serves it; None for the table itself and for writes."""
+    served_by: str
+    """The same for people: an index, the table, or a dash."""
+    parameters: dict[str, str]
+    budget: Budget | None
+    doc: str
+
+
+def summary_of(pattern: Pattern) -> PatternSummary:
+    """The summary of a declared access pattern."""
+    parameters = pattern.signature.parameters.values()
+    types = {parameter.name: inspect.formatannotation(parameter.annotation).strip("'") for parameter in parameters}
+    served_by = "-" if pattern.key is None else pattern.index or "table"
+    return PatternSummary(pattern.name, pattern.kind, pattern.index, served_by, types, pattern.budget, pattern.doc)

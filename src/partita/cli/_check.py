@@ -1,0 +1,16 @@
+"""`partita check`: look for damage in the database."""
+
+from __future__ import annotations
+
+import click
+
+from partita.cli._data import DataFolder, data_option
+
+
+@click.command()
+@data_option
+def check(data: DataFolder) -> None:
+    """Read the whole database and prove that items, indexes and streams agree. Changes nothing."""
+    with data.open_existing() as store:
+        store.verify()
+    click.echo(f"{data.database}: sound")

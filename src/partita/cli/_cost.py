@@ -1,0 +1,44 @@
+"""`partita cost`: what each access pattern may consume, and what it does consume on sample data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from partita.cli._measure import Measurement, measure
+from partita.cli._output import echo_json, echo_table, json_option
+from partita.cli._services import services_argument
+from partita.service import Service
+
+
+@click.command()
+@services_argument
+@json_option
+def cost(services: Sequence[Service], *, as_json: bool) -> None:
+    """Run every access pattern on sample data in memory, and compare what it consumes with its budget.
+
+    Exits with 1 if one consumed more than it declares.
+    """
+    measured = {service.name: measure(service) for service in services}
+    if as_json:
+        echo_json(measured)
+    else:
+        for service in services:
+            click.secho(service.title, bold=True)
+            rows = [_row(measurement) for measurement in measured[service.name]]
+            echo_table(("PATTERN", "KIND", "INDEX", "BUDGET", "MEASURED", ""), rows)
+    over = [m.pattern for measurements in measured.values() for m in measurements if m.verdict == "over"]
+    if over:
+        raise click.ClickException(f"Over budget: {', '.join(over)}.")
+
+
+def _row(measurement: Measurement) -> tuple[str, ...]:
+    return (
+        measurement.pattern,
+        measurement.kind,
+        measurement.index or "-",
+        str(measurement.budget or "-"),
+        str(measurement.measured or "-"),
+        measurement.verdict,
+    )

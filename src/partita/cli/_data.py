@@ -1,0 +1,116 @@
+"""The data folder: the embedded database, and the secret that signs tokens and cursors."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import click
+from msgspec import Struct
+
+from partita import EmbeddedStore
+from partita.errors import StoreError, StoreReadOnly
+
+_SECRET_BYTES: Final = 32
+
+
+class DataFolder(Struct, frozen=True):
+    """Where one installation keeps what it must not lose."""
+
+    path: Path
+
+    @property
+    def database(self) -> Path:
+        """The file of the embedded database."""
+        return self.path / "partita.db"
+
+    def create(self) -> None:
+        """Make the folder, for its owner alone, where there is none yet.
+
+        Raises:
+            StoreReadOnly: it cannot be made.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StoreReadOnly(f"The folder {self.path} cannot be made ({error.strerror}).") from error
+
+    def open(self, *, sweep_every: float | None = None) -> EmbeddedStore:
+        """Open the database, which is made where there is none.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+        self.create()
+        return EmbeddedStore(self.database, sweep_every=sweep_every)
+
+    def open_existing(self) -> EmbeddedStore:
+        """Open the database that must be there.
+
+        Raises:
+            StoreError: there is none, or it cannot be opened.
+        """
+        if not self.database.exists():
+            hint = "Start `partita serve` first, or name another folder with --data."
+            raise StoreError(f"There is no database in {self.path}.", hint=hint)
+        return EmbeddedStore(self.database)
+
+    def secret(self, purpose: str) -> bytes:
+        """The secret for one purpose, derived from the key that is made on first use and never changes.
+
+        Raises:
+            StoreReadOnly: the key can be neither read nor made.
+        """
+        self.create()
+        try:
+            key = _read_or_make(self.path / "secret.key")
+        except OSError as error:
+            raise StoreReadOnly(f"The key {self.path / 'secret.key'} cannot be used ({error.strerror}).") from error
+        return hmac.digest(key, purpose.encode(), hashlib.sha256)
+
+
+def _read_or_make(path: Path) -> bytes:
+    if not path.exists():
+        handle, unfinished = tempfile.mkstemp(dir=path.parent)  # readable by its owner alone
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(_SECRET_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(unfinished, path)  # whole or not at all, and never over another process's key
+        except FileExistsError:
+            pass
+        finally:
+            Path(unfinished).unlink()
+    return path.read_bytes()
+
+
+def default_folder() -> Path:
+    """The folder in the user's data directory, by the rules of the platform."""
+    if sys.platform in ("win32", "darwin"):
+        return Path(click.get_app_dir("partita"))
+    home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(home).expanduser() / "partita"
+
+
+def _to_folder(context: click.Context, parameter: click.Parameter, value: Path) -> DataFolder:  # noqa: ARG001 - click's
+    return DataFolder(value)
+
+
+data_option = click.option(
+    "--data",
+    envvar="PARTITA_DATA",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=default_folder,
+    show_default="partita in your data directory",
+    show_envvar=True,
+    callback=_to_folder,
+    help="Folder of the embedded database.",
+)
+"""The option `--data`, which gives the command a `DataFolder`."""

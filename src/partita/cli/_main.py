@@ -1,0 +1,39 @@
+"""The command `partita` with all its subcommands; errors of ours become one clear line and exit code 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from partita.cli._backup import backup
+from partita.cli._check import check
+from partita.cli._completion import completion
+from partita.cli._cost import cost
+from partita.cli._explain import explain
+from partita.cli._patterns import patterns
+from partita.cli._seed import seed
+from partita.cli._serve import serve
+from partita.cli._token import token
+from partita.errors import PartitaError
+
+
+class ClearErrors(click.Group):
+    """A group of commands whose errors say what to do, without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except PartitaError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=ClearErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="partita", message="%(prog)s %(version)s")
+def main() -> None:
+    """Run and look into services that are built on Partita."""
+
+
+for command in (serve, patterns, explain, cost, seed, token, backup, check, completion):
+    main.add_command(command)

@@ -1,0 +1,40 @@
+"""`partita seed`: sample data for the services."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import click
+
+from partita import Session
+from partita.cli._data import DataFolder, data_option
+from partita.cli._services import services_argument
+from partita.errors import AlreadyExists
+from partita.service import Service
+
+
+@click.command()
+@services_argument
+@data_option
+def seed(services: Sequence[Service], data: DataFolder) -> None:
+    """Fill the services with sample data. What is there already stays as it is."""
+    with data.open() as store:
+        session = Session(store)
+        for service in services:
+            session.create_tables(service.tables)
+            plant(service, session)
+
+
+def plant(service: Service, session: Session) -> None:
+    """Write a service's sample data, with a progress bar, and say how much of it was new."""
+    steps = service.seed(time.time()) if service.seed else ()
+    new = 0
+    with click.progressbar(steps, label=f"Sample data of {service.name}") as shown:
+        for step in shown:
+            try:
+                session.run(step)
+                new += 1
+            except AlreadyExists:
+                continue
+    click.echo(f"{service.name}: {new} new, {len(steps) - new} there already")

@@ -1,0 +1,110 @@
+"""`partita serve`: run services on the embedded database, in one process on one port."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Final
+
+import click
+
+from partita import AsyncSession, Session
+from partita.cli._data import DataFolder, data_option
+from partita.cli._extra import needs_serve
+from partita.cli._seed import plant
+from partita.cli._services import services_argument
+from partita.errors import TableNotFound
+from partita.service import Service
+from partita.store._interface import Store
+from partita.store._requests import DescribeTable
+
+SWEEP_SECONDS: Final = 60.0
+DRAIN_SECONDS: Final = 10
+
+
+def _embedded_only(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
+    if value != "embedded":
+        raise click.BadParameter(
+            "DynamoDB endpoints are not available yet. Leave it out to use the embedded database in --data."
+        )
+    return value
+
+
+@click.command()
+@services_argument
+@data_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--store",
+    default="embedded",
+    show_default=True,
+    expose_value=False,
+    callback=_embedded_only,
+    metavar="URL",
+    help="Where the data is. Only the embedded database for now.",
+)
+@click.option("--no-seed", is_flag=True, help="No sample data on the first start.")
+@needs_serve
+def serve(services: Sequence[Service], data: DataFolder, host: str, port: int, *, no_seed: bool) -> None:
+    """Serve the named services, or all of them, until Ctrl-C or SIGTERM."""
+    with _listening(host, port) as listener, closing(data.open(sweep_every=SWEEP_SECONDS)) as store:
+        _prepare(services, store, with_samples=not no_seed)
+        _run(services, store, data, listener)
+    click.echo("Stopped.")
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        message = f"Cannot listen on {host}, port {port}: {error.strerror}. Choose another with --host and --port."
+        raise click.ClickException(message) from error
+    with listener:
+        yield listener
+
+
+def _prepare(services: Sequence[Service], store: Store, *, with_samples: bool) -> None:
+    """Create the tables; a service that had none of them yet gets its sample data."""
+    session = Session(store)
+    for service in services:
+        is_new = not any(_exists(store, table.name) for table in service.tables)
+        session.create_tables(service.tables)
+        if is_new and with_samples and service.seed is not None:
+            plant(service, session)
+
+
+def _exists(store: Store, table: str) -> bool:
+    try:
+        store.execute(DescribeTable(table))
+    except TableNotFound:
+        return False
+    return True
+
+
+def _run(services: Sequence[Service], store: Store, data: DataFolder, listener: socket.socket) -> None:
+    import uvicorn
+
+    from partita.http import Identity, build_app
+
+    session = AsyncSession(store, secret=data.secret("cursors"))
+    app = build_app(services, session, Identity(data.secret("tokens")))
+    config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=DRAIN_SECONDS)
+    # When it has drained, the server raises the signal that stopped it once more; here that has done its work.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    signal.signal(signal.SIGINT, lambda *_: None)
+    click.echo(_banner(services, data, listener))
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _banner(services: Sequence[Service], data: DataFolder, listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    lines = [f"Partita serves at {base}/ from {data.path}", ""]
+    lines += [f"  {service.title:<12} {base}/{service.name}/api" for service in services]
+    lines += ["", "Get a token:", f"  partita token --user demo --data {data.path}", "Stop with Ctrl-C."]
+    return "\n".join(lines)

@@ -1,0 +1,26 @@
+"""Building blocks for services that speak HTTP: one app for all of them, identity, problems, paging and ETags."""
+
+from partita.http._app import build_app
+from partita.http._dependencies import CurrentCaller, Db, Now
+from partita.http._etag import IfMatch, etag, precondition
+from partita.http._identity import Caller, Identity, Role
+from partita.http._paging import Listing, Paging
+from partita.http._problems import Problem, Refusal, describe_problems
+
+__all__ = [
+    "Caller",
+    "CurrentCaller",
+    "Db",
+    "Identity",
+    "IfMatch",
+    "Listing",
+    "Now",
+    "Paging",
+    "Problem",
+    "Refusal",
+    "Role",
+    "build_app",
+    "describe_problems",
+    "etag",
+    "precondition",
+]

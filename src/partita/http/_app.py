@@ -1,0 +1,83 @@
+"""One app for all services: each API under `/<service>/api`, the landing page at `/`, and `/healthz`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response
+from starlette.middleware import Middleware
+
+from partita import AsyncSession
+from partita.http._capacity import ConsumedCapacity
+from partita.http._identity import Identity
+from partita.http._landing import landing_response, render_landing
+from partita.http._limits import MAX_BODY_BYTES, BodyLimit
+from partita.http._problems import answer_with_problems, describe_problems, problem_schemas
+from partita.http._request_id import RequestId
+from partita.service import Service
+from partita.store._requests import ListTables
+
+
+def build_app(
+    services: Sequence[Service], session: AsyncSession, identity: Identity, *, max_body_bytes: int = MAX_BODY_BYTES
+) -> FastAPI:
+    """The app that serves the services.
+
+    Args:
+        services: each is served at its own path.
+        session: runs the operations of all of them.
+        identity: says who is calling.
+        max_body_bytes: a larger body is refused.
+    """
+    app = FastAPI(
+        title="Partita",
+        openapi_url=None,
+        middleware=[
+            Middleware(RequestId),
+            Middleware(ConsumedCapacity, meter=session.meter),
+            Middleware(BodyLimit, max_bytes=max_body_bytes),
+        ],
+    )
+    answer_with_problems(app)
+    for service in services:
+        app.mount(f"/{service.name}/api", _service_app(service, session, identity))
+    page = render_landing(services)
+
+    @app.get("/healthz")
+    async def healthz() -> Response:
+        await session.store.execute_async(ListTables())
+        return JSONResponse({"status": "ok"})
+
+    @app.get("/")
+    async def landing() -> Response:
+        return landing_response(page)
+
+    return app
+
+
+class _ServiceApp(FastAPI):
+    """One service's API, whose OpenAPI description knows our problems."""
+
+    def openapi(self) -> dict[str, Any]:
+        description = super().openapi()
+        description["components"]["schemas"].update(problem_schemas())
+        return description
+
+
+def _service_app(service: Service, session: AsyncSession, identity: Identity) -> FastAPI:
+    app = _ServiceApp(
+        title=service.title,
+        summary=service.summary,
+        version=version("partita"),
+        docs_url=None,  # these pages load their scripts from outside
+        redoc_url=None,
+        responses=describe_problems(401, 413, 422, 500, 503),
+    )
+    app.state.session = session
+    app.state.identity = identity
+    answer_with_problems(app)
+    app.include_router(service.router())
+    return app

@@ -1,0 +1,39 @@
+"""What a route may ask for: the session, the caller, the time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from partita import AsyncSession
+from partita.http._identity import Caller, Identity, unauthenticated
+
+_BEARER: Final = HTTPBearer(auto_error=False, bearerFormat="JWT", description="`partita token --user ID` prints one.")
+
+
+def _session(request: Request) -> AsyncSession:
+    session: AsyncSession = request.app.state.session
+    return session
+
+
+def _caller(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]) -> Caller:
+    if credentials is None:
+        raise unauthenticated("The request has no token.")
+    identity: Identity = request.app.state.identity
+    return identity.caller(credentials.credentials)
+
+
+def _now(request: Request) -> int:
+    return int(_session(request).context.clock())
+
+
+Db = Annotated[AsyncSession, Depends(_session)]
+"""The session that runs operations."""
+
+CurrentCaller = Annotated[Caller, Depends(_caller)]
+"""Who sent the request; 401 without a token."""
+
+Now = Annotated[int, Depends(_now)]
+"""The time in seconds since the epoch."""

@@ -1,0 +1,83 @@
+"""Who is calling: bearer tokens, signed with the key of this installation (JWT, HS256)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+import jwt
+from msgspec import Struct
+
+from partita._clock import Clock, system_clock
+from partita.http._problems import Refusal
+
+ALGORITHM: Final = "HS256"
+LIFETIME: Final = timedelta(days=30)
+MAX_USER_ID: Final = 128
+
+
+class Role(StrEnum):
+    """What a caller may do: use the services, or operate them too."""
+
+    USER = "user"
+    OPERATOR = "operator"
+
+
+class Caller(Struct, frozen=True):
+    """Who sent a request."""
+
+    user_id: str
+    role: Role = Role.USER
+
+
+class Identity:
+    """Issues and checks tokens with one secret key."""
+
+    def __init__(self, key: bytes, clock: Clock = system_clock) -> None:
+        self._key = key
+        self._clock = clock
+
+    def token(self, caller: Caller, lifetime: timedelta = LIFETIME) -> str:
+        """A token that says who the caller is, for a time.
+
+        Raises:
+            ValueError: the user id is empty or too long.
+        """
+        if not _usable(caller.user_id):
+            raise ValueError(f"A user id has 1 to {MAX_USER_ID} characters.")
+        now = int(self._clock())
+        expires = now + int(lifetime.total_seconds())
+        claims = {"sub": caller.user_id, "role": caller.role.value, "iat": now, "exp": expires}
+        return jwt.encode(claims, self._key, ALGORITHM)
+
+    def caller(self, token: str) -> Caller:
+        """The caller that a token names.
+
+        Raises:
+            Refusal: 401, the token is not ours, was altered, or has expired.
+        """
+        try:
+            claims = jwt.decode(token, self._key, [ALGORITHM], options={"require": ["exp", "sub"]})
+            caller = Caller(claims["sub"], Role(claims.get("role", Role.USER)))
+        except (jwt.InvalidTokenError, ValueError) as error:
+            expired = isinstance(error, jwt.ExpiredSignatureError)
+            raise unauthenticated("The token has expired." if expired else "The token is not valid.") from None
+        if not _usable(caller.user_id):
+            raise unauthenticated("The token names no usable user.")
+        return caller
+
+
+def unauthenticated(detail: str) -> Refusal:
+    """The refusal of a request that does not say who is calling."""
+    return Refusal(
+        401,
+        "unauthenticated",
+        detail,
+        hint="Send `Authorization: Bearer TOKEN`; `partita token --user ID` prints one.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
+def _usable(user_id: str) -> bool:
+    return 0 < len(user_id) <= MAX_USER_ID

@@ -1,0 +1,150 @@
+"""Errors as `application/problem+json` (RFC 9457), each with a stable code and a hint; never a stack trace."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from partita import errors
+
+logger: Final = logging.getLogger("partita.http")
+
+MEDIA_TYPE: Final = "application/problem+json"
+SERVER_ERROR: Final = 500
+
+STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
+    errors.InvalidCursor: 400,
+    errors.InvalidKey: 422,
+    errors.ConditionFailed: 409,
+    errors.ItemMissing: 404,
+    errors.TransactionCancelled: 409,
+    errors.TransactionConflict: 409,
+    errors.TokenInProgress: 409,
+    errors.TokenMismatch: 422,
+    errors.Throttled: 503,
+    errors.Unprocessed: 503,
+    errors.StoreBusy: 503,
+    errors.StoreClosed: 503,
+    errors.StoreFull: 503,
+    errors.StoreUnavailable: 503,
+}
+"""The status for each error and those below it in the tree; all others are faults of the service."""
+
+RETRY_LATER: Final = {"Retry-After": "1"}
+
+
+class FieldProblem(BaseModel):
+    """One part of a request that is wrong."""
+
+    location: str = Field(examples=["body"], description="body, query, path or header")
+    field: str = Field(examples=["title"])
+    message: str = Field(examples=["Field required"])
+
+
+class Problem(BaseModel):
+    """What went wrong, and what to do about it."""
+
+    type: str = "about:blank"
+    title: str = Field(examples=["Conflict"])
+    status: int = Field(examples=[409])
+    code: str = Field(examples=["version_conflict"], description="stable; made for programs")
+    detail: str = Field(examples=["Another writer changed this Task first."])
+    hint: str | None = Field(default=None, examples=["Read again, and apply the change to the current item."])
+    errors: list[FieldProblem] | None = Field(default=None, description="the fields that are wrong, for a 422")
+
+
+class Refusal(HTTPException):
+    """Raised by routes and middleware to refuse a request with a problem of their own."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, *, hint: str | None = None, headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(status, detail, headers)
+        self.code = code
+        self.hint = hint
+
+
+def problem_response(
+    status: int, code: str, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any
+) -> JSONResponse:
+    """A problem as a response."""
+    problem = Problem(title=HTTPStatus(status).phrase, status=status, code=code, detail=detail, **more)
+    return JSONResponse(problem.model_dump(exclude_none=True), status, headers, MEDIA_TYPE)
+
+
+def answer_with_problems(app: FastAPI) -> None:
+    """Make an app answer every error with a problem."""
+    app.add_exception_handler(errors.PartitaError, _partita_error)
+    app.add_exception_handler(RequestValidationError, _invalid_request)
+    app.add_exception_handler(StarletteHTTPException, _http_error)
+    app.add_exception_handler(Exception, _fault)
+
+
+def describe_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The error answers of a route, for its OpenAPI description."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
+
+
+def problem_schemas() -> dict[str, Any]:
+    """The schemas that the error answers in an OpenAPI description refer to."""
+    schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {**schema.pop("$defs"), "Problem": schema}
+
+
+def status_of(error: errors.PartitaError) -> int:
+    """The status that an error is answered with."""
+    return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), SERVER_ERROR)
+
+
+async def _partita_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, errors.PartitaError)  # noqa: S101 - registered for these only
+    status = status_of(error)
+    if status < SERVER_ERROR:
+        return problem_response(status, error.code, error.message, hint=error.hint or None)
+    # The message of a fault is for the operator: it may name files and keys.
+    logger.error("%s %s failed: %s", request.method, request.url.path, error, exc_info=error)
+    if status == SERVER_ERROR:
+        return _failed(request, error.code)
+    return problem_response(
+        status, error.code, "The service cannot answer at the moment.", hint="Try again.", headers=RETRY_LATER
+    )
+
+
+async def _invalid_request(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these only
+    problems = [_field_problem(detail) for detail in error.errors()]
+    detail = "; ".join(f"{problem.field or problem.location}: {problem.message}" for problem in problems)
+    return problem_response(422, "invalid_request", detail, errors=problems)
+
+
+def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
+    location, *path = detail["loc"]
+    field = "" if detail["type"] == "json_invalid" else ".".join(str(part) for part in path)
+    return FieldProblem(location=str(location), field=field, message=detail["msg"].removeprefix("Value error, "))
+
+
+async def _http_error(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature
+    assert isinstance(error, StarletteHTTPException)  # noqa: S101 - registered for these only
+    if isinstance(error, Refusal):
+        return problem_response(error.status_code, error.code, error.detail, hint=error.hint, headers=error.headers)
+    code = HTTPStatus(error.status_code).name.lower()
+    return problem_response(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _fault(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the server logs the error
+    return _failed(request, "internal")
+
+
+def _failed(request: Request, code: str) -> JSONResponse:
+    headers = {"X-Request-Id": request.state.request_id}
+    hint = "Tell the operator the X-Request-Id of this answer."
+    return problem_response(SERVER_ERROR, code, "The service failed.", hint=hint, headers=headers)

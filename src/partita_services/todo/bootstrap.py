@@ -1,0 +1,110 @@
+"""The To-Do service as `partita serve` runs it, and its sample data."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from partita import Put, Ulids, insert
+from partita.service import Service
+from partita_services.todo.model import TABLE, Priority, Status, Task, User, create_task
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+SAMPLE_USER: Final = "demo"
+_DAY: Final = 86_400
+_FIRST_SAMPLE: Final = datetime(2026, 1, 5, 8, tzinfo=UTC).timestamp()
+
+
+class _Sample(NamedTuple):
+    title: str
+    status: Status = Status.PENDING
+    priority: Priority | None = None
+    category: str | None = None
+    due_in: int | None = None
+    """Days from today."""
+    description: str | None = None
+
+
+_DONE, _DOING, _DROPPED, _OPEN = Status.COMPLETED, Status.IN_PROGRESS, Status.CANCELLED, Status.PENDING
+_URGENT, _HIGH, _MEDIUM, _LOW = Priority
+
+_SAMPLES: Final = (
+    _Sample("Renew the passport", _DOING, _URGENT, "family", 9, "Photos are done. The form needs both signatures."),
+    _Sample("Book the dentist", _OPEN, _MEDIUM, "health", 3, "Ask for a morning; the last filling still hurts a bit."),
+    _Sample("File the tax return", _OPEN, _HIGH, "money", 21, "Receipts are in the blue folder."),
+    _Sample("Pay the electricity bill", _DONE, _HIGH, "money", -4),
+    _Sample("Compare home insurance offers", _OPEN, _LOW, "money", 40),
+    _Sample("Fix the dripping kitchen tap", _DOING, _MEDIUM, "home", 0, "Washer 3/8 inch; the shop closes at six."),
+    _Sample("Repaint the balcony", _DROPPED, _LOW, "home", None, "Waiting for spring after all."),
+    _Sample("Descale the coffee machine", _OPEN, _LOW, "home"),
+    _Sample("Change the smoke detector batteries", _DONE, _URGENT, "home", -12),
+    _Sample("Prepare the quarterly review", _DOING, _HIGH, "work", 2, "Numbers from Priya, slides from last quarter."),
+    _Sample("Answer the auditor's questions", _OPEN, _URGENT, "work", 1, "Questions 4, 7 and 11 are still open."),
+    _Sample("Write the on-call handover", _DONE, _MEDIUM, "work", -1),
+    _Sample("Interview the second candidate", _OPEN, _HIGH, "work", 5),
+    _Sample("Clean up the staging accounts", _OPEN, _LOW, "work"),
+    _Sample("Move the build to the new runners", _DROPPED, _MEDIUM, "work", -8, "The old ones stay another year."),
+    _Sample("Run ten kilometres", _DOING, _MEDIUM, "health", 14, "Seven so far, without a break."),
+    _Sample("Refill the prescription", _DONE, _HIGH, "health", -2),
+    _Sample("Sign up for the swimming course", _OPEN, None, "health", 30),
+    _Sample("Call grandmother", _OPEN, _HIGH, "family", 0),
+    _Sample("Find a birthday present for Noor", _OPEN, _MEDIUM, "family", 6, "She mentioned a book on bird song."),
+    _Sample("Plan the summer trip", _DOING, _LOW, "family", 60, "Night train as far as possible."),
+    _Sample("Return the library books", _OPEN, _URGENT, "errands", -1, "Two of them are reserved by someone else."),
+    _Sample("Pick up the bicycle", _DONE, _MEDIUM, "errands", -3),
+    _Sample("Order printer paper", _OPEN, None, "errands"),
+    _Sample("Learn to juggle", _OPEN),
+    _Sample("Read the C# and F# comparison", _OPEN, _LOW, "C# / F#", 12),
+)
+
+
+def seed(now: float) -> Sequence[Put[User] | Put[Task]]:
+    """A user with some weeks of tasks behind and before them; their identifiers are always the same."""
+    user = User(
+        user_id=SAMPLE_USER,
+        email="demo@example.com",
+        name="Demo Reader",
+        created_at=int(now) - 60 * _DAY,
+        updated_at=int(now) - 60 * _DAY,
+    )
+    return [insert(user), *(create_task(_task(number, sample, int(now))) for number, sample in enumerate(_SAMPLES))]
+
+
+def _task(number: int, sample: _Sample, now: int) -> Task:
+    new_id = Ulids(lambda: _FIRST_SAMPLE + number * _DAY, random.Random(number))  # noqa: S311 - always the same
+    created_at = now - (len(_SAMPLES) - number) * _DAY
+    today = datetime.fromtimestamp(now, UTC).date()
+    completed_at = now - _DAY // 2 if sample.status is Status.COMPLETED else None
+    return Task(
+        user_id=SAMPLE_USER,
+        task_id=new_id(),
+        title=sample.title,
+        description=sample.description,
+        status=sample.status,
+        priority=sample.priority,
+        category=sample.category,
+        due_date=None if sample.due_in is None else today + timedelta(days=sample.due_in),
+        created_at=created_at,
+        updated_at=completed_at or created_at,
+        completed_at=completed_at,
+    )
+
+
+def _router() -> APIRouter:
+    from partita_services.todo.http import ROUTER  # noqa: PLC0415 - the model is of use without the HTTP extra
+
+    return ROUTER
+
+
+SERVICE: Final = Service(
+    name="todo",
+    title="To-Do",
+    summary="A user's tasks by status, due date, priority and category.",
+    tables=(TABLE,),
+    router=_router,
+    seed=seed,
+)

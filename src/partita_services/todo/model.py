@@ -1,0 +1,203 @@
+"""The To-Do data model: one table, four sparse indexes, and every access pattern with its budget.
+
+Budgets are for tasks of up to 1 KB. A page of 100 such tasks is 12.5 RCU, the default page of 20 is 2.5.
+A write is charged on the table and on each index: a create or delete with all four of them 5 WCU,
+a change of status 6 (the entry moves within its index), a change of all four indexed fields 9.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, ClassVar, Final
+
+from pydantic import Field, StringConstraints
+
+from partita import (
+    Delete,
+    Entity,
+    Get,
+    Index,
+    Key,
+    Put,
+    Query,
+    Rcu,
+    Span,
+    Table,
+    Version,
+    Wcu,
+    delete,
+    get,
+    insert,
+    new_ulid,
+    pattern,
+    put,
+    query,
+)
+
+TABLE: Final = Table(
+    "todo-app-data",
+    indexes=[Index("GSI1"), Index("GSI2"), Index("GSI3"), Index("GSI4")],
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+PAGE: Final = Rcu(12.5)
+"""A page of 100 tasks of 1 KB."""
+
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Description = Annotated[str, StringConstraints(max_length=4_000)]
+Category = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+
+
+class Status(StrEnum):
+    """Where a task stands."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+
+
+class Priority(StrEnum):
+    """How urgent a task is, most urgent first."""
+
+    URGENT = "urgent"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    def __key__(self) -> str:
+        """In keys the rank comes first, so that the most urgent sorts first."""
+        return f"{_RANK[self]}-{self}"
+
+
+_RANK: Final = {priority: rank for rank, priority in enumerate(Priority, start=1)}
+
+
+class User(Entity, table=TABLE):
+    """Someone who has tasks."""
+
+    primary: ClassVar = Key("USER#{user_id}", "METADATA")
+
+    user_id: str
+    email: Email
+    name: Name
+    created_at: int
+    updated_at: int
+    version: Version = 0
+
+
+class Task(Entity, table=TABLE):
+    """Something to do. A task without due date, priority or category has no entry in that index."""
+
+    primary: ClassVar = Key("TASK#{user_id}", "TASK#{task_id}")
+    by_status: ClassVar = Key("USER#{user_id}", "STATUS#{status}#{task_id}", index="GSI1")
+    by_due_date: ClassVar = Key("USER#{user_id}", "DUEDATE#{due_date}#{task_id}", index="GSI2")
+    by_priority: ClassVar = Key("USER#{user_id}", "PRIORITY#{priority}#{task_id}", index="GSI3")
+    by_category: ClassVar = Key("USER#{user_id}", "CATEGORY#{category}#{task_id}", index="GSI4")
+
+    user_id: str
+    task_id: str = Field(default_factory=new_ulid)
+    title: Title
+    description: Description | None = None
+    status: Status = Status.PENDING
+    priority: Priority | None = None
+    category: Category | None = None
+    due_date: date | None = None
+    created_at: int
+    updated_at: int
+    completed_at: int | None = None
+    version: Version = 0
+
+
+@get(User, budget=Rcu(0.5))
+def user_by_id(user_id: str) -> None:
+    """A user."""
+
+
+@get(Task, budget=Rcu(0.5))
+def task_by_id(user_id: str, task_id: str) -> None:
+    """One task."""
+
+
+@query(Task, Task.primary, budget=PAGE)
+def tasks_of_user(user_id: str) -> None:
+    """All tasks of a user, oldest first."""
+
+
+@query(Task, Task.by_status, budget=PAGE)
+def tasks_by_status(user_id: str) -> None:
+    """All tasks of a user, grouped by status."""
+
+
+@query(Task, Task.by_status, budget=PAGE)
+def tasks_with_status(user_id: str, status: Status) -> None:
+    """A user's tasks in one status."""
+
+
+@query(Task, Task.by_due_date, budget=PAGE)
+def tasks_by_due_date(user_id: str) -> None:
+    """A user's tasks that have a due date, earliest first."""
+
+
+@query(Task, Task.by_due_date, budget=PAGE)
+def tasks_due_on(user_id: str, due_date: date) -> None:
+    """A user's tasks due on one date."""
+
+
+@query(Task, Task.by_due_date, budget=PAGE)
+def tasks_due_within(user_id: str, due_date: Span[date]) -> None:
+    """A user's tasks due in a range of dates, both ends included."""
+
+
+@query(Task, Task.by_priority, budget=PAGE)
+def tasks_by_priority(user_id: str) -> None:
+    """A user's tasks that have a priority, most urgent first."""
+
+
+@query(Task, Task.by_priority, budget=PAGE)
+def tasks_with_priority(user_id: str, priority: Priority) -> None:
+    """A user's tasks of one priority."""
+
+
+@query(Task, Task.by_category, budget=PAGE)
+def tasks_by_category(user_id: str) -> None:
+    """A user's tasks that have a category, grouped by it."""
+
+
+@query(Task, Task.by_category, budget=PAGE)
+def tasks_in_category(user_id: str, category: str) -> None:
+    """A user's tasks in one category."""
+
+
+@pattern(budget=PAGE)
+def completed_tasks(user_id: str) -> Query[Task]:
+    """A user's completed tasks."""
+    return tasks_with_status(user_id, Status.COMPLETED)
+
+
+@pattern(budget=Wcu(1))
+def save_user(user: User) -> Put[User]:
+    """Write a user, over the version that was read."""
+    return put(user)
+
+
+@pattern(budget=Wcu(5))
+def create_task(task: Task) -> Put[Task]:
+    """Write a new task."""
+    return insert(task)
+
+
+@pattern(budget=Wcu(9))
+def update_task(task: Task) -> Put[Task]:
+    """Write a changed task, over the version that was read."""
+    return put(task)
+
+
+@pattern(budget=Wcu(5))
+def delete_task(task: Task | Get[Task]) -> Delete[Task]:
+    """Delete a task; one that was read only in that version."""
+    return delete(task)
