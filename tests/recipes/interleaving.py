@@ -1,0 +1,116 @@
+"""Every order in which several procedures can meet at one store, with crashes at every step.
+
+A procedure is a generator, so its requests can be let through one at a time: `play` asks at every step who moves next,
+and `every_schedule` repeats a play until all answers to that question were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from random import Random
+from typing import Any, Final, TypeAlias
+
+from partita import EmbeddedStore, Operation, Procedure, Session, Table
+from partita.errors import PartitaError
+from partita.operations._operation import Pause, Steps
+from partita.testing import FakeClock
+
+Choose: TypeAlias = Callable[[int], int]
+"""Picks one of so many options."""
+
+CRASHED: Final = "crashed"
+"""The result of a procedure that was cut off."""
+
+
+class _Player:
+    """One procedure on its way, with the request that it wants to send next."""
+
+    def __init__(self, steps: Steps[Any]) -> None:
+        self.steps = steps
+        self.result: Any = None
+        self.done = False
+        self.next: Any = None
+        self._advance(lambda: next(steps))
+
+    def move(self, db: Session) -> None:
+        """Send the request, and go on to the next one."""
+        try:
+            answer = None if isinstance(self.next, Pause) else db.store.execute(self.next)
+        except PartitaError as error:
+            problem = error
+            self._advance(lambda: self.steps.throw(problem))
+        else:
+            self._advance(lambda: self.steps.send(answer))
+
+    def crash(self) -> None:
+        """Be cut off here; the next request is never sent."""
+        self.steps.close()
+        self.result, self.done = CRASHED, True
+
+    def crash_after(self, db: Session) -> None:
+        """Be cut off when the request was sent and before it was answered."""
+        try:
+            if not isinstance(self.next, Pause):
+                db.store.execute(self.next)
+        except PartitaError:
+            pass  # nobody is there to hear of it
+        self.crash()
+
+    def _advance(self, step: Callable[[], Any]) -> None:
+        try:
+            self.next = step()
+        except StopIteration as stop:
+            self.result, self.done = stop.value, True
+        except PartitaError as error:
+            self.result, self.done = error, True
+
+
+def play(
+    db: Session, works: Sequence[Operation[Any] | Procedure[Any]], choose: Choose, *, crashes: int = 0
+) -> list[Any]:
+    """Run the procedures in the order that is chosen; their results, errors and crashes, in the order they were given.
+
+    At most `crashes` of them are cut off, each before or after any of its requests.
+    """
+    players = [_Player(db._pipeline.run(work)) for work in works]
+    while waiting := [player for player in players if not player.done]:
+        options: list[Callable[[], None]] = [lambda player=player: player.move(db) for player in waiting]  # type: ignore[misc]
+        if crashes:
+            options += [player.crash for player in waiting]
+            options += [lambda player=player: player.crash_after(db) for player in waiting]  # type: ignore[misc]
+        chosen = choose(len(options)) if len(options) > 1 else 0
+        crashes -= chosen >= len(waiting)
+        options[chosen]()
+    return [player.result for player in players]
+
+
+def every_schedule() -> Iterator[Choose]:
+    """A chooser for each way through a play, until all were taken. The play must be the same but for the choices."""
+    ahead: list[int] = []
+    while True:
+        trail: list[tuple[int, int]] = []
+
+        def choose(options: int, ahead: list[int] = ahead, trail: list[tuple[int, int]] = trail) -> int:
+            chosen = ahead[len(trail)] if len(trail) < len(ahead) else 0
+            trail.append((chosen, options))
+            return chosen
+
+        yield choose
+        while trail and trail[-1][0] + 1 == trail[-1][1]:
+            trail.pop()
+        if not trail:
+            return
+        ahead = [chosen for chosen, _ in trail]
+        ahead[-1] += 1
+
+
+@contextmanager
+def empty_db(tables: Iterable[Table], clock: FakeClock | None = None) -> Iterator[Session]:
+    """A session on a new store in memory that has the tables."""
+    clock = clock or FakeClock()
+    with EmbeddedStore(":memory:", clock=clock, sweep_every=None) as store:
+        db = Session(store, clock=clock, secret=b"fake", strict_budgets=True, random=Random(0))
+        db.sleep = clock.advance
+        db.create_tables(tables)
+        yield db
