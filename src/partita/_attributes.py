@@ -17,6 +17,10 @@ from pydantic import BaseModel
 from partita.errors import OperationError
 
 
+PLAIN_TYPES: Final = frozenset((str, int, bool, bytes, Decimal))
+"""Types whose values are attribute values as they are."""
+
+
 def to_attribute(value: Any) -> Any:
     """The attribute value for a field's value.
 
@@ -43,7 +47,10 @@ def instant_text(moment: datetime) -> str:
 
 def epoch_seconds(value: Any) -> Any:
     """The form of a TTL attribute: whole seconds since the epoch."""
-    return int(value.timestamp()) if isinstance(value, datetime) else to_attribute(value)
+    if not isinstance(value, datetime):
+        return to_attribute(value)
+    instant_text(value)  # refuses one without a time zone
+    return int(value.timestamp())
 
 
 def _same(value: Any) -> Any:

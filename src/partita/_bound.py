@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -32,7 +32,7 @@ class Key(Struct, frozen=True):
 class BoundKey:
     """A key of one entity, parsed, checked and ready to render. Immutable after it was made."""
 
-    __slots__ = ("fields", "hash", "hash_attribute", "index", "name", "range", "range_attribute", "written")
+    __slots__ = ("_renderers", "fields", "hash", "hash_attribute", "index", "name", "range", "range_attribute")
 
     def __init__(self, name: str, key: Key, table: Table, owner: str) -> None:
         self.name = name
@@ -45,7 +45,7 @@ class BoundKey:
         self.hash = Template(key.hash)
         self.range = None if key.range is None else Template(key.range)
         self.fields = tuple(dict.fromkeys((*self.hash.fields, *(self.range.fields if self.range else ()))))
-        self.written: tuple[tuple[str, Template, int], ...] = ()
+        self._renderers: dict[str, tuple[Callable[[Sequence[Any]], Any], int]] = {}
 
     def __str__(self) -> str:
         return f"({self.hash.text}, {self.range.text})" if self.range else f"({self.hash.text})"
@@ -68,32 +68,41 @@ class BoundKey:
                         f"{owner}.{self.name}: {owner} has no field {place.field!r}.", owner=owner, hint=hint
                     )
                 _check_place(f"{owner}.{self.name}", self, template, place.field, fields[place.field], attribute)
-        self.written = tuple(
-            (
-                attribute.name,
-                template,
-                MAX_HASH_BYTES if attribute is self.hash_attribute else MAX_RANGE_BYTES,
+        self._renderers = {
+            attribute.name: (
+                template.renderer([self.fields.index(field) for field in template.fields]),
+                self._limit(attribute),
             )
             for attribute, template in self.attributes
             if not (template.bare and attribute_of(template.fields[0]) == attribute.name)
-        )
+        }
         for attribute, template in self.attributes:
             literals = len((template.head + "".join(place.tail for place in template.places)).encode())
-            if literals >= (MAX_HASH_BYTES if attribute is self.hash_attribute else MAX_RANGE_BYTES):
+            if literals >= self._limit(attribute):
                 raise ModelError(
                     f"{owner}.{self.name}: the literal text alone is longer than a key may be.", owner=owner
                 )
 
-    def render(self, value_of: Callable[[str], Any]) -> dict[str, Any] | None:
-        """The attributes that the key writes; None where a field is None and the item stays off the index."""
-        for field in self.fields:
-            if value_of(field) is None:
-                return None
+    def _limit(self, attribute: KeyAttribute) -> int:
+        return MAX_HASH_BYTES if attribute is self.hash_attribute else MAX_RANGE_BYTES
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The attributes that the key writes besides the fields' own."""
+        return tuple(self._renderers)
+
+    def leave_hash(self) -> None:
+        """Write no partition key: a local index shares the table's."""
+        self._renderers.pop(self.hash_attribute.name, None)
+
+    def render(self, values: Sequence[Any]) -> dict[str, Any] | None:
+        """The written attributes for values of `fields`; None where one is None and the item stays off the index."""
+        if None in values:
+            return None
         rendered = {}
-        for name, template, limit in self.written:
-            key = template.render([value_of(field) for field in template.fields])
+        for name, (render, limit) in self._renderers.items():
+            key = rendered[name] = render(values)
             check_key_size(key, limit, name)
-            rendered[name] = key
         return rendered
 
     def collides(self, other: BoundKey) -> bool:

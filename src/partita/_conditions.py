@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from partita._bound import BoundKey
-from partita._keys import Prefix, Span, Template, bare_value, escape, part_text
+from partita._keys import Place, Prefix, Span, Template, bare_value, escape, part_text
 from partita.errors import InvalidKey, ModelError
 from partita.expressions._ast import KeyCondition, KeyRange
 
@@ -73,17 +73,26 @@ def span_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
     beginning = template.prefix(fixed)
     low, high = (None if end is None else beginning + part_text(end, place.width) for end in (span.low, span.high))
     # A key goes on after the place with its tail, or ends there.
-    closing = place.tail + _LAST if place.tail else ""
-    first = beginning if low is None else low if span.include_low else low + (closing or "\0")
+    first = beginning if low is None else low if span.include_low else _past(low, place)
     if high is None:
-        last = beginning + _LAST
+        last = _above(beginning)
     elif span.include_high:
-        last = high + closing
+        last = _past(high, place) if place.tail else high
     else:
-        last = high if closing else _just_below(high)
+        last = high if place.tail else _just_below(high)
     if first > last:
         raise InvalidKey("The span ends before it begins.")
     return KeyRange(name, "BETWEEN", (first, last))
+
+
+def _past(text: str, place: Place) -> str:
+    # Greater than every key whose place has this text, less than every key whose place has a greater one.
+    return text + (_above(place.tail) if place.tail else "\0")
+
+
+def _above(text: str) -> str:
+    # The least text that is greater than all that begin with `text`, which ends in a literal character.
+    return text[:-1] + chr(ord(text[-1]) + 1) if text else _LAST
 
 
 def _just_below(text: str) -> str:

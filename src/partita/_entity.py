@@ -18,7 +18,7 @@ from typing import (
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError
 from pydantic._internal._model_construction import ModelMetaclass
 
-from partita._attributes import empty_set, epoch_seconds, to_attribute
+from partita._attributes import PLAIN_TYPES, empty_set, epoch_seconds, to_attribute
 from partita._bound import BoundKey, Key, allows_none, kinds_of
 from partita._fields import Change, FieldPath
 from partita._table import Table
@@ -90,15 +90,16 @@ class EntitySchema(Generic[E]):
 
     def item(self, entity: E) -> Item:
         """The item to store: the fields that are not None, and every derived key."""
-        item: Item = {}
-        for name, value in self._dump(entity, by_alias=True).items():
-            if value is None:
-                if name not in self._nullable:
-                    item[name] = None
-            elif not empty_set(value):
+        item: Item = self._dump(entity, by_alias=True)
+        for name, value in list(item.items()):
+            if type(value) in PLAIN_TYPES and name != self.expires:
+                continue
+            if empty_set(value) or (value is None and name in self._nullable):
+                del item[name]
+            else:
                 item[name] = epoch_seconds(value) if name == self.expires else to_attribute(value)
         for key in self.keys.values():
-            item.update(key.render(entity.__getattribute__) or {})
+            item.update(key.render([getattr(entity, field) for field in key.fields]) or {})
         return item
 
     def key(self, entity: E) -> Item:
@@ -192,7 +193,7 @@ class EntitySchema(Generic[E]):
             key.check(self.name, fields, self.attribute)
             if key.index is not None:
                 self._check_local(key)
-        names = [name for key in self.keys.values() for name, _, _ in key.written]
+        names = [name for key in self.keys.values() for name in key.written]
         written = set(names)
         for name in sorted(written):
             if names.count(name) > 1:
@@ -207,6 +208,9 @@ class EntitySchema(Generic[E]):
                     hint="Rename the field, or declare a Key that is this field alone.",
                 )
         for name, field in fields.items():
+            if {field.validation_alias, field.serialization_alias} - {field.alias}:
+                message = f"{self.name}.{name} is stored under one alias and read under another."
+                raise ModelError(message, owner=self.cls, hint='Use Field(alias="…") alone.')
             if any((get_origin(kind) or kind) in (set, frozenset) for kind in kinds_of(field.annotation)) and (
                 field.is_required() or field.get_default(call_default_factory=True, validated_data={})
             ):
@@ -220,7 +224,7 @@ class EntitySchema(Generic[E]):
         if key.hash.text != self.primary.hash.text:
             message = f"{self.name}.{key.name}: a local index has the table's partition key {self.primary.hash.text!r}."
             raise ModelError(message, owner=self.cls)
-        key.written = tuple(written for written in key.written if written[0] != key.hash_attribute.name)
+        key.leave_hash()
 
     def _all_table_keys(self) -> list[tuple[Any, ...]]:
         return [self.table.schema.key, *(index.key for index in self.table.schema.indexes)]

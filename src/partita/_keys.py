@@ -32,6 +32,7 @@ SEPARATOR: Final = "#"
 MAX_HASH_BYTES: Final = 2_048
 MAX_RANGE_BYTES: Final = 1_024
 
+_MAX_CHARACTER_BYTES: Final = 4
 _EXACT: Final = Context(prec=400)
 _PLACE: Final = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 _WIDTH: Final = re.compile(r"(\+?)0([1-9][0-9]?)(?:\.([1-9][0-9]?))?")
@@ -261,6 +262,8 @@ def bare_value(value: Any) -> Any:
 
 def check_key_size(key: Any, limit: int, attribute: str) -> None:
     """Refuse a key that DynamoDB would refuse for its size."""
+    if type(key) is str and len(key) * _MAX_CHARACTER_BYTES <= limit:
+        return
     size = text_size(key) if isinstance(key, str) else len(key) if isinstance(key, bytes) else 0
     if size > limit:
         raise InvalidKey(f"The key {attribute} has {size} bytes; at most {limit} are allowed.")

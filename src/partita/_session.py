@@ -37,6 +37,8 @@ async def _sleep(seconds: float) -> None:
 class _Settings:
     """What both kinds of session share: a store, and how requests are sent to it."""
 
+    default_sleep: Callable[[float], Any]
+
     def __init__(
         self,
         store: Store,
@@ -46,6 +48,7 @@ class _Settings:
         meter: Meter | None = None,
         strict_budgets: bool = False,
         random: chance.Random | None = None,
+        sleep: Callable[[float], Any] | None = None,
         pipeline: Pipeline | None = None,
     ) -> None:
         """Set up a session.
@@ -57,9 +60,11 @@ class _Settings:
             meter: counts consumption; sessions may share one.
             strict_budgets: raise `BudgetExceeded` instead of only counting it. For tests.
             random: spreads retries.
-            pipeline: the whole way of a request, instead of the five above.
+            sleep: waits before a retry; tests pass their own.
+            pipeline: the whole way of a request, instead of the settings above.
         """
         self.store = store
+        self.sleep = sleep or self.default_sleep
         self._pipeline = pipeline or Pipeline(
             Context(clock, random or chance.SystemRandom(), CursorSigner(secret or secrets.token_bytes(32))),
             meter or Meter(),
@@ -86,7 +91,7 @@ class _Settings:
 class Session(_Settings):
     """Runs operations and procedures with blocking calls. Safe for any number of threads."""
 
-    sleep: Callable[[float], Any] = staticmethod(time.sleep)
+    default_sleep = staticmethod(time.sleep)
 
     def run(self, work: Operation[R] | Procedure[R]) -> R:
         """Run an operation or a procedure, and give its result.
@@ -108,7 +113,7 @@ class Session(_Settings):
 
     def maintenance(self, reason: str) -> Session:
         """A session that may scan. The reason is logged."""
-        return Session(self.store, pipeline=self._maintenance(reason))
+        return Session(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
 
     def _pause(self, pause: Pause) -> Any:
         return self.sleep(pause.seconds)
@@ -131,7 +136,7 @@ class Session(_Settings):
 class AsyncSession(_Settings):
     """Runs operations and procedures with `await`. One per event loop or shared, as you like."""
 
-    sleep: Callable[[float], Any] = staticmethod(_sleep)
+    default_sleep = staticmethod(_sleep)
 
     async def run(self, work: Operation[R] | Procedure[R]) -> R:
         """Run an operation or a procedure, and give its result.
@@ -153,7 +158,7 @@ class AsyncSession(_Settings):
 
     def maintenance(self, reason: str) -> AsyncSession:
         """A session that may scan. The reason is logged."""
-        return AsyncSession(self.store, pipeline=self._maintenance(reason))
+        return AsyncSession(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
 
     async def _drive(self, steps: Steps[R]) -> R:
         execute = self.store.execute_async

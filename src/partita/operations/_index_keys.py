@@ -117,8 +117,8 @@ def _unchanged(schema: EntitySchema[E], entity: E, fields: set[str]) -> Conditio
 def _with_keys(update: Update, keys: Sequence[BoundKey], values: Mapping[str, Any]) -> Update:
     sets, removes = list(update.sets), list(update.removes)
     for key in keys:
-        rendered = key.render(values.__getitem__)
-        for name, _, _ in key.written:
+        rendered = key.render([values[field] for field in key.fields])
+        for name in key.written:
             if rendered is None:
                 removes.append(Path((name,)))
             else:

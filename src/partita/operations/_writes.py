@@ -59,12 +59,10 @@ class Put(Operation[E], Generic[E], frozen=True):
     def action(self, context: Context) -> PutItem:
         """The request that is sent, alone or in a transaction."""
         condition = both(self._guard(context), self.condition)
-        return PutItem(
-            self.schema.table.name,
-            self.schema.item(self.saved),
-            condition,
-            on_failure_item=condition is not None,
-        )
+        item = self.schema.item(self.entity)
+        if self.schema.version is not None:
+            item[self.schema.attribute(self.schema.version)] += 1
+        return PutItem(self.schema.table.name, item, condition, on_failure_item=condition is not None)
 
     def _guard(self, context: Context) -> Condition | None:
         if self.only_new or self.expected == 0:
