@@ -5,6 +5,7 @@ PartitaError
 ├── OperationError              an operation cannot be built or sent as it stands
 │   ├── InvalidKey              an empty, too long or unusable key part
 │   ├── InvalidItem             a stored item does not fit its entity
+│   │   └── DataNewer           a stored item was written by newer code
 │   ├── InvalidCursor           a cursor that was tampered with, is of another query, or is outdated
 │   └── GuardrailError          the operation is refused before it reaches the store
 │       ├── ScanRefused         a scan outside a maintenance session
@@ -15,7 +16,9 @@ PartitaError
 │   ├── SerializationFailed     a value cannot be read at all (malformed base64, a number that is no text)
 │   ├── ConditionFailed         a condition was false; carries the current item
 │   │   ├── AlreadyExists       an insert met an existing item
+│   │   │   └── UniqueTaken     another item has the value of a unique field
 │   │   ├── ItemMissing         an update or check met no item
+│   │   ├── LimitReached        a bounded counter would leave its bounds; says how many remain
 │   │   └── VersionConflict     another writer was first
 │   ├── TransactionCancelled    carries one reason per action
 │   ├── TransactionConflict     another transaction holds the item
@@ -92,6 +95,17 @@ class InvalidItem(OperationError):
     def __init__(self, message: str, *, item: dict[str, Any]) -> None:
         super().__init__(message, hint="Give new fields a default, or migrate the stored items.")
         self.item = item
+
+
+class DataNewer(InvalidItem):
+    """A stored item was written by newer code, in a `data_version` that this code does not know."""
+
+    code = "data_newer"
+
+    def __init__(self, message: str, *, item: dict[str, Any], data_version: int) -> None:
+        super().__init__(message, item=item)
+        self.hint = "Deploy the code that knows this data version; nothing was written."
+        self.data_version = data_version
 
 
 class InvalidCursor(OperationError):
@@ -172,10 +186,35 @@ class AlreadyExists(ConditionFailed):
     code = "already_exists"
 
 
+class UniqueTaken(AlreadyExists):
+    """Another item has the value of a unique field; `owner` is which."""
+
+    code = "unique_taken"
+    hint = "Choose another value."
+
+    def __init__(self, field: str, value: str, *, owner: str | None, item: dict[str, Any] | None = None) -> None:
+        super().__init__(f"The {field} {value!r} is taken.", item=item)
+        self.field = field
+        self.value = value
+        self.owner = owner
+
+
 class ItemMissing(ConditionFailed):
     """An update or check met no item, or one that has expired."""
 
     code = "item_missing"
+
+
+class LimitReached(ConditionFailed):
+    """A bounded counter would leave its bounds; `remaining` is how many it can still be moved by."""
+
+    code = "limit_reached"
+
+    def __init__(
+        self, message: str, *, remaining: int, item: dict[str, Any] | None = None, current: Any = None
+    ) -> None:
+        super().__init__(message, item=item, current=current)
+        self.remaining = remaining
 
 
 class VersionConflict(ConditionFailed):
@@ -218,6 +257,11 @@ class TransactionCancelled(RequestError):
     def failed(self) -> tuple[Reason, ...]:
         """The reasons that are not "None"."""
         return tuple(reason for reason in self.reasons if reason.code != "None")
+
+    @property
+    def cause(self) -> ConditionFailed | None:
+        """What the first action whose condition was false would have raised by itself."""
+        return next((reason.error for reason in self.reasons if reason.error is not None), None)
 
 
 class TransactionConflict(RequestError):
