@@ -5,15 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
 import pytest
 from tests.store.embedded.support import TABLE, OpenStore, note, read
 
-from partita.errors import StoreClosed, StoreDamaged, StoreError, StoreFull, StoreNewer
-from partita.store._requests import CreateTable, ListTables
+from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreFull, StoreNewer
+from partita.store._requests import CreateTable, ListTables, ScanTable
 from partita.store.embedded import EmbeddedStore
 
 
@@ -159,3 +161,33 @@ def test_closing_leaves_one_file_beside_the_locks(store: EmbeddedStore, path: Pa
 def test_something_that_is_no_request_is_refused(store: EmbeddedStore) -> None:
     with pytest.raises(TypeError, match="str is no request"):
         store.execute("SELECT 1")  # type: ignore[arg-type]
+
+
+def test_a_file_that_another_program_writes_to_is_busy(store: EmbeddedStore, path: Path) -> None:
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    store._writer.connection.set_busy_timeout(1)
+    with pytest.raises(StoreBusy, match="held by another program"):
+        store.execute(note(1))
+    other.execute("ROLLBACK")
+    other.close()
+    store.execute(note(1))
+
+
+def test_closing_tells_every_thread(store: EmbeddedStore) -> None:
+    working = threading.Barrier(7)
+
+    def work(number: int) -> str:
+        store.execute(note(number))
+        working.wait()
+        try:
+            while True:
+                store.execute(note(number) if number % 2 else ScanTable("notes"))
+        except StoreError as error:
+            return error.code
+
+    with ThreadPoolExecutor(6) as threads:
+        endings = [threads.submit(work, number) for number in range(6)]
+        working.wait()
+        store.close()
+    assert {ending.result() for ending in endings} == {"store_closed"}

@@ -201,7 +201,7 @@ class GroupCommit:
             else:
                 by_loop[ticket.future.get_loop()].append(ticket)
         for loop, theirs in by_loop.items():
-            if not loop.is_closed():
+            with suppress(RuntimeError):  # the loop was closed, so nobody waits any more
                 loop.call_soon_threadsafe(_hand_over, theirs)
 
     def _commit(self, tickets: list[Ticket]) -> None:

@@ -74,6 +74,8 @@ _MEANINGS: Final[tuple[tuple[type[apsw.Error], type[StoreError], str], ...]] = (
     (apsw.BusyError, StoreBusy, "is held by another program"),
     (apsw.LockedError, StoreBusy, "is held by another program"),
     (apsw.ConnectionClosedError, StoreClosed, "was closed"),
+    (apsw.CursorClosedError, StoreClosed, "was closed"),
+    (apsw.ThreadingViolationError, StoreClosed, "was closed"),  # only closing reaches into another thread
 )
 
 

@@ -164,7 +164,9 @@ def _range_sql(source: Source, shape: tuple[int, bool | None, bool | None, bool,
     equal, low, high, start, forward = shape
     columns = (*source.hash_columns, *source.range_columns)
     order = (*columns, *source.ties)[equal:]
-    terms = [*_presence(source), *(f"{column} = ?" for column in columns[:equal])]
+    terms = [f"{column} = ?" for column in columns[:equal]]
+    if low is None and equal == len(source.hash):
+        terms += _presence(source)  # else the terms say it, and SQLite must not begin to read earlier
     if low is not None:
         terms.append(f"{order[0]} >{'=' if low else ''} ?")
     if high is not None:

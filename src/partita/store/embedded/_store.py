@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import apsw
 
@@ -36,7 +36,9 @@ from partita.store.embedded._verify import verify
 
 R = TypeVar("R")
 
-READS: Final[Mapping[type, Callable[[Access, Any], Any]]] = {
+Read: TypeAlias = Callable[[Access, Any], Any]
+
+READS: Final[Mapping[type, Read]] = {
     requests.GetItem: _reads.get_item,
     requests.BatchGetItem: _reads.batch_get,
     requests.TransactGetItems: _transactions.transact_get,
@@ -154,7 +156,7 @@ class EmbeddedStore:
         _check_is_request(request)
         return await self._commit.run_async(request)  # type: ignore[no-any-return]
 
-    def _read(self, read: Callable[[Access, Any], Any], request: Request[R]) -> R:
+    def _read(self, read: Read, request: Request[R]) -> R:
         try:
             access = self._local.access
         except AttributeError:
@@ -163,7 +165,7 @@ class EmbeddedStore:
         try:
             return read(access, request)  # type: ignore[no-any-return]
         except (TableNotFound, MissingIndex, apsw.SQLError) as error:
-            return self._read_again(read, request, error)
+            return self._read_again(read, access, request, error)
         except apsw.Error as error:
             raise _file.translated(error, self.path) from error
 
@@ -175,9 +177,8 @@ class EmbeddedStore:
         access = self._local.access = Access(connection)
         return access
 
-    def _read_again(self, read: Callable[[Access, Any], Any], request: Request[R], error: Exception) -> R:
+    def _read_again(self, read: Read, access: Access, request: Request[R], error: Exception) -> R:
         """Another process may have changed the catalog; if so, read with the new one."""
-        access: Access = self._local.access
         with _file.translating(self.path):
             known = access.catalog
             access.refresh()
@@ -244,8 +245,9 @@ class EmbeddedStore:
             return
         self._closed.set()
         self._commit.close()
+        self._local = threading.local()  # no thread finds its connection any more
         for connection in list(self._connections):
-            with suppress(apsw.ThreadingViolationError):  # in use: it closes when its thread ends
+            with suppress(apsw.ThreadingViolationError):  # in use: it closes when its reader lets go of it
                 connection.close()
         if self._process_lock is not None:
             self._process_lock.close()
