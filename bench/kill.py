@@ -1,0 +1,213 @@
+"""Kill writing processes at random moments, and look whether anything acknowledged was lost.
+
+Two processes of four threads write to one file. Every call that returns is acknowledged through a pipe. After a
+random number of acknowledgements both are killed, the file is opened again and checked, and the next round goes on
+with the same file.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Final
+
+import click
+from msgspec import Struct
+
+from bench._script import CREDIT, SHARED, TABLE, TOTAL, State, Step, steps
+from partita import EmbeddedStore
+from partita.expressions._ast import KeyCondition
+from partita.store._requests import CreateTable, GetItem, QueryTable
+
+PROCESSES: Final = 2
+THREADS: Final = 4
+MOST_ACKNOWLEDGED: Final = 300
+WRITERS: Final = tuple(f"writer-{number}" for number in range(PROCESSES * THREADS))
+
+# Forking is cheap, and safe here: nothing has threads or an open database when a round starts.
+_FORK: Final = multiprocessing.get_context("fork")
+
+
+class Lost(Exception):
+    """What is stored is not what was acknowledged."""
+
+
+class Round(Struct, frozen=True):
+    """What came of one round: calls that were acknowledged, and calls in flight that had been committed."""
+
+    acknowledged: int
+    committed_unheard: int
+
+
+def rounds(path: Path, count: int, seed: int) -> Iterator[Round]:
+    """Run rounds on one file, each going on where the one before was killed.
+
+    Raises:
+        Lost: an acknowledged write is missing, or half of a transaction.
+        StoreDamaged: table, indexes and stream disagree.
+    """
+    chance = random.Random(seed)
+    states: dict[str, State] = {writer: {} for writer in WRITERS}
+    with EmbeddedStore(path) as store:
+        store.execute(CreateTable(TABLE))
+    for _ in range(count):
+        seeds = {writer: chance.getrandbits(32) for writer in WRITERS}
+        acknowledged = _write_until_killed(path, _scripts(states, seeds), chance.randint(1, MOST_ACKNOWLEDGED))
+        yield _check(path, states, _scripts(states, seeds), acknowledged)
+
+
+def _scripts(states: dict[str, State], seeds: dict[str, int]) -> dict[str, Iterator[Step]]:
+    return {writer: steps(writer, states[writer], random.Random(seeds[writer])) for writer in WRITERS}
+
+
+def _check(
+    path: Path, states: dict[str, State], scripts: dict[str, Iterator[Step]], acknowledged: dict[str, int]
+) -> Round:
+    """Check what is stored, and set the states to it."""
+    unheard = 0
+    with EmbeddedStore(path) as store:
+        store.verify()
+        for writer in WRITERS:
+            script = scripts[writer]
+            states[writer], committed = stored_state(store, writer, states[writer], script, acknowledged[writer])
+            unheard += committed
+        check_total(store, states)
+    return Round(sum(acknowledged.values()), unheard)
+
+
+def stored_state(
+    store: EmbeddedStore, writer: str, state: State, script: Iterator[Step], acknowledged: int
+) -> tuple[State, bool]:
+    """What the writer has stored, and whether that includes the step that was in flight."""
+    for _ in range(acknowledged):
+        state = next(script).applied_to(state)
+    in_flight = next(script)
+    stored = _stored(store, writer)
+    if stored == state:
+        return stored, False
+    if stored == in_flight.applied_to(state):
+        return stored, True
+    different = {slot: (state.get(slot), stored.get(slot)) for slot in sorted(state.keys() | stored.keys())}
+    different = {slot: pair for slot, pair in different.items() if pair[0] != pair[1]}
+    raise Lost(f"{writer}: acknowledged and stored differ in {different}; in flight was {in_flight}")
+
+
+def _stored(store: EmbeddedStore, writer: str) -> State:
+    """The writer's numbers, read by the table's key and by the local index, which must agree."""
+    whole = KeyCondition((("writer", writer),))
+    by_key, by_number = (
+        {item["slot"]: item["n"] for item in store.execute(QueryTable(TABLE.name, whole, index=index)).items}
+        for index in (None, "by_number")
+    )
+    if by_key != by_number:
+        raise Lost(f"{writer}: the table has {by_key}, its index {by_number}")
+    return by_key
+
+
+def check_total(store: EmbeddedStore, states: dict[str, State]) -> None:
+    """Each credit was added to the shared total in the transaction that gave it."""
+    item = store.execute(GetItem(TABLE.name, {"writer": SHARED, "slot": TOTAL})).item or {}
+    given = sum(state.get(CREDIT, 0) for state in states.values())
+    if item.get("n", 0) != given:
+        raise Lost(f"The total is {item.get('n', 0)}, but {given} was given.")
+
+
+def _write_until_killed(path: Path, scripts: dict[str, Iterator[Step]], limit: int) -> dict[str, int]:
+    """Let the writers write until `limit` steps are acknowledged, kill them, and count each one's."""
+    pipes = {writer: _FORK.Pipe(duplex=False) for writer in WRITERS}
+    readers = {reader: writer for writer, (reader, _) in pipes.items()}
+    work = [(scripts[writer], pipes[writer][1]) for writer in WRITERS]
+    processes = [
+        _FORK.Process(target=_work, args=(path, work[first : first + THREADS], list(readers)), daemon=True)
+        for first in range(0, len(work), THREADS)
+    ]
+    acknowledged = dict.fromkeys(WRITERS, 0)
+    try:
+        for process in processes:
+            process.start()
+        for _, end in work:
+            end.close()
+        while sum(acknowledged.values()) < limit:
+            ready = wait(list(readers))
+            for reader, writer in readers.items():
+                if reader in ready:
+                    acknowledged[writer] += _heard(reader)
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.join()
+    for reader, writer in readers.items():
+        acknowledged[writer] += _heard_until_the_end(reader)
+    return acknowledged
+
+
+def _heard(reader: Connection) -> int:
+    """One acknowledgement, or the end of a writer that was not killed yet."""
+    try:
+        message = reader.recv_bytes()
+    except EOFError:
+        raise Lost("A writing process ended by itself.") from None
+    if message:
+        raise Lost(f"A writer failed: {message.decode()}")
+    return 1
+
+
+def _heard_until_the_end(reader: Connection) -> int:
+    count = 0
+    with reader, suppress(EOFError):
+        while not reader.recv_bytes():
+            count += 1
+    return count
+
+
+def _work(path: Path, work: list[tuple[Iterator[Step], Connection]], readers: list[Connection]) -> None:
+    """One process: a thread for each script."""
+    for reader in readers:  # the parent's, so that writing fails when the parent is gone
+        reader.close()
+    store = EmbeddedStore(path)
+    threads = [threading.Thread(target=_write, args=(store, script, pipe)) for script, pipe in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def _write(store: EmbeddedStore, script: Iterator[Step], pipe: Connection) -> None:
+    """One thread: do a step, acknowledge it with an empty message, do the next."""
+    try:
+        for step in script:
+            store.execute(step.request)
+            pipe.send_bytes(b"")
+    except BrokenPipeError:
+        return
+    except Exception as error:  # noqa: BLE001 - the parent reports whatever it is
+        pipe.send_bytes(repr(error).encode())
+
+
+@click.command()
+@click.option("--rounds", "count", default=100, show_default=True, help="How often to kill.")
+@click.option("--seed", type=int, help="Repeats the choices of an earlier run.")
+def main(count: int, seed: int | None) -> None:
+    """Kill writing processes at random moments, and look whether anything acknowledged was lost."""
+    seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
+    click.echo(f"seed {seed}")
+    done: list[Round] = []
+    with tempfile.TemporaryDirectory(prefix="partita-kill-") as folder:
+        all_rounds = rounds(Path(folder) / "kill.db", count, seed)
+        with click.progressbar(all_rounds, length=count, label="killing", update_min_steps=1) as bar:
+            done.extend(bar)
+    click.echo(
+        f"{len(done)} rounds, {sum(each.acknowledged for each in done):,} writes acknowledged, none lost; "
+        f"{sum(each.committed_unheard for each in done)} calls were committed and killed before they returned"
+    )
+
+
+if __name__ == "__main__":
+    main()

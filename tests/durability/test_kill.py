@@ -1,0 +1,80 @@
+"""An acknowledged write survives `kill -9`, and a transaction is never half there."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from bench._script import CREDIT, TABLE, State, Step, steps
+from bench.kill import Lost, check_total, stored_state
+
+from partita import EmbeddedStore
+from partita.store._requests import CreateTable, DeleteItem, TransactWriteItems
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_nothing_acknowledged_is_lost_in_100_kills() -> None:
+    command = [sys.executable, "-m", "bench.kill", "--rounds", "100", "--seed", "1"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "100 rounds" in ended.stdout
+
+
+# The rest shows that the test above would notice.
+
+
+def script() -> Iterator[Step]:
+    return steps("writer", {}, random.Random(1))
+
+
+@pytest.fixture
+def store() -> Iterator[EmbeddedStore]:
+    """A store in which one writer did 200 steps."""
+    with EmbeddedStore(":memory:") as store:
+        store.execute(CreateTable(TABLE))
+        for step in islice(script(), 200):
+            store.execute(step.request)
+        yield store
+
+
+def test_what_was_acknowledged_is_what_is_stored(store: EmbeddedStore) -> None:
+    expected: State = {}
+    for step in islice(script(), 200):
+        expected = step.applied_to(expected)
+    assert stored_state(store, "writer", {}, script(), 200) == (expected, False)
+
+
+def test_one_step_more_may_have_been_in_flight(store: EmbeddedStore) -> None:
+    assert stored_state(store, "writer", {}, script(), 199)[1] is True
+
+
+def test_two_steps_more_are_one_too_many(store: EmbeddedStore) -> None:
+    with pytest.raises(Lost):
+        stored_state(store, "writer", {}, script(), 198)
+
+
+def test_a_lost_step_is_noticed(store: EmbeddedStore) -> None:
+    with pytest.raises(Lost):
+        stored_state(store, "writer", {}, script(), 201)
+
+
+def test_a_lost_item_is_noticed(store: EmbeddedStore) -> None:
+    store.execute(DeleteItem(TABLE.name, {"writer": "writer", "slot": CREDIT}))
+    with pytest.raises(Lost, match=CREDIT):
+        stored_state(store, "writer", {}, script(), 200)
+
+
+def test_half_a_transaction_is_noticed(store: EmbeddedStore) -> None:
+    state, _ = stored_state(store, "writer", {}, script(), 200)
+    check_total(store, {"writer": state})
+    credit = next(step for step in script() if CREDIT in step.leaves)
+    assert isinstance(credit.request, TransactWriteItems)
+    store.execute(credit.request.actions[1])  # type: ignore[arg-type]  # an update
+    with pytest.raises(Lost, match="total"):
+        check_total(store, {"writer": state})
