@@ -1,0 +1,45 @@
+"""ETags and `If-Match`."""
+
+from __future__ import annotations
+
+import pytest
+
+from partita.errors import VersionConflict
+from partita.http import Refusal, etag, precondition
+from partita.http._etag import versions_allowed
+
+pytestmark = pytest.mark.req("T30")
+
+
+def test_an_etag_matches_itself() -> None:
+    assert versions_allowed(etag(7)) == frozenset({7})
+
+
+@pytest.mark.parametrize(
+    ("header", "allowed"),
+    [
+        (None, None),
+        ("*", None),
+        ('"1"', {1}),
+        ('"1", "12"', {1, 12}),
+        (' "1" ,"2" ', {1, 2}),
+        ('W/"1"', set()),
+        ("1", set()),
+        ('"x"', set()),
+        ("", set()),
+    ],
+)
+def test_if_match_says_which_versions_are_allowed(header: str | None, allowed: set[int] | None) -> None:
+    found = versions_allowed(header)
+    assert (None if found is None else set(found)) == allowed
+
+
+def test_a_conflict_under_if_match_is_a_failed_precondition() -> None:
+    with pytest.raises(Refusal) as refused, precondition(frozenset({1})):
+        raise VersionConflict("changed")
+    assert (refused.value.status_code, refused.value.code) == (412, "precondition_failed")
+
+
+def test_a_conflict_without_if_match_stays_one() -> None:
+    with pytest.raises(VersionConflict), precondition(None):
+        raise VersionConflict("changed")

@@ -1,0 +1,95 @@
+"""Every error is a problem with a stable code, and none tells what is inside."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import httpx
+import pytest
+from tests.http.toy import RAISED
+
+from partita import errors
+from partita.http import Refusal
+
+pytestmark = pytest.mark.req("X04")
+
+EXPECTED = [
+    (errors.InvalidCursor("no cursor"), 400, "invalid_cursor"),
+    (errors.InvalidKey("empty"), 422, "invalid_key"),
+    (errors.ItemMissing("nothing there"), 404, "item_missing"),
+    (errors.ConditionFailed("false"), 409, "condition_failed"),
+    (errors.AlreadyExists("there already"), 409, "already_exists"),
+    (errors.VersionConflict("second"), 409, "version_conflict"),
+    (errors.TransactionCancelled([errors.Reason("ConditionalCheckFailed")]), 409, "transaction_cancelled"),
+    (errors.TransactionConflict("held"), 409, "transaction_conflict"),
+    (errors.Throttled("too fast"), 503, "throttled"),
+    (errors.StoreUnavailable("no answer"), 503, "store_unavailable"),
+    (errors.StoreDamaged("bad page in secret.db"), 500, "store_damaged"),
+    (errors.BudgetExceeded("too much"), 500, "budget_exceeded"),
+    (errors.ModelError("wrong"), 500, "model"),
+    (ZeroDivisionError("secret"), 500, "internal"),
+    (Refusal(412, "precondition_failed", "changed"), 412, "precondition_failed"),
+]
+
+
+async def answer_to(error: Exception, client: httpx.AsyncClient) -> httpx.Response:
+    name = uuid4().hex
+    RAISED[name] = error
+    return await client.get(f"/toy/api/raise/{name}")
+
+
+@pytest.mark.parametrize(("error", "status", "code"), EXPECTED, ids=lambda value: getattr(value, "code", str(value)))
+async def test_an_error_has_its_status_and_code(
+    error: Exception, status: int, code: str, client: httpx.AsyncClient
+) -> None:
+    response = await answer_to(error, client)
+    problem = response.json()
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert (status, status, code) == (response.status_code, problem["status"], problem["code"])
+
+
+async def test_a_problem_carries_message_and_hint(client: httpx.AsyncClient) -> None:
+    problem = (await answer_to(errors.VersionConflict("Another was first."), client)).json()
+    assert problem["detail"] == "Another was first."
+    assert problem["hint"] == errors.VersionConflict.hint
+
+
+@pytest.mark.parametrize("error", [errors.StoreDamaged("bad page in secret.db"), ZeroDivisionError("secret")])
+async def test_a_fault_tells_nothing_of_the_inside(error: Exception, client: httpx.AsyncClient) -> None:
+    response = await answer_to(error, client)
+    assert "secret" not in response.text
+    assert "Traceback" not in response.text
+    assert response.headers["X-Request-Id"]
+
+
+async def test_throttling_says_when_to_try_again(client: httpx.AsyncClient) -> None:
+    response = await answer_to(errors.Throttled("too fast"), client)
+    assert response.headers["Retry-After"] == "1"
+
+
+async def test_bad_input_names_every_field(client: httpx.AsyncClient) -> None:
+    response = await client.post("/toy/api/measured", json={"size": 0, "inner": {"a": "x"}})
+    assert response.status_code == 422
+    problem = response.json()
+    assert problem["code"] == "invalid_request"
+    places = {(error["location"], error["field"]) for error in problem["errors"]}
+    assert places == {("query", "unit"), ("body", "size"), ("body", "inner.a")}
+
+
+async def test_what_is_no_json_is_bad_input(client: httpx.AsyncClient) -> None:
+    headers = {"Content-Type": "application/json"}
+    response = await client.post("/toy/api/measured?unit=m", content=b"{", headers=headers)
+    expected = {"location": "body", "field": "", "message": "JSON decode error"}
+    assert (response.status_code, response.json()["errors"]) == (422, [expected])
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/toy/api/nowhere", "/toy/nowhere", "/unknown/api/tasks"])
+async def test_an_unknown_route_is_a_problem(path: str, client: httpx.AsyncClient) -> None:
+    response = await client.get(path)
+    assert (response.status_code, response.json()["code"]) == (404, "not_found")
+
+
+async def test_a_wrong_method_names_the_right_ones(client: httpx.AsyncClient) -> None:
+    response = await client.delete("/toy/api/me")
+    assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
+    assert response.headers["Allow"] == "GET"

@@ -1,0 +1,265 @@
+"""The To-Do API as its callers see it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from tests.services.todo.conftest import RecordingStore
+
+from partita.http import Caller, Identity
+from partita.store._requests import DeleteItem, GetItem, PutItem, QueryTable
+from partita.testing import FakeClock
+from partita_services.todo.handlers import HANDLERS
+
+NOON = 1_767_268_800
+
+
+async def created(api: httpx.AsyncClient, **fields: Any) -> dict[str, Any]:
+    response = await api.post("/tasks", json={"title": "a"} | fields)
+    assert response.status_code == 201
+    task: dict[str, Any] = response.json()
+    return task
+
+
+def as_user(user_id: str, identity: Identity) -> dict[str, str]:
+    return {"Authorization": f"Bearer {identity.token(Caller(user_id))}"}
+
+
+async def test_a_profile_is_new_once(api: httpx.AsyncClient, fake_clock: FakeClock) -> None:
+    assert (await api.get("/me")).json()["code"] == "item_missing"
+    first = await api.put("/me", json={"email": "ann@example.com", "name": "Ann"})
+    expected: dict[str, Any] = {"user_id": "ann", "email": "ann@example.com", "name": "Ann"}
+    expected |= {"created_at": NOON, "updated_at": NOON, "version": 1}
+    assert (first.status_code, first.json()) == (201, expected)
+    fake_clock.advance(60)
+    second = await api.put("/me", json={"email": "ann@example.org", "name": "Ann"})
+    expected |= {"email": "ann@example.org", "updated_at": NOON + 60, "version": 2}
+    assert (second.status_code, second.json()) == (200, expected)
+    assert (await api.get("/me")).json() == expected
+
+
+@pytest.mark.req("T21")
+async def test_a_created_task_says_where_it_is(api: httpx.AsyncClient) -> None:
+    fields: dict[str, Any] = {
+        "title": "  Water the plants ",
+        "priority": "high",
+        "category": "C# / F#",
+        "due_date": "2026-01-31",
+    }
+    response = await api.post("/tasks", json=fields)
+    task = response.json()
+    assert response.status_code == 201
+    assert response.headers["Location"] == f"/todo/api/tasks/{task['task_id']}"
+    assert response.headers["ETag"] == '"1"'
+    expected: dict[str, Any] = fields | {
+        "title": "Water the plants",
+        "user_id": "ann",
+        "status": "pending",
+        "description": None,
+    }
+    expected |= {"created_at": NOON, "updated_at": NOON, "completed_at": None, "version": 1}
+    assert {name: value for name, value in task.items() if name != "task_id"} == expected
+    read = await api.get(response.headers["Location"].removeprefix("/todo/api"))
+    assert (read.status_code, read.json(), read.headers["ETag"]) == (200, task, '"1"')
+
+
+@pytest.mark.req("T31")
+async def test_a_task_can_be_created_completed(api: httpx.AsyncClient) -> None:
+    assert (await created(api, status="completed"))["completed_at"] == NOON
+
+
+@pytest.mark.req("T22", "T31")
+async def test_a_change_keeps_what_it_leaves_out(api: httpx.AsyncClient, fake_clock: FakeClock) -> None:
+    task = await created(api, description="b", category="home", due_date="2026-01-31")
+    fake_clock.advance(60)
+    response = await api.patch(f"/tasks/{task['task_id']}", json={"status": "completed", "due_date": None})
+    changed = {
+        "status": "completed",
+        "due_date": None,
+        "updated_at": NOON + 60,
+        "completed_at": NOON + 60,
+        "version": 2,
+    }
+    assert (response.status_code, response.json()) == (200, task | changed)
+    assert response.headers["ETag"] == '"2"'
+    assert (await api.get(f"/tasks/{task['task_id']}")).json() == task | changed
+
+
+@pytest.mark.req("T30")
+async def test_if_match_guards_changes(api: httpx.AsyncClient) -> None:
+    url = f"/tasks/{(await created(api))['task_id']}"
+    assert (await api.patch(url, json={"title": "b"}, headers={"If-Match": '"1"'})).status_code == 200
+    stale = await api.patch(url, json={"title": "c"}, headers={"If-Match": '"1"'})
+    assert (stale.status_code, stale.json()["code"]) == (412, "precondition_failed")
+    assert (await api.delete(url, headers={"If-Match": '"1"'})).status_code == 412
+    assert (await api.get(url)).json()["title"] == "b"
+    assert (await api.patch(url, json={"title": "d"}, headers={"If-Match": "*"})).status_code == 200
+    assert (await api.delete(url, headers={"If-Match": '"3"'})).status_code == 204
+
+
+@pytest.mark.req("T23")
+async def test_a_deleted_task_is_gone(api: httpx.AsyncClient) -> None:
+    url = f"/tasks/{(await created(api))['task_id']}"
+    response = await api.delete(url)
+    assert (response.status_code, response.content) == (204, b"")
+    for method in ("GET", "PATCH", "DELETE"):
+        again = await api.request(method, url, json={"title": "b"} if method == "PATCH" else None)
+        assert (again.status_code, again.json()["code"]) == (404, "item_missing")
+
+
+@pytest.mark.req("X03")
+async def test_another_users_task_is_not_there(api: httpx.AsyncClient, identity: Identity) -> None:
+    url = f"/tasks/{(await created(api))['task_id']}"
+    headers = as_user("bob", identity)
+    assert (await api.get(url, headers=headers)).status_code == 404
+    assert (await api.patch(url, json={"title": "b"}, headers=headers)).status_code == 404
+    assert (await api.delete(url, headers=headers)).status_code == 404
+    assert (await api.get("/tasks", headers=headers)).json() == {"items": [], "next_cursor": None}
+    assert (await api.get(url)).status_code == 200
+
+
+@pytest.mark.req("X03")
+@pytest.mark.parametrize("route", HANDLERS)
+async def test_every_route_asks_who_calls(route: str, api: httpx.AsyncClient) -> None:
+    method, path = route.split()
+    response = await api.request(method, path, headers={"Authorization": ""})
+    assert response.status_code == 401
+
+
+TASKS = (
+    {"title": "t1", "status": "pending", "priority": "low", "category": "home", "due_date": "2026-01-10"},
+    {"title": "t2", "status": "completed", "priority": "urgent", "category": "work", "due_date": "2026-01-01"},
+    {"title": "t3"},
+    {"title": "t4", "status": "in_progress", "priority": "high", "category": "work", "due_date": "2026-01-11"},
+    {"title": "t5", "status": "pending", "priority": "high", "category": "work", "due_date": "2026-01-10"},
+)
+
+
+@pytest.mark.req("T27")
+@pytest.mark.parametrize(
+    ("filters", "expected", "pattern"),
+    [
+        ("", "t1 t2 t3 t4 t5", "tasks_of_user"),
+        ("status=pending", "t1 t3 t5", "tasks_with_status"),
+        ("priority=high", "t4 t5", "tasks_with_priority"),
+        ("category=work", "t2 t4 t5", "tasks_in_category"),
+        ("due=2026-01-10", "t1 t5", "tasks_due_on"),
+        ("due_from=2026-01-10", "t1 t5 t4", "tasks_due_within"),
+        ("due_to=2026-01-10", "t2 t1 t5", "tasks_due_within"),
+        ("due_from=2026-01-01&due_to=2026-01-10", "t2 t1 t5", "tasks_due_within"),
+        ("status=pending&priority=high", "t5", "tasks_with_status"),
+        ("category=work&status=pending&priority=high", "t5", "tasks_in_category"),
+        ("due=2026-01-10&category=work", "t5", "tasks_due_on"),
+        ("category=work&due_from=2026-01-10", "t4 t5", "tasks_in_category"),
+        ("category=work&due_to=2026-01-10", "t2 t5", "tasks_in_category"),
+        ("category=garden", "", "tasks_in_category"),
+    ],
+)
+async def test_filters_combine(
+    filters: str, expected: str, pattern: str, api: httpx.AsyncClient, fake_clock: FakeClock
+) -> None:
+    for task in TASKS:
+        fake_clock.advance(1)
+        await created(api, **task)
+    response = await api.get(f"/tasks?{filters}")
+    titles = [task["title"] for task in response.json()["items"]]
+    assert sorted(expected.split()) == sorted(titles)
+    if "due" in filters and "category" not in filters:
+        assert expected[:2] == titles[0]
+    assert response.headers["X-Consumed-Capacity"].startswith(f"{pattern};rcu=")
+
+
+@pytest.mark.req("X06", "T15")
+async def test_lists_are_paged(api: httpx.AsyncClient) -> None:
+    made = {(await created(api))["task_id"] for _ in range(5)}
+    seen: list[str] = []
+    cursor = ""
+    for expected in (2, 2, 1):
+        page = (await api.get(f"/tasks?limit=2{cursor}")).json()
+        assert len(page["items"]) == expected
+        seen += [task["task_id"] for task in page["items"]]
+        cursor = f"&cursor={page['next_cursor']}"
+    assert page["next_cursor"] is None
+    assert sorted(made) == sorted(seen)
+
+
+@pytest.mark.req("X06")
+async def test_a_page_has_20_items_unless_said_otherwise(api: httpx.AsyncClient) -> None:
+    for _ in range(21):
+        await created(api)
+    assert len((await api.get("/tasks")).json()["items"]) == 20
+    assert len((await api.get("/tasks?limit=100")).json()["items"]) == 21
+
+
+@pytest.mark.req("X06")
+async def test_a_foreign_cursor_is_refused(api: httpx.AsyncClient, identity: Identity) -> None:
+    for _ in range(2):
+        await created(api, status="pending")
+    cursor = (await api.get("/tasks?limit=1")).json()["next_cursor"]
+    tampered = cursor[:-1] + ("A" if cursor[-1] != "A" else "B")
+    attempts = [
+        await api.get(f"/tasks?cursor={tampered}"),
+        await api.get(f"/tasks?cursor={cursor}&status=pending"),
+        await api.get(f"/tasks?cursor={cursor}", headers=as_user("bob", identity)),
+        await api.get("/tasks?cursor=nonsense"),
+    ]
+    assert [(r.status_code, r.json()["code"]) for r in attempts] == [(400, "invalid_cursor")] * 4
+
+
+@pytest.mark.req("X04")
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field"),
+    [
+        ("POST", "/tasks", {}, "title"),
+        ("POST", "/tasks", {"title": "  "}, "title"),
+        ("POST", "/tasks", {"title": "x" * 201}, "title"),
+        ("POST", "/tasks", {"title": "a", "status": "done"}, "status"),
+        ("POST", "/tasks", {"title": "a", "category": ""}, "category"),
+        ("POST", "/tasks", {"title": "a", "due_date": 5}, "due_date"),
+        ("POST", "/tasks", {"title": "a", "due_date": "2026-02-30"}, "due_date"),
+        ("POST", "/tasks", {"title": "a", "user_id": "bob"}, "user_id"),
+        ("PATCH", "/tasks/t", {"title": None}, "title"),
+        ("PATCH", "/tasks/t", {"status": None}, "status"),
+        ("PATCH", "/tasks/t", {"version": 9}, "version"),
+        ("PATCH", "/tasks/" + "x" * 65, {}, "task_id"),
+        ("PUT", "/me", {"email": "nobody", "name": "Ann"}, "email"),
+        ("PUT", "/me", {"email": "ann@example.com", "name": ""}, "name"),
+        ("GET", "/tasks?limit=0", None, "limit"),
+        ("GET", "/tasks?limit=101", None, "limit"),
+        ("GET", "/tasks?statuss=pending", None, "statuss"),
+        ("GET", "/tasks?due=5", None, "due"),
+        ("GET", "/tasks?due_from=2026-01-02&due_to=2026-01-01", None, "due_to"),
+        ("GET", "/tasks?due_from=2026-01-02&due=2026-01-02", None, "due"),
+    ],
+)
+async def test_bad_input_names_the_field(
+    method: str, path: str, body: dict[str, Any] | None, field: str, api: httpx.AsyncClient
+) -> None:
+    response = await api.request(method, path, json=body)
+    assert response.status_code == 422
+    assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+@pytest.mark.req("X04")
+@pytest.mark.parametrize(
+    ("content", "field"), [(rb'{"title": "\ud800"}', "title"), (rb'{"title": "a", "\ud800": 1}', "")]
+)
+async def test_what_is_no_text_is_bad_input(content: bytes, field: str, api: httpx.AsyncClient) -> None:
+    response = await api.post("/tasks", content=content, headers={"Content-Type": "application/json"})
+    assert response.status_code == 422
+    assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+@pytest.mark.req("X09")
+async def test_no_route_scans(api: httpx.AsyncClient, store: RecordingStore) -> None:
+    bodies: dict[str, Any] = {"PUT /me": {"email": "ann@example.com", "name": "Ann"}, "POST /tasks": {"title": "a"}}
+    bodies |= {"PATCH /tasks/{task_id}": {"title": "b"}}
+    task_id = (await created(api))["task_id"]
+    store.seen.clear()
+    for route in sorted(HANDLERS, reverse=True):  # DELETE comes last
+        method, path = route.split()
+        response = await api.request(method, path.format(task_id=task_id), json=bodies.get(route))
+        assert response.is_success, route
+    assert set(store.seen) == {GetItem, QueryTable, PutItem, DeleteItem}
