@@ -10,6 +10,7 @@ from enum import StrEnum
 from random import Random
 from typing import Any, ClassVar
 
+from hypothesis import settings
 from pydantic import BaseModel, Field
 
 from partita import (
@@ -200,6 +201,10 @@ def create_task(task: Task) -> Put[Task]:
 def finish(task: Task) -> Update[Task]:
     """Finish a task."""
     return update(task, f(Task.status).set(Status.DONE))
+
+
+steady = settings(deadline=None)
+"""For properties that run on a store: how long one example takes proves nothing."""
 
 
 def session_on(store: Store, clock: FakeClock, **settings: Any) -> Session:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
-from tests.model.sample import Address, Comment, Status, Task, User, user_by_id
+from tests.model.sample import Address, Comment, Status, Task, User, steady, user_by_id
 
 from partita import (
     EmbeddedStore,
@@ -316,6 +316,7 @@ everything = st.builds(
 )
 
 
+@steady
 @given(everything)
 def test_every_value_comes_back_as_it_was_stored(entity: Everything) -> None:
     with EmbeddedStore(":memory:") as store:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.model.sample import Task, fresh_session, tasks_due, tasks_like, tasks_worth
+from tests.model.sample import Task, fresh_session, steady, tasks_due, tasks_like, tasks_worth
 
 from partita import EmbeddedStore, Entity, Key, Prefix, Query, Registry, Session, Span, Table, insert, put, query
 from partita.errors import InvalidKey
@@ -33,6 +33,7 @@ def inside(span: Span[Any]) -> Callable[[Any], bool]:
     return test
 
 
+@steady
 @given(st.lists(days, max_size=8), spans(days))
 def test_a_span_of_days_finds_what_a_filter_would(dues: list[date], span: Span[date]) -> None:
     with fresh_session() as db:
@@ -43,6 +44,7 @@ def test_a_span_of_days_finds_what_a_filter_would(dues: list[date], span: Span[d
         assert list(db.run(tasks_due("u", span))) == expected
 
 
+@steady
 @given(st.lists(st.integers(-20, 20), max_size=8), spans(st.integers(-20, 20)))
 def test_a_span_at_the_end_of_a_key_finds_what_a_filter_would(points: list[int], span: Span[int]) -> None:
     with fresh_session() as db:
@@ -103,6 +105,7 @@ def found(entities: list[Any], operation: Query[Any]) -> list[str]:
         return [getattr(entity, "word", None) or entity.text for entity in db.run(operation)]
 
 
+@steady
 @given(st.sets(texts, max_size=6), spans(texts))
 @example({"a", "ab", "a#"}, Span.before("ab"))
 def test_a_span_of_bare_texts_finds_what_a_filter_would(words: set[str], span: Span[str]) -> None:
@@ -110,6 +113,7 @@ def test_a_span_of_bare_texts_finds_what_a_filter_would(words: set[str], span: S
     assert found([Word(word=word) for word in words], words_in(span)) == expected
 
 
+@steady
 @given(st.sets(texts, max_size=6), spans(texts))
 @example({"a", "b"}, Span.before("b"))
 @example({"a\0", "a"}, Span.after("a"))
@@ -123,6 +127,7 @@ def test_a_span_of_texts_at_the_end_of_a_key_finds_what_a_filter_would(words: se
     assert found([Phrase(text=word) for word in words], phrases_in(span)) == expected
 
 
+@steady
 @given(
     st.sets(st.text(alphabet="ab", min_size=1, max_size=4), max_size=6), spans(st.text("ab", min_size=1, max_size=3))
 )
@@ -131,6 +136,7 @@ def test_a_span_inside_a_key_never_reaches_past_its_place(words: set[str], span:
     assert found([Line(text=word) for word in words], lines_in(span)) == expected
 
 
+@steady
 @given(st.sets(texts, max_size=6), texts)
 def test_a_prefix_finds_what_begins_so(words: set[str], prefix: str) -> None:
     expected = sorted((word for word in words if word.startswith(prefix)), key=str.encode)

@@ -10,7 +10,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.model.sample import Status, Task, fresh_session, tasks_due, tasks_of, tasks_with_status, titles_with_status
+from tests.model.sample import (
+    Status,
+    Task,
+    fresh_session,
+    steady,
+    tasks_due,
+    tasks_of,
+    tasks_with_status,
+    titles_with_status,
+)
 
 from partita import Query, Session, Span, f, insert
 from partita.errors import InvalidCursor
@@ -121,6 +130,7 @@ def test_a_cursor_shows_no_key_to_the_eye(db: Session) -> None:
     assert "secret-user" not in cursor
 
 
+@steady
 @given(st.lists(st.dates(date(2026, 1, 1), date(2026, 1, 2)), min_size=2, max_size=5))
 def test_a_cursor_lets_another_session_with_the_same_secret_go_on(dues: list[date]) -> None:
     with fresh_session() as db:

@@ -17,6 +17,7 @@ from tests.model.sample import (
     best_comments,
     comment_by_id,
     fresh_session,
+    steady,
     task_by_id,
     tasks_due,
     tasks_with_status,
@@ -114,6 +115,7 @@ def by_transaction_or_alone(db: Session, changes: list[Change]) -> None:
 PATHS = st.sampled_from([by_entity, by_key, by_put, by_transaction, by_transaction_or_alone])
 
 
+@steady
 @given(st.lists(st.tuples(PATHS, task_changes), min_size=1, max_size=5))
 @example([(by_key, [f(Task.status).remove()])])
 @example([(by_entity, [f(Task.status).remove()])])
@@ -152,6 +154,7 @@ comment_changes: st.SearchStrategy[list[Change]] = st.lists(
 )
 
 
+@steady
 @given(st.lists(st.tuples(st.booleans(), comment_changes), min_size=1, max_size=5))
 @example([(False, [f(Comment.mood).set("sad")]), (False, [f(Comment.score).add(1)])])
 @example([(False, [f(Comment.mood).set("sad"), f(Comment.score).remove()])])

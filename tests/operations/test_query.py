@@ -18,6 +18,7 @@ from tests.model.sample import (
     best_comments,
     fresh_session,
     session_on,
+    steady,
     tasks_due,
     tasks_of,
     tasks_with_status,
@@ -88,6 +89,7 @@ FILTERS: list[tuple[Condition | None, range]] = [
 ]
 
 
+@steady
 @given(st.integers(0, 12), st.integers(1, 5), st.booleans(), st.sampled_from(FILTERS), st.sets(st.integers(0, 11)))
 def test_pages_neither_skip_nor_repeat(
     count: int,
@@ -111,6 +113,7 @@ def test_pages_neither_skip_nor_repeat(
         assert all(len(page) <= limit for page in found)
 
 
+@steady
 @given(st.lists(st.dates(date(2026, 1, 1), date(2026, 1, 3)), max_size=10), st.integers(1, 4), st.booleans())
 def test_pages_of_an_index_with_ties_neither_skip_nor_repeat(dues: list[date], limit: int, backwards: bool) -> None:  # noqa: FBT001
     with fresh_session() as db:
