@@ -17,6 +17,7 @@ from typing import (
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError
 from pydantic._internal._model_construction import ModelMetaclass
+from pydantic.fields import FieldInfo
 
 from partita._attributes import PLAIN_TYPES, empty_set, epoch_seconds, to_attribute
 from partita._bound import BoundKey, Key, allows_none, kinds_of
@@ -83,6 +84,10 @@ class EntitySchema(Generic[E]):
     def nullable(self, attribute: str) -> bool:
         """Whether the attribute stands for None by being absent."""
         return attribute in self._nullable
+
+    def default(self, field: str) -> Any:
+        """The value that a field has where nothing is stored."""
+        return self.cls.model_fields[field].get_default(call_default_factory=True, validated_data={})
 
     def encoder(self, attribute: str) -> Callable[[Any], Any]:
         """How the field in that attribute becomes an attribute value."""
@@ -208,14 +213,16 @@ class EntitySchema(Generic[E]):
                     hint="Rename the field, or declare a Key that is this field alone.",
                 )
         for name, field in fields.items():
-            if {field.validation_alias, field.serialization_alias} - {field.alias}:
-                message = f"{self.name}.{name} is stored under one alias and read under another."
-                raise ModelError(message, owner=self.cls, hint='Use Field(alias="…") alone.')
-            if any((get_origin(kind) or kind) in (set, frozenset) for kind in kinds_of(field.annotation)) and (
-                field.is_required() or field.get_default(call_default_factory=True, validated_data={})
-            ):
-                message = f"{self.name}.{name}: DynamoDB has no empty set, so a set needs an empty default."
-                raise ModelError(message, owner=self.cls, hint="Write Field(default_factory=frozenset).")
+            self._check_field(name, field)
+
+    def _check_field(self, name: str, field: FieldInfo) -> None:
+        if any(alias not in (None, field.alias) for alias in (field.validation_alias, field.serialization_alias)):
+            message = f"{self.name}.{name} is stored under one alias and read under another."
+            raise ModelError(message, owner=self.cls, hint='Use Field(alias="…") alone.')
+        is_set = any((get_origin(kind) or kind) in (set, frozenset) for kind in kinds_of(field.annotation))
+        if is_set and (field.is_required() or self.default(name)):
+            message = f"{self.name}.{name}: DynamoDB has no empty set, so a set needs an empty default."
+            raise ModelError(message, owner=self.cls, hint="Write Field(default_factory=frozenset).")
 
     def _check_local(self, key: BoundKey) -> None:
         index = self.table.schema.index(key.index or "")

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, overl
 from msgspec import Struct
 from pydantic import BaseModel
 
-from partita._attributes import to_attribute
+from partita._attributes import empty_set, to_attribute
 from partita.errors import OperationError
 from partita.expressions._ast import (
     AddAction,
@@ -197,9 +197,9 @@ class Ref(Term[T]):
 
     def set(self, value: T | Term[T]) -> Change:
         """Set the field; None removes an attribute that stands for None by being absent."""
-        return (
-            RemoveAction(self.path) if value is None and self.nullable else SetAction(self.path, self._operand(value))
-        )
+        if (value is None and self.nullable) or empty_set(value):
+            return RemoveAction(self.path)
+        return SetAction(self.path, self._operand(value))
 
     def set_if_missing(self, value: T) -> Change:
         """Set the field unless it has a value."""

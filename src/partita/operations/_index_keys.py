@@ -26,6 +26,7 @@ from partita.expressions._ast import (
     Compare,
     Condition,
     Missing,
+    Or,
     Path,
     SetAction,
     Update,
@@ -60,6 +61,8 @@ def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
         if name in fixed:
             message = f"{schema.name}.{name} is {fixed[str(name)]} and cannot be updated."
             raise OperationError(message, hint="Delete the item and insert another to move it to another key.")
+        if isinstance(change, RemoveAction) and len(change.path.parts) == 1 and _required(schema, str(name)):
+            raise OperationError(f"{schema.name}.{name} is required and cannot be removed.")
 
 
 def plan_update(
@@ -78,6 +81,7 @@ def plan_update(
             changed = entity.with_changes(*changes)
             values |= {field: getattr(changed, field) for field in unknown}
             guard = None if schema.version else _unchanged(schema, entity, unknown)
+            update = to_update(_literal(schema, changes, unknown, changed))
         update = _with_keys(update, affected, values)
     return _with_version(schema, UpdatePlan(update, guard), entity)
 
@@ -99,7 +103,7 @@ def _known_values(schema: EntitySchema[Any], known: Mapping[str, Any], changes: 
         if len(change.path.parts) > 1:
             continue
         if isinstance(change, RemoveAction):
-            values[field] = None
+            values[field] = schema.default(field)
         elif isinstance(change, SetAction) and isinstance(change.operand, Value):
             values[field] = schema.field_value(field, change.operand.value)
     return values
@@ -108,10 +112,39 @@ def _known_values(schema: EntitySchema[Any], known: Mapping[str, Any], changes: 
 def _unchanged(schema: EntitySchema[E], entity: E, fields: set[str]) -> Condition | None:
     guard: Condition | None = None
     item = schema.item(entity)
-    for name in sorted(schema.attribute(field) for field in fields):
-        path = Path((name,))
-        guard = both(guard, Compare("=", path, Value(item[name])) if name in item else Missing(path))
+    for field in sorted(fields):
+        path = Path((schema.attribute(field),))
+        absent: Condition = Missing(path)
+        if path.parts[0] in item:
+            same: Condition = Compare("=", path, Value(item[str(path.parts[0])]))
+            # An item from before the field was declared reads as its default.
+            guard = both(guard, Or((absent, same)) if _is_default(schema, entity, field) else same)
+        else:
+            guard = both(guard, absent)
     return guard
+
+
+def _is_default(schema: EntitySchema[Any], entity: Entity, field: str) -> bool:
+    return not schema.cls.model_fields[field].is_required() and bool(getattr(entity, field) == schema.default(field))
+
+
+def _literal(schema: EntitySchema[E], changes: Sequence[Change], fields: set[str], changed: E) -> tuple[Change, ...]:
+    # The old values are guarded, so the new ones are known. Said as values, they are the ones that the index keys
+    # were made from, also where the store would count from nothing and the entity from its default.
+    item = schema.item(changed)
+    names = {schema.attribute(field) for field in fields} & {str(change.path.parts[0]) for change in changes}
+    kept = tuple(change for change in changes if change.path.parts[0] not in names)
+    paths = [Path((name,)) for name in sorted(names)]
+    return (
+        *kept,
+        *(SetAction(path, Value(item[str(path.parts[0])])) for path in paths if path.parts[0] in item),
+        *(RemoveAction(path) for path in paths if path.parts[0] not in item),
+    )
+
+
+def _required(schema: EntitySchema[Any], attribute: str) -> bool:
+    fields = [field for field, name in schema.attributes.items() if name == attribute]
+    return any(schema.cls.model_fields[field].is_required() for field in fields)
 
 
 def _with_keys(update: Update, keys: Sequence[BoundKey], values: Mapping[str, Any]) -> Update:

@@ -90,15 +90,24 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def first(self) -> First[M]:
         """The first match, or None."""
+        self._refuse_cursor("first()")
         return First(replace(self, limit=1), pattern=self.pattern)
 
     def count(self, *, max_pages: int = 10) -> Count:
         """How many match, read over at most `max_pages` pages of 1 MB or 10,000 items."""
+        self._refuse_cursor("count()")
         return Count(self, max_pages, pattern=self.pattern)
 
     def walk(self, *, max_items: int) -> Walk[M]:
         """All matches, over as many pages as needed, but at most `max_items` of them inspected."""
+        self._refuse_cursor("walk()")
+        if max_items < 1:
+            raise OperationError(f"A walk inspects at least 1 item, not {max_items}.")
         return Walk(self, max_items, pattern=self.pattern)
+
+    def _refuse_cursor(self, method: str) -> None:
+        if self.cursor is not None:
+            raise OperationError(f"{method} starts at the beginning, and takes no cursor.", hint="Use page() alone.")
 
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
@@ -126,8 +135,8 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         """Send requests until the page is full, the range is read, or enough was inspected."""
         start = context.cursors.check(self.cursor, self.identity()) if self.cursor is not None else None
         found: list[Item] = []
-        for _ in range(MAX_REQUESTS_TO_FILL):
-            response: PageResponse = yield self.request_from(start)
+        for attempt in range(MAX_REQUESTS_TO_FILL):
+            response: PageResponse = yield self.request_from(start, short=attempt > 0)
             found += self.visible(response.items, context)
             start = response.last_key
             if start is None or len(found) >= self.limit:
@@ -138,11 +147,11 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         items = tuple(self.typed(item) for item in found)
         return Page(items, None if start is None else context.cursors.sign(start, self.identity()))
 
-    def request_from(self, start: Item | None) -> QueryTable:
-        """The request that continues after a key."""
+    def request_from(self, start: Item | None, *, short: bool) -> QueryTable:
+        """The request that continues after a key; `short`: one before it gave too little."""
         request = self.request()
-        if self.condition is not None:
-            # A filter drops most of what is read: ask for more at once, and cut the page here.
+        if short or self.condition is not None:
+            # Much of what is read is not to be seen: ask for more at once, and cut the page here.
             request = replace(request, limit=max(self.limit, DEFAULT_LIMIT))
         return request if start is None else replace(request, start=start)
 
@@ -178,8 +187,8 @@ class First(Operation[M | None], Generic[M], frozen=True):
     def steps(self, context: Context) -> Steps[M | None]:
         """Read a page of one, and go on where what was read is not to be seen."""
         start: Item | None = None
-        for _ in range(MAX_REQUESTS_TO_FILL):
-            response: PageResponse = yield self.query.request_from(start)
+        for attempt in range(MAX_REQUESTS_TO_FILL):
+            response: PageResponse = yield self.query.request_from(start, short=attempt > 0)
             for item in self.query.visible(response.items, context):
                 return self.query.typed(item)
             start = response.last_key

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar, overload
 
+from msgspec.structs import replace
+
 from partita._entity import Entity
 from partita.errors import ConditionFailed, OperationError, TransactionCancelled
 from partita.operations._get import Get
@@ -17,6 +19,10 @@ C = TypeVar("C", bound=Entity)
 D = TypeVar("D", bound=Entity)
 
 MAX_ACTIONS = 100
+
+
+def _epoch() -> float:
+    return 0.0
 
 
 class Action(Protocol):
@@ -38,7 +44,13 @@ class Transaction(Operation[None], frozen=True):
     token: str | None = None
 
     def request(self, context: Context) -> TransactWriteItems:
-        """The request that is sent."""
+        """The request that is sent.
+
+        With a token it must be the same whenever it is sent, so its conditions leave out the time: an expired item
+        counts as stored until it is swept.
+        """
+        if self.token is not None:
+            context = replace(context, clock=_epoch)
         return TransactWriteItems(tuple(action.action(context) for action in self.actions), self.token)
 
     def steps(self, context: Context) -> Steps[None]:

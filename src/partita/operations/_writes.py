@@ -66,10 +66,7 @@ class Put(Operation[E], Generic[E], frozen=True):
 
     def _guard(self, context: Context) -> Condition | None:
         if self.only_new or self.expected == 0:
-            absent: Condition = Missing(Path((self.schema.primary.hash_attribute.name,)))
-            live = self.schema.unexpired(context.clock())
-            # An expired item that is still stored does not count as existing.
-            return absent if live is None else Or((absent, Not(live)))
+            return vacant(self.schema, context)
         return None if self.expected is None else version_is(self.schema, self.expected)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
@@ -167,9 +164,7 @@ class Update(Operation[E], Generic[E], frozen=True):
         return self._request(plan, context)
 
     def _request(self, plan: UpdatePlan, context: Context) -> UpdateItem:
-        exists: Condition = Exists(Path((self.schema.primary.hash_attribute.name,)))
-        condition = both(exists, self.schema.unexpired(context.clock()))
-        condition = both(both(condition, plan.guard), self.condition)
+        condition = both(both(present(self.schema, context), plan.guard), self.condition)
         return UpdateItem(self.schema.table.name, self.key, plan.update, condition, on_failure_item=True)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
@@ -215,11 +210,14 @@ class Check(Struct, frozen=True):
 
     schema: EntitySchema[Any]
     key: Item
-    condition: Condition
+    exists: bool
+    condition: Condition | None = None
 
-    def action(self, context: Context) -> TransactAction:  # noqa: ARG002 - one signature for all actions
+    def action(self, context: Context) -> TransactAction:
         """The action that is sent."""
-        return ConditionCheck(self.schema.table.name, self.key, self.condition, on_failure_item=True)
+        guard = present(self.schema, context) if self.exists else vacant(self.schema, context)
+        condition = both(guard, self.condition) or guard
+        return ConditionCheck(self.schema.table.name, self.key, condition, on_failure_item=True)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         """The failed condition in terms of this check."""
@@ -274,13 +272,12 @@ def check(at: Get[Any], condition: Condition | None = None) -> Check:
     """Part of a transaction: the item must exist and satisfy the condition."""
     if condition is not None:
         at.schema.check_paths(condition)
-    exists: Condition = Exists(Path((at.schema.primary.hash_attribute.name,)))
-    return Check(at.schema, at.key, both(exists, condition) or exists)
+    return Check(at.schema, at.key, exists=True, condition=condition)
 
 
 def absent(at: Get[Any]) -> Check:
     """Part of a transaction: there must be no such item."""
-    return Check(at.schema, at.key, Missing(Path((at.schema.primary.hash_attribute.name,))))
+    return Check(at.schema, at.key, exists=False)
 
 
 def send(write: Write, request: PutItem | UpdateItem | DeleteItem, context: Context) -> Steps[WriteResponse]:
@@ -290,6 +287,19 @@ def send(write: Write, request: PutItem | UpdateItem | DeleteItem, context: Cont
     except ConditionFailed as error:
         raise write.explain(error, context) from error
     return response
+
+
+def present(schema: EntitySchema[Any], context: Context) -> Condition:
+    """The condition that the item exists and has not expired."""
+    exists: Condition = Exists(Path((schema.primary.hash_attribute.name,)))
+    return both(exists, schema.unexpired(context.clock())) or exists
+
+
+def vacant(schema: EntitySchema[Any], context: Context) -> Condition:
+    """The condition that there is no item; an expired one that is still stored does not count."""
+    nothing: Condition = Missing(Path((schema.primary.hash_attribute.name,)))
+    live = schema.unexpired(context.clock())
+    return nothing if live is None else Or((nothing, Not(live)))
 
 
 def version_of(schema: EntitySchema[Any], entity: Entity) -> int | None:
