@@ -261,7 +261,8 @@ class EntityMeta(ModelMetaclass):
     ) -> type:
         EntityMeta._making = True
         try:
-            cls = super().__new__(mcs, name, bases, namespace, **config)
+            # Only a class with a table is ever made into instances, so only that one needs its validators.
+            cls = super().__new__(mcs, name, bases, namespace, **{"defer_build": table is None, **config})
         finally:
             EntityMeta._making = False
         if table is not None:
@@ -292,7 +293,7 @@ class EntityMeta(ModelMetaclass):
             )
 
 
-class Entity(BaseModel, metaclass=EntityMeta):
+class Entity(BaseModel, metaclass=EntityMeta, defer_build=True):
     """A typed item. Values are frozen; `with_changes` gives a changed copy.
 
     class Task(Entity, table=TABLE):
