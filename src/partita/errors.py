@@ -19,7 +19,10 @@ PartitaError
 │   │   │   └── UniqueTaken     another item has the value of a unique field
 │   │   ├── ItemMissing         an update or check met no item
 │   │   ├── LimitReached        a bounded counter would leave its bounds; says how many remain
-│   │   └── VersionConflict     another writer was first
+│   │   ├── VersionConflict     another writer was first
+│   │   ├── IllegalTransition   the state of an item does not allow the move
+│   │   ├── LeaseHeld           someone else holds the lease
+│   │   └── LeaseLost           the lease was released, or someone else has it now
 │   ├── TransactionCancelled    carries one reason per action
 │   ├── TransactionConflict     another transaction holds the item
 │   ├── TokenMismatch           a client request token came again with another request
@@ -222,6 +225,26 @@ class VersionConflict(ConditionFailed):
 
     code = "version_conflict"
     hint = "Read again, apply the change to the current item, and write once more."
+
+
+class IllegalTransition(ConditionFailed):
+    """The state of an item does not allow the move; `current` is the item."""
+
+    code = "illegal_transition"
+
+
+class LeaseHeld(ConditionFailed):
+    """Someone else holds the lease; `current` is the lease."""
+
+    code = "lease_held"
+    hint = "Try again when it has run out."
+
+
+class LeaseLost(ConditionFailed):
+    """The lease was released, or someone else has it now; `current` is the lease."""
+
+    code = "lease_lost"
+    hint = "Stop the work, and acquire the lease again."
 
 
 class Reason:

@@ -1,0 +1,198 @@
+"""Lifecycles: the states of an entity's field and the declared moves between them, compiled to conditions on updates.
+
+class RequestLife(Lifecycle[Request, Status]):
+    state = f(Request.status)
+    start = Status.RECEIVED
+    forward_only = True
+
+    queue = Transition(Status.RECEIVED, to=Status.QUEUED)
+    reject = Transition(Status.RECEIVED, Status.QUEUED, to=Status.REJECTED)
+
+db.run(RequestLife.queue(request, f(Request.queued_at).set(now)))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Any, ClassVar, Generic, TypeVar, get_args
+
+from msgspec import Struct
+
+from partita._entity import Entity, EntitySchema, schema_of
+from partita._fields import Change, Ref
+from partita.errors import ConditionFailed, IllegalTransition, ModelError, OperationError
+from partita.operations._get import Get
+from partita.operations._operation import Context
+from partita.operations._writes import Update, update
+
+E = TypeVar("E", bound=Entity)
+S = TypeVar("S", bound=Enum)
+
+
+class Transition(Generic[S]):
+    """A declared move from one of some states to another; on the lifecycle it is the `Move` to make."""
+
+    __slots__ = ("name", "sources", "target")
+
+    def __init__(self, *sources: S, to: S) -> None:
+        self.sources = sources
+        self.target = to
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: None, owner: type[Lifecycle[E, S]]) -> Move[E]:
+        return owner.declared.moves[self.name]
+
+
+class Move(Struct, Generic[E], frozen=True):
+    """A transition of one entity, ready to be made."""
+
+    schema: EntitySchema[E]
+    state: Ref[Any]
+    name: str
+    sources: tuple[Enum, ...]
+    target: Enum
+
+    def __call__(self, at: E | Get[E], *changes: Change) -> Step[E]:
+        """The update that makes the move, with further changes, of an item given as an entity or by a get pattern.
+
+        Raises:
+            OperationError: a change sets the state too.
+        """
+        if any(change.path.parts[0] == self.state.path.parts[0] for change in changes):
+            raise OperationError(f"{self.name} sets the state by itself.", hint="Leave that change out.")
+        change = update(at, self.state.set(self.target), *changes)
+        return Step(
+            change.schema,
+            change.key,
+            change.known,
+            change.changes,
+            change.entity,
+            self.state.is_in(self.sources),
+            move=self,
+        )
+
+
+class Step(Update[E], Generic[E], frozen=True, kw_only=True):
+    """An update that moves an item to its next state, if the state it is in allows that."""
+
+    move: Move[E]
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.schema.name}.{self.move.name}"
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """The failed condition in terms of the lifecycle.
+
+        A state that forbids the move is told before a version that has changed: reading again would not help.
+        """
+        explained = super().explain(error, context)
+        if explained.current is None:
+            return explained
+        attribute = str(self.move.state.path.parts[0])
+        field = next(name for name, stored in self.schema.attributes.items() if stored == attribute)
+        state: Enum = getattr(explained.current, field)
+        if state in self.move.sources:
+            return explained
+        allowed = ", ".join(source.name for source in self.move.sources)
+        message = f"{self.schema.name}: cannot {self.move.name} from {state.name}, only from {allowed}."
+        return IllegalTransition(message, item=error.item, current=explained.current)
+
+
+class Lifecycle(Generic[E, S]):
+    """The states of an entity's field and how one leads to another. Subclass it, and declare the transitions.
+
+    Raises (when the class is made):
+        ModelError: a state cannot be reached, a transition makes no sense, or leads back although `forward_only`.
+    """
+
+    state: Ref[S]
+    start: S
+    forward_only: ClassVar[bool] = False
+    """Whether no state may ever be entered twice."""
+
+    declared: ClassVar[Declared]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        entity, states = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]
+        cls.declared = _declared(cls.__name__, schema_of(entity), states, vars(cls))
+        cls.declared.check()
+
+    @classmethod
+    def mermaid(cls) -> str:
+        """The lifecycle as a Mermaid state diagram, for documentation."""
+        return "\n".join(("stateDiagram-v2", *(f"    {line}" for line in cls.declared.arrows())))
+
+
+class Declared(Struct, frozen=True):
+    """What the body of a lifecycle says."""
+
+    name: str
+    schema: EntitySchema[Any]
+    states: type[Enum]
+    state: Ref[Any]
+    start: Enum
+    forward_only: bool
+    moves: Mapping[str, Move[Any]]
+
+    def arrows(self) -> Iterator[str]:
+        """The lines of a state diagram."""
+        yield f"[*] --> {self.start.name}"
+        for move in self.moves.values():
+            for source in move.sources:
+                yield f"{source.name} --> {move.target.name}: {move.name}"
+        for state in self.states:
+            if not any(state in move.sources for move in self.moves.values()):
+                yield f"{state.name} --> [*]"
+
+    def reachable(self, start: Enum) -> set[Enum]:
+        """The states that one or more moves lead to."""
+        reached: set[Enum] = set()
+        frontier = {start}
+        while frontier:
+            frontier = {move.target for move in self.moves.values() if frontier & set(move.sources)} - reached
+            reached |= frontier
+        return reached
+
+    def check(self) -> None:
+        """Prove the declaration."""
+        self._check_field()
+        for move in self.moves.values():
+            if not move.sources:
+                raise self._error(f".{move.name} starts nowhere.")
+            for state in (*move.sources, move.target):
+                if not isinstance(state, self.states):
+                    raise self._error(f".{move.name}: {state!r} is no {self.states.__name__}.")
+        reached = self.reachable(self.start) | {self.start}
+        if lost := [state.name for state in self.states if state not in reached]:
+            raise self._error(f": nothing leads to {', '.join(lost)}.")
+        if self.forward_only and (again := [state.name for state in self.states if state in self.reachable(state)]):
+            raise self._error(f" is forward only, but leads back to {', '.join(again)}.")
+
+    def _check_field(self) -> None:
+        attribute = self.state.path.parts[0]
+        for name, field in self.schema.cls.model_fields.items():
+            if self.schema.attribute(name) == attribute and field.annotation is self.states:
+                if not field.is_required() and field.default is not self.start:
+                    owner = self.schema.name
+                    raise self._error(f" starts at {self.start!r}, but {owner}.{name} is {field.default!r} by default.")
+                return
+        raise self._error(f": {self.schema.name} has no field {attribute!r} of {self.states.__name__}.")
+
+    def _error(self, message: str) -> ModelError:
+        return ModelError(f"{self.name}{message}", owner=self.schema.cls)
+
+
+def _declared(name: str, schema: EntitySchema[Any], states: type[Enum], body: Mapping[str, Any]) -> Declared:
+    if missing := [needed for needed in ("state", "start") if needed not in body]:
+        hint = "Write state = f(Request.status) and start = Status.RECEIVED."
+        raise ModelError(f"{name} does not say its {' and '.join(missing)}.", owner=schema.cls, hint=hint)
+    state, start = body["state"], body["start"]
+    transitions = [value for value in body.values() if isinstance(value, Transition)]
+    moves = {t.name: Move(schema, state, t.name, t.sources, t.target) for t in transitions}
+    return Declared(name, schema, states, state, start, body.get("forward_only", False), moves)
