@@ -1,0 +1,207 @@
+"""Unique fields: a claim on each value, kept right in the transaction that writes its owner.
+
+class Claimed(Claim, table=TABLE):
+    primary: ClassVar = Key("UNIQUE#{field}#{value}", "CLAIM")
+
+@get(Claimed, budget=Rcu(0.5))
+def claim_on(field: str, value: str) -> None: ...
+
+EMAIL = Unique(claim_on, User, f(User.email), owner=f(User.user_id), fold=str.casefold)
+USERS = UniqueFields(EMAIL)
+
+db.run(USERS.insert(user).run())                                 # UniqueTaken where another user has the address
+db.run(USERS.update(user, f(User.email).set("…")).run())         # the old address becomes free, the new one taken
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final, Generic, TypeVar
+
+from msgspec import Struct
+
+from partita._entity import Entity, EntitySchema, schema_of
+from partita._fields import Change, Ref, all_of, any_of, f
+from partita.errors import ConditionFailed, ModelError, UniqueTaken, VersionConflict
+from partita.expressions._ast import Condition
+from partita.operations._get import Get
+from partita.operations._operation import Context
+from partita.operations._transact import Action
+from partita.operations._writes import Put, bumped, delete, insert, update
+from partita.recipes.idempotency import Plan
+from partita.store._requests import TransactAction
+
+E = TypeVar("E", bound=Entity)
+
+_UNCHANGED_OWNER: Final = "Name a field of its primary key, which never changes."
+
+
+class Claim(Entity):
+    """Who has one value of one field. Subclass it with a table and a key of `field` and `value`."""
+
+    field: str
+    value: str
+    owner: str | None = None
+    """None: nobody any more, since `freed`."""
+    freed: datetime | None = None
+
+
+class Unique(Generic[E]):
+    """A field of an entity whose value no two of them share."""
+
+    def __init__(
+        self,
+        claim_on: Callable[[str, str], Get[Any]],
+        entity: type[E],
+        field: Ref[str] | Ref[str | None],
+        *,
+        owner: Ref[str],
+        fold: Callable[[str], str] = str,
+    ) -> None:
+        """Declare a unique field.
+
+        Args:
+            claim_on: the declared `@get` of a subclass of `Claim`.
+            entity: whose field it is.
+            field: the field. None is no value, and any number of entities may have none.
+            owner: the field of its primary key that names the entity in the claim.
+            fold: brings values into the form in which they are compared, such as `str.casefold`.
+
+        Raises:
+            ModelError: a field is another entity's, the owner could change, or the claim is no `Claim`.
+        """
+        schema = schema_of(entity)
+        claims = claim_on("field", "value").schema
+        if not issubclass(claims.cls, Claim) or set(claims.primary.fields) != {"field", "value"}:
+            message = f"{claims.name} is no Claim with a key of field and value."
+            raise ModelError(message, hint="Declare class Claimed(Claim, table=TABLE) with a Key of both.")
+        self.field = _field_name(schema, field)
+        self._owner = _field_name(schema, owner)
+        if self._owner not in schema.primary.fields:
+            message = f"{schema.name}.{self._owner} could change, and cannot name the owner of a claim."
+            raise ModelError(message, owner=entity, hint=_UNCHANGED_OWNER)
+        self.schema = schema
+        self._claim_on = claim_on
+        self._fold = fold
+
+    def value(self, entity: E) -> str | None:
+        """The entity's value, in the form in which it is compared."""
+        value = getattr(entity, self.field)
+        return None if value is None else self._fold(value)
+
+    def claim(self, value: str) -> Get[Any]:
+        """Who has a value: a read of its claim."""
+        return self._claim_on(self.field, self._fold(value))
+
+    def take(self, entity: E, *, at: datetime | None = None) -> tuple[Action, ...]:
+        """What takes the entity's value in a transaction. With an instant, also a value that was freed before it."""
+        value = self.value(entity)
+        return () if value is None else (Take(self._claim_on(self.field, value), getattr(entity, self._owner), at),)
+
+    def release(self, entity: E, *, at: datetime | None = None) -> tuple[Action, ...]:
+        """What frees the entity's value in a transaction. With an instant, the claim is kept and remembers it."""
+        value = self.value(entity)
+        return () if value is None else (Release(self._claim_on(self.field, value), getattr(entity, self._owner), at),)
+
+    def move(self, before: E, after: E, *, at: datetime | None = None) -> tuple[Action, ...]:
+        """What a change of the entity means for its claim: nothing where the value stays the same."""
+        if self.value(before) == self.value(after):
+            return ()
+        return (*self.release(before, at=at), *self.take(after, at=at))
+
+
+class UniqueFields(Generic[E]):
+    """Writes an entity together with the claims of all its unique fields."""
+
+    def __init__(self, first: Unique[E], *others: Unique[E]) -> None:
+        """Declare all unique fields of one entity.
+
+        Raises:
+            ModelError: the entity has no version, so that a change from an outdated copy would not be noticed.
+        """
+        self.fields = (first, *others)
+        schema = first.schema
+        if schema.version is None:
+            raise ModelError(f"{schema.name} has no version.", owner=schema.cls, hint="Add version: Version = 0.")
+        self._schema = schema
+
+    def insert(self, entity: E) -> Plan[E]:
+        """Write a new entity and take its values."""
+        write: Put[E] = insert(entity)
+        return Plan(write.saved, write, *(action for field in self.fields for action in field.take(entity)))
+
+    def update(self, entity: E, *changes: Change) -> Plan[E]:
+        """Change a stored entity; the values that it no longer has become free."""
+        after = entity.with_changes(*changes)
+        claims = (action for field in self.fields for action in field.move(entity, after))
+        return Plan(bumped(self._schema, after), update(entity, *changes), *claims)
+
+    def delete(self, entity: E) -> Plan[E]:
+        """Delete a stored entity and free its values."""
+        return Plan(entity, delete(entity), *(action for field in self.fields for action in field.release(entity)))
+
+
+class Take(Struct, frozen=True):
+    """Part of a transaction: a value becomes the owner's."""
+
+    claim: Get[Any]
+    owner: str
+    at: datetime | None = None
+
+    def action(self, context: Context) -> TransactAction:
+        """The put that is sent: only where nobody has the value."""
+        field, value = _named(self.claim)
+        claimed: type[Claim] = self.claim.schema.cls
+        return Put(
+            self.claim.schema, claimed(field=field, value=value, owner=self.owner), condition=self._free(claimed)
+        ).action(context)
+
+    def _free(self, claimed: type[Claim]) -> Condition:
+        unknown = f(claimed.field).missing()
+        if self.at is None:
+            return unknown
+        return any_of(unknown, all_of(f(claimed.owner).missing(), f(claimed.freed).lt(self.at)))
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:  # noqa: ARG002 - one signature
+        """Who has the value; or that it was free only from a later instant."""
+        field, value = _named(self.claim)
+        current: Claim | None = None if error.item is None else self.claim.schema.entity(error.item)
+        if current is not None and current.owner is None:
+            return VersionConflict(f"The {field} {value!r} was freed a moment ago.", item=error.item, current=current)
+        return UniqueTaken(field, value, owner=current.owner if current else None, item=error.item)
+
+
+class Release(Struct, frozen=True):
+    """Part of a transaction: a value becomes free."""
+
+    claim: Get[Any]
+    owner: str
+    at: datetime | None = None
+
+    def action(self, context: Context) -> TransactAction:
+        """The delete that is sent, or the update that keeps the claim with the instant of its end."""
+        claimed: type[Claim] = self.claim.schema.cls
+        held = f(claimed.owner).eq(self.owner)
+        if self.at is None:
+            return delete(self.claim).when(held).action(context)
+        freed = update(self.claim, f(claimed.owner).remove(), f(claimed.freed).set(self.at))
+        return freed.when(held).action(context)
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:  # noqa: ARG002 - one signature
+        """Another writer changed the owner's value meanwhile."""
+        field, value = _named(self.claim)
+        return VersionConflict(f"The {field} is not {value!r} any more.", item=error.item)
+
+
+def _named(claim: Get[Any]) -> tuple[str, str]:
+    values = dict(zip(claim.schema.primary.fields, claim.values, strict=True))
+    return values["field"], values["value"]
+
+
+def _field_name(schema: EntitySchema[Any], ref: Ref[Any]) -> str:
+    fields = {attribute: field for field, attribute in schema.attributes.items()}
+    name = fields.get(str(ref.path.parts[0]))
+    if name is None or len(ref.path.parts) > 1:
+        raise ModelError(f"{schema.name} has no field {ref}.", owner=schema.cls, hint="Name a field of the entity.")
+    return name
