@@ -16,7 +16,6 @@ from pydantic import BaseModel
 
 from partita.errors import OperationError
 
-
 PLAIN_TYPES: Final = frozenset((str, int, bool, bytes, Decimal))
 """Types whose values are attribute values as they are."""
 
@@ -33,6 +32,7 @@ def to_attribute(value: Any) -> Any:
     for ancestor in type(value).__mro__[1:]:
         convert = _SUBCLASSES.get(ancestor)
         if convert is not None:
+            _CONVERSIONS[type(value)] = convert  # found at once the next time
             return convert(value)
     message = f"A value of type {type(value).__name__} has no attribute form: {value!r:.60}."
     raise OperationError(message, hint="Give the field a Pydantic serializer, or use another type.")
@@ -85,7 +85,7 @@ def _model(value: BaseModel) -> dict[str, Any]:
     return _map(value.model_dump(by_alias=True))
 
 
-_CONVERSIONS: Final[dict[type, Callable[[Any], Any]]] = {
+_CONVERSIONS: dict[type, Callable[[Any], Any]] = {
     str: _same,
     int: _same,
     bool: _same,

@@ -209,16 +209,21 @@ class Template:
 
     def renderer(self, positions: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
         """A function that renders the key from arguments of which these positions are its places."""
-        if self.bare or len(positions) != 1:
-            return lambda arguments: self.render([arguments[position] for position in positions])
-        (position,), head, (place,) = positions, self.head, self.places
+        if self.bare:
+            return lambda arguments: bare_value(arguments[positions[0]])
+        head = self.head
+        places = [(position, place.width, place.tail) for position, place in zip(positions, self.places, strict=True)]
 
         def render(arguments: Sequence[Any]) -> str:
-            value = arguments[position]
-            # Most values are plain text that needs no escaping: not worth two calls.
-            return (
-                head + (value if type(value) is str and value.isalnum() else part_text(value, place.width)) + place.tail
-            )
+            text = head
+            for position, width, tail in places:
+                value = arguments[position]
+                # Most values are plain text that needs no escaping: not worth two calls.
+                if type(value) is str and value.isalnum():
+                    text += value + tail
+                else:
+                    text += part_text(value, width) + tail
+            return text
 
         return render
 
