@@ -136,7 +136,7 @@ def user_by_id(user_id: str) -> None:
     """One user."""
 
 
-@get(Task, budget=Rcu(0.5))
+@get(Task, budget=Rcu(1))
 def task_by_id(user_id: str, task_id: str) -> None:
     """One task."""
 

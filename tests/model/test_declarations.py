@@ -36,7 +36,7 @@ from partita.errors import ModelError
 
 
 def table(**settings: Any) -> Table:
-    return Table("t", registry=Registry(), **{"indexes": [Index("GSI1")], **settings})
+    return Table("table", registry=Registry(), **{"indexes": [Index("GSI1")], **settings})
 
 
 def refused(complaint: str) -> Any:
@@ -48,26 +48,34 @@ def refused(complaint: str) -> Any:
 
 def test_two_tables_of_one_name_are_refused() -> None:
     registry = Registry()
-    Table("t", registry=registry)
-    with refused("Two tables are named 't'"):
-        Table("t", registry=registry)
+    Table("table", registry=registry)
+    with refused("Two tables are named 'table'"):
+        Table("table", registry=registry)
 
 
 def test_a_registry_gives_its_tables_in_order() -> None:
     registry = Registry()
-    tables = [Table(name, registry=registry) for name in ("b", "a")]
+    tables = [Table(name, registry=registry) for name in ("bbb", "aaa")]
     assert list(registry) == tables
-    assert registry["a"] is tables[1]
-    assert "a" in registry
-    assert "c" not in registry
+    assert registry["aaa"] is tables[1]
+    assert "aaa" in registry
+    assert "ccc" not in registry
+
+
+@pytest.mark.parametrize("name", ["", "ab", "a" * 256, "a b c", "a/b/c", "tâble"])
+def test_a_name_that_no_store_would_take_is_refused(name: str) -> None:
+    with refused("name"):
+        Table(name, registry=Registry())
+    with refused("name"):
+        table(indexes=[Index(name)])
 
 
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"indexes": [Index("A"), Index("A")]}, "two indexes are named 'A'"),
-        ({"indexes": [Index("A", "x", "x")]}, "uses one attribute twice"),
-        ({"indexes": [Index("A", ("PK", "N"))]}, "'PK' has two types"),
+        ({"indexes": [Index("GSI1"), Index("GSI1")]}, "two indexes are named 'GSI1'"),
+        ({"indexes": [Index("GSI1", "x", "x")]}, "uses one attribute twice"),
+        ({"indexes": [Index("GSI1", ("PK", "N"))]}, "'PK' has two types"),
         ({"ttl": "GSI1SK"}, "the TTL attribute 'GSI1SK' is a key attribute"),
         ({"ttl": "SK"}, "the TTL attribute 'SK' is a key attribute"),
         ({"hash": "x", "range": "x"}, "uses one attribute twice"),
@@ -107,7 +115,7 @@ def entity(
     ("primary", "complaint"),
     [
         (Key("USER#{user}", "TASK#{task_id}"), "Made has no field 'user'"),
-        (Key("USER#{user_id}"), "Table('t') has a sort key"),
+        (Key("USER#{user_id}"), "Table('table') has a sort key"),
         (Key("USER#{user_id}", "TASK#{task_id}", index="GSI9"), "has no index 'GSI9'"),
         (Key("U" * 2048 + "#{user_id}", "TASK"), "longer than a key may be"),
         (Key("USER#{user_id}", "T" * 1024 + "#{task_id}"), "longer than a key may be"),
@@ -165,15 +173,15 @@ def test_two_keys_for_the_table_are_refused() -> None:
 
 
 def test_two_keys_that_write_one_attribute_are_refused() -> None:
-    shared = table(indexes=[Index("A", "APK", "shared"), Index("B", "BPK", "shared")])
-    keys: dict[str, Any] = {"one": Key("A#{user_id}", "1", index="A"), "two": Key("B#{user_id}", "2", index="B")}
+    shared = table(indexes=[Index("GSI1", "one", "shared"), Index("GSI2", "two", "shared")])
+    keys: dict[str, Any] = {"one": Key("A#{user_id}", "1", index="GSI1"), "two": Key("B#{user_id}", "2", index="GSI2")}
     with refused("two keys write the attribute 'shared'"):
         entity(on=shared, **keys)
 
 
 def test_a_local_index_has_the_partition_of_the_table() -> None:
     with refused("a local index has the table's partition key 'USER#{user_id}'"):
-        entity(on=table(indexes=[LocalIndex("L")]), other=Key("A#{user_id}", "B", index="L"))
+        entity(on=table(indexes=[LocalIndex("LSI1")]), other=Key("A#{user_id}", "B", index="LSI1"))
 
 
 @pytest.mark.parametrize("name", ["PK", "SK", "GSI1PK"])

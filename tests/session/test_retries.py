@@ -1,0 +1,200 @@
+"""Retries: what did not happen, or may happen twice, is tried again; a write with an unknown outcome is not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.model.sample import (
+    SAMPLES,
+    Comment,
+    Status,
+    Task,
+    board,
+    comment_by_id,
+    session_on,
+    task_by_id,
+    tasks_of,
+    tasks_with_status,
+)
+
+from partita import (
+    AsyncSession,
+    EmbeddedStore,
+    Operation,
+    Session,
+    batch_get,
+    batch_write,
+    delete,
+    f,
+    insert,
+    put,
+    transact,
+    transact_get,
+    update,
+)
+from partita.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    StoreUnavailable,
+    Throttled,
+    TransactionCancelled,
+    TransactionConflict,
+)
+from partita.testing import FakeClock, FaultyStore
+
+COMMENT = Comment(user_id="u", comment_id="c")
+TASK = Task(user_id="u", task_id="t")
+
+READS: dict[str, Operation[Any]] = {
+    "get": comment_by_id("u", "c"),
+    "query": tasks_of("u"),
+    "count": tasks_with_status("u", Status.OPEN).count(),
+    "walk": tasks_of("u").walk(max_items=5),
+    "first": tasks_of("u").first(),
+    "collect": board("u"),
+    "batch get": batch_get([comment_by_id("u", "c")]),
+    "transact get": transact_get(comment_by_id("u", "c"), task_by_id("u", "t")),
+}
+WRITES: dict[str, Operation[Any]] = {
+    "put": put(Comment(user_id="u", comment_id="new")),
+    "insert": insert(TASK),
+    "update": update(comment_by_id("u", "c"), f(Comment.text).set("x")),
+    "update that reads first": update(comment_by_id("u", "c"), f(Comment.score).add(1)),
+    "delete": delete(comment_by_id("u", "c")),
+    "transact": transact(insert(TASK), put(Comment(user_id="u", comment_id="new"))),
+    "batch write": batch_write([put(Comment(user_id="u", comment_id="new"))]),
+}
+ALL = READS | WRITES
+
+
+@pytest.fixture
+def store(partita_store: EmbeddedStore) -> FaultyStore:
+    return FaultyStore(partita_store)
+
+
+@pytest.fixture
+def db(store: FaultyStore, fake_clock: FakeClock) -> Session:
+    db = session_on(store, fake_clock)
+    db.run(put(COMMENT))
+    return db
+
+
+def plan_throttling(store: FaultyStore) -> None:
+    store.throttle(3)
+
+
+def plan_conflicts(store: FaultyStore) -> None:
+    store.conflict(3)
+
+
+@pytest.mark.parametrize("plan", [plan_throttling, plan_conflicts])
+@pytest.mark.parametrize("name", ALL)
+def test_what_was_refused_for_the_moment_is_tried_again(
+    db: Session, store: FaultyStore, fake_clock: FakeClock, name: str, plan: Callable[[FaultyStore], None]
+) -> None:
+    before = fake_clock()
+    plan(store)
+    db.run(ALL[name])
+    assert store.pending == 0
+    assert fake_clock() > before
+    assert sum(usage.retries for usage in db.meter.usage()) == 3
+
+
+@pytest.mark.parametrize(("plan", "error"), [("throttle", Throttled), ("conflict", TransactionConflict)])
+def test_it_gives_up_after_eight_tries(db: Session, store: FaultyStore, plan: str, error: type[Exception]) -> None:
+    getattr(store, plan)(99)
+    before = len(store.requests)
+    with pytest.raises(error):
+        db.run(comment_by_id("u", "c"))
+    assert len(store.requests) - before == 8
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_read_without_an_answer_is_tried_again(db: Session, store: FaultyStore, name: str) -> None:
+    store.unavailable(2, happens=True)
+    db.run(READS[name])
+    assert store.pending == 0
+
+
+UNSAFE = [name for name in WRITES if name != "update that reads first"]
+
+
+@pytest.mark.parametrize("happens", [True, False])
+@pytest.mark.parametrize("name", UNSAFE)
+def test_a_write_without_an_answer_is_not_sent_again(
+    db: Session,
+    store: FaultyStore,
+    name: str,
+    happens: bool,  # noqa: FBT001
+) -> None:
+    store.unavailable(happens=happens)
+    before = len(store.requests)
+    with pytest.raises(StoreUnavailable):
+        db.run(WRITES[name])
+    assert len(store.requests) - before == 1
+
+
+def test_a_transaction_with_a_token_is_sent_again_and_runs_once(db: Session, store: FaultyStore) -> None:
+    store.unavailable(2, happens=True)
+    db.transact(insert(TASK), update(comment_by_id("u", "c"), f(Comment.text).set("once")), token="token")
+    assert store.pending == 0
+    assert db.run(task_by_id("u", "t")) == TASK.model_copy(update={"version": 1})
+
+
+def test_a_failed_condition_is_not_tried_again(db: Session, store: FaultyStore) -> None:
+    before = len(store.requests)
+    with pytest.raises(AlreadyExists):
+        db.run(insert(COMMENT))
+    with pytest.raises(ConditionFailed):
+        db.run(put(COMMENT).when(f(Comment.score).gt(5)))
+    with pytest.raises(TransactionCancelled):
+        db.transact(insert(COMMENT))
+    assert len(store.requests) - before == 3
+
+
+def test_pauses_grow_and_are_never_longer_than_five_seconds(store: FaultyStore, fake_clock: FakeClock) -> None:
+    db = session_on(store, fake_clock)
+    pauses: list[float] = []
+    db.sleep = pauses.append
+    store.throttle(7)
+    db.run(comment_by_id("u", "c"))
+    ceilings = [min(5.0, 0.025 * 2**attempt) for attempt in range(1, 8)]
+    assert len(pauses) == 7
+    assert all(0 <= pause <= ceiling for pause, ceiling in zip(pauses, ceilings, strict=True))
+    assert max(pauses) > ceilings[0]
+
+
+def test_pauses_differ_between_sessions(store: FaultyStore) -> None:
+    """Full jitter: clients that failed together do not come back together."""
+
+    def pauses_of(db: Session) -> list[float]:
+        pauses: list[float] = []
+        db.sleep = pauses.append
+        store.throttle(3)
+        db.run(comment_by_id("u", "c"))
+        return pauses
+
+    Session(store).create_tables(SAMPLES)
+    assert pauses_of(Session(store)) != pauses_of(Session(store))
+
+
+def test_an_async_session_tries_again_too(store: FaultyStore) -> None:
+    async def main() -> tuple[Comment, list[float]]:
+        adb = AsyncSession(store)
+        pauses: list[float] = []
+
+        async def sleep(seconds: float) -> None:
+            pauses.append(seconds)
+
+        adb.sleep = sleep
+        await adb.create_tables(SAMPLES)
+        store.throttle(2)
+        store.conflict(1)
+        return await adb.run(put(COMMENT)), pauses
+
+    saved, pauses = asyncio.run(main())
+    assert saved == COMMENT
+    assert len(pauses) == 3

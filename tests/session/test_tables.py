@@ -1,0 +1,110 @@
+"""Creating tables: only what is missing, twice without harm, and never against what is stored."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar
+
+import pytest
+
+from partita import AsyncSession, EmbeddedStore, Entity, Index, Key, LocalIndex, Registry, Session, Table, insert, query
+from partita.errors import ModelError, TableInUse
+from partita.store._requests import CreateTable, DescribeTable, Request, TableDescription
+from partita.testing import FaultyStore
+
+
+def table(**settings: Any) -> Table:
+    return Table("table", registry=Registry(), **settings)
+
+
+def stored(db: Session) -> TableDescription:
+    return db.store.execute(DescribeTable("table"))
+
+
+@pytest.fixture
+def db(partita_store: EmbeddedStore) -> Session:
+    return Session(partita_store)
+
+
+def test_a_table_is_created_with_all_that_is_declared(db: Session) -> None:
+    declared = table(indexes=[Index("GSI1"), LocalIndex("LSI1")], ttl="ttl", stream="NEW_AND_OLD_IMAGES")
+    db.create_tables([declared])
+    assert stored(db).schema == declared.schema
+
+
+def test_creating_twice_changes_nothing(db: Session, partita_store: EmbeddedStore) -> None:
+    store = FaultyStore(partita_store)
+    declared = table(indexes=[Index("GSI1")], ttl="ttl", stream="KEYS_ONLY")
+    Session(store).create_tables([declared])
+    before = stored(db)
+    Session(store).create_tables([declared])
+    assert stored(db) == before
+    assert [type(request).__name__ for request in store.requests] == ["DescribeTable", "CreateTable", "DescribeTable"]
+
+
+def test_an_async_session_creates_tables_too(db: Session, partita_store: EmbeddedStore) -> None:
+    asyncio.run(AsyncSession(partita_store).create_tables([table()]))
+    assert stored(db).schema.name == "table"
+
+
+def test_a_new_index_is_added_and_filled(db: Session) -> None:
+    db.create_tables([table(indexes=[Index("GSI1")])])
+    grown = table(indexes=[Index("GSI1"), Index("GSI2")], ttl="ttl", stream="KEYS_ONLY")
+
+    class Note(Entity, table=grown):
+        primary: ClassVar = Key("N#{note_id}", "N")
+        by_color: ClassVar = Key("C#{color}", "N#{note_id}", index="GSI2")
+        note_id: str
+        color: str
+
+    @query(Note, Note.by_color)
+    def notes_with_color(color: str) -> None: ...
+
+    note = db.run(insert(Note(note_id="1", color="red")))
+    db.create_tables([grown])
+    assert stored(db).schema == grown.schema
+    assert db.run(notes_with_color("red")).items == (note,)
+
+
+def test_what_is_stored_and_no_longer_declared_is_kept(db: Session) -> None:
+    db.create_tables([table(indexes=[Index("GSI1")], ttl="ttl", stream="KEYS_ONLY")])
+    before = stored(db)
+    db.create_tables([table()])
+    assert stored(db) == before
+
+
+@pytest.mark.parametrize(
+    ("other", "complaint"),
+    [
+        ({"hash": "id"}, "exists with the key PK and SK, but id and SK is declared"),
+        ({"range": None}, "exists with the key PK and SK, but PK is declared"),
+        ({"hash": ("PK", "N")}, "exists with the key"),
+        ({"indexes": [Index("GSI1", "other")]}, "The index 'GSI1' of 'table' is not stored as it is declared"),
+        ({"indexes": [Index("GSI1", projection="KEYS_ONLY")]}, "The index 'GSI1'"),
+        ({"indexes": [LocalIndex("LSI1")]}, "The index 'LSI1'"),
+        ({"ttl": "other"}, "ttl"),
+        ({"stream": "NEW_IMAGE"}, "stream"),
+    ],
+)
+def test_a_table_that_cannot_be_brought_in_line_is_refused(db: Session, other: dict[str, Any], complaint: str) -> None:
+    db.create_tables([table(indexes=[Index("GSI1")], ttl="ttl", stream="KEYS_ONLY")])
+    before = stored(db)
+    with pytest.raises(ModelError, match=complaint):
+        db.create_tables([table(**other)])
+    assert stored(db) == before
+
+
+class Overtaken(FaultyStore):
+    """Another process creates each table just before this one does."""
+
+    def execute(self, request: Request[Any]) -> Any:
+        answer = super().execute(request)
+        if isinstance(request, CreateTable):
+            raise TableInUse("Table already exists: table")
+        return answer
+
+
+def test_two_processes_may_create_the_same_tables(db: Session, partita_store: EmbeddedStore) -> None:
+    declared = table(indexes=[Index("GSI1")])
+    Session(Overtaken(partita_store)).create_tables([declared])
+    assert stored(db).schema == declared.schema
