@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
-from partita import Budget, EmbeddedStore, Entity, Operation, Pattern, Prefix, Session, Span, delete
+from partita import Budget, EmbeddedStore, Entity, Operation, Pattern, Prefix, Query, Session, Span, delete
 from partita._entity import schema_of
 from partita.errors import AlreadyExists, OperationError
 from partita.service import Service
@@ -54,11 +54,11 @@ def _measure(pattern: Pattern, service: Service) -> Measurement:
         steps = service.seed(time.time()) if service.seed else ()
         samples = _Samples([session.run(step) for step in steps])
         try:
-            measured = _run(pattern, samples, session)
+            index, measured = _run(pattern, samples, session)
         except _NoSample:
-            measured = None
+            index, measured = pattern.index, None
     verdict = _verdict(pattern.budget, measured)
-    return Measurement(pattern.name, pattern.kind, pattern.index, pattern.budget, measured, verdict)
+    return Measurement(pattern.name, pattern.kind, index, pattern.budget, measured, verdict)
 
 
 def _verdict(budget: Budget | None, measured: Budget | None) -> Verdict:
@@ -69,7 +69,7 @@ def _verdict(budget: Budget | None, measured: Budget | None) -> Verdict:
     return "within" if budget.covers(measured.read, measured.write) else "over"
 
 
-def _run(pattern: Pattern, samples: _Samples, session: Session) -> Budget:
+def _run(pattern: Pattern, samples: _Samples, session: Session) -> tuple[str | None, Budget]:
     try:
         return _consumed(session, samples.operation(pattern, samples.changed))
     except (OperationError, AlreadyExists):
@@ -79,10 +79,11 @@ def _run(pattern: Pattern, samples: _Samples, session: Session) -> Budget:
         return _consumed(session, samples.operation(pattern, samples.unsaved))
 
 
-def _consumed(session: Session, operation: Operation[Any]) -> Budget:
+def _consumed(session: Session, operation: Operation[Any]) -> tuple[str | None, Budget]:
     with session.meter.watch() as seen:
         session.run(operation)
-    return Budget(sum(run.read for run in seen), sum(run.write for run in seen))
+    index = operation.key.index if isinstance(operation, Query) else None
+    return index, Budget(sum(run.read for run in seen), sum(run.write for run in seen))
 
 
 class _Samples:

@@ -12,7 +12,9 @@ from partita.cli._extra import needs_serve
 
 @click.command()
 @click.option("--user", required=True, metavar="ID", help="The user who calls.")
-@click.option("--role", type=click.Choice(("user", "operator")), default="user", show_default=True)
+@click.option(
+    "--role", type=click.Choice(("user", "operator")), default="user", show_default=True, help="What the user may do."
+)
 @click.option("--days", type=click.IntRange(min=1), default=30, show_default=True, help="How long it is valid.")
 @data_option
 @needs_serve

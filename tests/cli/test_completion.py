@@ -1,0 +1,42 @@
+"""`partita completion`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_calls_partita(shell: str, run: Run) -> None:
+    result = run("completion", shell)
+    assert result.exit_code == 0
+    assert f"_PARTITA_COMPLETE={shell}_complete" in result.output
+
+
+def completed(line: str) -> list[str]:
+    """What bash is told for a line whose last word is not finished."""
+    words = line.split(" ")
+    environment = os.environ | {
+        "_PARTITA_COMPLETE": "bash_complete",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    command = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")']
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return [answer.partition(",")[2] for answer in result.stdout.split()]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("partita expl", ["explain"]),
+        ("partita cost to", ["todo"]),
+        ("partita explain tasks_due", ["tasks_due_on", "tasks_due_within"]),
+    ],
+)
+def test_commands_services_and_patterns_are_completed(line: str, expected: list[str]) -> None:
+    assert expected == completed(line)

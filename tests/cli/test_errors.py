@@ -1,0 +1,82 @@
+"""Every failure is one clear line, with what to do and an exit code; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize("command", [("check",), ("backup", "copy.db"), ("explain", "user_by_id", "ann", "--run")])
+def test_a_missing_database_says_how_to_get_one(command: tuple[str, ...], run: Run, folder: Path) -> None:
+    result = run(*command)
+    assert result.exit_code == 1
+    assert result.output == (
+        f"Error: There is no database in {folder}. Start `partita serve` first, or name another folder with --data.\n"
+    )
+    assert not folder.exists()
+
+
+def test_a_damaged_database_is_left_as_it_is(run: Run, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "partita.db").write_bytes(b"precious" * 1_000)
+    result = run("seed")
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: ")
+    assert "Restore it from a backup" in result.output
+    assert (folder / "partita.db").read_bytes() == b"precious" * 1_000
+
+
+@pytest.mark.parametrize("command", ["seed", "token --user ann"])
+def test_a_folder_that_cannot_be_made_is_named(command: str, run: Run, folder: Path) -> None:
+    folder.write_text("a file in the way")
+    result = run(*command.split())
+    assert (result.exit_code, result.exception.__class__) == (2, SystemExit)
+    assert f"Directory '{folder}' is a file" in result.output
+
+
+def test_a_folder_below_a_file_is_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file in the way")
+    result = run("seed", "--data", str(tmp_path / "file" / "data"))
+    assert result.exit_code == 1
+    assert result.output.startswith(f"Error: The folder {tmp_path / 'file' / 'data'} cannot be made")
+
+
+@pytest.mark.parametrize("command", ["serve", "patterns", "cost", "seed"])
+def test_an_unknown_service_is_a_usage_error(command: str, run: Run) -> None:
+    result = run(command, "nothing")
+    assert result.exit_code == 2
+    assert "There is no service 'nothing'. There is: " in result.output
+
+
+WITHOUT_EXTRA = """
+import sys
+for package in ("fastapi", "jinja2", "jwt", "uvicorn", "starlette"):
+    sys.modules[package] = None
+from partita.cli import main
+main(prog_name="partita")
+"""
+
+
+def without_extra(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PARTITA_DATA": str(folder)}
+    command = [sys.executable, "-c", WITHOUT_EXTRA, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_core_runs_without_the_extra(folder: Path) -> None:
+    result = without_extra("explain", "user_by_id", "ann", folder=folder)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["serve", "token --user ann"])
+def test_a_command_that_needs_the_extra_says_so(command: str, folder: Path) -> None:
+    result = without_extra(*command.split(), folder=folder)
+    assert result.returncode == 1
+    assert result.stderr == (
+        "Error: fastapi, jinja2, jwt, uvicorn not installed. Install the extra: pip install 'partita[serve]'\n"
+    )

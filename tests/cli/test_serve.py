@@ -1,0 +1,134 @@
+"""`partita serve`, as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.cli.conftest import Run
+
+from partita.cli._data import DataFolder
+from partita.http import Caller, Identity
+
+pytestmark = pytest.mark.req("X01")
+
+DEADLINE = 60
+
+
+class Server:
+    """A running `partita serve` on a free port."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        command = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")', "serve"]
+        self.process = subprocess.Popen(
+            [*command, "--port", "0", *arguments],
+            env=os.environ | {"PARTITA_DATA": str(folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.banner = ""
+        while "Stop with Ctrl-C." not in self.banner:
+            line = self.process.stdout.readline()
+            assert line, self.banner
+            self.banner += line
+        (self.url,) = re.findall(r"serves at (http://\S+)/", self.banner)
+        token = Identity(DataFolder(folder).secret("tokens")).token(Caller("demo"))
+        headers = {"Authorization": f"Bearer {token}"}
+        self.client = httpx.Client(base_url=self.url, headers=headers, timeout=DEADLINE, trust_env=False)
+
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Its exit code and what it said last."""
+        self.process.send_signal(with_signal)
+        output, _ = self.process.communicate(timeout=DEADLINE)
+        return self.process.returncode, output
+
+    def close(self) -> None:
+        self.client.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+Start = Callable[..., Server]
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Start]:
+    servers: list[Server] = []
+
+    def start(*arguments: str) -> Server:
+        servers.append(Server(folder, *arguments))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> None:
+    first = start()
+    assert "todo: 27 new, 0 there already" in first.banner
+    assert f"{first.url}/todo/api" in first.banner
+    assert f"partita token --user demo --data {folder}" in first.banner
+    assert first.client.get("/healthz").json() == {"status": "ok"}
+    assert "tasks_with_status" in first.client.get("/").text
+    location = first.client.post("/todo/api/tasks", json={"title": "kept"}).headers["Location"]
+    page = first.client.get("/todo/api/tasks?limit=1").json()
+    assert first.stop() == (0, "Stopped.\n")
+
+    second = start("todo")
+    assert "Sample data" not in second.banner
+    assert second.client.get(location).json()["title"] == "kept"
+    following = second.client.get(f"/todo/api/tasks?limit=1&cursor={page['next_cursor']}").json()
+    assert following["items"][0]["task_id"] > page["items"][0]["task_id"]
+    assert second.stop(signal.SIGINT) == (0, "Stopped.\n")
+
+
+def test_a_request_that_has_begun_is_answered_before_it_stops(start: Start) -> None:
+    server = start("--no-seed")
+    url = httpx.URL(server.url)
+    body = b'{"title": "in flight"}'
+    head = (
+        f"POST /todo/api/tasks HTTP/1.1\r\nHost: {url.host}\r\nContent-Type: application/json\r\n"
+        f"Authorization: {server.client.headers['Authorization']}\r\n"
+        f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+    )
+    with socket.create_connection((url.host, url.port or 0), timeout=DEADLINE) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 100 ")  # so the request has begun
+        server.process.send_signal(signal.SIGTERM)
+        connection.sendall(body)
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 201 ")
+    assert server.process.wait(DEADLINE) == 0
+
+
+def test_without_sample_data_it_starts_empty(start: Start) -> None:
+    server = start("--no-seed")
+    assert server.client.get("/todo/api/tasks").json() == {"items": [], "next_cursor": None}
+
+
+def test_a_port_in_use_is_named(run: Run, folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = run("serve", "--port", str(port))
+    assert result.exit_code == 1
+    assert result.output.startswith(f"Error: Cannot listen on 127.0.0.1, port {port}: Address already in use")
+    assert "Choose another with --host and --port." in result.output
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("url", ["dynamodb://eu-central-1", "http://127.0.0.1:8000"])
+def test_dynamodb_is_not_available_yet(url: str, run: Run) -> None:
+    result = run("serve", "--store", url)
+    assert result.exit_code == 2
+    assert "DynamoDB endpoints are not available yet." in result.output
