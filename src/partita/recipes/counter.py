@@ -1,0 +1,151 @@
+"""Bounded counters: a number of an item that is moved by one conditional update and never leaves its bounds."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+from partita._entity import Entity, EntitySchema, schema_of
+from partita._fields import Ref
+from partita._values import Item
+from partita.errors import ConditionFailed, InvalidKey, LimitReached, ModelError, OperationError
+from partita.expressions._ast import Arithmetic, Compare, Condition, IfNotExists, Missing, Or, SetAction, Value
+from partita.operations._get import Get
+from partita.operations._index_keys import UpdatePlan
+from partita.operations._operation import Context
+from partita.operations._writes import Update, update
+
+E = TypeVar("E", bound=Entity)
+
+
+class Counter(Generic[E]):
+    """A whole number of an entity that stays between a floor and a limit. Immutable.
+
+    seats = Counter(Event, f(Event.seats_left), floor=0)
+    db.run(seats.down(event_by_id("e1"), 2))       # or part of transact(...)
+    """
+
+    def __init__(self, entity: type[E], field: Ref[int], *, floor: int | None = 0, limit: int | None = None) -> None:
+        """Declare a counter.
+
+        Args:
+            entity: whose items have the number.
+            field: the number; an item that was stored before the field existed counts from the field's default.
+            floor: the least that it may be; None for no bound.
+            limit: the most that it may be; None for no bound.
+
+        Raises:
+            ModelError: the field is not a whole number of that entity, or the bounds leave no room.
+        """
+        schema = schema_of(entity)
+        name = _field_name(schema, field)
+        if schema.cls.model_fields[name].annotation is not int:
+            raise ModelError(f"{schema.name}.{name} is no int, so it cannot be counted.", owner=entity)
+        if floor is not None and limit is not None and limit <= floor:
+            raise ModelError(f"{schema.name}.{name}: between {floor} and {limit} is no room.", owner=entity)
+        self.schema = schema
+        self.field = field
+        self.floor = floor
+        self.limit = limit
+        default = schema.cls.model_fields[name].default
+        self._default: int | None = default if isinstance(default, int) else None
+
+    def __repr__(self) -> str:
+        return f"Counter({self.schema.name}, {self.field!r}, floor={self.floor}, limit={self.limit})"
+
+    def with_limit(self, limit: int) -> Counter[E]:
+        """The same counter with another limit, as where each event has its own capacity."""
+        return Counter(self.schema.cls, self.field, floor=self.floor, limit=limit)
+
+    def up(self, at: E | Get[E], by: int = 1) -> Count[E]:
+        """Move up, but not past the limit; otherwise `LimitReached`, which says what remains."""
+        return self._move(at, _positive(by))
+
+    def down(self, at: E | Get[E], by: int = 1) -> Count[E]:
+        """Move down, but not below the floor; otherwise `LimitReached`, which says what remains."""
+        return self._move(at, -_positive(by))
+
+    def _move(self, at: E | Get[E], by: int) -> Count[E]:
+        plain = update(at, SetAction(self.field.path, Arithmetic("+", self._value(), Value(by))))
+        bounds = self._bounds(by)
+        written = plain if bounds is None else plain.when(bounds)
+        return Count(
+            written.schema,
+            written.key,
+            written.known,
+            written.changes,
+            written.entity,
+            written.condition,
+            counter=self,
+            by=by,
+        )
+
+    def _value(self) -> Any:
+        path = self.field.path
+        return path if self._default is None else IfNotExists(path, Value(self._default))
+
+    def _bounds(self, by: int) -> Condition | None:
+        bound = self.floor if by < 0 else self.limit
+        if bound is None:
+            return None
+        last = bound - by
+        path = self.field.path
+        holds: Condition = Compare(">=" if by < 0 else "<=", path, Value(last))
+        starts_inside = self._default is not None and (self._default >= last if by < 0 else self._default <= last)
+        return Or((Missing(path), holds)) if starts_inside else holds
+
+    def remaining(self, item: Item, by: int) -> int | None:
+        """How far an item's number may still move in the direction of `by`; None for any distance."""
+        bound = self.floor if by < 0 else self.limit
+        value = item.get(str(self.field.path.parts[0]), self._default)
+        if bound is None or not isinstance(value, int):
+            return None
+        return max(0, value - bound if by < 0 else bound - value)
+
+
+class Count(Update[E], Generic[E], frozen=True, kw_only=True):
+    """Move a counter of one stored item; the result is the item after it."""
+
+    counter: Counter[E]
+    by: int
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.schema.name}.count"
+
+    def plan(self) -> UpdatePlan | None:
+        """The update with its index keys, which may have no room for a number that is out of bounds."""
+        try:
+            return super().plan()
+        except InvalidKey as error:
+            if self.entity is None:
+                raise
+            failed = ConditionFailed(item=self.schema.item(self.entity), current=self.entity)
+            raise self._in_terms_of_the_counter(failed) from error
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """The failed condition in terms of the counter."""
+        return self._in_terms_of_the_counter(super().explain(error, context))
+
+    def _in_terms_of_the_counter(self, explained: ConditionFailed) -> ConditionFailed:
+        if type(explained) is not ConditionFailed or explained.item is None:
+            return explained
+        remaining = self.counter.remaining(explained.item, self.by)
+        if remaining is None or remaining >= abs(self.by):
+            return explained
+        message = (
+            f"{abs(self.by)} of {self.schema.name}.{self.counter.field.path.parts[0]} asked for, {remaining} left."
+        )
+        return LimitReached(message, remaining=remaining, item=explained.item, current=explained.current)
+
+
+def _field_name(schema: EntitySchema[Any], field: Ref[int]) -> str:
+    for name, attribute in schema.attributes.items():
+        if field.path.parts == (attribute,):
+            return name
+    raise ModelError(f"{field!r} is no field of {schema.name}.", owner=schema.cls)
+
+
+def _positive(by: int) -> int:
+    if by < 1:
+        raise OperationError(f"A counter moves by 1 or more, not {by}.", hint="Use up() or down() for the direction.")
+    return by

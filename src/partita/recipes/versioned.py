@@ -1,0 +1,359 @@
+"""Versioned tables: bookkeeping kept apart from domain data, optimistic locking, and lazy migrations.
+
+A stored item is flat: the entity's own attributes and derived keys, and next to them
+
+    data_version   which schema the attributes have; older ones are migrated when they are read
+    last_write     milliseconds since the epoch, strictly rising; every write names the one that it follows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Generic, ParamSpec, Self, TypeVar
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from partita._entity import Entity, EntitySchema, schema_of
+from partita._patterns import Pattern
+from partita._table import Table
+from partita._values import Item
+from partita.errors import AlreadyExists, ConditionFailed, InvalidItem, ModelError, VersionConflict
+from partita.expressions._ast import Compare, Condition, Path, Value, both
+from partita.operations._get import Get
+from partita.operations._operation import Context, Operation, Procedure, Steps
+from partita.operations._writes import Put, conflict, missing
+from partita.recipes.migrations import Migrations, newer
+from partita.store._requests import DeleteItem, ItemResponse, PutItem
+
+P = ParamSpec("P")
+E = TypeVar("E", bound=Entity)
+
+DATA_VERSION: Final = "data_version"
+LAST_WRITE: Final = "last_write"
+
+
+class Versioned(Struct, Generic[E], frozen=True):
+    """Domain data with its bookkeeping."""
+
+    data: E
+    data_version: int
+    """The schema that `data` has: always that of the code."""
+    last_write: int
+    """Milliseconds since the epoch; what the next write must follow."""
+
+    def with_data(self, data: E) -> Versioned[E]:
+        """Other data in place of this, to be written over it."""
+        return replace(self, data=data)
+
+
+class VersionedForm(Generic[E]):
+    """How versioned data becomes an item, and how items of all its versions become data."""
+
+    def __init__(self, schema: EntitySchema[E], data_version: int, migrations: Migrations) -> None:
+        migrations.check(data_version, schema.name)
+        if schema.version is not None:
+            message = f"{schema.name} has the version field {schema.version!r}, but {LAST_WRITE} guards its writes."
+            raise ModelError(message, owner=schema.cls, hint="Remove the field.")
+        self.schema = schema
+        self.data_version = data_version
+        self.migrations = migrations
+        self.derived = frozenset(name for key in schema.keys.values() for name in key.written)
+        for name in (DATA_VERSION, LAST_WRITE):
+            if name in schema.attributes.values() or name in self.derived:
+                message = f"{schema.name} has an attribute {name!r}, where a versioned table keeps its own."
+                raise ModelError(message, owner=schema.cls, hint="Rename the field.")
+
+    def __repr__(self) -> str:
+        return f"<versioned form of {self.schema.name}>"
+
+    def item(self, versioned: Versioned[E]) -> Item:
+        """The item to store, always in the data version of the code."""
+        bookkeeping = {DATA_VERSION: self.data_version, LAST_WRITE: versioned.last_write}
+        return self.schema.item(versioned.data) | bookkeeping
+
+    def versioned(self, item: Item) -> Versioned[E]:
+        """The data in a stored item, migrated where it is old.
+
+        Raises:
+            DataNewer: newer code has written the item.
+            InvalidItem: it has no bookkeeping, or does not fit the entity.
+        """
+        version, last_write = self.stored_version(item), item.get(LAST_WRITE)
+        if not isinstance(last_write, int):
+            raise InvalidItem(f"A stored {self.schema.name} has no {LAST_WRITE}.", item=item)
+        if version == self.data_version:
+            return Versioned(self.schema.entity(item), version, last_write)
+        upgraded = self.migrations.upgrade(self._data(item), version, self.data_version)
+        data = self.schema.entity(upgraded)
+        if any(item[name] != part for name, part in self.schema.key(data).items()):
+            raise InvalidItem(f"A migration changes the key of a stored {self.schema.name}.", item=item)
+        return Versioned(data, self.data_version, last_write)
+
+    def live(self, item: Item | None, context: Context) -> Versioned[E] | None:
+        """The data in a stored item, unless there is none or it has expired."""
+        return None if item is None or not self.schema.live(item, context.clock()) else self.versioned(item)
+
+    def stored_version(self, item: Item) -> int:
+        """The data version of a stored item."""
+        version = item.get(DATA_VERSION)
+        if not isinstance(version, int):
+            raise InvalidItem(f"A stored {self.schema.name} has no {DATA_VERSION}.", item=item)
+        return version
+
+    def follows(self, last_write: int) -> Condition:
+        """The condition of every write: what is stored is what was read, and not newer than the code."""
+        same: Condition = Compare("=", Path((LAST_WRITE,)), Value(last_write))
+        known: Condition = Compare("<=", Path((DATA_VERSION,)), Value(self.data_version))
+        return both(same, known) or same
+
+    def failure(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A write that did not follow what is stored.
+
+        Raises:
+            DataNewer: newer code has written the item.
+        """
+        current = self.live(error.item, context)
+        if current is None:
+            return missing(self.schema, error.item)
+        return conflict(self.schema, error.item, current)
+
+    def _data(self, item: Item) -> Item:
+        own = {DATA_VERSION, LAST_WRITE} | self.derived
+        return {name: value for name, value in item.items() if name not in own}
+
+
+class VersionedRead(Operation[Versioned[E] | None], Generic[E], frozen=True):
+    """Read one versioned item; None where there is none."""
+
+    form: VersionedForm[E]
+    get: Get[E]
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.form.schema.name}.{'read_strong' if self.get.is_consistent else 'read'}"
+
+    def steps(self, context: Context) -> Steps[Versioned[E] | None]:
+        """Read, and migrate what is old."""
+        response: ItemResponse = yield self.get.request()
+        return self.form.live(response.item, context)
+
+
+class _VersionedWrite(Operation[Versioned[E]], Generic[E], frozen=True):
+    form: VersionedForm[E]
+    now: float | None = None
+    """The time to write under; None for the session's clock when it runs."""
+
+    def at(self, now: float) -> Self:
+        """The same write under a given time, so that what it stores is known before a transaction runs."""
+        return replace(self, now=now)
+
+    def saved(self, now: float) -> Versioned[E]:
+        """What is stored when it is written at that time."""
+        raise NotImplementedError
+
+    def action(self, context: Context) -> PutItem:
+        """The request that is sent, alone or in a transaction."""
+        raise NotImplementedError
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A failed condition in the terms of the write."""
+        raise NotImplementedError
+
+    def time(self, context: Context) -> float:
+        """The time that the write happens under."""
+        return context.clock() if self.now is None else self.now
+
+    def steps(self, context: Context) -> Steps[Versioned[E]]:
+        """Send the request; the result is what was stored."""
+        write = self.at(self.time(context))
+        try:
+            yield write.action(context)
+        except ConditionFailed as error:
+            raise write.explain(error, context) from error
+        return write.saved(write.time(context))
+
+
+class VersionedInsert(_VersionedWrite[E], Generic[E], frozen=True, kw_only=True):
+    """Write data that must not be stored yet."""
+
+    data: E
+
+    def saved(self, now: float) -> Versioned[E]:
+        """What is stored when it is written at that time."""
+        return Versioned(self.data, self.form.data_version, _milliseconds(now))
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.form.schema.name}.insert"
+
+    def action(self, context: Context) -> PutItem:
+        """The request that is sent, alone or in a transaction."""
+        request = Put(self.form.schema, self.data, only_new=True).action(context)
+        return replace(request, item=self.form.item(self.saved(self.time(context))))
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A failed condition in the terms of the write."""
+        current = self.form.live(error.item, context)
+        return AlreadyExists(f"This {self.form.schema.name} exists already.", item=error.item, current=current)
+
+
+class VersionedUpdate(_VersionedWrite[E], Generic[E], frozen=True, kw_only=True):
+    """Write data over the version that was read. Never retries."""
+
+    versioned: Versioned[E]
+
+    def saved(self, now: float) -> Versioned[E]:
+        """What is stored when it is written at that time."""
+        last_write = max(_milliseconds(now), self.versioned.last_write + 1)
+        return replace(self.versioned, data_version=self.form.data_version, last_write=last_write)
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.form.schema.name}.update"
+
+    def action(self, context: Context) -> PutItem:
+        """The request that is sent, alone or in a transaction."""
+        item = self.form.item(self.saved(self.time(context)))
+        condition = both(self.form.follows(self.versioned.last_write), self.form.schema.unexpired(context.clock()))
+        return PutItem(self.form.schema.table.name, item, condition, on_failure_item=True)
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A failed condition in the terms of the write."""
+        return self.form.failure(error, context)
+
+
+class VersionedDelete(Operation[None], Generic[E], frozen=True):
+    """Delete the version that was read."""
+
+    form: VersionedForm[E]
+    key: Item
+    last_write: int
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.form.schema.name}.delete"
+
+    def action(self, context: Context) -> DeleteItem:
+        """The request that is sent, alone or in a transaction."""
+        condition = both(self.form.follows(self.last_write), self.form.schema.unexpired(context.clock()))
+        return DeleteItem(self.form.schema.table.name, self.key, condition, on_failure_item=True)
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A failed condition in the terms of the delete."""
+        return self.form.failure(error, context)
+
+    def steps(self, context: Context) -> Steps[None]:
+        """Send the request."""
+        try:
+            yield self.action(context)
+        except ConditionFailed as error:
+            raise self.explain(error, context) from error
+
+
+class VersionedTable(Generic[P, E]):
+    """Reads and writes of one entity whose items carry their schema's version and their last write.
+
+    accounts = VersionedTable(account_by_pk, data_version=1, example=AccountData(pk="a1", name="Ada", balance=0))
+
+    All of its operations are values, and all of its writes may be part of `transact()`.
+    """
+
+    def __init__(
+        self,
+        get: Callable[P, Get[E]],
+        *,
+        data_version: int,
+        example: E,
+        migrations: Migrations = Migrations(),  # noqa: B008 - a frozen value
+    ) -> None:
+        """Declare a versioned table.
+
+        Args:
+            get: the access pattern that reads one item.
+            data_version: the schema that the entity has now; raise it when stored items would no longer fit.
+            example: believable data; its item is kept with the schema snapshot, to prove that it can always be read.
+            migrations: the way from every older data version to this one.
+
+        Raises:
+            ModelError: the migrations do not lead to the data version, or the entity has fields of the same names.
+        """
+        schema = schema_of(type(example))
+        pattern = getattr(get, "pattern", None)
+        if not isinstance(pattern, Pattern) or pattern.entity is not schema:
+            hint = f"Pass the function that @get({schema.name}) decorates."
+            raise ModelError(f"{get!r} is no access pattern that gets a {schema.name}.", owner=schema.cls, hint=hint)
+        self.form = VersionedForm(schema, data_version, migrations)
+        self.example = example
+        self._get = get
+        declared = _DECLARED.setdefault(schema.table, [])
+        if any(other.form.schema is schema for other in declared):
+            raise ModelError(f"{schema.name} has two versioned tables.", owner=schema.cls)
+        declared.append(self)
+
+    def __repr__(self) -> str:
+        return f"<versioned table of {self.form.schema.name}>"
+
+    def read(self, *args: P.args, **kwargs: P.kwargs) -> VersionedRead[E]:
+        """Read one item, eventually consistent."""
+        get = self._get(*args, **kwargs)
+        return VersionedRead(self.form, get, pattern=get.pattern)
+
+    def read_strong(self, *args: P.args, **kwargs: P.kwargs) -> VersionedRead[E]:
+        """Read one item, strongly consistent, at twice the cost."""
+        get = self._get(*args, **kwargs)
+        return VersionedRead(self.form, get.consistent())
+
+    def insert(self, data: E) -> VersionedInsert[E]:
+        """Write data that must not be stored yet; otherwise `AlreadyExists`."""
+        return VersionedInsert(form=self.form, data=data)
+
+    def update(self, versioned: Versioned[E]) -> VersionedUpdate[E]:
+        """Write data over the version that was read; otherwise `VersionConflict` with what is stored.
+
+        Raises:
+            DataNewer: the data has a version that this code does not know.
+        """
+        if versioned.data_version > self.form.data_version:
+            item = self.form.schema.item(versioned.data)
+            raise newer(item, versioned.data_version, self.form.data_version)
+        return VersionedUpdate(form=self.form, versioned=versioned)
+
+    def delete(self, versioned: Versioned[E]) -> VersionedDelete[E]:
+        """Delete the version that was read; otherwise `VersionConflict` with what is stored."""
+        return VersionedDelete(self.form, self.form.schema.key(versioned.data), versioned.last_write)
+
+    def delete_at(self, last_write: int, *args: P.args, **kwargs: P.kwargs) -> VersionedDelete[E]:
+        """Delete by key, without having read: only what was last written then."""
+        return VersionedDelete(self.form, self._get(*args, **kwargs).key, last_write)
+
+    def change(self, mutate: Callable[[E], E], *args: P.args, **kwargs: P.kwargs) -> Procedure[Versioned[E]]:
+        """Read, apply a function to the data, and write. When another writer was first, once more on what it wrote.
+
+        Raises:
+            ItemMissing: there is nothing to change.
+            VersionConflict: other writers were first both times; it carries what is stored.
+        """
+        versioned = yield from self.read(*args, **kwargs)
+        if versioned is not None:
+            try:
+                return (yield from self.update(versioned.with_data(mutate(versioned.data))))
+            except VersionConflict:
+                pass  # what was read is outdated
+        versioned = yield from self.read_strong(*args, **kwargs)
+        if versioned is None:
+            raise missing(self.form.schema, None)
+        return (yield from self.update(versioned.with_data(mutate(versioned.data))))
+
+
+_DECLARED: Final[WeakKeyDictionary[Table, list[VersionedTable[..., Any]]]] = WeakKeyDictionary()
+
+
+def versioned_tables(table: Table) -> tuple[VersionedTable[..., Any], ...]:
+    """The versioned tables that were declared for entities of a table."""
+    return tuple(_DECLARED.get(table, ()))
+
+
+def _milliseconds(now: float) -> int:
+    return int(now * 1_000)
