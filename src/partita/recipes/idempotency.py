@@ -32,7 +32,6 @@ from partita.errors import (
     ConditionFailed,
     IdempotencyInProgress,
     IdempotencyMismatch,
-    ModelError,
     TransactionCancelled,
 )
 from partita.expressions._ast import Condition
@@ -42,6 +41,7 @@ from partita.operations._transact import Action, Transaction, transact
 from partita.operations._writes import Delete, Put, Update, delete, update
 from partita.recipes._naming import snake
 from partita.recipes._reading import reading
+from partita.recipes._records import check_complete, check_expires
 from partita.store._requests import PutItem
 
 R = TypeVar("R")
@@ -144,7 +144,8 @@ class Idempotency(Generic[Record]):
         """
         self._schema = schema_of(record)
         self._lifetime = lifetime
-        _check_declaration(self._schema)
+        check_complete(self._schema, IdempotencyRecord)
+        check_expires(self._schema)
 
         def by_key(scope: str, key: str) -> None:
             """What is remembered of a command."""
@@ -313,14 +314,3 @@ def _cause_of(cancelled: TransactionCancelled) -> ConditionFailed | TransactionC
 
 def _is_running_for(record: type[IdempotencyRecord], owner: str) -> Condition:
     return all_of(f(record.owner).eq(owner), f(record.status).missing())
-
-
-def _check_declaration(schema: EntitySchema[Any]) -> None:
-    if schema.expires != schema.attribute("ttl"):
-        message = f"{schema.name} would never expire: its `ttl` is not the TTL attribute of {schema.table!r}."
-        hint = 'Declare Table(…, ttl="ttl"), or the field as ttl: int = Field(alias="…").'
-        raise ModelError(message, owner=schema.cls, hint=hint)
-    own = set(schema.cls.model_fields) - set(IdempotencyRecord.model_fields)
-    if required := sorted(name for name in own if schema.cls.model_fields[name].is_required()):
-        message = f"{schema.name}: nobody gives {', '.join(required)} a value."
-        raise ModelError(message, owner=schema.cls, hint="Give it a default.")

@@ -1,0 +1,32 @@
+"""What must be true of an entity that a recipe stores its records in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partita._entity import Entity, EntitySchema
+from partita.errors import ModelError
+
+
+def check_complete(schema: EntitySchema[Any], mixin: type[Entity]) -> None:
+    """Refuse fields that the recipe would have to give a value, and does not know.
+
+    Raises:
+        ModelError: the user's class adds a field without a default.
+    """
+    fields = schema.cls.model_fields
+    if required := [name for name in fields if name not in mixin.model_fields and fields[name].is_required()]:
+        message = f"{schema.name}: nobody gives {', '.join(required)} a value."
+        raise ModelError(message, owner=schema.cls, hint="Give it a default.")
+
+
+def check_expires(schema: EntitySchema[Any]) -> None:
+    """Refuse an entity whose field `ttl` is not what its table expires by.
+
+    Raises:
+        ModelError: the table has no TTL, or another attribute for it.
+    """
+    if schema.expires != schema.attribute("ttl"):
+        message = f"{schema.name} would never expire: its `ttl` is not the TTL attribute of {schema.table!r}."
+        hint = 'Declare Table(…, ttl="ttl"), or the field as ttl: int = Field(alias="…").'
+        raise ModelError(message, owner=schema.cls, hint=hint)
