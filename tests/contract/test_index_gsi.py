@@ -296,3 +296,17 @@ def test_a_deleted_index_is_gone_and_its_keys_are_free(make_table: MakeTable) ->
 def test_deleting_an_unknown_index_is_refused(table: Table) -> None:
     with pytest.raises((TableNotFound, ValidationFailed)):
         table.store.execute(DeleteIndex(table.name, "nowhere"))
+
+
+def test_a_query_may_not_filter_by_what_the_index_does_not_project(make_table: MakeTable) -> None:
+    table = make_table(indexes=(SOME,))
+    table.put(PERSON)
+    with pytest.raises(ValidationFailed, match=r"Secondary index some does not project one or more filter attributes"):
+        table.query("C", index="some", filter=eq("notes", "long"))
+    assert table.query("C", index="some", filter=eq("name", "Ada")).count == 1
+
+
+def test_a_scan_of_an_index_sees_only_what_it_projects(make_table: MakeTable) -> None:
+    table = make_table(indexes=(SOME,))
+    table.put(PERSON)
+    assert table.scan(index="some", filter=eq("notes", "long")).items == []

@@ -87,3 +87,10 @@ def test_a_bad_local_index_key_refuses_the_write(make_table: MakeTable) -> None:
 def test_the_last_key_of_a_local_index_holds_all_keys(make_table: MakeTable) -> None:
     page = players(make_table, ALL).query("p", index="all", limit=1)
     assert page.last_key == {"pk": "p", "sk": "2", "score": -1}
+
+
+def test_a_query_may_not_filter_by_what_the_local_index_does_not_project(make_table: MakeTable) -> None:
+    table = players(make_table, SOME)
+    with pytest.raises(ValidationFailed, match=r"Secondary index some does not project one or more filter attributes"):
+        table.query("p", index="some", filter=eq("notes", "long"))
+    assert table.query("p", index="some", filter=eq("name", "Ada")).count == 3

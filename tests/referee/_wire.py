@@ -70,9 +70,9 @@ _TO_WIRE: dict[str, Callable[[Any], Any]] = {
     "NULL": lambda _: True,
     "L": lambda elements: [to_wire(element) for element in elements],
     "M": item_to_wire,
-    "SS": list,
-    "NS": lambda members: [str(member) for member in members],
-    "BS": list,
+    "SS": sorted,
+    "NS": lambda members: [str(member) for member in sorted(members)],
+    "BS": sorted,
 }
 _FROM_WIRE: dict[str, Callable[[Any], Any]] = {
     "N": number,

@@ -1,0 +1,160 @@
+"""Random operations have the same outcome on the embedded store and on an engine that shares no code with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from tests.differential.explained import comparable_capacity, comparable_reasons, explanation, is_change
+from tests.differential.plays import TABLES, items, requests
+from tests.referee import Referee
+
+from partita._values import Item, kind_of
+from partita.errors import ConditionFailed, RequestError, TableNotFound, TransactionCancelled
+from partita.store import _requests as rq
+from partita.store._interface import Store
+from partita.store.embedded import EmbeddedStore
+
+PLAYS = 64
+SEEDS = 6
+STEPS = 80
+LEAST_STEPS = 5_000
+ITEMS = {"item", "items", "attributes", "last_key"}
+
+
+class Stage:
+    """Both stores with the same empty tables."""
+
+    def __init__(self, referee: Referee) -> None:
+        self.embedded = EmbeddedStore(":memory:")
+        self.referee = referee
+        for table in TABLES:
+            with suppress(TableNotFound):
+                referee.execute(rq.DeleteTable(table.name))
+            self.compare(rq.CreateTable(table))
+
+    def compare(self, request: Any) -> bool:
+        """Play the request on both; false where the emulator's error is known beforehand."""
+        together = isinstance(request, rq.TransactWriteItems)
+        met = list(self.parts(request))
+        if any(explanation(action, item, in_transaction=together) for action, item in met):
+            return False
+        mine, theirs = answer(self.embedded, request), answer(self.referee, request)
+        idle = met == list(self.parts(request))
+        assert seen(request, mine, idle=idle) == seen(request, theirs, idle=idle), request
+        return True
+
+    def parts(self, request: Any) -> Iterator[tuple[Any, Any]]:
+        """Each action of a request with the item that it meets."""
+        for action in request.actions if isinstance(request, rq.TransactWriteItems) else (request,):
+            key = getattr(action, "key", None) or getattr(action, "item", None)
+            yield action, None if key is None else self.item(action.table, key)
+
+    def item(self, table: str, key: Item) -> Item | None:
+        """The item that is stored under the key."""
+        return self.embedded.execute(rq.GetItem(table, {"pk": key["pk"], "sk": key["sk"]})).item
+
+    def compare_everything(self) -> None:
+        """The contents of tables, indexes and streams."""
+        for table in TABLES:
+            for index in (None, *(index.name for index in table.indexes)):
+                self.compare(rq.ScanTable(table.name, index=index))
+            theirs = [record for record in records(self.referee, table.name) if is_change(record)]
+            assert list(map(change, records(self.embedded, table.name))) == list(map(change, theirs))
+
+
+def answer(store: Store, request: Any) -> Any:
+    """The response, all pages of a query, or the error."""
+    try:
+        return list(pages(store, request)) if isinstance(request, rq.QueryTable) else store.execute(request)
+    except RequestError as error:
+        return error
+
+
+def pages(store: Store, request: rq.QueryTable) -> Iterator[rq.PageResponse]:
+    """All pages of a query."""
+    while True:
+        page = store.execute(request)
+        yield page
+        if page.last_key is None:
+            return
+        request = rq.QueryTable(**{**fields(request), "start": page.last_key})
+
+
+def fields(struct: Any) -> dict[str, Any]:
+    """The fields of a request or response by name."""
+    return {name: getattr(struct, name) for name in struct.__struct_fields__}
+
+
+def seen(request: Any, answered: Any, *, idle: bool) -> Any:
+    """Everything that a caller would see of the answer, in a form that compares exactly."""
+    match answered:
+        case TransactionCancelled():
+            return [(code, exact(item)) for code, item in comparable_reasons(answered.reasons)]
+        case ConditionFailed():
+            return (answered.code, answered.message, exact(answered.item))
+        case RequestError():
+            return answered.code
+        case rq.TableDescription():
+            return answered.schema
+        case list():
+            return [seen(request, page, idle=idle) for page in answered]
+    parts = {name: exact(value) if name in ITEMS else value for name, value in fields(answered).items()}
+    if isinstance(request, rq.ScanTable):
+        parts["items"] = sorted(repr(exact(item)) for item in answered.items)
+    return {**parts, "capacity": comparable_capacity(request, answered.capacity, idle=idle)}
+
+
+def exact(value: Any) -> Any:
+    """A value with its DynamoDB type at every level, so that true is not 1."""
+    kind = kind_of(value)
+    if kind == "L":
+        return (kind, [exact(element) for element in value])
+    if kind == "M":
+        return (kind, {name: exact(value[name]) for name in sorted(value)})
+    return (kind, sorted(value) if kind in {"SS", "NS", "BS"} else value)
+
+
+def records(store: Store, table: str) -> list[rq.StreamRecord]:
+    """Everything on the table's stream."""
+    (shard,) = store.execute(rq.DescribeStream(table)).shards
+    return store.execute(rq.ReadStream(table, shard.id)).records
+
+
+def change(record: rq.StreamRecord) -> Any:
+    """What a record says, in a form that compares exactly."""
+    return (record.event, exact(record.keys), exact(record.old), exact(record.new))
+
+
+@pytest.mark.xdist_group("referee")
+@pytest.mark.timeout(300)
+def test_five_thousand_random_steps_have_the_same_outcome(referee: Referee) -> None:
+    steps = 0
+
+    # Not shrunk: a step on the emulator takes milliseconds, and the failing request is in the message.
+    @settings(
+        max_examples=PLAYS,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        st.tuples(*(st.lists(items(table), min_size=SEEDS, max_size=SEEDS) for table in TABLES)),
+        st.lists(requests, min_size=STEPS, max_size=STEPS),
+    )
+    def play(seeds: tuple[list[Any], ...], script: list[Any]) -> None:
+        nonlocal steps
+        stage = Stage(referee)
+        puts = [rq.PutItem(table.name, item) for table, seed in zip(TABLES, seeds, strict=True) for item in seed]
+        steps += sum(stage.compare(request) for request in (*puts, *script))
+        stage.compare_everything()
+        stage.embedded.close()
+
+    play()
+    assert steps >= LEAST_STEPS
