@@ -95,6 +95,7 @@ class EmbeddedStore:
         self._catalog: Catalog = EMPTY
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._opening = threading.Lock()
         self._closed = threading.Event()
         self.failed_sweeps = 0
         with _file.translating(self.path):
@@ -170,12 +171,15 @@ class EmbeddedStore:
             raise _file.translated(error, self.path) from error
 
     def _new_access(self) -> Access:
+        with self._opening, _file.translating(self.path):
+            self._check_open()
+            connection = self._writer.connection if self._process_lock is None else self._connect()
+            access = self._local.access = Access(connection)
+        return access
+
+    def _check_open(self) -> None:
         if self._closed.is_set():
             raise StoreClosed(f"The store {self.path} was closed.")
-        with _file.translating(self.path):
-            connection = self._writer.connection if self._process_lock is None else self._connect()
-        access = self._local.access = Access(connection)
-        return access
 
     def _read_again(self, read: Read, access: Access, request: Request[R], error: Exception) -> R:
         """Another process may have changed the catalog; if so, read with the new one."""
@@ -217,13 +221,12 @@ class EmbeddedStore:
     @contextmanager
     def _private_connection(self) -> Iterator[apsw.Connection]:
         """A connection of its own for long reads; in memory, the one that there is."""
+        self._check_open()
         with _file.translating(self.path):
             if self._process_lock is None:
                 with self._commit.exclusively():
                     yield self._writer.connection
                 return
-            if self._closed.is_set():
-                raise StoreClosed(f"The store {self.path} was closed.")
             connection = _file.connect(self.path, durable=self._durable)
             try:
                 yield connection
@@ -241,11 +244,12 @@ class EmbeddedStore:
 
     def close(self) -> None:
         """Finish what is being committed, refuse the rest, and release the file."""
-        if self._closed.is_set():
-            return
-        self._closed.set()
+        with self._opening:  # from here on no thread gets a connection, nor finds the one it had
+            if self._closed.is_set():
+                return
+            self._closed.set()
+            self._local = threading.local()
         self._commit.close()
-        self._local = threading.local()  # no thread finds its connection any more
         for connection in list(self._connections):
             with suppress(apsw.ThreadingViolationError):  # in use: it closes when its reader lets go of it
                 connection.close()
