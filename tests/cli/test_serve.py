@@ -122,8 +122,8 @@ def test_a_port_in_use_is_named(run: Run, folder: Path) -> None:
         port = taken.getsockname()[1]
         result = run("serve", "--port", str(port))
     assert result.exit_code == 1
-    assert result.output.startswith(f"Error: Cannot listen on 127.0.0.1, port {port}: Address already in use")
-    assert "Choose another with --host and --port." in result.output
+    expected = f"Error: Cannot listen on 127.0.0.1, port {port}: Address already in use. "
+    assert result.output == expected + "Choose another with --host and --port.\n"
     assert not folder.exists()
 
 

@@ -13,7 +13,10 @@ from partita.cli._data import DataFolder, data_option
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
 @data_option
 def backup(target: Path, data: DataFolder) -> None:
-    """Copy the database to the file TARGET, while it is in use. An existing file is never overwritten."""
+    """Copy the database to a file, while it is in use.
+
+    An existing TARGET is never overwritten.
+    """
     with data.open_existing() as store, click.progressbar(length=1, label="Copying") as bar:
 
         def show(copied: int, pages: int) -> None:

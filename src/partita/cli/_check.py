@@ -10,7 +10,10 @@ from partita.cli._data import DataFolder, data_option
 @click.command()
 @data_option
 def check(data: DataFolder) -> None:
-    """Read the whole database and prove that items, indexes and streams agree. Changes nothing."""
+    """Prove that the database is sound.
+
+    Reads all of it, compares items, index entries and streams, and changes nothing.
+    """
     with data.open_existing() as store:
         store.verify()
     click.echo(f"{data.database}: sound")

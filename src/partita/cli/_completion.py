@@ -10,7 +10,10 @@ from click.shell_completion import get_completion_class
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL: eval "$(partita completion bash)"."""
+    """Print the completion script for a shell.
+
+    Use it with: eval "$(partita completion bash)"
+    """
     root = context.find_root()
     completion_class = get_completion_class(shell)
     assert completion_class is not None  # noqa: S101 - the choices are click's own

@@ -16,9 +16,9 @@ from partita.service import Service
 @services_argument
 @json_option
 def cost(services: Sequence[Service], *, as_json: bool) -> None:
-    """Run every access pattern on sample data in memory, and compare what it consumes with its budget.
+    """Compare the cost of access patterns with their budgets.
 
-    Exits with 1 if one consumed more than it declares.
+    Runs every one of them on sample data in memory. Exits with 1 if one consumed more than it declares.
     """
     measured = {service.name: measure(service) for service in services}
     if as_json:

@@ -25,7 +25,7 @@ from partita.cli._services import PatternName
 @json_option
 @data_option
 def explain(pattern: Pattern, arguments: Sequence[str], *, run: bool, as_json: bool, data: DataFolder) -> None:
-    """Show the request that PATTERN sends for the ARGUMENTS, the index that serves it, and its cost.
+    """Show the request of an access pattern, and its cost.
 
     An argument is written as in a URL: pending, 2026-01-31. A range of dates is FIRST..LAST, where either end may be
     left out; an entity is a JSON object.

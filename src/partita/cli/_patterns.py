@@ -15,7 +15,7 @@ from partita.service import PatternSummary, Service, summary_of
 @services_argument
 @json_option
 def patterns(services: Sequence[Service], *, as_json: bool) -> None:
-    """List the access patterns of the services: what each reads or writes, and its budget."""
+    """List the access patterns, with their budgets."""
     summaries = {service.name: [summary_of(pattern) for pattern in service.patterns] for service in services}
     if as_json:
         echo_json(summaries)

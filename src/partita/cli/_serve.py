@@ -49,7 +49,10 @@ def _embedded_only(context: click.Context, parameter: click.Parameter, value: st
 @click.option("--no-seed", is_flag=True, help="No sample data on the first start.")
 @needs_serve
 def serve(services: Sequence[Service], data: DataFolder, host: str, port: int, *, no_seed: bool) -> None:
-    """Serve the named services, or all of them, until Ctrl-C or SIGTERM."""
+    """Serve the services until Ctrl-C or SIGTERM.
+
+    All that are installed, unless some are named.
+    """
     with _listening(host, port) as listener, closing(data.open(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, with_samples=not no_seed)
         _run(services, store, data, listener)
@@ -62,7 +65,8 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
     try:
         listener = socket.create_server((host, port), family=family)
     except OSError as error:
-        message = f"Cannot listen on {host}, port {port}: {error.strerror}. Choose another with --host and --port."
+        reason = str(error.strerror).partition(" (")[0]
+        message = f"Cannot listen on {host}, port {port}: {reason}. Choose another with --host and --port."
         raise click.ClickException(message) from error
     with listener:
         yield listener

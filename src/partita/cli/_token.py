@@ -19,7 +19,10 @@ from partita.cli._extra import needs_serve
 @data_option
 @needs_serve
 def token(user: str, role: str, days: int, data: DataFolder) -> None:
-    """Print a token that lets USER call the services which run on this data folder."""
+    """Print a token to call the services with.
+
+    The services that run on this data folder accept it.
+    """
     from partita.http import Caller, Identity, Role
 
     try:
