@@ -37,7 +37,7 @@ from partita import (
     query,
     update,
 )
-from partita.store._interface import Store
+from partita.store import Store
 from partita.testing import FakeClock
 
 SAMPLES = Registry()

@@ -34,7 +34,7 @@ from partita import (
 from partita._entity import schema_of
 from partita.errors import InvalidItem, InvalidKey, ModelError, OperationError
 from partita.maintenance import scan_items
-from partita.store._requests import PutItem
+from partita.store import PutItem
 
 
 def stored(db: Session, table: Table) -> list[dict[str, Any]]:

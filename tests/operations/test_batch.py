@@ -11,7 +11,7 @@ from tests.model.sample import Comment, Step, Task, comment_by_id, fresh_session
 
 from partita import EmbeddedStore, Get, Session, batch_get, batch_write, delete, f, insert, put
 from partita.errors import OperationError, Unprocessed, ValidationFailed
-from partita.store._requests import BatchGetItem, BatchWriteItem
+from partita.store import BatchGetItem, BatchWriteItem
 from partita.testing import FakeClock, FaultyStore
 
 

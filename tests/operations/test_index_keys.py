@@ -43,7 +43,7 @@ from partita import (
 from partita._entity import schema_of
 from partita.errors import OperationError
 from partita.maintenance import scan_items
-from partita.store._requests import PutItem, UpdateItem
+from partita.store import PutItem, UpdateItem
 from partita.testing import FaultyStore
 
 DERIVED = {"GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK", "LSI1SK"}

@@ -27,7 +27,7 @@ from tests.model.sample import (
 
 from partita import Condition, EmbeddedStore, Page, Query, Session, Span, delete, f, insert, put
 from partita.errors import LimitExceeded, OperationError
-from partita.store._requests import QueryTable
+from partita.store import QueryTable
 from partita.testing import FakeClock, FaultyStore
 
 

@@ -17,7 +17,7 @@ from partita.errors import (
     TokenMismatch,
     TransactionCancelled,
 )
-from partita.store._requests import TransactWriteItems
+from partita.store import TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 
 TASK = Task(user_id="u", task_id="t")

@@ -13,7 +13,7 @@ from partita import AsyncSession, EmbeddedStore, Session, insert, put
 from partita.errors import InvalidCursor, LimitExceeded, OperationError, ScanRefused
 from partita.maintenance import scan, scan_items
 from partita.operations._operation import Context, Operation, Steps
-from partita.store._requests import PageResponse
+from partita.store import PageResponse
 
 
 def test_a_scan_is_refused_before_it_is_sent(db: Session) -> None:

@@ -40,7 +40,7 @@ from partita import (
     update,
 )
 from partita.errors import AlreadyExists, BudgetExceeded, InvalidCursor, Throttled
-from partita.store._requests import UpdateItem
+from partita.store import UpdateItem
 from partita.testing import FakeClock, FaultyStore
 
 TASK = Task(user_id="u", task_id="t")

@@ -9,7 +9,7 @@ import pytest
 
 from partita import AsyncSession, EmbeddedStore, Entity, Index, Key, LocalIndex, Registry, Session, Table, insert, query
 from partita.errors import ModelError, TableInUse
-from partita.store._requests import CreateTable, DescribeTable, Request, TableDescription
+from partita.store import CreateTable, DescribeTable, Request, TableDescription
 from partita.testing import FaultyStore
 
 

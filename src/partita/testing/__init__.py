@@ -1,8 +1,17 @@
-"""For tests of programs that use Partita: a fake clock, faults on demand, and budgets as assertions."""
+"""For tests of programs that use Partita: a fake clock, faults on demand, and budgets as assertions.
 
-from partita.testing._budget import assert_budget
-from partita.testing._clock import FakeClock
-from partita.testing._faults import Crash, FaultyStore
-from partita.testing._ids import counted_ulids
+The names are loaded when the first of them is asked for: every pytest run imports this package for its plugin.
+"""
 
-__all__ = ["Crash", "FakeClock", "FaultyStore", "assert_budget", "counted_ulids"]
+from importlib import import_module
+from typing import Any
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module 'partita.testing' has no attribute {name!r}")
+    return getattr(import_module("partita.testing._public"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *import_module("partita.testing._public").__all__]

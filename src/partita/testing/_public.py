@@ -1,0 +1,8 @@
+"""The public names of `partita.testing`, loaded when the first of them is asked for."""
+
+from partita.testing._budget import assert_budget
+from partita.testing._clock import FakeClock
+from partita.testing._faults import Crash, FaultyStore
+from partita.testing._ids import counted_ulids
+
+__all__ = ["Crash", "FakeClock", "FaultyStore", "assert_budget", "counted_ulids"]
