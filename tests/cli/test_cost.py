@@ -40,7 +40,7 @@ pytestmark = pytest.mark.req("T53")
 
 
 def test_every_pattern_is_within_its_budget(run: Run) -> None:
-    result = run("cost", "--json")
+    result = run("cost", "todo", "--json")
     assert result.exit_code == 0
     measured = {row["pattern"]: row for row in json.loads(result.output)["todo"]}
     assert measured.keys() == TABLE.patterns.keys()

@@ -76,7 +76,7 @@ def start(folder: Path) -> Iterator[Start]:
 
 
 def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> None:
-    first = start()
+    first = start("todo")
     assert "todo: 27 new, 0 there already" in first.banner
     assert f"{first.url}/todo/api" in first.banner
     assert f"partita token --user demo --data {folder}" in first.banner
@@ -86,8 +86,8 @@ def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> N
     page = first.client.get("/todo/api/tasks?limit=1").json()
     assert first.stop() == (0, "Stopped.\n")
 
-    second = start("todo")
-    assert "Sample data" not in second.banner
+    second = start()
+    assert "Sample data of todo" not in second.banner
     assert second.client.get(location).json()["title"] == "kept"
     following = second.client.get(f"/todo/api/tasks?limit=1&cursor={page['next_cursor']}").json()
     assert following["items"][0]["task_id"] > page["items"][0]["task_id"]
