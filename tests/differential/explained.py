@@ -54,7 +54,8 @@ def _paths(update: Update) -> list[Path]:
 
 
 def _reaches_below_nothing(update: Update, item: Item) -> bool:
-    return any(resolve(Path(path.parts[:-1]), item) is MISSING for path in _paths(update) if len(path.parts) > 1)
+    taking = Update(removes=update.removes, adds=update.adds, deletes=update.deletes)
+    return any(resolve(Path(path.parts[:-1]), item) is MISSING for path in _paths(taking) if len(path.parts) > 1)
 
 
 def comparable_reasons(reasons: Sequence[Reason]) -> Sequence[tuple[str, Item | None]]:
