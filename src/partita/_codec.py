@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from msgspec.msgpack import Decoder, Encoder, Ext
 
+from partita._sizes import number_size, text_size, value_size
 from partita._values import Item, number
 from partita.errors import ValidationFailed
 
@@ -41,9 +42,36 @@ def encode_item(item: Item) -> bytes:
     return _encode(_packed_map(item))
 
 
-def _packed_map(members: dict[str, Any]) -> dict[str, Any]:
+def encode_measured(item: Item) -> tuple[bytes, int]:
+    """The stored form of an item and the bytes that it counts, validated on the way.
+
+    Raises:
+        ValidationFailed: an empty name, or a value that DynamoDB refuses.
+    """
+    size, packed = 0, item
+    for name, value in item.items():
+        size += len(name) if name.isascii() else text_size(name)
+        kind = type(value)
+        if kind is str:  # text and whole numbers, which most of it is, stand as they are
+            size += len(value) if value.isascii() else text_size(value)
+        elif kind is int and _LOWEST_INT <= value <= _HIGHEST_INT:
+            size += number_size(value)
+        else:
+            size += value_size(value)
+            if kind not in _PLAIN:
+                packed = dict(item) if packed is item else packed
+                packed[name] = _packed(value)
+    _refuse_empty_name(item)
+    return _encode(packed), size
+
+
+def _refuse_empty_name(members: dict[str, Any]) -> None:
     if "" in members:
         raise ValidationFailed("One or more parameter values were invalid: Empty attribute name")
+
+
+def _packed_map(members: dict[str, Any]) -> dict[str, Any]:
+    _refuse_empty_name(members)
     return {name: value if type(value) in _PLAIN else _packed(value) for name, value in members.items()}
 
 

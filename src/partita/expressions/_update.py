@@ -55,14 +55,13 @@ def creates(update: Update) -> bool:
     return bool(update.sets or update.adds) or not (update.removes or update.deletes)
 
 
-def touched(update: Update, item: Item, *, after: bool = False) -> Item:
-    """Only the touched paths of the image before, or `after`, the update; lists compacted.
+def touched(update: Update, item: Item) -> Item:
+    """Only the touched paths of the image before or after the update; lists compacted.
 
-    What was removed is not looked for afterwards: another element may have moved to its position.
+    Positions are looked up in the image as it is, so after `REMOVE a[1]` the element that moved there is found.
     """
     actions: tuple[SetAction | AddAction | DeleteAction, ...] = (*update.sets, *update.adds, *update.deletes)
-    removed = () if after else update.removes
-    return project((*(action.path for action in actions), *removed), item)
+    return project((*(action.path for action in actions), *update.removes), item)
 
 
 def _place(changes: _Branch, path: Path, value: Any) -> None:

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 
 import apsw
 
-from partita._codec import decode_item, encode_item
-from partita._sizes import MAX_ITEM_BYTES, item_size, text_size
+from partita._codec import decode_item, encode_measured
+from partita._sizes import MAX_ITEM_BYTES, text_size
 from partita._values import Item, equal
 from partita.errors import ConditionFailed, ValidationFailed
 from partita.expressions._ast import Path, Update
@@ -43,9 +43,10 @@ class Stored:
     @property
     def item(self) -> Item:
         """The decoded item; not to be given away."""
-        if self._item is None:
-            self._item = decode_item(self.blob)
-        return self._item
+        item = self._item
+        if item is None:
+            item = self._item = decode_item(self.blob)
+        return item
 
 
 class Change:
@@ -53,13 +54,22 @@ class Change:
 
     __slots__ = ("after", "before", "blob", "entries", "key", "old_entries", "size", "table")
 
-    def __init__(self, table: Table, key: KeyColumns, before: Stored | None, after: Item | None, size: int = 0) -> None:
+    def __init__(
+        self,
+        table: Table,
+        key: KeyColumns,
+        before: Stored | None,
+        after: Item | None = None,
+        *,
+        blob: bytes = b"",
+        size: int = 0,
+    ) -> None:
         self.table = table
         self.key = key
         self.before = before
         self.after = after
         self.size = size
-        self.blob = b"" if after is None else encode_item(after)
+        self.blob = blob
         self.entries: tuple[Row, ...] = ()
         self.old_entries: tuple[Row, ...] = ()
 
@@ -87,7 +97,7 @@ def find(connection: apsw.Connection, table: Table, key: KeyColumns) -> Stored |
 
 def locate(table: Table, action: Write | ConditionCheck | GetItem) -> KeyColumns:
     """The key columns of the item that the action is about."""
-    return table.item_columns(action.item) if type(action) is PutItem else table.key_columns(action.key)  # type: ignore[union-attr]
+    return table.item_columns(action.item) if isinstance(action, PutItem) else table.key_columns(action.key)
 
 
 def plan(connection: apsw.Connection, table: Table, request: Write) -> Change:
@@ -104,13 +114,14 @@ def check_condition(request: Write | ConditionCheck, stored: Stored | None) -> N
     """Raise ConditionFailed if the condition is false, with the stored item where that is asked for."""
     if request.condition is None or evaluate(request.condition, {} if stored is None else stored.item):
         return
-    shown = stored is not None and request.on_failure_item
-    raise ConditionFailed(item=decode_item(stored.blob) if shown else None)  # type: ignore[union-attr]
+    if stored is None or not request.on_failure_item:
+        raise ConditionFailed
+    raise ConditionFailed(item=decode_item(stored.blob))
 
 
 def _plan_put(table: Table, key: KeyColumns, before: Stored | None, request: PutItem) -> Change:
-    size = _checked_size(request.item, TOO_LARGE)
-    change = _with_entries(Change(table, key, before, request.item, size))
+    blob, size = _encoded(request.item, TOO_LARGE)
+    change = _with_entries(Change(table, key, before, request.item, blob=blob, size=size))
     check_condition(request, before)  # an item that cannot be stored is refused whatever is there
     return change
 
@@ -120,10 +131,10 @@ def _plan_update(table: Table, key: KeyColumns, before: Stored | None, request: 
     after = apply_update(request.update, {} if before is None else before.item)
     if before is None:
         if not creates(request.update):
-            return Change(table, key, None, None)
+            return Change(table, key, None)
         after = {**request.key, **after}
-    size = _checked_size(after, TOO_LARGE_TO_UPDATE)
-    return _with_entries(Change(table, key, before, after, size), keeping_old_faults=True)
+    blob, size = _encoded(after, TOO_LARGE_TO_UPDATE)
+    return _with_entries(Change(table, key, before, after, blob=blob, size=size), keeping_old_faults=True)
 
 
 def _plan_delete(table: Table, key: KeyColumns, before: Stored | None, request: DeleteItem) -> Change:
@@ -133,7 +144,7 @@ def _plan_delete(table: Table, key: KeyColumns, before: Stored | None, request: 
 
 def deletion(table: Table, key: KeyColumns, before: Stored | None) -> Change:
     """The change that deletes what is there."""
-    return _with_entries(Change(table, key, before, None))
+    return _with_entries(Change(table, key, before))
 
 
 _PLANS: Final[dict[type, Callable[[Table, KeyColumns, Stored | None, Any], Change]]] = {
@@ -143,14 +154,14 @@ _PLANS: Final[dict[type, Callable[[Table, KeyColumns, Stored | None, Any], Chang
 }
 
 
-def _checked_size(item: Item, message: str) -> int:
-    size = item_size(item)
+def _encoded(item: Item, message: str) -> tuple[bytes, int]:
+    blob, size = encode_measured(item)
     if size > MAX_NAME_BYTES:
         if size > MAX_ITEM_BYTES:
             raise ValidationFailed(message)
         if any(text_size(name) > MAX_NAME_BYTES for name in item):
             raise ValidationFailed("One or more parameter values were invalid: Attribute name is too long")
-    return size
+    return blob, size
 
 
 def _with_entries(change: Change, *, keeping_old_faults: bool = False) -> Change:

@@ -14,14 +14,12 @@ batch is rolled back and every request of it runs again in a transaction of its 
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from queue import SimpleQueue
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import apsw
 
@@ -30,6 +28,10 @@ from partita.store._requests import Request
 from partita.store.embedded._access import Writer
 from partita.store.embedded._catalog import Catalog
 from partita.store.embedded._file import translated
+
+if TYPE_CHECKING:  # only who writes asynchronously loads them
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
 Handler: TypeAlias = Callable[[Writer, Any], Any]
 
@@ -101,7 +103,8 @@ class GroupCommit:
         self._queue: deque[Ticket] = deque()
         self._closed = False
         self._leading_soon: set[asyncio.AbstractEventLoop] = set()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="partita-commit")  # starts when first used
+        self._thread: ThreadPoolExecutor | None = None
+        self._starting = threading.Lock()
 
     def run(self, request: Request[Any]) -> Any:
         """Write, and return when it is committed."""
@@ -151,7 +154,9 @@ class GroupCommit:
 
     async def run_async(self, request: Request[Any]) -> Any:
         """The same for a task; all writes of one turn of the loop share a thread and a commit."""
-        loop = asyncio.get_running_loop()
+        from asyncio import get_running_loop  # noqa: PLC0415 - loaded by whoever awaits this
+
+        loop = get_running_loop()
         ticket = Ticket(request, loop.create_future())
         self._queue.append(ticket)
         if loop not in self._leading_soon:
@@ -166,14 +171,24 @@ class GroupCommit:
             self._closed = True
             while self._queue:
                 self._lead()
-        self._thread.shutdown()
+        with self._starting:
+            if self._thread is not None:
+                self._thread.shutdown()
 
     def _lead_in_thread(self, loop: asyncio.AbstractEventLoop) -> None:
         self._leading_soon.discard(loop)
-        try:
-            self._thread.submit(self._lead_all)
-        except RuntimeError:  # closed meanwhile: refuse what waits
-            self._lead_all()
+        with self._starting:
+            if not self._closed:
+                self._started_thread().submit(self._lead_all)
+                return
+        self._lead_all()  # closed: refuse what waits
+
+    def _started_thread(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only asynchronous writers need it
+
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="partita-commit")
+        return self._thread
 
     def _lead_all(self) -> None:
         while self._queue:

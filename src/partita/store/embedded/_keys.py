@@ -31,7 +31,7 @@ class KeyPart:
 
     def __init__(self, attribute: KeyAttribute, limit: int) -> None:
         self.name = attribute.name
-        self.type = attribute.type
+        self.type: KeyType = attribute.type
         self.limit = limit
 
     def has_type(self, value: Any) -> bool:
@@ -93,3 +93,8 @@ class KeyMismatch(ValidationFailed):
 
 def _empty(value: str | bytes) -> str:
     return f"The AttributeValue for a key attribute cannot contain an empty {_EMPTY[value]} value."
+
+
+def is_short_text(value: Any) -> bool:
+    """The common case, decided without encoding: text that is within every limit."""
+    return type(value) is str and value.isascii() and 0 < len(value) <= RANGE_BYTES

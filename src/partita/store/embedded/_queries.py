@@ -38,7 +38,7 @@ def query(access: Access, request: QueryTable) -> PageResponse:
     source = _checked_source(table, request)
     bounds = _ranges.bounds_of(source, request.key_condition)
     if request.filter is not None:
-        _check_filter_spares_key(source, request.filter)
+        _check_filter(source, request.filter)
     start: tuple[Column, ...] = ()
     if request.start is not None:
         if _is_single(source):
@@ -101,12 +101,24 @@ def _unprojected(index: Index, projection: Projection | None) -> list[str]:
     return [str(path.parts[0]) for path in projection if path.parts[0] not in index.projected]
 
 
-def _check_filter_spares_key(source: Source, condition: Struct) -> None:
-    names = {part.name for part in (*source.hash, *source.range)}
-    for path in _paths(condition):
-        if path.parts[0] in names:
-            message = "Filter Expression can only contain non-primary key attributes: Primary key attribute: "
-            raise ValidationFailed(f"{message}{path.parts[0]}")
+def _check_filter(source: Source, condition: Struct) -> None:
+    filtered = {str(path.parts[0]) for path in _paths(condition)}
+    keys = filtered.intersection(part.name for part in (*source.hash, *source.range))
+    if keys:
+        message = "Filter Expression can only contain non-primary key attributes: Primary key attribute: "
+        raise ValidationFailed(message + min(keys))
+    absent = filtered.difference(_held(source) or filtered)
+    if absent:
+        message = f"does not project one or more filter attributes: [{', '.join(sorted(absent))}]"
+        raise ValidationFailed(f"One or more parameter values were invalid: Secondary index {_name(source)} {message}")
+
+
+def _held(source: Source) -> tuple[str, ...] | None:
+    return None if source.index is None else source.index.projected
+
+
+def _name(source: Source) -> str:
+    return "" if source.index is None else source.index.name
 
 
 def _paths(node: Any) -> Iterable[Path]:

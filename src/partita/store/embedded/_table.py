@@ -18,7 +18,7 @@ from partita._sizes import text_size, value_size
 from partita._values import Item
 from partita.errors import TableNotFound, ValidationFailed
 from partita.store._schema import IndexSchema, StreamView, TableSchema
-from partita.store.embedded._keys import HASH_BYTES, RANGE_BYTES, Column, KeyMismatch, KeyPart
+from partita.store.embedded._keys import HASH_BYTES, RANGE_BYTES, Column, KeyMismatch, KeyPart, is_short_text
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -88,6 +88,9 @@ class Index(Source):
         for part in self._own:
             value = item.get(part.name, _ABSENT)
             if value is _ABSENT:
+                continue
+            if part.type == "S" and is_short_text(value):
+                row.append(value)
                 continue
             try:
                 row.append(part.in_index(value, self.name))
@@ -176,7 +179,7 @@ class Table(Source):
         if self._text_names is not None:
             hash_name, range_name = self._text_names
             hk, rk = key.get(hash_name), key.get(range_name)
-            if _is_short_text(hk) and _is_short_text(rk):
+            if is_short_text(hk) and is_short_text(rk):
                 return hk, rk  # type: ignore[return-value]  # both are text
         hash_column = self._hash.in_key(key.get(self._hash.name))
         if self._range is None:
@@ -185,6 +188,11 @@ class Table(Source):
 
     def item_columns(self, item: Item) -> tuple[Column, Column]:
         """The key columns of an item to be put."""
+        if self._text_names is not None:
+            hash_name, range_name = self._text_names
+            hk, rk = item.get(hash_name), item.get(range_name)
+            if is_short_text(hk) and is_short_text(rk):
+                return hk, rk  # type: ignore[return-value]  # both are text
         return self._hash.in_item(item), _NO_RANGE if self._range is None else self._range.in_item(item)
 
     def key_of(self, item: Item) -> Item:
@@ -222,11 +230,6 @@ class Table(Source):
 
 class MissingIndex(ValidationFailed):
     """The index is not known here; another process may have made it."""
-
-
-def _is_short_text(value: Any) -> bool:
-    """The common case, decided without encoding: text that is within every limit."""
-    return type(value) is str and value.isascii() and 0 < len(value) <= RANGE_BYTES
 
 
 def _names_of_text_keys(schema: TableSchema) -> tuple[str, str] | None:

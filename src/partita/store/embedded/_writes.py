@@ -72,7 +72,7 @@ def _returned(request: Write, change: Change) -> Item | None:
     new = None if change.after is None else decode_item(change.blob)
     if new is None or returns == "ALL_NEW":
         return new
-    return touched(request.update, new, after=True) or None  # type: ignore[union-attr]
+    return touched(request.update, new) or None  # type: ignore[union-attr]
 
 
 def batch_write(writer: Writer, request: BatchWriteItem) -> BatchWriteResponse:
