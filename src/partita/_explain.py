@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
 
 from partita._cost import Budget
+from partita._entity import EntitySchema
 from partita._forecast import forecast
 from partita._session import Session
-from partita._table import REGISTRY
+from partita._table import Table
 from partita.operations._operation import Context, Operation
 from partita.store._requests import QueryTable, Request
 from partita.store._wire import api_call
@@ -50,14 +52,14 @@ def explain(operation: Operation[Any], session: Session | None = None, *, item_b
     """
     context = session.context if session is not None else Context()
     request = _first_request(operation, context)
-    call, parameters = api_call(request)
+    call, parameters = ("nothing to send", {}) if request is None else api_call(request)
     consumed, sent = (None, None) if session is None else _run(operation, session)
     return Explanation(
         name=operation.name,
         call=call,
         index=request.index if isinstance(request, QueryTable) else None,
         request=parameters,
-        predicted=forecast(request, REGISTRY, item_bytes),
+        predicted=Budget() if request is None else forecast(request, tables_of(operation), item_bytes),
         assumed_item_bytes=item_bytes,
         budget=operation.pattern.budget if operation.pattern is not None else None,
         consumed=consumed,
@@ -65,12 +67,25 @@ def explain(operation: Operation[Any], session: Session | None = None, *, item_b
     )
 
 
-def _first_request(operation: Operation[Any], context: Context) -> Request[Any]:
+def _first_request(operation: Operation[Any], context: Context) -> Request[Any] | None:
     steps = operation.steps(context)
-    first = next(steps)
+    first = next(steps, None)
     steps.close()
-    assert isinstance(first, Request)  # noqa: S101 - no operation starts with a pause
-    return first
+    return first if isinstance(first, Request) else None
+
+
+def tables_of(part: object) -> Iterator[Table]:
+    """The tables that an operation, or a part of one, is about."""
+    if isinstance(part, Table):
+        yield part
+    elif isinstance(part, EntitySchema):
+        yield part.table
+    elif isinstance(part, tuple):
+        for element in part:
+            yield from tables_of(element)
+    elif isinstance(part, Struct):
+        for name in part.__struct_fields__:
+            yield from tables_of(getattr(part, name))
 
 
 def _run(operation: Operation[Any], session: Session) -> tuple[Budget, int]:

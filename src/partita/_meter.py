@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Consumption(Struct, frozen=True):
@@ -55,14 +56,13 @@ class Meter:
     def __init__(self) -> None:
         self._usage: dict[str, Usage] = {}
         self._lock = threading.Lock()
-        self._watcher: ContextVar[list[Consumption] | None] = ContextVar("watcher", default=None)
+        self._watchers: ContextVar[tuple[list[Consumption], ...]] = ContextVar("watchers", default=())
 
     def record(self, consumption: Consumption) -> None:
         """Count one run."""
         with self._lock:
             self._of(consumption.name).add(consumption)
-        watcher = self._watcher.get()
-        if watcher is not None:
+        for watcher in self._watchers.get():
             watcher.append(consumption)
 
     def record_retry(self, name: str) -> None:
@@ -78,17 +78,17 @@ class Meter:
     def usage(self) -> tuple[Usage, ...]:
         """What each access pattern consumed so far, by name."""
         with self._lock:
-            return tuple(self._usage[name] for name in sorted(self._usage))
+            return tuple(replace(self._usage[name]) for name in sorted(self._usage))
 
     @contextmanager
     def watch(self) -> Iterator[list[Consumption]]:
         """Collect what is consumed inside the block, by this thread or task and what it starts."""
         seen: list[Consumption] = []
-        token = self._watcher.set(seen)
+        token = self._watchers.set((*self._watchers.get(), seen))
         try:
             yield seen
         finally:
-            self._watcher.reset(token)
+            self._watchers.reset(token)
 
     def _of(self, name: str) -> Usage:
         usage = self._usage.get(name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -13,6 +14,8 @@ from partita.store._schema import IndexSchema, KeyAttribute, KeyType, StreamView
 if TYPE_CHECKING:
     from partita._entity import EntitySchema
     from partita._patterns import Pattern
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 
 Attribute: TypeAlias = str | tuple[str, KeyType]
 """A key attribute: its name, for a string, or name and type, as in `("year", "N")`."""
@@ -143,6 +146,10 @@ def _attribute(declared: Attribute) -> KeyAttribute:
 
 
 def _check_attributes(table: Table) -> None:
+    for name in (table.name, *(index.name for index in table.schema.indexes)):
+        if not _NAME.fullmatch(name):
+            message = f"{name!r} is no name for a table or index."
+            raise ModelError(message, owner=table, hint="Use 3 to 255 of A-Z, a-z, 0-9, _, - and .")
     types: dict[str, KeyType] = {}
     names: set[str] = set()
     keys = [table.schema.key, *(index.key for index in table.schema.indexes)]

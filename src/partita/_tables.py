@@ -53,8 +53,17 @@ def _add_missing(declared: TableSchema, stored: TableSchema) -> Steps[None]:
             )
     if declared.ttl is not None and stored.ttl is None:
         yield SetTimeToLive(declared.name, declared.ttl)
+    elif declared.ttl not in (None, stored.ttl):
+        raise _differs(declared.name, "ttl", stored.ttl, declared.ttl)
     if declared.stream is not None and stored.stream is None:
         yield SetStream(declared.name, declared.stream)
+    elif declared.stream not in (None, stored.stream):
+        raise _differs(declared.name, "stream", stored.stream, declared.stream)
+
+
+def _differs(table: str, setting: str, stored: str | None, declared: str | None) -> ModelError:
+    message = f"The table {table!r} is stored with {setting}={stored!r}, but {setting}={declared!r} is declared."
+    return ModelError(message, hint="Declare what is stored, or switch the setting off in the store first.")
 
 
 def _names(schema: TableSchema) -> str:
