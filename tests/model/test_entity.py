@@ -31,7 +31,7 @@ from partita import (
     query,
     update,
 )
-from partita._entity import schema_of
+from partita._entity import EntityMeta, schema_of
 from partita.errors import InvalidItem, InvalidKey, ModelError, OperationError
 from partita.maintenance import scan_items
 from partita.store import PutItem
@@ -357,6 +357,25 @@ def test_none_is_stored_as_null_only_where_the_default_is_another() -> None:
 def test_a_ttl_is_stored_in_seconds_of_the_epoch() -> None:
     at = datetime(2026, 1, 1, 12, tzinfo=UTC)
     assert item_of(Task(user_id="u", task_id="t", expires_at=at))["expires_at"] == 1_767_268_800
+
+
+@pytest.mark.parametrize("kind", [int, float, Decimal, datetime])
+def test_an_item_expires_whatever_the_type_of_its_ttl(partita_db: Session, kind: Any) -> None:
+    table = Table("expiring", ttl="until", registry=Registry())
+
+    annotations = {"primary": ClassVar, "name": str, "until": kind}
+    body = {"__module__": __name__, "__annotations__": annotations, "primary": Key("B#{name}", "B")}
+    made: Any = EntityMeta("Brief", (Entity,), body, table=table)
+
+    @query(made, made.primary)
+    def briefs(name: str) -> None: ...
+
+    partita_db.create_tables([table])
+    now = partita_db.context.clock()
+    for name, at in (("gone", now - 0.5), ("there", now + 100.5)):
+        until = datetime.fromtimestamp(at, UTC) if kind is datetime else kind(at)
+        partita_db.run(insert(made(name=name, until=until)))
+    assert [len(partita_db.run(briefs(name))) for name in ("gone", "there")] == [0, 1]
 
 
 # --- entities as values ---

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
+from urllib.parse import unquote
 from uuid import UUID
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_value_never_contains_the_separator(value: str) -> None:
 
 @given(parts)
 def test_an_escaped_value_can_be_read_back(value: str) -> None:
-    assert part_text(value).replace("%23", "#").replace("%25", "%") == value
+    assert unquote(part_text(value)) == value
 
 
 @given(parts, parts)

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from tests.model.sample import Task, fresh_session, steady, tasks_due, tasks_like, tasks_worth
 
 from partita import EmbeddedStore, Entity, Key, Prefix, Query, Registry, Session, Span, Table, insert, put, query
+from partita._keys import escape
 from partita.errors import InvalidKey
 
 days = st.dates(date(2026, 1, 1), date(2026, 1, 9))
-texts = st.text(alphabet="ab#%~\0\u00e9\uffff\U0010fffe", min_size=1, max_size=3)
+texts = st.text(alphabet="ab !#%~\0\u00e9\uffff\U0010fffe", min_size=1, max_size=3)
 
 
 def spans(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Span[Any]]:
@@ -92,10 +93,6 @@ def words_like(word: Prefix[str]) -> None: ...
 def phrases_like(text: Prefix[str]) -> None: ...
 
 
-def escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("#", "%23")
-
-
 def found(entities: list[Any], operation: Query[Any]) -> list[str]:
     with EmbeddedStore(":memory:") as store:
         db = Session(store)
@@ -119,11 +116,11 @@ def test_a_span_of_bare_texts_finds_what_a_filter_would(words: set[str], span: S
 @example({"a\0", "a"}, Span.after("a"))
 def test_a_span_of_texts_at_the_end_of_a_key_finds_what_a_filter_would(words: set[str], span: Span[str]) -> None:
     # In a key, texts are ordered as they are escaped.
-    low, high = (None if end is None else escaped(end) for end in (span.low, span.high))
+    low, high = (None if end is None else escape(end) for end in (span.low, span.high))
     in_key = Span(low, high, span.include_low, span.include_high)
     if in_key.low is not None and in_key.high is not None and in_key.low > in_key.high:
         return
-    expected = sorted((word for word in words if inside(in_key)(escaped(word))), key=lambda w: escaped(w).encode())
+    expected = sorted((word for word in words if inside(in_key)(escape(word))), key=lambda w: escape(w).encode())
     assert found([Phrase(text=word) for word in words], phrases_in(span)) == expected
 
 
@@ -137,11 +134,25 @@ def test_a_span_inside_a_key_never_reaches_past_its_place(words: set[str], span:
 
 
 @steady
+@given(st.sets(texts, max_size=6), spans(texts))
+@example({"a", "a b", "a!", "b"}, Span.between("a", "a"))
+def test_a_span_inside_a_key_keeps_the_order_of_its_place_whatever_the_texts_hold(
+    words: set[str], span: Span[str]
+) -> None:
+    low, high = (None if end is None else escape(end) for end in (span.low, span.high))
+    if low is not None and high is not None and low > high:
+        return
+    wanted = inside(Span(low, high, span.include_low, span.include_high))
+    found_texts = found([Line(text=word) for word in words], lines_in(span))
+    assert sorted(found_texts) == sorted(word for word in words if wanted(escape(word)))
+
+
+@steady
 @given(st.sets(texts, max_size=6), texts)
 def test_a_prefix_finds_what_begins_so(words: set[str], prefix: str) -> None:
     expected = sorted((word for word in words if word.startswith(prefix)), key=str.encode)
     assert found([Word(word=word) for word in words], words_like(Prefix(prefix))) == expected
-    in_key_order = sorted(expected, key=lambda word: escaped(word).encode())
+    in_key_order = sorted(expected, key=lambda word: escape(word).encode())
     assert found([Phrase(text=word) for word in words], phrases_like(Prefix(prefix))) == in_key_order
 
 

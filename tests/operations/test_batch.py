@@ -111,6 +111,15 @@ def test_one_item_twice_in_a_batch_is_refused_by_the_store(db: Session) -> None:
         db.run(batch_get([task_by_id("u", "t"), task_by_id("u", "t")]))
 
 
+def test_gets_of_different_consistency_are_sent_apart(faulty: Session, store: FaultyStore) -> None:
+    """A batch request has one consistency for all keys of a table."""
+    faulty.run(batch_write([put(comment) for comment in comments(3)]))
+    gets = [comment_by_id("u", "0"), comment_by_id("u", "1").consistent(), comment_by_id("u", "2")]
+    assert faulty.run(batch_get(gets)) == tuple(comments(3))
+    sent = [request for request in store.requests if isinstance(request, BatchGetItem)]
+    assert [len({get.consistent for get in request.gets}) for request in sent] == [1] * len(sent)
+
+
 def test_a_batch_reads_different_entities(db: Session) -> None:
     comment = db.run(put(Comment(user_id="u", comment_id="c")))
     task = db.run(insert(Task(user_id="u", task_id="t")))

@@ -122,6 +122,13 @@ def test_the_page_size_and_consistency_may_change_between_pages(db: Session) -> 
     assert list(db.run(tasks_of("u").consistent().page(9, after=cursor))) == tasks[1:]
 
 
+def test_a_cursor_holds_even_the_longest_keys(db: Session) -> None:
+    tasks = [db.run(insert(Task(user_id="u" * 2043, task_id=str(n) * 1012))) for n in range(3)]
+    query = tasks_with_status("u" * 2043, Status.OPEN)
+    cursor = db.run(query.page(1)).next_cursor
+    assert list(db.run(query.page(9, after=cursor))) == tasks[1:]
+
+
 def test_a_cursor_shows_no_key_to_the_eye(db: Session) -> None:
     db.run(insert(Task(user_id="secret-user", task_id="1")))
     db.run(insert(Task(user_id="secret-user", task_id="2")))
