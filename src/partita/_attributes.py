@@ -48,7 +48,7 @@ def instant_text(moment: datetime) -> str:
 def epoch_seconds(value: Any) -> Any:
     """The form of a TTL attribute: whole seconds since the epoch."""
     if not isinstance(value, datetime):
-        return to_attribute(value)
+        return int(value)
     instant_text(value)  # refuses one without a time zone
     return int(value.timestamp())
 

@@ -2,7 +2,8 @@
 
 A template is literal text with `{field}` places, such as `STATUS#{status}#{task_id}`. Values are escaped
 so that they can never contain the separator `#`, and are never empty; a place is therefore always
-closed by the separator that follows it, and `MILESTONE#1` never reaches `MILESTONE#10`.
+closed by the separator that follows it, `MILESTONE#1` never reaches `MILESTONE#10`, and keys sort as
+their parts do.
 
 A value whose class has a method `__key__(self) -> str` says itself how it stands in a key, for
 instance to sort by rank.
@@ -127,11 +128,15 @@ class Place(Struct, frozen=True):
     tail: str
 
 
+_ESCAPED: Final = {code: f"%{code:02X}" for code in range(ord("%") + 1)}
+
+
 def escape(text: str) -> str:
-    """The text without separators: `%` becomes `%25`, `#` becomes `%23`."""
-    if "%" in text:
-        text = text.replace("%", "%25")
-    return text.replace(SEPARATOR, "%23") if SEPARATOR in text else text
+    """The text without separators: every character up to `%` becomes its code, as `%23` for `#`.
+
+    What is left sorts after the separator and the codes sort as their characters do, so that keys sort as their parts.
+    """
+    return text if text.isalnum() else text.translate(_ESCAPED)
 
 
 def part_text(value: Any, width: Width | None = None) -> str:

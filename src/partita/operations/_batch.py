@@ -35,17 +35,15 @@ class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
 
     gets: tuple[Get[E], ...]
 
-    def requests(self) -> tuple[BatchGetItem, ...]:
-        """The requests that are sent where nothing is left unprocessed."""
-        return tuple(BatchGetItem(tuple(get.request() for get in chunk)) for chunk in chunks(self.gets, MAX_GETS))
-
     def steps(self, context: Context) -> Steps[tuple[E | None, ...]]:
         """Send each chunk, and what it leaves unprocessed again."""
-        found: list[E | None] = []
-        for chunk in chunks(self.gets, MAX_GETS):
-            items = yield from self._read(chunk, context)
-            found += [get.result(item, context) for get, item in zip(chunk, items, strict=True)]
-        return tuple(found)
+        found: dict[int, E | None] = {}
+        for consistent in (False, True):  # one request reads a table with one consistency
+            positions = [i for i, get in enumerate(self.gets) if get.is_consistent is consistent]
+            for chunk in chunks(positions, MAX_GETS):
+                items = yield from self._read([self.gets[i] for i in chunk], context)
+                found |= {i: self.gets[i].result(item, context) for i, item in zip(chunk, items, strict=True)}
+        return tuple(found[i] for i in range(len(self.gets)))
 
     def _read(self, gets: Sequence[Get[E]], context: Context) -> Steps[list[Item | None]]:
         requests = [get.request() for get in gets]

@@ -20,7 +20,7 @@ from partita.errors import InvalidCursor, PartitaError
 
 _VERSION: Final = b"\x01"
 _TAG_BYTES: Final = 16
-_MAX_LENGTH: Final = 8_192
+_MAX_LENGTH: Final = 16_384
 
 
 class CursorSigner(Struct, frozen=True):
