@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.differential.plays import CITIES
 
-from partita._values import Item
+from partita._values import Item, equal
 from partita.errors import Reason
 from partita.expressions._ast import Path, Update
 from partita.expressions._paths import MISSING, resolve
@@ -77,4 +77,4 @@ def comparable_capacity(request: Any, capacity: Any, *, idle: bool) -> Any:
 
 def is_change(record: rq.StreamRecord) -> bool:
     """Rule 40: the emulator also records a set that is only in another order."""
-    return record.old != record.new
+    return not equal(record.old, record.new)

@@ -9,14 +9,21 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 
 START_SECONDS = 60.0
+LEAST_VERSION = (1, 5, 33)
 
 
 @contextmanager
 def ministack(folder: Path) -> Iterator[str]:
-    """Run an emulator that keeps its files in `folder`; gives its URL and stops it by its pid."""
+    """Run an emulator that keeps its files in `folder`; gives its URL and stops it by its pid.
+
+    Raises:
+        RuntimeError: it is too old to be a judge, or did not start.
+    """
+    _check_version(version("ministack"))
     port = _free_port()
     with (folder / "ministack.log").open("wb") as log:
         server = subprocess.Popen(
@@ -32,6 +39,12 @@ def ministack(folder: Path) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(timeout=30)
+
+
+def _check_version(installed: str) -> None:
+    if tuple(map(int, installed.split(".")[:3])) < LEAST_VERSION:
+        least = ".".join(map(str, LEAST_VERSION))
+        raise RuntimeError(f"ministack {installed} differs from AWS too often to be a judge: install {least} or newer.")
 
 
 def _free_port() -> int:
