@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.msgpack import Decoder, Encoder, Ext
 
-from partita._sizes import number_size, text_size, value_size
+from partita._sizes import text_size, value_size
 from partita._values import Item, number
 from partita.errors import ValidationFailed
 
@@ -48,20 +48,14 @@ def encode_measured(item: Item) -> tuple[bytes, int]:
     Raises:
         ValidationFailed: an empty name, or a value that DynamoDB refuses.
     """
-    size, packed = 0, item
-    for name, value in item.items():
-        size += len(name) if name.isascii() else text_size(name)
-        kind = type(value)
-        if kind is str:  # text and whole numbers, which most of it is, stand as they are
-            size += len(value) if value.isascii() else text_size(value)
-        elif kind is int and _LOWEST_INT <= value <= _HIGHEST_INT:
-            size += number_size(value)
-        else:
-            size += value_size(value)
-            if kind not in _PLAIN:
-                packed = dict(item) if packed is item else packed
-                packed[name] = _packed(value)
     _refuse_empty_name(item)
+    # Names and texts, which most of it is, are counted together and stand as they are.
+    size = text_size("".join([*item, *[value for value in item.values() if type(value) is str]]))
+    packed = dict(item)
+    for name, value in item.items():
+        if type(value) is not str:
+            size += value_size(value)
+            packed[name] = _packed(value)
     return _encode(packed), size
 
 

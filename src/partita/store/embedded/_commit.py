@@ -15,6 +15,7 @@ batch is rolled back and every request of it runs again in a transaction of its 
 from __future__ import annotations
 
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -115,12 +116,20 @@ class GroupCommit:
             if ticket.done:
                 return ticket.outcome()
             self._pen.acquire()
+            self._gather()
         try:
             while not ticket.done:
                 self._lead()
         finally:
             self._lay_pen_down()
         return ticket.outcome()
+
+    def _gather(self) -> None:
+        """Let those that were just told of their commit queue up again, as long as any does."""
+        waiting = 0
+        while waiting < len(self._queue) < MAX_BATCH:
+            waiting = len(self._queue)
+            time.sleep(0)
 
     def _wait(self, ticket: Ticket) -> None:
         try:

@@ -31,6 +31,7 @@ MEMORY: Final = ":memory:"
 _BUSY_MILLISECONDS: Final = 60_000
 _CACHED_STATEMENTS: Final = 500
 _WAL_BYTES: Final = 64 * 1024 * 1024
+_CACHE_KILOBYTES: Final = 8 * 1024
 
 _SCHEMA: Final = f"""
     CREATE TABLE store (generation INTEGER NOT NULL);
@@ -156,6 +157,7 @@ def connect(path: str, *, durable: bool) -> apsw.Connection:
     connection.pragma("synchronous", "full" if durable else "off")
     connection.create_scalar_function("segment_of", _segment_of, 2, deterministic=True)
     connection.pragma("journal_size_limit", _WAL_BYTES)
+    connection.pragma("cache_size", -_CACHE_KILOBYTES)
     return connection
 
 
