@@ -1,0 +1,173 @@
+"""An audit trail that never breaks what it watches: what cannot be written is counted, and dropped.
+
+class AuditEntry(AuditRecord, table=AUDIT_TABLE):
+    primary: ClassVar = Key("USER#{user_id}", "AUDIT#{occurred_at:012}#{request_id}#{sequence:03}")
+
+class LoggedIn(AuditEvent):
+    method: str
+
+AUDIT = AuditTrail(AuditEntry, retention=timedelta(days=90))
+
+db.run(AUDIT.append(LoggedIn(method="strava"), user_id="u1", trace=Trace("req-1", "corr-1")))
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any, ClassVar, Final, Generic, TypeVar
+from uuid import UUID
+
+from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from partita._bound import kinds_of
+from partita._entity import Entity, EntitySchema, schema_of
+from partita._meter import Meter
+from partita.errors import AlreadyExists, LimitExceeded, ModelError, OperationError, PartitaError
+from partita.operations._operation import Context, Operation, Procedure, Steps
+from partita.operations._writes import insert
+from partita.recipes._naming import snake
+from partita.recipes._records import check_complete, check_expires
+
+A = TypeVar("A", bound="AuditRecord")
+
+RETENTION: Final = timedelta(days=90)
+MAX_IN_ONE_INSTANT: Final = 100
+
+_PLAIN: Final = (str, int, bool, Decimal, date, datetime, Enum, UUID)
+_CONFIDENTIAL: Final = re.compile(
+    r"token|secret|passw|cookie|credential|authori[sz]ation|api_?key|session_id|private_key"
+    r"|health|heart|pulse|blood|calorie|weight|sleep"
+)
+
+
+class AuditRecord(Entity):
+    """What happened, when, and for whom. Subclass it with a table that has a TTL, and keys for your questions."""
+
+    user_id: str
+    event_type: str
+    month: str
+    """YYYYMM, for an index by event type and month."""
+    occurred_at: int
+    """Seconds since the epoch."""
+    request_id: str
+    sequence: int
+    """Tells records of one request in one second apart."""
+    correlation_id: str
+    details: dict[str, Any] = Field(default_factory=dict)
+    ttl: int
+
+
+class AuditEvent(BaseModel):
+    """Something that is audited. Subclass it: its fields are all that is ever written of it.
+
+    Raises (when the class is made):
+        ModelError: a field has the name of a secret or of health data, or could hold anything.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    event_type: ClassVar[str] = ""
+    """How the event is called in records: the name of its class, in lower case with underscores."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls.event_type = snake(cls.__name__)
+        for name, field in cls.model_fields.items():
+            if _CONFIDENTIAL.search(name.lower()):
+                raise ModelError(f"{cls.__name__}.{name} does not belong into an audit trail.", owner=cls)
+            if not all(isinstance(kind, type) and issubclass(kind, _PLAIN) for kind in kinds_of(field.annotation)):
+                hint = "Name each thing that may be written, as a text, number, date or enum."
+                raise ModelError(f"{cls.__name__}.{name} could hold anything.", owner=cls, hint=hint)
+
+
+class Trace(Struct, frozen=True):
+    """Which request an event belongs to, and which larger story."""
+
+    request_id: str
+    correlation_id: str
+
+
+class AuditTrail(Generic[A]):
+    """Audit records kept in an entity of the user's."""
+
+    def __init__(self, record: type[A], *, retention: timedelta = RETENTION) -> None:
+        """Declare that events are written to `record`, and kept for `retention`.
+
+        Raises:
+            ModelError: records would not expire, or two in one instant would have one key.
+        """
+        self._schema = schema_of(record)
+        self._retention = retention
+        check_complete(self._schema, AuditRecord)
+        check_expires(self._schema)
+        if missing := {"occurred_at", "request_id", "sequence"} - set(self._schema.primary.fields):
+            message = f"{self._schema.name}: records would overwrite each other without {', '.join(sorted(missing))}."
+            raise ModelError(message, owner=record, hint="Put them into the sort key, in this order.")
+
+    def append(self, event: AuditEvent, *, user_id: str, trace: Trace) -> Procedure[A | None]:
+        """Write an event down; None where that failed. It never raises, and `dropped` counts what was lost."""
+        try:
+            return (yield from self.entry(event, user_id=user_id, trace=trace))
+        except PartitaError:
+            return None
+
+    def entry(self, event: AuditEvent, *, user_id: str, trace: Trace) -> Append[A]:
+        """The write itself, for where a failure must be known."""
+        return Append(self._schema, event, user_id, trace, self._retention)
+
+    def dropped(self, meter: Meter) -> int:
+        """How many events could not be written by the sessions of this meter."""
+        name = _append_name(self._schema)
+        return sum(usage.failures for usage in meter.usage() if usage.name == name)
+
+
+class Append(Operation[A], Generic[A], frozen=True):
+    """Write one event down, beside whatever the same request wrote in the same second."""
+
+    schema: EntitySchema[A]
+    event: AuditEvent
+    user_id: str
+    trace: Trace
+    retention: timedelta
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return _append_name(self.schema)
+
+    def steps(self, context: Context) -> Steps[A]:
+        """Try one sequence number after the other until one is free."""
+        now = int(context.clock())
+        for sequence in range(MAX_IN_ONE_INSTANT):
+            try:
+                return (yield from insert(self._record(now, sequence)).steps(context))
+            except AlreadyExists:
+                continue
+        raise LimitExceeded(f"{self.trace.request_id} wrote {MAX_IN_ONE_INSTANT} records in one second.")
+
+    def _record(self, now: int, sequence: int) -> A:
+        try:
+            return self._made(now, sequence)
+        except ValidationError as error:
+            raise OperationError(f"{self.schema.name} does not take this event: {error.errors()[0]['msg']}.") from error
+
+    def _made(self, now: int, sequence: int) -> A:
+        return self.schema.cls(
+            user_id=self.user_id,
+            event_type=self.event.event_type,
+            month=datetime.fromtimestamp(now, UTC).strftime("%Y%m"),
+            occurred_at=now,
+            request_id=self.trace.request_id,
+            sequence=sequence,
+            correlation_id=self.trace.correlation_id,
+            details=self.event.model_dump(exclude_none=True),
+            ttl=now + int(self.retention.total_seconds()),
+        )
+
+
+def _append_name(schema: EntitySchema[Any]) -> str:
+    return f"{schema.name}.append"
