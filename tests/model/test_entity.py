@@ -48,6 +48,7 @@ def item_of(entity: Entity) -> dict[str, Any]:
 # --- derived keys ---
 
 
+@pytest.mark.req("A04")
 def test_every_key_is_derived_from_the_fields() -> None:
     task = Task(user_id="u", task_id="t", due=date(2026, 1, 2), points=-7)
     assert item_of(task) == {

@@ -38,6 +38,7 @@ def test_results_align_with_the_gets(wanted: list[int]) -> None:
         assert found == tuple(Comment(user_id="u", comment_id=str(n)) if n < 10 else None for n in wanted)
 
 
+@pytest.mark.req("C24")
 def test_large_batches_are_split(faulty: Session, store: FaultyStore) -> None:
     faulty.run(batch_write([put(comment) for comment in comments(120)]))
     faulty.run(batch_get([comment_by_id("u", str(n)) for n in range(120)]))

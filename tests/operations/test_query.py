@@ -232,6 +232,7 @@ def test_count_gives_up_after_its_maximum_of_pages(db: Session) -> None:
         db.run(tasks_of("u").count(max_pages=0))
 
 
+@pytest.mark.req("C24")
 def test_a_walk_says_when_it_stopped_before_the_end(db: Session) -> None:
     tasks = fill(db, 5)
     assert db.run(tasks_of("u").walk(max_items=5)).items == tuple(tasks)

@@ -16,6 +16,7 @@ from partita.operations._operation import Context, Operation, Steps
 from partita.store import PageResponse
 
 
+@pytest.mark.req("C24")
 def test_a_scan_is_refused_before_it_is_sent(db: Session) -> None:
     for operation in (scan(Task), scan_items(TABLE)):
         with db.meter.watch() as seen, pytest.raises(ScanRefused, match="scans the table 'sample'") as caught:
@@ -37,6 +38,7 @@ class Unbounded(Operation[None], frozen=True):
         assert response.items == []
 
 
+@pytest.mark.req("C24")
 def test_a_read_without_a_limit_is_refused(db: Session) -> None:
     with pytest.raises(LimitExceeded, match="Unbounded reads without a limit"):
         db.run(Unbounded())
