@@ -116,8 +116,8 @@ class GroupCommit:
             if ticket.done:
                 return ticket.outcome()
             self._pen.acquire()
-            self._gather()
         try:
+            self._gather()
             while not ticket.done:
                 self._lead()
         finally:
@@ -125,8 +125,8 @@ class GroupCommit:
         return ticket.outcome()
 
     def _gather(self) -> None:
-        """Let those that were just told of their commit queue up again, as long as any does."""
-        waiting = 0
+        """Where several write, let those that were just told of their commit queue up again."""
+        waiting = 1
         while waiting < len(self._queue) < MAX_BATCH:
             waiting = len(self._queue)
             time.sleep(0)
@@ -206,11 +206,11 @@ class GroupCommit:
 
     def _lead(self) -> None:
         tickets: list[Ticket] = []
-        while self._queue and len(tickets) < MAX_BATCH:
-            ticket = self._queue.popleft()
-            if ticket.future is None or not ticket.future.cancelled():
-                tickets.append(ticket)
         try:
+            while self._queue and len(tickets) < MAX_BATCH:
+                ticket = self._queue.popleft()
+                if ticket.future is None or not ticket.future.cancelled():
+                    tickets.append(ticket)
             self._commit(tickets)
         finally:
             self._settle(tickets)

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 import apsw
 
@@ -30,6 +29,8 @@ FORMAT_VERSION: Final = 1
 MEMORY: Final = ":memory:"
 _BUSY_MILLISECONDS: Final = 60_000
 _CACHED_STATEMENTS: Final = 500
+_HEADER_BYTES: Final = 100
+_MAGIC: Final = b"SQLite format 3\0"
 _WAL_BYTES: Final = 64 * 1024 * 1024
 _CACHE_KILOBYTES: Final = 8 * 1024
 
@@ -113,6 +114,7 @@ def is_new(path: str) -> bool:
 def create(path: str) -> None:
     """Make an empty store. Until it is complete, it is no store to anybody."""
     connection = connect(path, durable=True)
+    connection.pragma("synchronous", "extra")  # also the journal's end: it must not come back after power loss
     try:
         create_schema(connection)
         # Only now: in the file itself, not in the log, the header tells whose file it is.
@@ -131,20 +133,31 @@ def create_schema(connection: apsw.Connection) -> None:
 
 
 def _is_empty(path: str) -> bool:
-    # Immutable: SQLite only looks, without creating, recovering or removing anything beside the file.
-    uri = f"file:{quote(str(Path(path).absolute()))}?immutable=1"
-    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-    try:
-        if connection.pragma("page_count") == 0:
-            return True
-        application, version = connection.pragma("application_id"), connection.pragma("user_version")
-    finally:
-        connection.close()
+    header = _header(path)
+    if not header:
+        return True
+    version, application = (int.from_bytes(header[start : start + 4], "big") for start in (60, 68))
+    if not header.startswith(_MAGIC):
+        raise StoreDamaged(f"The file {path} is not a database.", hint="Choose another path.")
     if application != APPLICATION_ID:
         raise StoreDamaged(f"The file {path} is not a Partita store.", hint="Choose another path.")
     if version > FORMAT_VERSION:
         raise StoreNewer(f"The store {path} has format {version}; this version knows {FORMAT_VERSION}.")
     return False
+
+
+def _header(path: str) -> bytes:
+    """The first bytes of the file; none if it is empty.
+
+    Nothing else is looked at: in the middle of a checkpoint the file by itself is torn, its log completes it.
+    """
+    flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0]
+    file = apsw.VFSFile("", str(Path(path).absolute()), flags)
+    try:
+        size = file.xFileSize()
+        return file.xRead(min(size, _HEADER_BYTES), 0) if size else b""
+    finally:
+        file.xClose()
 
 
 def connect(path: str, *, durable: bool) -> apsw.Connection:

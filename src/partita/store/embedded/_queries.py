@@ -58,7 +58,7 @@ def scan(access: Access, request: ScanTable) -> PageResponse:
     table = access.table(request.table)
     source = _checked_source(table, request)
     _check_segments(request)
-    start = () if request.start is None else _scan_start(table, source, request)
+    start = () if request.start is None else _ranges.start_columns(table, source, request.start)
     sql = _select_all(source, start=bool(start), segmented=request.segments > 1)
     segment = (request.segments, request.segment) if request.segments > 1 else ()
     rows = access.connection.execute(sql, (*start, *segment, _row_limit(request)))
@@ -107,18 +107,12 @@ def _check_filter(source: Source, condition: Struct) -> None:
     if keys:
         message = "Filter Expression can only contain non-primary key attributes: Primary key attribute: "
         raise ValidationFailed(message + min(keys))
-    absent = filtered.difference(_held(source) or filtered)
+    if source.index is None or source.index.projected is None:
+        return
+    absent = sorted(filtered.difference(source.index.projected))
     if absent:
-        message = f"does not project one or more filter attributes: [{', '.join(sorted(absent))}]"
-        raise ValidationFailed(f"One or more parameter values were invalid: Secondary index {_name(source)} {message}")
-
-
-def _held(source: Source) -> tuple[str, ...] | None:
-    return None if source.index is None else source.index.projected
-
-
-def _name(source: Source) -> str:
-    return "" if source.index is None else source.index.name
+        message = f"{source.index.name} does not project one or more filter attributes: [{', '.join(absent)}]"
+        raise ValidationFailed(f"One or more parameter values were invalid: Secondary index {message}")
 
 
 def _paths(node: Any) -> Iterable[Path]:
@@ -140,11 +134,6 @@ def _check_segments(request: ScanTable) -> None:
             "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
             f"Segment: {request.segment} is not less than TotalSegments: {request.segments}"
         )
-
-
-def _scan_start(table: Table, source: Source, request: ScanTable) -> tuple[Column, ...]:
-    assert request.start is not None  # noqa: S101 - the caller asked
-    return _ranges.start_columns(table, source, request.start)
 
 
 def _row_limit(request: QueryTable | ScanTable) -> int:

@@ -32,6 +32,8 @@ def verify(connection: apsw.Connection, path: str) -> None:
         if findings:
             raise StoreDamaged(f"The store {path} is damaged: {'; '.join(map(str, findings))}.")
         for table in _catalog.load(connection).tables.values():
+            if not connection.table_exists("main", f"items_{table.id}"):
+                raise StoreDamaged(f"The store {path} is damaged: table {table.name}, its items are missing.")
             for finding in chain(_wrong_rows(connection, table), _wrong_streams(connection, table)):
                 raise StoreDamaged(f"The store {path} is damaged: table {table.name}, {finding}.")
 
