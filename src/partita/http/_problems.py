@@ -10,7 +10,7 @@ from typing import Any, Final
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from partita import errors
@@ -29,6 +29,11 @@ STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
     errors.TransactionConflict: 409,
     errors.TokenInProgress: 409,
     errors.TokenMismatch: 422,
+    errors.IdempotencyInProgress: 409,
+    errors.IdempotencyMismatch: 422,
+    errors.IdempotencyInProgress: 409,
+    errors.IdempotencyMismatch: 422,
+    errors.DataNewer: 503,
     errors.Throttled: 503,
     errors.Unprocessed: 503,
     errors.StoreBusy: 503,
@@ -50,7 +55,9 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """What went wrong, and what to do about it."""
+    """What went wrong, and what to do about it. A service may add members of its own."""
+
+    model_config = ConfigDict(extra="allow")
 
     type: str = "about:blank"
     title: str = Field(examples=["Conflict"])
@@ -65,11 +72,29 @@ class Refusal(HTTPException):
     """Raised by routes and middleware to refuse a request with a problem of their own."""
 
     def __init__(
-        self, status: int, code: str, detail: str, *, hint: str | None = None, headers: dict[str, str] | None = None
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        hint: str | None = None,
+        headers: dict[str, str] | None = None,
+        members: Mapping[str, Any] | None = None,
     ) -> None:
+        """Refuse a request.
+
+        Args:
+            status: of the answer.
+            code: stable; made for programs.
+            detail: what is wrong.
+            hint: what to do.
+            headers: of the answer.
+            members: what the problem has besides, such as the current item.
+        """
         super().__init__(status, detail, headers)
         self.code = code
         self.hint = hint
+        self.members = members or {}
 
 
 def problem_response(
@@ -135,7 +160,9 @@ def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
 async def _http_error(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature
     assert isinstance(error, StarletteHTTPException)  # noqa: S101 - registered for these only
     if isinstance(error, Refusal):
-        return problem_response(error.status_code, error.code, error.detail, hint=error.hint, headers=error.headers)
+        return problem_response(
+            error.status_code, error.code, error.detail, hint=error.hint, headers=error.headers, **error.members
+        )
     code = HTTPStatus(error.status_code).name.lower()
     return problem_response(error.status_code, code, str(error.detail), headers=error.headers)
 

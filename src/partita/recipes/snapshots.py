@@ -6,7 +6,6 @@ schema/account_data.v1.json        items as they were stored in data version 1; 
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable, Iterator
 from enum import StrEnum
@@ -15,12 +14,12 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from partita._values import Item, number
+from partita._values import Item
 from partita.errors import ModelError, PartitaError
 from partita.recipes._naming import snake
 from partita.recipes._shapes import Difference, Json, bare, differences
 from partita.recipes.versioned import Versioned, VersionedTable
-from partita.store._wire import wire_item
+from partita.store._wire import plain_item, wire_item
 
 AnyTable: TypeAlias = VersionedTable[..., Any]
 
@@ -128,7 +127,7 @@ def frozen_file(table: AnyTable, version: int, folder: Path = FOLDER) -> Path:
 def frozen_items(table: AnyTable, version: int, folder: Path = FOLDER) -> list[Item]:
     """The items of one data version that are kept."""
     kept: list[Json] = json.loads(frozen_file(table, version, folder).read_text(encoding="utf-8"))
-    return [_plain_item(item) for item in kept]
+    return [plain_item(item) for item in kept]
 
 
 def _compare(stored: Json, current: Json) -> tuple[Verdict, tuple[Difference, ...]]:
@@ -209,26 +208,3 @@ def _write(path: Path, content: Any) -> bool:
         return False
     path.write_text(text, encoding="utf-8")
     return True
-
-
-def _plain_item(item: Json) -> Item:
-    return {name: _plain_value(value) for name, value in item.items()}
-
-
-def _plain_value(tagged: Json) -> Any:
-    ((kind, content),) = tagged.items()
-    return _PLAIN[kind](content)
-
-
-_PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
-    "S": str,
-    "N": number,
-    "B": base64.b64decode,
-    "BOOL": bool,
-    "NULL": lambda _: None,
-    "L": lambda content: [_plain_value(element) for element in content],
-    "M": _plain_item,
-    "SS": frozenset,
-    "NS": lambda content: frozenset(number(member) for member in content),
-    "BS": lambda content: frozenset(base64.b64decode(member) for member in content),
-}

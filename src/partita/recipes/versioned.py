@@ -320,6 +320,10 @@ class VersionedTable(Generic[P, E]):
             raise newer(item, versioned.data_version, self.form.data_version)
         return VersionedUpdate(form=self.form, versioned=versioned)
 
+    def over(self, last_write: int, data: E) -> Versioned[E]:
+        """Data to be written over what was last written then, for a caller who knows that from elsewhere."""
+        return Versioned(data, self.form.data_version, last_write)
+
     def delete(self, versioned: Versioned[E]) -> VersionedDelete[E]:
         """Delete the version that was read; otherwise `VersionConflict` with what is stored."""
         return VersionedDelete(self.form, self.form.schema.key(versioned.data), versioned.last_write)

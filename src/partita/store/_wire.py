@@ -40,6 +40,17 @@ def wire_item(item: Item) -> Json:
     return {name: wire_value(value) for name, value in item.items()}
 
 
+def plain_value(tagged: Json) -> Any:
+    """The attribute value without its type tag."""
+    ((kind, content),) = tagged.items()
+    return _PLAIN[kind](content)
+
+
+def plain_item(item: Json) -> Item:
+    """All attributes of an item without their type tags: the way back from `wire_item`."""
+    return {name: plain_value(value) for name, value in item.items()}
+
+
 def _base64(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
@@ -54,6 +65,20 @@ _CONTENTS: Final[dict[str, Callable[[Any], Any]]] = {
     "SS": sorted,
     "NS": lambda value: [number_text(number(member)) for member in sorted(value)],
     "BS": lambda value: [_base64(member) for member in sorted(value)],
+}
+
+
+_PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
+    "S": str,
+    "N": number,
+    "B": base64.b64decode,
+    "BOOL": bool,
+    "NULL": lambda _: None,
+    "L": lambda content: [plain_value(element) for element in content],
+    "M": plain_item,
+    "SS": frozenset,
+    "NS": lambda content: frozenset(number(member) for member in content),
+    "BS": lambda content: frozenset(base64.b64decode(member) for member in content),
 }
 
 
