@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import make_dataclass
 from datetime import date
 from decimal import Decimal
+from enum import Enum
 from types import GenericAlias
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import pytest
 from pydantic import BaseModel, Field
@@ -97,7 +98,7 @@ def test_index_attributes_are_named_after_the_index() -> None:
 
 def entity(
     primary: Any = None, *, on: Table | None = None, annotations: dict[str, Any] | None = None, **keys: Any
-) -> type:
+) -> Any:
     """Make an entity class with these keys and fields."""
     fields = {"user_id": str, "task_id": str, **(annotations or {})}
     defaults = {name: keys.pop(name) for name in list(keys) if name in fields}
@@ -142,6 +143,33 @@ def test_a_key_that_its_fields_cannot_make_is_refused(primary: Key, complaint: s
     }
     with refused(complaint):
         entity(primary, annotations=annotations)
+
+
+class Size(Enum):
+    SMALL = 2
+    LARGE = 10
+
+
+def test_an_enum_of_numbers_needs_a_width_to_sort_rightly() -> None:
+    with refused("the number 'size' needs a width"):
+        entity(Key("USER#{user_id}", "SIZE#{size}"), annotations={"size": Size})
+    entity(Key("USER#{user_id}", "SIZE#{size:02}"), annotations={"size": Size})
+
+
+def test_a_literal_type_may_stand_in_a_key() -> None:
+    cls = entity(Key("USER#{user_id}", "STATUS#{status}"), annotations={"status": Literal["open", "done"]})
+    made_ = cls(user_id="u", task_id="t", status="done")
+    assert schema_of(cls).item(made_)["SK"] == "STATUS#done"
+
+    @query(cls, cls.primary)
+    def with_status(user_id: str, status: Literal["open", "done"]) -> None: ...
+
+    assert with_status("u", "open").key_condition.equal == (("PK", "USER#u"), ("SK", "STATUS#open"))
+
+
+def test_a_literal_of_several_types_may_not_stand_in_a_key() -> None:
+    with refused("'status' must have one type"):
+        entity(Key("USER#{user_id}", "STATUS#{status}"), annotations={"status": Literal["open", 1]})
 
 
 def test_a_key_on_a_number_attribute_must_be_a_bare_field() -> None:

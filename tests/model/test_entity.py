@@ -405,6 +405,78 @@ def test_a_value_is_no_field() -> None:
         f("open")
 
 
+# --- Pydantic's own settings ---
+
+
+def test_an_entity_is_a_pydantic_model() -> None:
+    assert list(Comment.model_json_schema()["properties"]) == ["user_id", "comment_id", "mood", "score", "text"]
+    assert Comment.model_validate_json('{"user_id": "u", "comment_id": "c"}') == Comment(user_id="u", comment_id="c")
+    with pytest.raises(ValidationError):
+        Comment.model_validate({"user_id": "u"})
+
+
+def test_a_strict_entity_reads_what_it_stored(partita_db: Session) -> None:
+    table = Table("strict", registry=Registry())
+
+    class Strict(Entity, table=table, strict=True):
+        primary: ClassVar = Key("S#{name}", "S")
+        name: str
+        day: date
+        status: Status
+        tags: frozenset[str] = frozenset()
+
+    @get(Strict)
+    def strict_by_name(name: str) -> None: ...
+
+    partita_db.create_tables([table])
+    saved = partita_db.run(insert(Strict(name="a", day=date(2026, 1, 1), status=Status.DONE, tags=frozenset("x"))))
+    assert partita_db.run(strict_by_name("a")) == saved
+    with pytest.raises(ValidationError):
+        Strict(name="a", day="2026-01-01", status=Status.DONE)  # type: ignore[arg-type]  # strict, as asked for
+
+
+@pytest.mark.parametrize("extra", ["allow", "forbid"])
+def test_an_entity_that_does_not_ignore_its_key_attributes_is_refused(extra: Any) -> None:
+    with pytest.raises(ModelError, match="extra"):
+
+        class Picky(Entity, table=Table("picky", registry=Registry()), extra=extra):
+            primary: ClassVar = Key("P#{name}", "P")
+            name: str
+
+
+def test_a_field_that_would_never_be_stored_is_refused() -> None:
+    with pytest.raises(ModelError, match="exclude"):
+
+        class Hiding(Entity, table=Table("hiding", registry=Registry())):
+            primary: ClassVar = Key("H#{name}", "H")
+            name: str
+            secret: str = Field(exclude=True)
+
+
+def test_entities_may_share_fields_and_keys_by_inheritance(partita_db: Session) -> None:
+    class Named(Entity):
+        primary: ClassVar = Key("N#{name}", "N")
+        name: str
+        title: str = ""
+
+    tables = [Table(name, registry=Registry()) for name in ("firsts", "seconds")]
+
+    class First(Named, table=tables[0]):
+        pass
+
+    class Second(Named, table=tables[1]):
+        number: int = 2
+
+    @get(Second)
+    def second_by_name(name: str) -> None: ...
+
+    partita_db.create_tables(tables)
+    partita_db.run(insert(First(name="a")))
+    partita_db.run(insert(Second(name="a")))
+    changed = partita_db.run(update(second_by_name("a"), f(Named.title).set("x"), f(Second.number).add(1)))
+    assert changed == Second(name="a", title="x", number=3)
+
+
 # --- items that others wrote ---
 
 

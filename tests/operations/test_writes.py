@@ -86,6 +86,16 @@ def test_a_put_with_a_condition_says_what_is_stored_instead(db: Session) -> None
     assert db.run(put(COMMENT).when(f(Comment.score).eq(0))) == COMMENT
 
 
+def test_an_insert_with_a_condition_of_its_own_says_which_one_failed(db: Session) -> None:
+    impossible = insert(TASK).when(f(Task.title).eq("x"))
+    with pytest.raises(ConditionFailed) as caught:
+        db.run(impossible)
+    assert type(caught.value) is ConditionFailed
+    db.run(insert(TASK))
+    with pytest.raises(AlreadyExists):
+        db.run(impossible)
+
+
 def test_conditions_add_up(db: Session) -> None:
     db.run(put(COMMENT))
     write = put(COMMENT).when(f(Comment.score).eq(0)).when(f(Comment.text).eq("two"))
