@@ -3,6 +3,7 @@
 from partita.http._app import build_app
 from partita.http._dependencies import CurrentCaller, Db, Now
 from partita.http._etag import IfMatch, etag, precondition
+from partita.http._idempotent import Once, once_by
 from partita.http._identity import Caller, Identity, Role
 from partita.http._paging import Listing, Paging
 from partita.http._problems import Problem, Refusal, describe_problems
@@ -15,6 +16,7 @@ __all__ = [
     "IfMatch",
     "Listing",
     "Now",
+    "Once",
     "Paging",
     "Problem",
     "Refusal",
@@ -22,5 +24,6 @@ __all__ = [
     "build_app",
     "describe_problems",
     "etag",
+    "once_by",
     "precondition",
 ]

@@ -86,7 +86,7 @@ class Answer(Struct, frozen=True):
     @classmethod
     def of(cls, model: BaseModel, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
         """The answer with a model as its JSON body."""
-        return cls(status, model.model_dump_json(), headers or {})
+        return cls(status, model.model_dump_json(by_alias=True), headers or {})
 
 
 class Outcome(Struct, frozen=True):

@@ -1,0 +1,79 @@
+"""Idempotent routes: the header `Idempotency-Key`, and one call that runs a plan once or replays its answer.
+
+OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
+
+@ROUTER.post("/tasks", status_code=201, response_model=Task)
+async def create_task(once: OnceByCaller, caller: CurrentCaller, draft: TaskDraft, now: Now) -> Response:
+    return await once(handlers.add_task(caller.user_id, draft, now), created)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final, TypeVar
+
+from fastapi import Header, Request, Response
+
+from partita import AsyncSession, Procedure
+from partita.http._dependencies import CurrentCaller, Db
+from partita.recipes._reading import reading
+from partita.recipes.idempotency import Answer, Command, Idempotency, Outcome, Plan, fingerprint
+
+R = TypeVar("R")
+
+REPLAYED: Final = "Idempotent-Replayed"
+_KEY: Final = r'^("[ !#-~]{1,255}"|[!#-~]{1,255})$'
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        pattern=_KEY,
+        description="A key of the caller's for this request, quoted or bare, of at most 255 characters. "
+        f"The same request again is answered as before, with `{REPLAYED}: true`, and changes nothing.",
+        examples=['"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
+    ),
+]
+
+
+class Once:
+    """Runs the plan of one request: once where the caller gave a key, plainly where not."""
+
+    def __init__(self, requests: Idempotency[Any], db: AsyncSession, command: Command | None) -> None:
+        self._requests = requests
+        self._db = db
+        self._command = command
+
+    async def __call__(self, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], Answer]) -> Response:
+        """The response to the plan's result, or the one that was given before.
+
+        Raises:
+            IdempotencyMismatch: the key was used with another request.
+            IdempotencyInProgress: the first request with the key is still running.
+        """
+        if self._command is None:
+            return _response(Outcome(answer(await self._db.run(_plainly(plan)))))
+        return _response(await self._db.run(self._requests.run(self._command, plan, answer)))
+
+
+def once_by(requests: Idempotency[Any]) -> Callable[..., Awaitable[Once]]:
+    """The dependency of routes whose commands are remembered there, apart for each caller."""
+
+    async def once(request: Request, db: Db, caller: CurrentCaller, idempotency_key: IdempotencyKey = None) -> Once:
+        if idempotency_key is None:
+            return Once(requests, db, None)
+        payload = fingerprint(request.method, request.url.path, request.url.query, await request.body())
+        return Once(requests, db, Command(caller.user_id, idempotency_key.strip('"'), payload))
+
+    return once
+
+
+def _plainly(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[R]:
+    planned = plan if isinstance(plan, Plan) else (yield from reading(plan))
+    return (yield from planned.run())
+
+
+def _response(outcome: Outcome) -> Response:
+    replayed = {REPLAYED: "true"} if outcome.replayed else {}
+    headers = {**outcome.answer.headers, **replayed}
+    media_type = "application/json" if outcome.answer.body else None
+    return Response(outcome.answer.body, outcome.answer.status, headers, media_type)
