@@ -1,0 +1,91 @@
+"""A disk that forgets what was not synchronised when the power fails."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self, TypeAlias
+
+import apsw
+
+Write: TypeAlias = tuple[int, bytes | None]
+"""Data from an offset on, or None where the file is cut off there."""
+
+
+class Contents:
+    """One file: what is surely on the disk, and the writes that may or may not have reached it."""
+
+    def __init__(self) -> None:
+        self.safe = bytearray()
+        self.unsafe: list[Write] = []
+
+    def synchronise(self) -> None:
+        self.safe = _written(self.safe, self.unsafe)
+        self.unsafe.clear()
+
+    def after_power_loss(self, chance: random.Random) -> bytearray:
+        """What is there afterwards: a disk may have made any of its outstanding writes, in any order."""
+        return _written(self.safe, [write for write in self.unsafe if chance.random() < 0.5])
+
+
+def _written(contents: bytearray, writes: list[Write]) -> bytearray:
+    contents = bytearray(contents)
+    for offset, data in writes:
+        if data is None:
+            del contents[offset:]
+        else:
+            contents.extend(bytes(max(0, offset + len(data) - len(contents))))
+            contents[offset : offset + len(data)] = data
+    return contents
+
+
+class ForgetfulDisk(apsw.VFS):
+    """What SQLite opens its files through, in this process, while it is used as a context manager."""
+
+    def __init__(self) -> None:
+        self.real = apsw.vfs_names()[0]
+        super().__init__("forgetful", self.real, makedefault=True)
+        self.files: dict[str, Contents] = {}
+        self.on_write: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.unregister()
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 - SQLite's
+        return _File(self, name, flags)
+
+    def xDelete(self, filename: str, syncdir: bool) -> None:  # noqa: FBT001, N802
+        super().xDelete(filename, syncdir)
+        self.files.pop(Path(filename).name, None)
+
+    def lose_power(self, folder: Path, chance: random.Random) -> None:
+        """Put into the folder what would be left of the files."""
+        folder.mkdir()
+        for name, contents in self.files.items():
+            (folder / name).write_bytes(contents.after_power_loss(chance))
+
+
+class _File(apsw.VFSFile):
+    def __init__(self, disk: ForgetfulDisk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+        super().__init__(disk.real, name, flags)
+        self._disk = disk
+        path = name.filename() if isinstance(name, apsw.URIFilename) else name or ""
+        self._contents = disk.files.setdefault(Path(path).name, Contents())
+
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+        super().xWrite(data, offset)
+        self._contents.unsafe.append((offset, bytes(data)))
+        self._disk.on_write()
+
+    def xTruncate(self, newsize: int) -> None:  # noqa: N802
+        super().xTruncate(newsize)
+        self._contents.unsafe.append((newsize, None))
+        self._disk.on_write()
+
+    def xSync(self, flags: int) -> None:  # noqa: N802
+        super().xSync(flags)
+        self._contents.synchronise()
