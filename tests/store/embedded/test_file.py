@@ -12,10 +12,11 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.store.embedded.support import TABLE, OpenStore, note, read
+from tests.store.embedded.support import BY_OWNER, TABLE, OpenStore, note, read
 
 from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreFull, StoreNewer
 from partita.store._requests import CreateTable, ListTables, ScanTable
+from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
 
 
@@ -73,6 +74,20 @@ def test_a_damaged_catalog_is_refused_and_left_as_it_is(store: EmbeddedStore, pa
     with pytest.raises(StoreDamaged, match=r"notes\.db is damaged"):
         EmbeddedStore(path)
     assert damaged == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["DELETE FROM indexes", "DROP TABLE streams", "UPDATE tables SET definition = '{}'", "DROP TABLE store"],
+)
+def test_a_catalog_whose_parts_do_not_fit_is_refused(open_store: OpenStore, path: Path, damage: str) -> None:
+    with open_store() as store:
+        store.execute(CreateTable(TableSchema("notes", TABLE.hash, TABLE.range, (BY_OWNER,))))
+    connection = apsw.Connection(str(path))
+    connection.execute(damage)
+    connection.close()
+    with pytest.raises(StoreDamaged, match=r"The catalog of the store .*notes\.db is damaged"):
+        EmbeddedStore(path)
 
 
 def test_damage_among_the_items_is_named_when_it_is_met(store: EmbeddedStore, path: Path) -> None:

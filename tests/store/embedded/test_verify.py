@@ -39,6 +39,7 @@ def test_a_sound_store_passes(store: EmbeddedStore) -> None:
         ("DELETE FROM items_1 WHERE id = 2", "the item .* of the stream is missing"),
         ("DELETE FROM changes_1 WHERE sequence = 2", "row 1: the stream says otherwise"),
         ("UPDATE changes_1 SET new = x'c1' WHERE sequence = 2", "its stream cannot be read"),
+        ("DROP TABLE items_1", "its items are missing"),
         ("DELETE FROM changes_1 WHERE event = 'REMOVE'", "the item .* of the stream is missing"),
     ],
 )

@@ -12,6 +12,7 @@ import apsw
 import msgspec
 from msgspec import Struct
 
+from partita.errors import StoreDamaged
 from partita.store._schema import TableSchema
 from partita.store.embedded._table import Stream, Table, not_found
 
@@ -50,7 +51,18 @@ def generation(connection: apsw.Connection) -> int:
 
 
 def load(connection: apsw.Connection) -> Catalog:
-    """Read the whole catalog; in a transaction, or it may be torn."""
+    """Read the whole catalog; in a transaction, or it may be torn.
+
+    Raises:
+        StoreDamaged: its parts do not fit together.
+    """
+    try:
+        return _load(connection)
+    except (KeyError, msgspec.MsgspecError) as error:
+        raise StoreDamaged(f"The catalog of the store {connection.filename} is damaged ({error!r}).") from error
+
+
+def _load(connection: apsw.Connection) -> Catalog:
     indexes: defaultdict[int, dict[str, int]] = defaultdict(dict)
     for table_id, name, number in connection.execute(_SQL_INDEXES):
         indexes[table_id][name] = number

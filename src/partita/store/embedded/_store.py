@@ -13,7 +13,7 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 import apsw
 
 from partita._clock import Clock, system_clock
-from partita.errors import StoreClosed, StoreError, TableNotFound
+from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
 from partita.store import _requests as requests
 from partita.store._requests import Request
 from partita.store.embedded import (
@@ -122,8 +122,10 @@ class EmbeddedStore:
     def _read_catalog(self) -> None:
         try:
             self._writer.refresh()
-        except apsw.Error:
+        except (apsw.Error, StoreDamaged) as error:
             _file.close_untouched(self._writer.connection)
+            if isinstance(error, apsw.SQLError):  # our own statement: what it names is not there
+                raise StoreDamaged(f"The catalog of the store {self.path} is damaged ({error}).") from error
             raise
         self._catalog = self._writer.catalog
 
