@@ -100,6 +100,21 @@ def test_damage_among_the_items_is_named_when_it_is_met(store: EmbeddedStore, pa
         again.verify()
 
 
+def test_a_folder_is_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is a folder"):
+        EmbeddedStore(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the system does not list open files")
+def test_an_opening_that_failed_leaves_no_file_open(store: EmbeddedStore, path: Path) -> None:
+    store._writer.connection.execute("DROP TABLE streams")
+    store.close()
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(StoreDamaged):
+        EmbeddedStore(path)
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
+
+
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"The folder of .* does not exist"):
         EmbeddedStore(tmp_path / "nowhere" / "notes.db")

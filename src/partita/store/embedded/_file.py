@@ -98,6 +98,8 @@ def translating(path: str) -> Iterator[None]:
         raise translated(error, path) from error
     except PermissionError as error:
         raise StoreReadOnly(f"The store {path} cannot be written ({error.strerror}).") from error
+    except OSError as error:
+        raise StoreError(f"The store {path} failed: {error}.") from error
 
 
 def is_new(path: str) -> bool:
@@ -108,6 +110,8 @@ def is_new(path: str) -> bool:
     """
     if not Path(path).parent.is_dir():
         raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
+    if Path(path).is_dir():
+        raise StoreError(f"The path {path} is a folder.", hint="Name a file in it.")
     return not Path(path).exists() or _is_empty(path)
 
 

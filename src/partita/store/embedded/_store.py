@@ -75,7 +75,7 @@ def _check_is_request(request: object) -> None:
 class EmbeddedStore:
     """A store in one SQLite file, or in memory with the path ":memory:".
 
-    `durable=False` gives up the safety of the last writes on power loss for speed (tests).
+    `durable=False` is for tests and rebuildable data: faster, but a power loss may lose or damage the file.
     With `sweep_every` seconds a thread deletes expired items; without, call `sweep`.
 
     Raises:
@@ -108,19 +108,24 @@ class EmbeddedStore:
         is_new = in_memory or _file.is_new(self.path)
         self._process_lock = None if in_memory else ProcessLock(Path(self.path))
         between_processes = self._process_lock or nullcontext()
-        with between_processes:
-            if is_new and not in_memory:
-                _file.create(self.path)
-            self._writer = Writer(self._connect(), clock)
-            if in_memory:
-                _file.create_schema(self._writer.connection)
-            self._read_catalog()
+        try:
+            with between_processes:
+                if is_new and not in_memory:
+                    _file.create(self.path)
+                self._open_writer(clock)
+        except BaseException:
+            if self._process_lock is not None:
+                self._process_lock.close()
+            raise
         self._commit = GroupCommit(
             self._writer, WRITES, path=self.path, between_processes=between_processes, publish=self._publish
         )
 
-    def _read_catalog(self) -> None:
+    def _open_writer(self, clock: Clock) -> None:
+        self._writer = Writer(self._connect(), clock)
         try:
+            if self.path == _file.MEMORY:
+                _file.create_schema(self._writer.connection)
             self._writer.refresh()
         except (apsw.Error, StoreDamaged) as error:
             _file.close_untouched(self._writer.connection)
