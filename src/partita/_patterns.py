@@ -241,7 +241,7 @@ def pattern(*, budget: Budget | None = None) -> Callable[[Callable[P, O]], Calla
         def make(*args: P.args, **kwargs: P.kwargs) -> O:
             return named(function(*args, **kwargs), declared)
 
-        declared = _register(function, make, _kind_of(function), _entity_in(function), None, budget)
+        declared = _register(function, make, _kind_of(function, budget), _entity_in(function), None, budget)
         return make
 
     return declare
@@ -301,10 +301,11 @@ def _check_projected(schema: EntitySchema[Any], key: BoundKey, model: type[BaseM
         raise ModelError(message, owner=schema.cls, hint="Project them, or declare a view with what is projected.")
 
 
-def _kind_of(function: Callable[..., Any]) -> PatternKind:
+def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind:
     result = get_type_hints(function).get("return")
     kinds: dict[Any, PatternKind] = {Get: "get", Query: "query", Collect: "collect"}
-    return kinds.get(get_origin(result) or result, "write")
+    only_reads = budget is not None and not budget.write
+    return kinds.get(get_origin(result) or result, "get" if only_reads else "write")
 
 
 def _entity_in(function: Callable[..., Any]) -> EntitySchema[Any]:
