@@ -6,9 +6,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
+
+from partita.errors import ConditionFailed, PartitaError, Throttled, TransactionCancelled, TransactionConflict
+
+_CONFLICTS: Final = (ConditionFailed, TransactionCancelled, TransactionConflict)
 
 
 class Consumption(Struct, frozen=True):
@@ -34,7 +39,11 @@ class Usage(Struct):
     most_write: float = 0.0
     over_budget: int = 0
     retries: int = 0
+    throttles: int = 0
+    """Requests that were refused for want of capacity, retried or not."""
     failures: int = 0
+    conflicts: int = 0
+    """Failures because a condition was false, or another writer was first."""
 
     def add(self, run: Consumption) -> None:
         """Count one run."""
@@ -65,15 +74,20 @@ class Meter:
         for watcher in self._watchers.get():
             watcher.append(consumption)
 
-    def record_retry(self, name: str) -> None:
+    def record_retry(self, name: str, error: PartitaError) -> None:
         """Count one repeated request."""
         with self._lock:
-            self._of(name).retries += 1
+            usage = self._of(name)
+            usage.retries += 1
+            usage.throttles += isinstance(error, Throttled)
 
-    def record_failure(self, name: str) -> None:
+    def record_failure(self, name: str, error: PartitaError) -> None:
         """Count one run that ended in an error."""
         with self._lock:
-            self._of(name).failures += 1
+            usage = self._of(name)
+            usage.failures += 1
+            usage.throttles += isinstance(error, Throttled)
+            usage.conflicts += isinstance(error, _CONFLICTS)
 
     def usage(self) -> tuple[Usage, ...]:
         """What each access pattern consumed so far, by name."""

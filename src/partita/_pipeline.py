@@ -97,9 +97,9 @@ class Pipeline(Struct, frozen=True):
             if over and self.strict_budgets:
                 raise over_budget(operation, sent) from None
             return stop.value  # type: ignore[no-any-return]
-        except PartitaError:
+        except PartitaError as error:
             self._record(operation, sent)
-            self.meter.record_failure(operation.name)
+            self.meter.record_failure(operation.name, error)
             raise
 
     def _guard(self, operation: Operation[Any], step: Request[Any] | Pause) -> None:
@@ -110,7 +110,7 @@ class Pipeline(Struct, frozen=True):
         for attempt in range(1, self.max_tries):
             if not may_retry(step, error):
                 break
-            self.meter.record_retry(operation.name)
+            self.meter.record_retry(operation.name, error)
             yield pause_before(attempt, self.context)
             try:
                 return (yield step)

@@ -223,3 +223,29 @@ def test_a_procedure_can_not_hide_that_a_budget_was_exceeded(db: Session) -> Non
 
     with pytest.raises(BudgetExceeded):
         db.run(within())
+
+
+@pytest.mark.req("X10")
+def test_conflicts_are_told_from_other_failures(db: Session) -> None:
+    db.run(insert(TASK))
+    with pytest.raises(AlreadyExists):
+        db.run(insert(TASK))
+    with pytest.raises(InvalidCursor):
+        db.run(tasks_of("u").page(1, after="tampered"))
+    assert (usage_of(db, "Task.insert").conflicts, usage_of(db, "tasks_of").conflicts) == (1, 0)
+
+
+@pytest.mark.req("X10")
+def test_throttles_are_told_from_other_retries(partita_store: EmbeddedStore, fake_clock: FakeClock) -> None:
+    store = FaultyStore(partita_store)
+    db = session_on(store, fake_clock)
+    store.throttle(2)
+    store.conflict(1)
+    db.run(insert(TASK))
+    usage = usage_of(db, "Task.insert")
+    assert (usage.throttles, usage.retries, usage.failures) == (2, 3, 0)
+    store.throttle(100)
+    with pytest.raises(Throttled):
+        db.run(put(TASK))
+    usage = usage_of(db, "Task.put")
+    assert (usage.throttles, usage.retries, usage.failures) == (8, 7, 1)
