@@ -24,9 +24,9 @@ class Contents:
         self.safe = _written(self.safe, self.unsafe)
         self.unsafe.clear()
 
-    def after_power_loss(self, chance: random.Random) -> bytearray:
+    def after_power_loss(self, chance: random.Random, kept: float) -> bytearray:
         """What is there afterwards: a disk may have made any of its outstanding writes, in any order."""
-        return _written(self.safe, [write for write in self.unsafe if chance.random() < 0.5])
+        return _written(self.safe, [write for write in self.unsafe if chance.random() < kept])
 
 
 def _written(contents: bytearray, writes: list[Write]) -> bytearray:
@@ -41,13 +41,17 @@ def _written(contents: bytearray, writes: list[Write]) -> bytearray:
 
 
 class ForgetfulDisk(apsw.VFS):
-    """What SQLite opens its files through, in this process, while it is used as a context manager."""
+    """What SQLite opens its files through, in this process, while it is used as a context manager.
 
-    def __init__(self) -> None:
+    `kept` is the share of outstanding writes that a loss of power leaves.
+    """
+
+    def __init__(self, kept: float) -> None:
+        self.kept = kept
         self.real = apsw.vfs_names()[0]
         super().__init__("forgetful", self.real, makedefault=True)
         self.files: dict[str, Contents] = {}
-        self.on_write: Callable[[], None] = lambda: None
+        self.on_write: Callable[[str], None] = lambda _: None
 
     def __enter__(self) -> Self:
         return self
@@ -66,7 +70,7 @@ class ForgetfulDisk(apsw.VFS):
         """Put into the folder what would be left of the files."""
         folder.mkdir()
         for name, contents in self.files.items():
-            (folder / name).write_bytes(contents.after_power_loss(chance))
+            (folder / name).write_bytes(contents.after_power_loss(chance, self.kept))
 
 
 class _File(apsw.VFSFile):
@@ -74,17 +78,18 @@ class _File(apsw.VFSFile):
         super().__init__(disk.real, name, flags)
         self._disk = disk
         path = name.filename() if isinstance(name, apsw.URIFilename) else name or ""
-        self._contents = disk.files.setdefault(Path(path).name, Contents())
+        self._name = Path(path).name
+        self._contents = disk.files.setdefault(self._name, Contents())
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         super().xWrite(data, offset)
         self._contents.unsafe.append((offset, bytes(data)))
-        self._disk.on_write()
+        self._disk.on_write(self._name)
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
         super().xTruncate(newsize)
         self._contents.unsafe.append((newsize, None))
-        self._disk.on_write()
+        self._disk.on_write(self._name)
 
     def xSync(self, flags: int) -> None:  # noqa: N802
         super().xSync(flags)
