@@ -209,8 +209,8 @@ steady = settings(deadline=None)
 
 def session_on(store: Store, clock: FakeClock, **settings: Any) -> Session:
     """A session on a store that has the sample's table."""
-    db = Session(store, clock=clock, secret=b"sample", random=Random(0), **settings)
-    db.sleep = clock.advance
+    usual: dict[str, Any] = {"clock": clock, "secret": b"sample", "random": Random(0), "sleep": clock.advance}
+    db = Session(store, **usual | settings)
     db.create_tables(SAMPLES)
     return db
 

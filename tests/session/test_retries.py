@@ -43,6 +43,7 @@ from partita.errors import (
     TransactionCancelled,
     TransactionConflict,
 )
+from partita.maintenance import scan
 from partita.testing import FakeClock, FaultyStore
 
 COMMENT = Comment(user_id="u", comment_id="c")
@@ -156,9 +157,8 @@ def test_a_failed_condition_is_not_tried_again(db: Session, store: FaultyStore) 
 
 
 def test_pauses_grow_and_are_never_longer_than_five_seconds(store: FaultyStore, fake_clock: FakeClock) -> None:
-    db = session_on(store, fake_clock)
     pauses: list[float] = []
-    db.sleep = pauses.append
+    db = session_on(store, fake_clock, sleep=pauses.append)
     store.throttle(7)
     db.run(comment_by_id("u", "c"))
     ceilings = [min(5.0, 0.025 * 2**attempt) for attempt in range(1, 8)]
@@ -170,26 +170,32 @@ def test_pauses_grow_and_are_never_longer_than_five_seconds(store: FaultyStore, 
 def test_pauses_differ_between_sessions(store: FaultyStore) -> None:
     """Full jitter: clients that failed together do not come back together."""
 
-    def pauses_of(db: Session) -> list[float]:
+    def pauses_of_a_session() -> list[float]:
         pauses: list[float] = []
-        db.sleep = pauses.append
         store.throttle(3)
-        db.run(comment_by_id("u", "c"))
+        Session(store, sleep=pauses.append).run(comment_by_id("u", "c"))
         return pauses
 
     Session(store).create_tables(SAMPLES)
-    assert pauses_of(Session(store)) != pauses_of(Session(store))
+    assert pauses_of_a_session() != pauses_of_a_session()
+
+
+def test_a_maintenance_session_waits_as_its_session_does(store: FaultyStore, fake_clock: FakeClock) -> None:
+    pauses: list[float] = []
+    db = session_on(store, fake_clock, sleep=pauses.append)
+    store.throttle(3)
+    db.maintenance("look").run(scan(Task))
+    assert len(pauses) == 3
 
 
 def test_an_async_session_tries_again_too(store: FaultyStore) -> None:
     async def main() -> tuple[Comment, list[float]]:
-        adb = AsyncSession(store)
         pauses: list[float] = []
 
         async def sleep(seconds: float) -> None:
             pauses.append(seconds)
 
-        adb.sleep = sleep
+        adb = AsyncSession(store, sleep=sleep)
         await adb.create_tables(SAMPLES)
         store.throttle(2)
         store.conflict(1)

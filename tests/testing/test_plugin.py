@@ -60,8 +60,7 @@ def test_waiting_moves_the_clock_and_takes_no_time(
     before = fake_clock()
     store = FaultyStore(partita_db.store)
     store.throttle(5)
-    db = Session(store, clock=fake_clock)
-    db.sleep = partita_db.sleep
+    db = Session(store, clock=fake_clock, sleep=partita_db.sleep)
     db.run(insert(registered(note_id="1")))  # type: ignore[call-arg]
     assert fake_clock() > before
 

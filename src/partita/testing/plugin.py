@@ -45,7 +45,13 @@ def partita_db(partita_store: EmbeddedStore, fake_clock: FakeClock) -> Session:
     from partita import REGISTRY, Session
 
     chance = random.Random(0)  # noqa: S311 - spreads retries, the same way in every run
-    db = Session(partita_store, clock=fake_clock, secret=b"fake", strict_budgets=True, random=chance)
-    db.sleep = fake_clock.advance
+    db = Session(
+        partita_store,
+        clock=fake_clock,
+        secret=b"fake",
+        strict_budgets=True,
+        random=chance,
+        sleep=fake_clock.advance,
+    )
     db.create_tables(REGISTRY)
     return db
