@@ -6,7 +6,8 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Annotated, Any, Union, get_args, get_origin
+from enum import Enum
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from msgspec import Struct
 from pydantic.fields import FieldInfo
@@ -120,6 +121,8 @@ def kinds_of(annotation: Any) -> tuple[Any, ...]:
     """The types that an annotation allows, without None."""
     if get_origin(annotation) is Annotated:
         return kinds_of(get_args(annotation)[0])
+    if get_origin(annotation) is Literal:
+        return tuple(dict.fromkeys(type(value) for value in get_args(annotation)))
     if get_origin(annotation) in (Union, types.UnionType):
         return tuple(kind for part in get_args(annotation) if part is not type(None) for kind in kinds_of(part))
     return (getattr(annotation, "__supertype__", annotation),)
@@ -149,10 +152,17 @@ def _check_place(
     if not can_stand_in_key(kind):
         raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot stand in a key.", owner=label)
     place = next(place for place in template.places if place.field == name)
-    is_number = issubclass(kind, int | Decimal) and not hasattr(kind, "__key__")
-    if is_number and template is key.range and place.width is None:
+    if _sorts_as_number(kind) and template is key.range and place.width is None:
         hint = f"Write {{{name}:06}} (digits), {{{name}:+06}} if it may be negative, or {{{name}:09.2}}."
         raise ModelError(f"{label}: the number {name!r} needs a width to sort rightly.", owner=label, hint=hint)
+
+
+def _sorts_as_number(kind: type) -> bool:
+    if hasattr(kind, "__key__"):
+        return False
+    if issubclass(kind, Enum):
+        return any(isinstance(member.value, int | Decimal) for member in kind)
+    return issubclass(kind, int | Decimal)
 
 
 def _max_length(kind: type, field: FieldInfo) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -63,7 +64,7 @@ class EntitySchema(Generic[E]):
         # A None is left out where the field's default gives it back; elsewhere it is stored as NULL.
         self._nullable = {self.attributes[n] for n, field in cls.model_fields.items() if field.default is None}
         self._adapters: dict[str, TypeAdapter[Any]] = {}
-        self._validate = cls.__pydantic_validator__.validate_python
+        self._validate = validator_of(cls)
         self._dump = cls.__pydantic_serializer__.to_python
         self._check()
 
@@ -133,7 +134,7 @@ class EntitySchema(Generic[E]):
     def entity_as(self, model: type[M], item: Item) -> M:
         """The item as the entity or as a view of it."""
         try:
-            return model.__pydantic_validator__.validate_python(item)  # type: ignore[no-any-return]
+            return validator_of(model)(item)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise self._invalid(item, error) from error
 
@@ -189,6 +190,9 @@ class EntitySchema(Generic[E]):
         return not any(other.index == key.index for entity in others for other in entity.keys.values())
 
     def _check(self) -> None:
+        if self.cls.model_config.get("extra") != "ignore":
+            message = f'{self.name} must have extra="ignore": a stored item has its keys besides the fields.'
+            raise ModelError(message, owner=self.cls)
         fields = self.cls.model_fields
         indexes = [key.index for key in self.keys.values()]
         for key in self.keys.values():
@@ -216,6 +220,8 @@ class EntitySchema(Generic[E]):
             self._check_field(name, field)
 
     def _check_field(self, name: str, field: FieldInfo) -> None:
+        if field.exclude:
+            raise ModelError(f"{self.name}.{name} has exclude=True, so it would never be stored.", owner=self.cls)
         if any(alias not in (None, field.alias) for alias in (field.validation_alias, field.serialization_alias)):
             message = f"{self.name}.{name} is stored under one alias and read under another."
             raise ModelError(message, owner=self.cls, hint='Use Field(alias="…") alone.')
@@ -322,6 +328,12 @@ def schema_of(cls: type[E]) -> EntitySchema[E]:
     if schema is None:
         raise ModelError(f"{cls.__name__} is bound to no table.", owner=cls, hint="Write class X(Entity, table=TABLE).")
     return schema  # type: ignore[no-any-return]
+
+
+def validator_of(model: type[BaseModel]) -> Callable[[Item], Any]:
+    """What reads a stored item into a model, also into a strict one: dates and enums are stored as text."""
+    validate = model.__pydantic_validator__.validate_python
+    return partial(validate, strict=False) if model.model_config.get("strict") else validate
 
 
 def _declared_keys(cls: type) -> dict[str, Key]:

@@ -72,7 +72,7 @@ class Put(Operation[E], Generic[E], frozen=True):
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         """The failed condition in terms of this write."""
         current = live_entity(self.schema, error.item, context)
-        if self.only_new:
+        if self.only_new and current is not None:
             return AlreadyExists(f"This {self.schema.name} exists already.", item=error.item, current=current)
         if self.expected is not None and stored_version(self.schema, error.item) != self.expected:
             return conflict(self.schema, error.item, current)
