@@ -27,7 +27,7 @@ def test_a_damaged_database_is_left_as_it_is(run: Run, folder: Path) -> None:
     result = run("seed")
     assert result.exit_code == 1
     assert result.output.startswith("Error: ")
-    assert "Restore it from a backup" in result.output
+    assert "is not a database" in result.output
     assert (folder / "partita.db").read_bytes() == b"precious" * 1_000
 
 
