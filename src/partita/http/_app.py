@@ -1,4 +1,4 @@
-"""One app for all services: each API under `/<service>/api`, the landing page at `/`, and `/healthz`."""
+"""One app for all services: each API under `/<service>/api`, the landing page at `/`, `/healthz` and `/metrics`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from partita.http._capacity import ConsumedCapacity
 from partita.http._identity import Identity
 from partita.http._landing import landing_response, render_landing
 from partita.http._limits import MAX_BODY_BYTES, BodyLimit
+from partita.http._metrics import MEDIA_TYPE as METRICS
+from partita.http._metrics import MeasuredRequests, Requests, metrics_text
 from partita.http._problems import answer_with_problems, describe_problems, problem_schemas
 from partita.http._request_id import RequestId
+from partita.http._tracing import TracedRequests, can_trace
 from partita.service import Service
 from partita.store._requests import ListTables
 
@@ -32,10 +35,13 @@ def build_app(
         identity: says who is calling.
         max_body_bytes: a larger body is refused.
     """
+    requests = Requests()
     app = FastAPI(
         title="Partita",
         openapi_url=None,
         middleware=[
+            Middleware(MeasuredRequests, requests=requests),
+            *([Middleware(TracedRequests, meter=session.meter)] if can_trace() else []),
             Middleware(RequestId),
             Middleware(ConsumedCapacity, meter=session.meter),
             Middleware(BodyLimit, max_bytes=max_body_bytes),
@@ -50,6 +56,10 @@ def build_app(
     async def healthz() -> Response:
         await session.store.execute_async(ListTables())
         return JSONResponse({"status": "ok"})
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(metrics_text(requests, session.meter), media_type=METRICS)
 
     @app.get("/")
     async def landing() -> Response:
