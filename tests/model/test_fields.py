@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
 import pytest
-from tests.model.sample import Address, Comment, Status, Task, User, comment_by_id, task_by_id, user_by_id
+from tests.model.sample import Address, Comment, Status, Task, User, comment_by_id, task_by_id, tasks_of, user_by_id
 
 from partita import Change, Condition, Session, all_of, any_of, f, insert, not_, update
 from partita.errors import ConditionFailed, OperationError
@@ -100,6 +101,58 @@ def test_a_change_has_the_same_effect_on_the_entity_and_in_the_store(
     assert getattr(changed, field) == expected
     assert db.run(task_by_id("u", "t")) == changed
     assert saved.with_changes(change) == changed.model_copy(update={"version": saved.version})
+
+
+# --- what stands for None and for an empty set by being absent ---
+
+EMPTY = Task(user_id="u", task_id="t")
+
+ABSENT: dict[str, Condition] = {
+    "eq None": f(Task.due).eq(None),
+    "in None": f(Task.due).is_in([None, date(2026, 1, 5)]),
+    "eq an empty set": f(Task.tags).eq(frozenset()),
+}
+
+
+@pytest.mark.parametrize("condition", ABSENT.values(), ids=ABSENT)
+def test_what_is_absent_equals_what_it_stands_for(db: Session, condition: Condition) -> None:
+    db.run(insert(EMPTY))
+    assert len(db.run(tasks_of("u").where(condition))) == 1
+    assert len(db.run(tasks_of("u").where(not_(condition)))) == 0
+
+
+PRESENT: dict[str, Condition] = {
+    "ne None": f(Task.due).ne(None),
+    "ne an empty set": f(Task.tags).ne(frozenset()),
+    "in None and others": f(Task.due).is_in([None, date(2026, 1, 5)]),
+}
+
+
+@pytest.mark.parametrize("condition", PRESENT.values(), ids=PRESENT)
+def test_what_is_present_differs_from_what_absence_stands_for(db: Session, condition: Condition) -> None:
+    db.run(insert(TASK))
+    assert len(db.run(tasks_of("u").where(condition))) == 1
+
+
+POINTLESS: dict[str, Callable[[], object]] = {
+    "set None if missing": lambda: f(Task.due).set_if_missing(None),
+    "set nothing if missing": lambda: f(Task.tags).set_if_missing(frozenset()),
+    "default to None": lambda: f(Task.due).or_default(None),
+    "add no members": lambda: f(Task.tags).add_members(frozenset()),
+    "remove no members": lambda: f(Task.tags).remove_members(frozenset()),
+}
+
+
+@pytest.mark.parametrize("make", POINTLESS.values(), ids=POINTLESS)
+def test_a_change_to_what_absence_stands_for_already_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(OperationError):
+        make()
+
+
+@pytest.mark.parametrize("join", [all_of, any_of])
+def test_a_condition_of_nothing_is_refused(join: Callable[[], Condition]) -> None:
+    with pytest.raises(OperationError, match="condition"):
+        join()
 
 
 def test_numbers_are_added_up_from_zero(db: Session) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.model.sample import SAMPLES, Comment, Status, Task, comment_by_id, task_by_id, tasks_of, tasks_with_status
 
 from partita import AsyncSession, EmbeddedStore, Operation, Procedure, Session, f, insert, put, transact, update
-from partita.errors import AlreadyExists, ItemMissing, PartitaError, VersionConflict
+from partita.errors import AlreadyExists, ItemMissing, OperationError, PartitaError, VersionConflict
 from partita.testing import Crash, FakeClock, FaultyStore
 
 Run = Callable[[Operation[Any] | Procedure[Any]], Any]
@@ -96,6 +96,21 @@ def test_an_error_of_the_procedure_itself_comes_out_as_it_is(run: Run) -> None:
     with pytest.raises(KeyError, match="mine"):
         run(fail_with(KeyError("mine")))
     assert run(comment_by_id("u", "c")) == Comment(user_id="u", comment_id="c")
+
+
+def test_a_procedure_that_ran_already_is_refused(run: Run) -> None:
+    procedure = move("u", "t", Status.DONE)
+    run(procedure)
+    with pytest.raises(OperationError, match="ran already"):
+        run(procedure)
+
+
+def test_a_procedure_that_yields_no_operation_is_told_so(run: Run) -> None:
+    def nested() -> Procedure[None]:
+        yield move("u", "t", Status.DONE)  # type: ignore[misc]  # a forgotten "from"
+
+    with pytest.raises(OperationError, match="yield from"):
+        run(nested())
 
 
 def test_a_procedure_is_tested_without_a_store() -> None:

@@ -63,6 +63,8 @@ from partita import (
     update,
 )
 from partita.maintenance import Scan, scan
+from partita.store import PutItem, Store, UpdateItem
+from partita.testing import FakeClock, FaultyStore, assert_budget
 
 TABLE = Table("typed", indexes=[Index("GSI1"), Index("GSI2")])
 
@@ -288,6 +290,15 @@ def costs(db: Session) -> None:
     assert_type(explain(board("u"), db), Explanation)
     assert_type(db.meter, Meter)
     assert_type(db.meter.usage(), tuple[Usage, ...])
+
+
+def in_tests(db: Session, store: Store, task: Task) -> None:
+    assert_type(assert_budget(db, task_by_id("u", "t")), Task | None)
+    assert_type(assert_budget(db, create_task(task)), Task)
+    faulty = FaultyStore(store)
+    faulty.throttle(2, on=PutItem)
+    faulty.conflict(on=(PutItem, UpdateItem))
+    assert_type(Session(faulty, clock=FakeClock()).run(create_task(task)), Task)
 
 
 def any_operation(operation: Operation[Any]) -> str:

@@ -35,6 +35,8 @@ from partita import (
     transact_get,
     update,
 )
+from partita.store import PutItem, Store
+from partita.testing import FakeClock, FaultyStore, assert_budget
 from tests.types.correct import (
     TABLE,
     Board,
@@ -252,6 +254,16 @@ def settings(db: Session, day: datetime) -> None:
     db.create_tables([Task])  # mistake: an entity is no table
     Rcu("5")  # mistake: a budget that is no number
     day + Wcu(5)  # mistake: a budget added to a date
+
+
+def in_tests(db: Session, store: Store) -> None:
+    assert_budget(db, task_by_id("u", "t"))
+    assert_budget(db, task_by_id("u", "t")).title  # mistake: what a budget is asserted of may be missing
+    assert_budget(db, close_task("t"))  # mistake: a procedure has no budget
+    FaultyStore(store).throttle(2, on=PutItem)
+    FaultyStore(store).throttle(2, on="PutItem")  # mistake: a name instead of a request type
+    FaultyStore(store).throtle(2)  # mistake: misspelt fault
+    FakeClock().advance("90")  # mistake: seconds that are no number
 
 
 class Note(Entity, table=TABLE):

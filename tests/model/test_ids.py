@@ -1,0 +1,37 @@
+"""Identifiers: ULIDs that sort by the time they were made, and never come twice."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita import Ulids
+from partita.testing import FakeClock
+
+moments = st.integers(0, 2**48 - 1)
+
+
+@given(moments, moments, st.integers())
+def test_identifiers_sort_by_the_millisecond_they_were_made_in(first: int, second: int, seed: int) -> None:
+    clock = FakeClock()
+    make = Ulids(clock, Random(seed))
+    made = []
+    for moment in (first, second):
+        clock.set(moment / 1000)
+        made.append((int(clock() * 1000), make()))
+    (early, earlier), (late, later) = sorted(made)
+    assert early == late or earlier < later
+
+
+@given(moments, st.integers())
+def test_an_identifier_is_a_ulid(moment: int, seed: int) -> None:
+    clock = FakeClock(moment / 1000)
+    assert re.fullmatch(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", Ulids(clock, Random(seed))())
+
+
+def test_identifiers_of_one_instant_differ() -> None:
+    make = Ulids(FakeClock())
+    assert len({make() for _ in range(1000)}) == 1000
