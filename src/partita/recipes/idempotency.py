@@ -24,6 +24,7 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, Field
 
+from partita._cost import Budget
 from partita._entity import Entity, EntitySchema, schema_of
 from partita._fields import all_of, any_of, f
 from partita._patterns import get
@@ -106,12 +107,14 @@ class Plan(Generic[R]):
         self.actions = actions
 
     def run(self) -> Procedure[R]:
-        """Write it, without remembering the command.
+        """Write it, without remembering the command. One write alone needs no transaction, which would cost twice.
 
         Raises:
             ConditionFailed: the condition of an action was false, so nothing was written.
         """
-        if self.actions:
+        if len(self.actions) == 1 and isinstance(self.actions[0], Operation):
+            yield from self.actions[0]
+        elif self.actions:
             try:
                 yield from transact(*self.actions)
             except TransactionCancelled as cancelled:
@@ -132,12 +135,13 @@ def fingerprint(*parts: str | bytes) -> str:
 class Idempotency(Generic[Record]):
     """Runs commands at most once each, remembering their answers in an entity of the user's."""
 
-    def __init__(self, record: type[Record], *, lifetime: timedelta = LIFETIME) -> None:
+    def __init__(self, record: type[Record], *, lifetime: timedelta = LIFETIME, budget: Budget | None = None) -> None:
         """Declare that commands are remembered in `record`.
 
         Args:
             record: a subclass of `IdempotencyRecord` with a table and a key.
             lifetime: how long an answer is replayed.
+            budget: of the read that looks for a record, which is consistent: 1 RCU for every 4 KB of an answer.
 
         Raises:
             ModelError: the key is not made of scope and key, or records would not expire.
@@ -151,7 +155,7 @@ class Idempotency(Generic[Record]):
             """What is remembered of a command."""
 
         by_key.__name__ = f"{snake(self._schema.name)}_by_key"
-        self._by_key = get(record)(by_key)
+        self._by_key = get(record, budget=budget)(by_key)
 
     def run(
         self, command: Command, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], Answer]
