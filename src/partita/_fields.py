@@ -123,6 +123,15 @@ class Ref(Term[T]):
     def __repr__(self) -> str:
         return f"f({'.'.join(str(part) for part in self.path.parts)})"
 
+    def _is_absence(self, value: Any) -> bool:
+        """Whether the value is stored by leaving the attribute out: None by default, and every empty set."""
+        return (value is None and self.nullable) or empty_set(value)
+
+    def _refuse_absence(self, value: Any) -> None:
+        if self._is_absence(value):
+            message = f"{self!r}: {value!r} is what a missing attribute stands for."
+            raise OperationError(message, hint="There is nothing to change; leave it out.")
+
     def _operand(self, value: T | Term[T]) -> Operand:
         return value.operand if isinstance(value, Term) else Value(self._encode(value))
 
@@ -130,11 +139,11 @@ class Ref(Term[T]):
 
     def eq(self, other: T | Ref[T]) -> Condition:
         """Equal to. Equal to None means that the attribute is missing."""
-        return self.missing() if other is None and self.nullable else Compare("=", self.operand, self._operand(other))
+        return self.missing() if self._is_absence(other) else Compare("=", self.operand, self._operand(other))
 
     def ne(self, other: T | Ref[T]) -> Condition:
         """Not equal to; true also where the attribute is missing. Not None means that it exists."""
-        return self.exists() if other is None and self.nullable else Compare("<>", self.operand, self._operand(other))
+        return self.exists() if self._is_absence(other) else Compare("<>", self.operand, self._operand(other))
 
     def lt(self, other: T | Ref[T]) -> Condition:
         """Less than."""
@@ -158,7 +167,11 @@ class Ref(Term[T]):
 
     def is_in(self, options: Iterable[T]) -> Condition:
         """Equal to one of the options."""
-        return In(self.operand, tuple(self._operand(option) for option in options))
+        values = list(options)
+        present = In(self.operand, tuple(self._operand(option) for option in values if not self._is_absence(option)))
+        if not any(map(self._is_absence, values)):
+            return present
+        return Or((self.missing(), present)) if present.options else self.missing()
 
     def exists(self) -> Condition:
         """The attribute exists."""
@@ -197,12 +210,13 @@ class Ref(Term[T]):
 
     def set(self, value: T | Term[T]) -> Change:
         """Set the field; None removes an attribute that stands for None by being absent."""
-        if (value is None and self.nullable) or empty_set(value):
+        if self._is_absence(value):
             return RemoveAction(self.path)
         return SetAction(self.path, self._operand(value))
 
     def set_if_missing(self, value: T) -> Change:
         """Set the field unless it has a value."""
+        self._refuse_absence(value)
         return SetAction(self.path, IfNotExists(self.path, self._operand(value)))
 
     def remove(self) -> Change:
@@ -219,6 +233,7 @@ class Ref(Term[T]):
     def add_members(self: Ref[frozenset[M]], members: AbstractSet[M]) -> Change: ...
     def add_members(self: Ref[Any], members: AbstractSet[Any]) -> Change:
         """Unite a set with others."""
+        self._refuse_absence(members)
         return AddAction(self.path, Value(to_attribute(members)))
 
     @overload
@@ -227,6 +242,7 @@ class Ref(Term[T]):
     def remove_members(self: Ref[frozenset[M]], members: AbstractSet[M]) -> Change: ...
     def remove_members(self: Ref[Any], members: AbstractSet[Any]) -> Change:
         """Take members out of a set."""
+        self._refuse_absence(members)
         return DeleteAction(self.path, Value(to_attribute(members)))
 
     # Terms.
@@ -241,6 +257,7 @@ class Ref(Term[T]):
 
     def or_default(self, default: T) -> Term[T]:
         """This value, or the default where it is missing."""
+        self._refuse_absence(default)
         return Term(IfNotExists(self.path, self._operand(default)))
 
     def with_appended(self: Ref[list[M]], elements: list[M]) -> Term[list[M]]:
@@ -265,12 +282,19 @@ def f(field: T) -> Ref[T]:
 
 def all_of(*conditions: Condition) -> Condition:
     """All conditions hold."""
+    _refuse_nothing(conditions)
     return conditions[0] if len(conditions) == 1 else And(conditions)
 
 
 def any_of(*conditions: Condition) -> Condition:
     """One of the conditions holds."""
+    _refuse_nothing(conditions)
     return conditions[0] if len(conditions) == 1 else Or(conditions)
+
+
+def _refuse_nothing(conditions: tuple[Condition, ...]) -> None:
+    if not conditions:
+        raise OperationError("There is no condition to combine.")
 
 
 def not_(condition: Condition) -> Condition:

@@ -128,6 +128,7 @@ class Place(Struct, frozen=True):
     tail: str
 
 
+_TO_ESCAPE: Final = re.compile("[\\0-%]")
 _ESCAPED: Final = {code: f"%{code:02X}" for code in range(ord("%") + 1)}
 
 
@@ -136,7 +137,7 @@ def escape(text: str) -> str:
 
     What is left sorts after the separator and the codes sort as their characters do, so that keys sort as their parts.
     """
-    return text if text.isalnum() else text.translate(_ESCAPED)
+    return text.translate(_ESCAPED) if _TO_ESCAPE.search(text) else text
 
 
 def part_text(value: Any, width: Width | None = None) -> str:

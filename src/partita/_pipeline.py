@@ -5,7 +5,7 @@ Written once as generators that yield requests and pauses; a session drives them
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from inspect import GEN_CREATED, getgeneratorstate
 from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -14,6 +14,7 @@ from partita._guardrails import REQUEST_PATH, Guardrails
 from partita._meter import Consumption, Meter
 from partita.errors import (
     BudgetExceeded,
+    OperationError,
     PartitaError,
     StoreUnavailable,
     Throttled,
@@ -60,16 +61,17 @@ class Pipeline(Struct, frozen=True):
 
     def follow(self, procedure: Procedure[R]) -> Steps[R]:
         """Perform each operation that a procedure yields, and give it the result or the error."""
-        advance: Generator[Operation[Any], Any, R] = procedure
+        if getgeneratorstate(procedure) != GEN_CREATED:
+            raise OperationError("This procedure ran already.", hint="Call its function again for each run.")
         try:
-            operation = next(advance)
+            operation = next(procedure)
             while True:
                 try:
-                    result = yield from self.perform(operation)
+                    result = yield from self.perform(_checked(operation))
                 except PartitaError as error:
-                    operation = advance.throw(error)
+                    operation = procedure.throw(error)
                 else:
-                    operation = advance.send(result)
+                    operation = procedure.send(result)
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
 
@@ -125,6 +127,13 @@ class Pipeline(Struct, frozen=True):
         requests = tuple([type(request).__name__ for request, _ in sent])
         self.meter.record(Consumption(operation.name, requests, read, write, over))
         return over
+
+
+def _checked(yielded: object) -> Operation[Any]:
+    if not isinstance(yielded, Operation):
+        message = f"A procedure yielded {type(yielded).__name__}, which is no operation."
+        raise OperationError(message, hint="Write `yield from` before operations and procedures.")
+    return yielded
 
 
 def over_budget(operation: Operation[Any], sent: Sent) -> BudgetExceeded:
