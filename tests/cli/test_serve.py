@@ -117,6 +117,21 @@ def test_without_sample_data_it_starts_empty(start: Start) -> None:
     assert server.client.get("/todo/api/tasks").json() == {"items": [], "next_cursor": None}
 
 
+@pytest.mark.req("X03")
+def test_with_an_issuer_it_takes_no_other_tokens(start: Start) -> None:
+    server = start("--no-seed", "--issuer", "http://127.0.0.1:9/realm")
+    assert "Takes tokens of http://127.0.0.1:9/realm." in server.banner
+    answer = server.client.get("/todo/api/tasks")
+    assert (answer.status_code, answer.json()["code"]) == (503, "issuer_unavailable")
+
+
+@pytest.mark.req("X03")
+def test_an_issuer_that_cannot_be_trusted_is_refused(run: Run) -> None:
+    result = run("serve", "--port", "0", "--no-seed", "--issuer", "http://issuer.example")
+    assert result.exit_code == 1
+    assert "'http://issuer.example' cannot be trusted with tokens. Give an https:// URL." in result.output
+
+
 def test_a_port_in_use_is_named(run: Run, folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

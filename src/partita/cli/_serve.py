@@ -6,7 +6,7 @@ import signal
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -19,6 +19,9 @@ from partita.errors import TableNotFound
 from partita.service import Service
 from partita.store._interface import Store
 from partita.store._requests import DescribeTable
+
+if TYPE_CHECKING:
+    from partita.http import Verifier
 
 SWEEP_SECONDS: Final = 60.0
 DRAIN_SECONDS: Final = 10
@@ -47,16 +50,47 @@ def _embedded_only(context: click.Context, parameter: click.Parameter, value: st
     help="Where the data is. Only the embedded database for now.",
 )
 @click.option("--no-seed", is_flag=True, help="No sample data on the first start.")
+@click.option(
+    "--issuer",
+    envvar="PARTITA_ISSUER",
+    show_envvar=True,
+    metavar="URL",
+    help="Take the tokens of this OpenID Connect issuer, instead of those of `partita token`.",
+)
+@click.option(
+    "--audience",
+    envvar="PARTITA_AUDIENCE",
+    show_envvar=True,
+    metavar="NAME",
+    help="What the issuer's tokens must be meant for.",
+)
 @needs_serve
-def serve(services: Sequence[Service], data: DataFolder, host: str, port: int, *, no_seed: bool) -> None:
+def serve(
+    services: Sequence[Service],
+    data: DataFolder,
+    host: str,
+    port: int,
+    issuer: str | None,
+    audience: str | None,
+    *,
+    no_seed: bool,
+) -> None:
     """Serve the services until Ctrl-C or SIGTERM.
 
     All that are installed, unless some are named.
     """
     with _listening(host, port) as listener, closing(data.open(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, with_samples=not no_seed)
-        _run(services, store, data, listener)
+        session = AsyncSession(store, secret=data.secret("cursors"))
+        verifier = _verifier(data, issuer, audience)
+        _run(services, session, verifier, listener, _banner(services, data, listener, issuer))
     click.echo("Stopped.")
+
+
+def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:
+    from partita.http import Identity, Issuer
+
+    return Identity(data.secret("tokens")) if issuer is None else Issuer(issuer, audience=audience)
 
 
 @contextmanager
@@ -90,25 +124,27 @@ def _exists(store: Store, table: str) -> bool:
     return True
 
 
-def _run(services: Sequence[Service], store: Store, data: DataFolder, listener: socket.socket) -> None:
+def _run(
+    services: Sequence[Service], session: AsyncSession, verifier: Verifier, listener: socket.socket, banner: str
+) -> None:
     import uvicorn
 
-    from partita.http import Identity, build_app
+    from partita.http import build_app
 
-    session = AsyncSession(store, secret=data.secret("cursors"))
-    app = build_app(services, session, Identity(data.secret("tokens")))
+    app = build_app(services, session, verifier)
     config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=DRAIN_SECONDS)
     # When it has drained, the server raises the signal that stopped it once more; here that has done its work.
     signal.signal(signal.SIGTERM, lambda *_: None)
     signal.signal(signal.SIGINT, lambda *_: None)
-    click.echo(_banner(services, data, listener))
+    click.echo(banner)
     uvicorn.Server(config).run(sockets=[listener])
 
 
-def _banner(services: Sequence[Service], data: DataFolder, listener: socket.socket) -> str:
+def _banner(services: Sequence[Service], data: DataFolder, listener: socket.socket, issuer: str | None) -> str:
     host, port = listener.getsockname()[:2]
     base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     lines = [f"Partita serves at {base}/ from {data.path}", ""]
     lines += [f"  {service.title:<12} {base}/{service.name}/api" for service in services]
-    lines += ["", "Get a token:", f"  partita token --user demo --data {data.path}", "Stop with Ctrl-C."]
+    own = f"Get a token:\n  partita token --user demo --data {data.path}"
+    lines += ["", own if issuer is None else f"Takes tokens of {issuer}.", "Stop with Ctrl-C."]
     return "\n".join(lines)

@@ -4,7 +4,8 @@ from partita.http._app import build_app
 from partita.http._dependencies import CurrentCaller, Db, Now
 from partita.http._etag import IfMatch, etag, precondition
 from partita.http._idempotent import Once, once_by
-from partita.http._identity import Caller, Identity, Role
+from partita.http._identity import Caller, Identity, Role, Verifier
+from partita.http._issuer import Issuer
 from partita.http._paging import Listing, Paging
 from partita.http._problems import Problem, Refusal, describe_problems
 
@@ -14,6 +15,7 @@ __all__ = [
     "Db",
     "Identity",
     "IfMatch",
+    "Issuer",
     "Listing",
     "Now",
     "Once",
@@ -21,6 +23,7 @@ __all__ = [
     "Problem",
     "Refusal",
     "Role",
+    "Verifier",
     "build_app",
     "describe_problems",
     "etag",

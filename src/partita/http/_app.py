@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 
 from partita import AsyncSession
 from partita.http._capacity import ConsumedCapacity
-from partita.http._identity import Identity
+from partita.http._identity import Verifier
 from partita.http._landing import landing_response, render_landing
 from partita.http._limits import MAX_BODY_BYTES, BodyLimit
 from partita.http._metrics import MEDIA_TYPE as METRICS
@@ -25,7 +25,7 @@ from partita.store._requests import ListTables
 
 
 def build_app(
-    services: Sequence[Service], session: AsyncSession, identity: Identity, *, max_body_bytes: int = MAX_BODY_BYTES
+    services: Sequence[Service], session: AsyncSession, identity: Verifier, *, max_body_bytes: int = MAX_BODY_BYTES
 ) -> FastAPI:
     """The app that serves the services.
 
@@ -77,7 +77,7 @@ class _ServiceApp(FastAPI):
         return description
 
 
-def _service_app(service: Service, session: AsyncSession, identity: Identity) -> FastAPI:
+def _service_app(service: Service, session: AsyncSession, identity: Verifier) -> FastAPI:
     app = _ServiceApp(
         title=service.title,
         summary=service.summary,

@@ -8,7 +8,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from partita import AsyncSession
-from partita.http._identity import Caller, Identity, unauthenticated
+from partita.http._identity import Caller, Verifier, unauthenticated
 
 _BEARER: Final = HTTPBearer(auto_error=False, bearerFormat="JWT", description="`partita token --user ID` prints one.")
 
@@ -19,9 +19,9 @@ def _session(request: Request) -> AsyncSession:
 
 
 def _caller(request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]) -> Caller:
+    identity: Verifier = request.app.state.identity
     if credentials is None:
-        raise unauthenticated("The request has no token.")
-    identity: Identity = request.app.state.identity
+        raise unauthenticated("The request has no token.", identity.hint)
     return identity.caller(credentials.credentials)
 
 

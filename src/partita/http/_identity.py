@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final, Protocol
 
 import jwt
 from msgspec import Struct
@@ -31,8 +32,25 @@ class Caller(Struct, frozen=True):
     role: Role = Role.USER
 
 
+class Verifier(Protocol):
+    """Knows who is calling by the token of a request."""
+
+    hint: str
+    """Where a caller gets a token."""
+
+    def caller(self, token: str) -> Caller:
+        """The caller that a token names.
+
+        Raises:
+            Refusal: 401, the token is not valid.
+        """
+        ...
+
+
 class Identity:
     """Issues and checks tokens with one secret key."""
+
+    hint = "Send `Authorization: Bearer TOKEN`; `partita token --user ID` prints one."
 
     def __init__(self, key: bytes, clock: Clock = system_clock) -> None:
         self._key = key
@@ -58,25 +76,32 @@ class Identity:
             Refusal: 401, the token is not ours, was altered, or has expired.
         """
         try:
-            claims = jwt.decode(token, self._key, [ALGORITHM], options={"require": ["exp", "sub"]})
-            caller = Caller(claims["sub"], Role(claims.get("role", Role.USER)))
+            return caller_of(jwt.decode(token, self._key, [ALGORITHM], options={"require": ["exp", "sub"]}))
         except (jwt.InvalidTokenError, ValueError) as error:
-            expired = isinstance(error, jwt.ExpiredSignatureError)
-            raise unauthenticated("The token has expired." if expired else "The token is not valid.") from None
-        if not _usable(caller.user_id):
-            raise unauthenticated("The token names no usable user.")
-        return caller
+            raise invalid_token(error, self.hint) from None
 
 
-def unauthenticated(detail: str) -> Refusal:
+def caller_of(claims: Mapping[str, Any]) -> Caller:
+    """The caller that the claims of a token name.
+
+    Raises:
+        ValueError: they name none, or a role that there is not.
+    """
+    caller = Caller(claims["sub"], Role(claims.get("role", Role.USER)))
+    if not _usable(caller.user_id):
+        raise ValueError(f"A user id has 1 to {MAX_USER_ID} characters.")
+    return caller
+
+
+def invalid_token(error: Exception, hint: str) -> Refusal:
+    """The refusal of a token that could not be verified; only that it has expired is told."""
+    expired = isinstance(error, jwt.ExpiredSignatureError)
+    return unauthenticated("The token has expired." if expired else "The token is not valid.", hint)
+
+
+def unauthenticated(detail: str, hint: str) -> Refusal:
     """The refusal of a request that does not say who is calling."""
-    return Refusal(
-        401,
-        "unauthenticated",
-        detail,
-        hint="Send `Authorization: Bearer TOKEN`; `partita token --user ID` prints one.",
-        headers={"WWW-Authenticate": "Bearer"},
-    )
+    return Refusal(401, "unauthenticated", detail, hint=hint, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _usable(user_id: str) -> bool:
