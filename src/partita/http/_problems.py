@@ -163,6 +163,10 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:  # no
         return problem_response(
             error.status_code, error.code, error.detail, hint=error.hint, headers=error.headers, **error.members
         )
+    if isinstance(error.__cause__, UnicodeDecodeError):
+        # FastAPI answers a body that is no JSON with 422, but one that is no text at all with 400.
+        problem = FieldProblem(location="body", field="", message="The body is no UTF-8 text.")
+        return problem_response(422, "invalid_request", problem.message, errors=[problem])
     code = HTTPStatus(error.status_code).name.lower()
     return problem_response(error.status_code, code, str(error.detail), headers=error.headers)
 

@@ -177,8 +177,8 @@ def _advise_breaking(before: int, current: Json, path: Path) -> str:
         f"1. Raise data_version of the VersionedTable of {entity} from {before} to {before + 1}.\n"
         f"2. Add a migration from {before} to {before + 1} to it: Migrations({{{before}: function}}), where the\n"
         f"   function takes the attributes of an item of version {before} and gives those of version {before + 1}.\n"
-        f"3. {_accept(path)} {frozen} keeps an item of version {before},\n"
-        f"   which proves from now on that it can still be read."
+        f"3. {_accept(path)}\n"
+        f"   {frozen} keeps an item of version {before}, which proves from now on that it can be read."
     )
 
 

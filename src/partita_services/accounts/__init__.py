@@ -1,0 +1,1 @@
+"""The Accounts service: money in a versioned table, moved without losing any of it."""

@@ -1,0 +1,54 @@
+"""`partita schema`: snapshots compared and renewed from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Run
+
+pytestmark = pytest.mark.req("A05")
+
+
+@pytest.fixture
+def schemas(tmp_path: Path) -> Path:
+    return tmp_path / "schema"
+
+
+def test_accepted_schemas_are_current(run: Run, schemas: Path) -> None:
+    accepted = run("schema", "accept", "accounts", "--folder", str(schemas))
+    files = [schemas / "account_data.schema.json", schemas / "account_data.v1.json"]
+    assert (accepted.exit_code, accepted.output) == (0, f"AccountData: wrote {files[0]}, {files[1]}\n")
+    checked = run("schema", "check", "accounts", "--folder", str(schemas))
+    assert (checked.exit_code, checked.output) == (0, "AccountData: current\n")
+    assert run("schema", "accept", "accounts", "--folder", str(schemas)).output == "AccountData: nothing to do\n"
+
+
+def test_without_a_snapshot_the_check_fails_and_says_what_to_do(run: Run, schemas: Path) -> None:
+    checked = run("schema", "check", "accounts", "--folder", str(schemas))
+    assert checked.exit_code == 1
+    assert "Run `partita schema accept`" in checked.output
+
+
+def test_a_breaking_change_is_not_accepted(run: Run, schemas: Path) -> None:
+    run("schema", "accept", "accounts", "--folder", str(schemas))
+    path = schemas / "account_data.schema.json"
+    snapshot = json.loads(path.read_text(encoding="utf-8"))
+    snapshot["properties"]["owner"] = snapshot["properties"].pop("name")
+    path.write_text(json.dumps(snapshot), encoding="utf-8")
+    for command in ("check", "accept"):
+        result = run("schema", command, "accounts", "--folder", str(schemas))
+        assert result.exit_code == 1
+        assert "1. Raise data_version of the VersionedTable of AccountData from 1 to 2." in result.output
+
+
+def test_programs_can_read_the_check(run: Run, schemas: Path) -> None:
+    checked = run("schema", "check", "accounts", "--folder", str(schemas), "--json")
+    (report,) = json.loads(checked.output)
+    assert (report["entity"], report["verdict"], report["settled"]) == ("AccountData", "new", False)
+
+
+def test_a_service_without_versioned_tables_has_nothing_to_check(run: Run, schemas: Path) -> None:
+    checked = run("schema", "check", "todo", "--folder", str(schemas))
+    assert (checked.exit_code, checked.output) == (0, "There is no versioned table.\n")

@@ -1,0 +1,116 @@
+"""The Accounts service as it is served: sample data, and access patterns within their budgets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from tests.recipes.interleaving import empty_db
+
+from partita import AsyncSession, Procedure, Session
+from partita.errors import AlreadyExists
+from partita.recipes.idempotency import Answer, Command, Plan
+from partita.recipes.versioned import Versioned
+from partita.service import discover
+from partita.testing._clock import NOON
+from partita_services.accounts.bootstrap import SERVICE, seed
+from partita_services.accounts.handlers import (
+    AccountContent,
+    AccountDraft,
+    Movement,
+    TransferOrder,
+    add_account,
+    deposit,
+    remove_account,
+    replace_account,
+    show_account,
+    transfer,
+    withdraw,
+)
+from partita_services.accounts.model import REQUESTS, Account
+
+PAGE = (Path(__file__).parents[3] / "docs" / "services" / "accounts.md").read_text(encoding="utf-8")
+
+DIGITS = set("0123456789.")
+
+Cost: TypeAlias = tuple[float, float]
+
+
+def test_the_service_is_installed() -> None:
+    assert SERVICE in discover()
+
+
+@pytest.mark.req("X02")
+def test_sample_data_is_written_once() -> None:
+    with empty_db(SERVICE.tables) as db:
+        for step in seed(NOON):
+            assert isinstance(db.run(step), Versioned)
+        for step in seed(NOON + 60):
+            with pytest.raises(AlreadyExists):
+                db.run(step)
+
+
+def consumed(db: Session, work: Any) -> Cost:
+    with db.meter.watch() as seen:
+        db.run(work)
+    return sum(run.read for run in seen), sum(run.write for run in seen)
+
+
+def planned(plan: Procedure[Plan[Any]]) -> Procedure[Any]:
+    return (yield from (yield from plan).run())
+
+
+def once(key: str, plan: Plan[Any] | Procedure[Plan[Any]]) -> Procedure[Any]:
+    return REQUESTS.run(Command("ann", key, "fingerprint"), plan, lambda _: Answer(200))
+
+
+def on_the_page() -> dict[str, tuple[Cost | None, Cost | None]]:
+    """What the page says of each request: RCU and WCU, without and with a key."""
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.split("## What it costs")[1].splitlines()]
+    return {
+        row[0]: (cost(*row[1:3]), cost(*row[3:])) for row in rows if len(row) == 5 and set("".join(row[1:])) <= DIGITS
+    }
+
+
+def cost(read: str, write: str) -> Cost | None:
+    return (float(read), float(write)) if read else None
+
+
+def test_each_request_consumes_what_the_page_says() -> None:
+    with empty_db(SERVICE.tables) as db:
+
+        def opened(pk: str) -> Plan[Account]:
+            return add_account(AccountDraft(pk=pk, name="Ada", balance=100), NOON)
+
+        def last_write(pk: str) -> int:
+            return db.run(show_account(pk)).last_write
+
+        money, order = Movement(amount=1), TransferOrder.model_validate({"from": "a1", "to": "a2", "amount": 1})
+        assert {
+            "open": (consumed(db, opened("a1").run()), consumed(db, once("k1", opened("a2")))),
+            "read": (consumed(db, show_account("a1")), None),
+            "read, consistent": (consumed(db, show_account("a1", consistent=True)), None),
+            "replace": (
+                consumed(db, replace_account("a1", AccountContent(name="E", balance=9), last_write("a1"))),
+                None,
+            ),
+            "deposit, withdraw": (
+                consumed(db, planned(deposit("a1", money, NOON))),
+                consumed(db, once("k2", withdraw("a1", money, NOON))),
+            ),
+            "transfer": (
+                consumed(db, planned(transfer(order, NOON))),
+                consumed(db, once("k3", transfer(order, NOON))),
+            ),
+            "replay": (None, consumed(db, once("k3", transfer(order, NOON)))),
+            "delete": (consumed(db, remove_account("a1", last_write("a1"))), None),
+        } == on_the_page()
+
+
+async def test_the_handlers_run_in_either_kind_of_session() -> None:
+    with empty_db(SERVICE.tables) as db:
+        for step in seed(NOON):
+            db.run(step)
+        shown = await AsyncSession(db.store).run(show_account("acc-1001"))
+        assert shown == db.run(show_account("acc-1001"))

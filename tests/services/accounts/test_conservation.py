@@ -1,0 +1,161 @@
+"""Money is conserved: in every order, under many threads, and when the process is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.recipes.interleaving import empty_db, every_schedule, play
+
+from partita import EmbeddedStore, Procedure, Session
+from partita.errors import VersionConflict
+from partita.recipes.idempotency import Answer, Command
+from partita_services.accounts.bootstrap import SERVICE
+from partita_services.accounts.handlers import InsufficientFunds, Transfer, TransferOrder, transfer
+from partita_services.accounts.model import ACCOUNTS, REQUESTS, AccountData
+
+NAMES = ("a", "b", "c")
+START = 100
+TRANSFERS_KILLED = Path(__file__).parent / "transfers.py"
+
+
+def order(source: str, target: str, amount: int) -> TransferOrder:
+    return TransferOrder.model_validate({"from": source, "to": target, "amount": amount})
+
+
+def transferred(source: str, target: str, amount: int, now: float = 0) -> Procedure[Transfer]:
+    """Plan a transfer and commit it, once."""
+    plan = yield from transfer(order(source, target, amount), now)
+    return (yield from plan.run())
+
+
+def open_accounts(db: Session) -> None:
+    for pk in NAMES:
+        db.run(ACCOUNTS.insert(AccountData(pk=pk, name=pk, balance=START)))
+
+
+def balances(db: Session) -> list[int]:
+    accounts = [db.run(ACCOUNTS.read_strong(pk)) for pk in NAMES]
+    return [account.data.balance for account in accounts if account is not None]
+
+
+@pytest.mark.req("A09")
+def test_in_every_order_and_with_a_crash_anywhere_no_money_is_made_or_lost() -> None:
+    for choose in every_schedule():
+        with empty_db(SERVICE.tables) as db:
+            open_accounts(db)
+            play(db, [transferred("a", "b", 70), transferred("b", "a", 60)], choose, crashes=1)
+            assert sum(balances(db)) == 3 * START
+            assert min(balances(db)) >= 0
+
+
+@given(data=st.data())
+@settings(max_examples=50)
+def test_in_any_order_of_three_transfers_the_balances_are_those_of_the_acknowledged_ones(data: st.DataObject) -> None:
+    ways = data.draw(st.lists(st.tuples(st.permutations(NAMES), st.integers(1, START + 20)), min_size=3, max_size=3))
+    with empty_db(SERVICE.tables) as db:
+        open_accounts(db)
+        works: list[Any] = [transferred(names[0], names[1], amount) for names, amount in ways]
+        results = play(db, works, lambda options: data.draw(st.integers(0, options - 1)))
+        expected = dict.fromkeys(NAMES, START)
+        for (names, amount), result in zip(ways, results, strict=True):
+            assert isinstance(result, Transfer | VersionConflict | InsufficientFunds)
+            if isinstance(result, Transfer):
+                expected[names[0]] -= amount
+                expected[names[1]] += amount
+        assert balances(db) == list(expected.values())
+        assert min(expected.values()) >= 0
+
+
+@pytest.mark.req("X05", "A09")
+def test_a_retried_transfer_happens_once_whatever_crashed() -> None:
+    """A client that heard nothing sends the same request again, in every order and with a crash anywhere."""
+    command = Command("ann", "k1", "fingerprint")
+
+    def attempt() -> Procedure[Any]:
+        return REQUESTS.run(command, transfer(order("a", "b", 30), 0), lambda done: Answer(200, str(done.amount)))
+
+    for choose in every_schedule():
+        with empty_db(SERVICE.tables) as db:
+            open_accounts(db)
+            play(db, [attempt(), attempt()], choose, crashes=1)
+            outcome = db.run(attempt())
+            assert outcome.answer.body == "30"
+            assert balances(db) == [70, 130, 100]
+
+
+@pytest.mark.req("A09")
+def test_under_many_threads_no_money_is_made_or_lost(tmp_path: Path) -> None:
+    with EmbeddedStore(tmp_path / "accounts.db", durable=False) as store:
+        db = Session(store)
+        db.create_tables(SERVICE.tables)
+        open_accounts(db)
+        seen: list[int] = []
+
+        def move(seed: int) -> None:
+            chance = random.Random(seed)
+            for _ in range(100):
+                source, target = chance.sample(NAMES, 2)
+                try:
+                    db.run(transferred(source, target, chance.randint(1, 40)))
+                except (VersionConflict, InsufficientFunds):
+                    continue
+                seen.append(1)
+
+        threads = [threading.Thread(target=move, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sum(balances(db)) == 3 * START
+        assert min(balances(db)) >= 0
+        assert seen
+
+
+@pytest.mark.req("A09", "A10")
+def test_a_killed_process_neither_makes_nor_loses_money_and_keeps_what_it_acknowledged(tmp_path: Path) -> None:
+    database = tmp_path / "accounts.db"
+    with EmbeddedStore(database) as store:
+        db = Session(store)
+        db.create_tables(SERVICE.tables)
+        open_accounts(db)
+    for seed in range(4):
+        acknowledged = _transfers_until_killed(database, seed)
+        assert acknowledged
+        with EmbeddedStore(database) as store:
+            db = Session(store)
+            assert sum(balances(db)) == 3 * START
+            assert min(balances(db)) >= 0
+            for pk, last_write in acknowledged.items():
+                account = db.run(ACCOUNTS.read_strong(pk))
+                assert account is not None
+                assert account.last_write >= last_write
+
+
+def _transfers_until_killed(database: Path, seed: int) -> dict[str, int]:
+    """Let another process transfer with many threads, kill it after some acknowledgements, and give those."""
+    program = [sys.executable, str(TRANSFERS_KILLED), str(database), str(seed)]
+    acknowledged: dict[str, int] = {}
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for number, line in enumerate(process.stdout):
+            pk, last_write = line.split()
+            acknowledged[pk] = max(int(last_write), acknowledged.get(pk, 0))
+            if number == 40 + 17 * seed:
+                os.kill(process.pid, signal.SIGKILL)
+                break
+        for line in process.stdout:
+            if line.endswith("\n"):
+                pk, last_write = line.split()
+                acknowledged[pk] = max(int(last_write), acknowledged.get(pk, 0))
+    assert process.returncode == -signal.SIGKILL
+    return acknowledged
