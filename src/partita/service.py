@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from partita._table import Table
 from partita.operations._operation import Operation, Procedure
 
 if TYPE_CHECKING:
+    import click
     from fastapi import APIRouter
 
 GROUP: Final = "partita.services"
@@ -40,6 +42,10 @@ class Service(Struct, frozen=True):
     router: Callable[[], APIRouter]
     """Gives the routes of its API, which is served under `/<name>/api`."""
     seed: Seed | None = None
+    pages: Path | None = None
+    """The folder of its pages, which are served under `/<name>/`."""
+    command: Callable[[], click.Group] | None = None
+    """Gives commands of its own, which run as `partita <name> …`."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

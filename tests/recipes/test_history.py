@@ -103,7 +103,7 @@ def all_versions(db: Session, sku: str = "s1") -> tuple[Price, ...]:
 
 def test_the_first_version_holds_from_now_and_is_open(db: Session) -> None:
     first = db.run(PRICES.create(Price(sku="s1", cents=250)).run())
-    assert first == Price(sku="s1", cents=250, created=NOON, listed="00000250")
+    assert first == Price(sku="s1", cents=250, number=1, created=NOON, listed="00000250")
     assert db.run(PRICES.latest("s1")) == first
 
 
@@ -333,6 +333,7 @@ def assert_tiles(db: Session, sku: str) -> None:
         *([None] if versions else []),
     ]
     assert [version.created for version in versions] == sorted({version.created for version in versions})
+    assert [version.number for version in versions] == [*range(1, len(versions) + 1)]
 
 
 def assert_in_step(db: Session, skus: tuple[str, ...]) -> None:

@@ -14,7 +14,8 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
@@ -120,7 +121,7 @@ class _Samples:
         return pattern.function(*(self._argument(pattern, name, hints[name], entity) for name in names))
 
     def _argument(self, pattern: Pattern, name: str, hint: Any, entity: Make) -> Any:
-        for kind in (hint, *get_args(hint)):
+        for kind in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
             if isinstance(kind, type) and issubclass(kind, Entity):
                 return entity(kind)
         if pattern.entity is None or name not in pattern.entity.cls.model_fields:

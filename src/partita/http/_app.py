@@ -17,6 +17,7 @@ from partita.http._landing import landing_response, render_landing
 from partita.http._limits import MAX_BODY_BYTES, BodyLimit
 from partita.http._metrics import MEDIA_TYPE as METRICS
 from partita.http._metrics import MeasuredRequests, Requests, metrics_text
+from partita.http._pages import Pages
 from partita.http._problems import answer_with_problems, describe_problems, problem_schemas
 from partita.http._request_id import RequestId
 from partita.http._tracing import TracedRequests, can_trace
@@ -50,6 +51,8 @@ def build_app(
     answer_with_problems(app)
     for service in services:
         app.mount(f"/{service.name}/api", _service_app(service, session, identity))
+        if service.pages is not None:
+            app.mount(f"/{service.name}", Pages(service.pages))
     page = render_landing(services)
 
     @app.get("/healthz")

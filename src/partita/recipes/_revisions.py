@@ -12,13 +12,15 @@ from partita._entity import Entity
 UNWRITTEN: Final = datetime(1, 1, 1, tzinfo=UTC)
 """When a version was created that is not stored yet."""
 
-OWN_FIELDS: Final = frozenset(("created", "expires", "deleted", "listed"))
+OWN_FIELDS: Final = frozenset(("number", "created", "expires", "deleted", "listed"))
 """The fields of a version that the history sets, and nobody else."""
 
 
 class Revision(Entity):
     """One version of something. Subclass it with a table and a key whose sort key is `created`, all else its own."""
 
+    number: int = 0
+    """Which version of the thing it is, counted from 1; 0 means not stored yet."""
     created: datetime = UNWRITTEN
     """The instant from which it holds; given by the history, and strictly rising for each thing."""
     expires: datetime | None = None

@@ -1,0 +1,33 @@
+"""Pages: a folder of plain HTML, CSS and JavaScript files, served as they are and allowed to load nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+SECURITY: Final = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Pages(StaticFiles):
+    """Serves the files of a folder; `index.html` for the folder itself."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(directory=folder, html=True)
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file, with what a browser may do with it."""
+        response = await super().get_response(path, scope)
+        response.headers.update(SECURITY)
+        return response

@@ -1,0 +1,46 @@
+"""The countries service as `partita serve` runs it. Its sample data is the real ISO 3166-1 list, with its history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from partita import Procedure
+from partita.service import Service
+from partita_services.countries.imports import apply
+from partita_services.countries.iso import iso_events
+from partita_services.countries.model import TABLE, Country
+
+if TYPE_CHECKING:
+    import click
+    from fastapi import APIRouter
+
+
+def seed(now: float) -> Sequence[Procedure[Country]]:  # noqa: ARG001 - the list has its own instants
+    """Every event of the standard, in order. What a country says already, or later, stays as it is."""
+    return [apply(event) for event in iso_events()]
+
+
+def _router() -> APIRouter:
+    from partita_services.countries.http import ROUTER  # noqa: PLC0415 - the model is of use without the HTTP extra
+
+    return ROUTER
+
+
+def _command() -> click.Group:
+    from partita_services.countries.commands import countries  # noqa: PLC0415 - only the command line needs it
+
+    return countries
+
+
+SERVICE: Final = Service(
+    name="countries",
+    title="Countries",
+    summary="ISO 3166-1 by any of its codes, at any instant since 1974.",
+    tables=(TABLE,),
+    router=_router,
+    seed=seed,
+    pages=Path(__file__).parent / "pages",
+    command=_command,
+)

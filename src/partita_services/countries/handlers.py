@@ -1,0 +1,204 @@
+"""What the countries service does, as procedures: they say which operations run, and either kind of session runs them.
+
+Writes give a `Plan`, so that the route can commit it together with the record of its idempotency key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from partita import Change, Operation, Prefix, Procedure, Query, Walked, f
+from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, VersionConflict
+from partita.recipes.history import UNWRITTEN, Difference, VersionPlan, as_of, differences
+from partita_services.countries.model import (
+    HISTORY,
+    Alpha3,
+    Country,
+    Name,
+    Numeric,
+    active_countries,
+    active_countries_named,
+    country_versions,
+    export_countries,
+    folded,
+    versions_with,
+)
+
+MOST_COUNTRIES: Final = 26 * 26
+"""There are no more alpha-2 codes than these."""
+
+
+class CountryData(BaseModel):
+    """What is said of a country."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    name: Annotated[Name, Field(examples=["Bolivia, Plurinational State of"])]
+    alpha3: Annotated[Alpha3, Field(alias="alpha3Code", examples=["BOL"])]
+    numeric: Annotated[Numeric, Field(alias="numericCode", examples=["068"])]
+
+    def changes(self) -> tuple[Change, ...]:
+        """The same as changes of a version."""
+        return (
+            f(Country.name).set(self.name),
+            f(Country.alpha3).set(self.alpha3),
+            f(Country.numeric).set(self.numeric),
+        )
+
+
+class CountryGone(ItemMissing):
+    """No country has the code at the instant asked for; `current` is the last version that had it."""
+
+    code = "country_gone"
+
+
+class CountryDeleted(ConditionFailed):
+    """The country is deleted, and must be restored before it is changed."""
+
+    code = "country_deleted"
+    hint = "Restore it first."
+
+
+def mark(version: Country) -> int:
+    """The number that stands for a version in ETags: its instant in microseconds. No two of a country are the same."""
+    return (version.created - UNWRITTEN) // timedelta(microseconds=1)
+
+
+def show_country(code: str, instant: datetime | None = None) -> Procedure[Country]:
+    """The country that has a code, now or at an instant.
+
+    Raises:
+        ItemMissing: no country ever had the code by then.
+        CountryGone: it is deleted, or has another code since.
+    """
+    version = yield from _newest(code, instant)
+    is_over = version.expires is not None if instant is None else not version.holds_at(instant)
+    if version.deleted or is_over:
+        when = "" if instant is None else f" at {instant.isoformat()}"
+        raise CountryGone(f"No country has the code {code.upper()}{when}.", current=version)
+    return version
+
+
+def list_countries(prefix: str | None) -> Query[Country]:
+    """The current countries by name, or those whose name begins like this."""
+    return active_countries_named(Prefix(start)) if prefix and (start := folded(prefix)) else active_countries()
+
+
+def export_all() -> Operation[Walked[Country]]:
+    """All current countries by name."""
+    return export_countries().walk(max_items=MOST_COUNTRIES)
+
+
+def show_history(code: str, limit: int, cursor: str | None) -> Procedure[tuple[tuple[Country, ...], str | None]]:
+    """The versions of the country that has a code, or had it last, newest first; and where they go on.
+
+    Raises:
+        ItemMissing: no country ever had the code.
+    """
+    version = yield from _newest(code)
+    page = yield from HISTORY.versions(version.alpha2).page(limit, after=cursor)
+    return page.items, page.next_cursor
+
+
+def compare(code: str, before: datetime, after: datetime) -> Procedure[tuple[Country, Country, tuple[Difference, ...]]]:
+    """Two versions of a country, those of two instants, and in what they differ.
+
+    Raises:
+        ItemMissing: no country ever had the code, or it had no version at one of the instants.
+    """
+    alpha2 = (yield from _newest(code)).alpha2
+    versions = []
+    for instant in (before, after):
+        version = yield from HISTORY.as_of(instant, alpha2)
+        if version is None:
+            raise ItemMissing(f"{alpha2} had no version at {instant.isoformat()}.")
+        versions.append(version)
+    old, new = versions
+    return old, new, differences(old, new)
+
+
+def write_country(
+    alpha2: str, data: CountryData, only: Collection[int] | None = None, *, only_new: bool = False
+) -> Procedure[VersionPlan[Country]]:
+    """Create a country, or add a version that says this; none where it says so already.
+
+    Raises:
+        AlreadyExists: it is there, and was to be `only_new`.
+        CountryDeleted: it is deleted.
+        VersionConflict: its version is none of those that `only` allows.
+    """
+    latest = yield from _latest(alpha2)
+    _check(latest, only)
+    if latest is None:
+        draft = Country(alpha2=alpha2, name=data.name, alpha3=data.alpha3, numeric=data.numeric)
+        return (yield from HISTORY.create(draft))
+    if only_new:
+        raise AlreadyExists(f"There is a country {alpha2} already.", current=latest)
+    if latest.deleted:
+        raise CountryDeleted(f"{alpha2} is deleted.", current=latest)
+    return (yield from HISTORY.revise(latest, *data.changes()))
+
+
+def delete_country(alpha2: str, only: Collection[int] | None = None) -> Procedure[VersionPlan[Country]]:
+    """Add a version that says that the country is deleted; none where it is.
+
+    Raises:
+        ItemMissing: there never was such a country.
+        VersionConflict: its version is none of those that `only` allows.
+    """
+    latest = _known(alpha2, (yield from _latest(alpha2)))
+    _check(latest, only)
+    return (yield from HISTORY.delete(latest))
+
+
+def restore_country(
+    alpha2: str, data: CountryData | None, only: Collection[int] | None = None
+) -> Procedure[VersionPlan[Country]]:
+    """Add a version that is not deleted, with what was said last or with new data; none where it is not deleted.
+
+    Raises:
+        ItemMissing: there never was such a country.
+        VersionConflict: its version is none of those that `only` allows.
+    """
+    latest = _known(alpha2, (yield from _latest(alpha2)))
+    _check(latest, only)
+    return (yield from HISTORY.restore(latest, *(data.changes() if data else ())))
+
+
+def _newest(code: str, instant: datetime | None = None) -> Procedure[Country]:
+    versions = versions_with(code)
+    version = yield from (versions.first() if instant is None else as_of(versions, instant))
+    return _known(code.upper(), version)
+
+
+def _latest(alpha2: str) -> Procedure[Country | None]:
+    return (yield from country_versions(alpha2).consistent().first())
+
+
+def _known(code: str, version: Country | None) -> Country:
+    if version is None:
+        raise ItemMissing(f"There is no country {code}.")
+    return version
+
+
+def _check(latest: Country | None, only: Collection[int] | None) -> None:
+    if only is not None and (latest is None or mark(latest) not in only):
+        raise VersionConflict("The country has changed since you read it.", current=latest)
+
+
+HANDLERS: Final[Mapping[str, Callable[..., Procedure[Any] | Operation[Any]]]] = {
+    "GET /countries": list_countries,
+    "GET /countries.json": export_all,
+    "GET /countries.csv": export_all,
+    "GET /countries/{code}": show_country,
+    "GET /countries/{code}/history": show_history,
+    "GET /countries/{code}/diff": compare,
+    "PUT /countries/{alpha2}": write_country,
+    "DELETE /countries/{alpha2}": delete_country,
+    "POST /countries/{alpha2}/restore": restore_country,
+}
+"""Everything that the service does, by the route that asks for it."""

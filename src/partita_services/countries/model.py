@@ -1,0 +1,152 @@
+"""The countries' data model: one table of write-once versions, with three indexes and the claims on codes.
+
+| item | partition key | sort key |
+| --- | --- | --- |
+| version of a country | alpha-2 code | the instant it was created |
+| claim on a code | `UNIQUE#alpha3#BOL` | `CLAIM` |
+| remembered request | `IDEMPOTENCY#<caller>#<key>` | `METADATA` |
+
+An alpha-2 code has two characters, so no country can have the key of a claim or of a request.
+
+A version is about 250 bytes, a page of 100 of them 25 KB. A version that is written costs 2 WCU on the table, in a
+transaction, and 1 on each of the three indexes; closing the one before costs the same, and a claim 2.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import datetime
+from typing import Annotated, ClassVar, Final
+
+from pydantic import Field, StringConstraints
+
+from partita import Index, Key, Prefix, Query, Rcu, Table, Transaction, Wcu, f, get, pattern, query, transact
+from partita.recipes.history import UNWRITTEN, History, Revision
+from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
+from partita.recipes.unique import Claim, Unique
+
+TABLE: Final = Table(
+    "countries",
+    hash="alpha2Code",
+    range="createDate",
+    indexes=[
+        Index("GSI-Alpha3", hash="alpha3Code", range="createDate"),
+        Index("GSI-Numeric", hash="numericCode", range="createDate"),
+        Index("GSI-Active", hash="activeList", range="activeName"),
+    ],
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+PAGE: Final = Rcu(5)
+"""A page of 100 versions; most are a quarter of that."""
+
+LONGEST_LISTED: Final = 100
+"""How many characters of a name count in the order of the list."""
+
+Alpha2 = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$", max_length=2)]
+Alpha3 = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$", max_length=3)]
+Numeric = Annotated[str, StringConstraints(pattern=r"^[0-9]{3}$", max_length=3)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class Country(Revision, table=TABLE):
+    """One version of a country. The numeric code is text: its leading zeros count."""
+
+    primary: ClassVar = Key("{alpha2}", "{created}")
+    by_alpha3: ClassVar = Key("{alpha3}", "{created}", index="GSI-Alpha3")
+    by_numeric: ClassVar = Key("{numeric}", "{created}", index="GSI-Numeric")
+    active: ClassVar = Key("ACTIVE", "{listed}#{alpha2}", index="GSI-Active")
+
+    alpha2: Annotated[Alpha2, Field(alias="alpha2Code", max_length=2, examples=["BO"])]
+    name: Annotated[Name, Field(examples=["Bolivia, Plurinational State of"])]
+    alpha3: Annotated[Alpha3, Field(alias="alpha3Code", examples=["BOL"])]
+    numeric: Annotated[Numeric | None, Field(alias="numericCode", examples=["068"])] = None
+    created: Annotated[datetime, Field(alias="createDate", examples=["2026-01-01T12:00:00.000000Z"])] = UNWRITTEN
+    expires: Annotated[datetime | None, Field(alias="expiryDate")] = None
+    deleted: Annotated[bool, Field(alias="isDeleted")] = False
+    number: Annotated[int, Field(alias="versionNumber")] = 0
+
+    def listing(self) -> str:
+        """Current countries are listed by name, as readers look for it."""
+        return folded(self.name) or self.alpha2
+
+
+class CodeClaim(Claim, table=TABLE):
+    """Which country has a code."""
+
+    primary: ClassVar = Key("UNIQUE#{field}#{value}", "CLAIM")
+
+
+class Request(IdempotencyRecord, table=TABLE):
+    """A write that is remembered, so that a repeated one adds no version."""
+
+    primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
+
+
+@query(Country, Country.primary, newest_first=True, budget=PAGE)
+def country_versions(alpha2: str) -> None:
+    """All versions of a country, newest first."""
+
+
+@query(Country, Country.by_alpha3, newest_first=True, budget=PAGE)
+def versions_with_alpha3(alpha3: str) -> None:
+    """All versions that have an alpha-3 code, newest first; also of several countries, one after another."""
+
+
+@query(Country, Country.by_numeric, newest_first=True, budget=PAGE)
+def versions_with_numeric(numeric: str) -> None:
+    """All versions that have a numeric code, newest first; also of several countries, one after another."""
+
+
+@query(Country, Country.active, budget=PAGE)
+def active_countries() -> None:
+    """The current countries, by name."""
+
+
+@query(Country, Country.active, budget=PAGE)
+def active_countries_named(listed: Prefix[str]) -> None:
+    """The current countries whose name begins with a text, as `folded` gives it."""
+
+
+@query(Country, Country.active, budget=Rcu(20))
+def export_countries() -> None:
+    """All current countries by name, in one go."""
+
+
+@get(CodeClaim, budget=Rcu(1))
+def claim_on_code(field: str, value: str) -> None:
+    """Which country has a code; also, since when nobody has it."""
+
+
+@pattern(budget=Wcu(18))
+def write_version(plan: Plan[Country]) -> Transaction:
+    """Close the previous version, add the next, and move the codes; 18 WCU where both codes change."""
+    return transact(*plan.actions)
+
+
+HISTORY: Final = History(
+    country_versions,
+    claim_on_code,
+    unique=(
+        Unique(claim_on_code, Country, f(Country.alpha3), owner=f(Country.alpha2)),
+        Unique(claim_on_code, Country, f(Country.numeric), owner=f(Country.alpha2)),
+    ),
+    write=write_version,
+)
+
+REQUESTS: Final = Idempotency(Request)
+
+
+def folded(name: str) -> str:
+    """A name without case and accents: what is searched and sorted by."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    return plain.casefold().strip()[:LONGEST_LISTED]
+
+
+def versions_with(code: str) -> Query[Country]:
+    """All versions that have a code: alpha-2, alpha-3 or numeric, in any case."""
+    code = code.upper()
+    if code.isdecimal():
+        return versions_with_numeric(code)
+    return country_versions(code) if len(code) == len("BO") else versions_with_alpha3(code)

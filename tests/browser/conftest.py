@@ -1,0 +1,119 @@
+"""A real browser on a real server: Chromium as the machine has it, and `partita serve` on a free port."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, sync_playwright
+
+from partita.cli._data import DataFolder
+from partita.http import Caller, Identity, Role
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+class Server(Struct, frozen=True):
+    """A running `partita serve`: where it is, and where its data is."""
+
+    url: str
+    data: Path
+
+    def token(self, user: str, role: str = "user") -> str:
+        """A token of that user."""
+        return Identity(DataFolder(self.data).secret("tokens")).token(Caller(user, Role(role)))
+
+
+@contextmanager
+def serving(service: str, data: Path) -> Iterator[Server]:
+    """Serve one service with its sample data, until it is asked to stop."""
+    run = "from partita.cli import main; main()"
+    command = [sys.executable, "-c", run, "serve", service, "--port", "0", "--data", str(data)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        said = ""
+        for line in process.stdout:
+            said += line
+            if address := re.search(r"serves at (http://\S+)/", line):
+                break
+        else:
+            raise AssertionError(f"The server did not start:\n{said}")
+        try:
+            yield Server(address[1], data)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.stdout.read()
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Server]]:
+    """Gives a function that starts the server of a service, once."""
+    running: dict[str, Server] = {}
+    open_ones = []
+
+    def start(service: str) -> Server:
+        if service not in running:
+            context = serving(service, tmp_path_factory.mktemp(service))
+            running[service] = context.__enter__()
+            open_ones.append(context)
+        return running[service]
+
+    yield start
+    for context in open_ones:
+        context.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Playwright]:
+    with sync_playwright() as playwright:
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(driver: Playwright) -> Iterator[Browser]:
+    """Chromium, where the machine has one."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip(f"there is no browser on this machine: none of {', '.join(NAMES)} is installed")
+    browser = driver.chromium.launch(executable_path=found, args=FLAGS, env={**os.environ, "TZ": "UTC"})
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Gives a function that opens an empty page; an error in a script of one is an error of the test."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def new_page(width: int = 1280, height: int = 860, *, dark: bool = False) -> Page:
+        size = ViewportSize(width=width, height=height)
+        context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light")
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        return page
+
+    yield new_page
+    for context in contexts:
+        context.close()
+    assert errors == []

@@ -1,0 +1,195 @@
+"""The countries page in a real browser: find, edit, look back; with a keyboard, on a phone, and without the world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import Server
+
+OpenPage = Callable[..., Page]
+
+pytestmark = pytest.mark.xdist_group("browser")  # one worker, and so one browser and one server
+
+
+@pytest.fixture
+def server(serve: Callable[[str], Server]) -> Server:
+    return serve("countries")
+
+
+@pytest.fixture
+def address(server: Server) -> str:
+    return f"{server.url}/countries/"
+
+
+def sign_in(page: Page, server: Server) -> None:
+    page.get_by_label("Operator token").fill(server.token("ada", "operator"))
+    page.get_by_role("button", name="Use token").click()
+
+
+@pytest.mark.req("R09")
+def test_find_a_country_edit_it_and_look_back(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    page.goto(address)
+    page.get_by_label("Search by name or code").fill("turki")
+    expect(page.locator("#list a")).to_have_count(1)
+    page.get_by_label("Search by name or code").fill("türk")
+    page.get_by_label("Search by name or code").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Türkiye")
+    expect(page.locator(".versions > li")).to_have_count(2)
+
+    sign_in(page, server)
+    page.get_by_label("Name", exact=True).fill("Republic of Türkiye")
+    page.get_by_role("button", name="Save version").click()
+    expect(page.get_by_text("A new version is in place.")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Republic of Türkiye")
+    expect(page.locator(".versions > li")).to_have_count(3)
+    expect(page.locator(".versions > li").first).to_contain_text("Name Türkiye → Republic of Türkiye")
+
+    slider = page.get_by_label("Move through time")
+    slider.focus()
+    slider.press("Home")
+    expect(page.locator(".answer")).to_contain_text("On 1 January 1974")
+    expect(page.locator(".answer strong")).to_have_text("Turkey")
+    expect(page.locator(".versions > li").last).to_have_class("chosen")
+    page.get_by_role("button", name="Next version").click()
+    expect(page.locator(".answer strong")).to_have_text("Türkiye")
+    slider.press("End")
+    expect(page.locator(".answer strong")).to_have_text("Republic of Türkiye")
+
+
+@pytest.mark.req("R09")
+def test_any_day_can_be_chosen(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    page.goto(f"{address}#/CS")
+    for chosen, said in (
+        ("1985-03-14", "Czechoslovakia, Czechoslovak Socialist Republic"),
+        ("1999-12-31", "No country had the code CS"),
+        ("2005-06-30", "Serbia and Montenegro"),
+    ):
+        page.get_by_label("Day").fill(chosen)
+        expect(page.locator(".answer strong")).to_have_text(said)
+
+
+@pytest.mark.req("R09")
+def test_the_list_is_walked_with_the_keyboard_alone(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    page.goto(address)
+    expect(page.locator("#found")).to_have_text("249 countries")
+    page.keyboard.press("/")
+    page.keyboard.type("united")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("United Kingdom")
+    expect(page.locator("#list a[aria-current=page]")).to_contain_text("United Kingdom")
+    expect(page.locator("#content")).to_be_focused()
+
+
+@pytest.mark.req("R09")
+def test_a_withdrawn_code_is_found_in_history(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    page.goto(address)
+    page.get_by_label("Search by name or code").fill("su")
+    page.get_by_role("link", name="Look up SU").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("USSR, Union of Soviet Socialist Republics")
+    expect(page.locator(".chip")).to_have_text("Withdrawn")
+
+
+@pytest.mark.req("R09")
+def test_a_country_is_created_deleted_and_restored(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    page.goto(f"{address}#/QZ")
+    expect(page.get_by_role("heading", level=1)).to_have_text("There is no country QZ")
+    sign_in(page, server)
+    page.get_by_label("Name", exact=True).fill("Quizland")
+    page.get_by_label("Alpha-3").fill("qzl")
+    page.get_by_label("Numeric").fill("999")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Quizland")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.locator(".chip")).to_have_text("Withdrawn")
+    page.get_by_role("button", name="Restore").click()
+    expect(page.locator(".chip")).to_have_text("Current")
+    expect(page.locator(".versions > li")).to_have_count(3)
+    page.get_by_role("button", name="Delete").click()
+    expect(page.locator(".versions > li")).to_have_count(4)
+
+
+@pytest.mark.req("R09")
+def test_what_the_service_refuses_is_said_on_the_page(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    page.goto(f"{address}#/FR")
+    sign_in(page, server)
+    page.get_by_label("Alpha-3").fill("DEU")
+    page.get_by_role("button", name="Save version").click()
+    expect(page.locator(".said")).to_have_text("The alpha3 'DEU' is taken. Choose another value.")
+    expect(page.locator(".versions > li")).to_have_count(1)
+
+
+@pytest.mark.req("R09")
+def test_nothing_is_loaded_from_outside(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}#/NO")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Norway")
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(server.url).netloc}
+
+
+@pytest.mark.req("R09")
+@pytest.mark.parametrize("code", ["", "#/MK", "#/CS"])
+def test_it_fits_a_phone(open_page: OpenPage, address: str, code: str) -> None:
+    page = open_page(390, 844, dark=True)
+    page.goto(address + code)
+    expect(page.locator(".versions > li" if code else "#list a").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    if code:
+        page.get_by_role("link", name="All countries").click()
+        expect(page.locator("#list a").first).to_be_visible()
+
+
+@pytest.mark.req("R09")
+def test_every_control_has_a_name(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    page.goto(f"{address}#/SE")
+    sign_in(page, server)
+    nameless = page.locator("input, button, a").evaluate_all(
+        "all => all.filter(c => !(c.labels?.length || c.textContent.trim() || c.ariaLabel)).map(c => c.outerHTML)"
+    )
+    assert nameless == []
+
+
+@pytest.mark.req("R09")
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_can_be_read_in_light_and_dark(open_page: OpenPage, address: str, dark: bool) -> None:  # noqa: FBT001
+    page = open_page(dark=dark)
+    page.goto(f"{address}#/SE")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sweden")
+    faint = page.evaluate(CONTRAST)
+    assert faint == []
+
+
+CONTRAST = """() => {
+  const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const colour = rgb(getComputedStyle(e).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const texts = [...document.querySelectorAll("body *")].filter((e) => e.checkVisibility()
+    && [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())
+    && !e.closest(":disabled, .flag, .skip"));
+  return texts.filter((e) => {
+    const [a, b] = [light(rgb(getComputedStyle(e).color)), light(ground(e))].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05) < 4.5;
+  }).map((e) => e.outerHTML.slice(0, 80));
+}"""
+"""The texts whose contrast is below 4.5 to 1, as WCAG 2 counts it."""
