@@ -5,6 +5,7 @@
 | a field of the entity | the value that the fullest sample has |
 | a `Span` of a field | from the least to the greatest value of all samples |
 | a `Prefix` of a field | the first character of the fullest sample's value |
+| `Versioned` data, or its `last_write` | that of the fullest sample |
 | an entity, for a create | the fullest sample, before it is stored |
 | an entity, for another write | the fullest sample with all other fields changed, so that every index entry moves |
 """
@@ -22,6 +23,7 @@ from msgspec import Struct
 from partita import Budget, EmbeddedStore, Entity, Operation, Pattern, Prefix, Query, Session, Span, delete
 from partita._entity import schema_of
 from partita.errors import AlreadyExists, OperationError
+from partita.recipes.versioned import LAST_WRITE, Versioned
 from partita.service import Service
 
 Verdict: TypeAlias = Literal["within", "over", "no budget", "not measured"]
@@ -91,7 +93,9 @@ class _Samples:
     """The stored sample entities, and the arguments that can be made of them."""
 
     def __init__(self, results: Sequence[Any]) -> None:
+        self._versioned = [result for result in results if isinstance(result, Versioned)]
         self._entities = [result for result in results if isinstance(result, Entity)]
+        self._entities += [versioned.data for versioned in self._versioned]
 
     @property
     def kinds(self) -> set[type[Entity]]:
@@ -124,6 +128,10 @@ class _Samples:
         for kind in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
             if isinstance(kind, type) and issubclass(kind, Entity):
                 return entity(kind)
+        if get_origin(hint) is Versioned:
+            return self._stored(get_args(hint)[0]).with_data(entity(get_args(hint)[0]))
+        if pattern.entity is not None and name == LAST_WRITE:
+            return self._stored(pattern.entity.cls).last_write
         if pattern.entity is None or name not in pattern.entity.cls.model_fields:
             raise _NoSample
         values = [v for sample in self._of(pattern.entity.cls) if (v := getattr(sample, name)) is not None]
@@ -131,6 +139,10 @@ class _Samples:
             return Span(min(values), max(values))
         value = getattr(self.fullest(pattern.entity.cls), name)
         return Prefix(str(value)[:1]) if get_origin(hint) is Prefix else value
+
+    def _stored(self, kind: type[Entity]) -> Versioned[Any]:
+        sample = self.fullest(kind)
+        return next(versioned for versioned in self._versioned if versioned.data is sample)
 
     def _of(self, kind: type[Entity]) -> list[Entity]:
         found = [entity for entity in self._entities if type(entity) is kind]

@@ -9,6 +9,7 @@ import pytest
 from tests.recipes.interleaving import empty_db
 
 from partita import AsyncSession, Procedure, Session
+from partita.cli._measure import measure
 from partita.errors import AlreadyExists
 from partita.recipes.idempotency import Answer, Command, Plan
 from partita.recipes.versioned import Versioned
@@ -39,6 +40,14 @@ Cost: TypeAlias = tuple[float, float]
 
 def test_the_service_is_installed() -> None:
     assert SERVICE in discover()
+
+
+def test_every_access_pattern_is_measured_within_its_budget() -> None:
+    verdicts = {measurement.pattern: measurement.verdict for measurement in measure(SERVICE)}
+    assert verdicts.pop("account_request_by_key") == "not measured"  # no sample data has an idempotency key
+    assert verdicts == dict.fromkeys(
+        ["account_by_pk", "account_now", "open_account", "save_account", "close_account"], "within"
+    )
 
 
 @pytest.mark.req("X02")
