@@ -11,7 +11,9 @@ from partita.cli._check import check
 from partita.cli._completion import completion
 from partita.cli._cost import cost
 from partita.cli._explain import explain
+from partita.cli._migrate import migrate
 from partita.cli._patterns import patterns
+from partita.cli._schema import schema
 from partita.cli._seed import seed
 from partita.cli._serve import serve
 from partita.cli._token import token
@@ -35,5 +37,5 @@ def main() -> None:
     """Run and look into services that are built on Partita."""
 
 
-for command in (serve, patterns, explain, cost, seed, token, backup, check, completion):
+for command in (serve, patterns, explain, cost, seed, token, schema, migrate, backup, check, completion):
     main.add_command(command)
