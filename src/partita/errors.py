@@ -32,6 +32,7 @@ PartitaError
 │   ├── TableNotFound
 │   ├── TableInUse              the table exists already, or is being changed
 │   ├── StreamTrimmed           the position in the stream is older than what is kept
+│   │   └── RebuildRequired     a consumer has missed changes; its sink must be built anew
 │   ├── Throttled               capacity exceeded, also after all retries
 │   └── Unprocessed             a batch could not be finished; names what is left
 └── StoreError                  the store itself is in trouble
@@ -336,6 +337,13 @@ class StreamTrimmed(RequestError):
     """The position in the stream is older than what is kept (24 hours)."""
 
     code = "stream_trimmed"
+
+
+class RebuildRequired(StreamTrimmed):
+    """A consumer has missed changes that the stream no longer has, or reads a stream that is gone."""
+
+    code = "rebuild_required"
+    hint = "Build it anew from the table with `consumer.rebuild()`, or `partita cdc rebuild` for a lake."
 
 
 class Throttled(RequestError):

@@ -131,6 +131,10 @@ class Shard(Struct, frozen=True):
     id: str
     parent: str | None = None
     closed: bool = False
+    trimmed: int = 0
+    """Records up to this sequence are no longer kept."""
+    newest: int | None = None
+    """The sequence of its last record, 0 for none, where the store counts them without gaps; else None."""
 
 
 class StreamDescription(Struct, frozen=True):

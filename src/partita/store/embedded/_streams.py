@@ -31,11 +31,14 @@ if TYPE_CHECKING:
 
 KEPT_SECONDS: Final = 24 * 3_600
 MAX_RECORDS: Final = 1_000
+MAX_BYTES: Final = 1_000_000
 _SHARD: Final = "shardId-"
 _SEES_OLD: Final = ("OLD_IMAGE", "NEW_AND_OLD_IMAGES")
 _SEES_NEW: Final = ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
 
-_SQL_LATEST: Final = "SELECT id, label, view, closed_at FROM streams WHERE table_id = ? ORDER BY id DESC LIMIT 1"
+_SQL_LATEST: Final = (
+    "SELECT id, label, view, closed_at, trimmed FROM streams WHERE table_id = ? ORDER BY id DESC LIMIT 1"
+)
 _SQL_SHARD: Final = "SELECT id, trimmed, closed_at FROM streams WHERE table_id = ? AND id = ?"
 _SQL_RECORDS: Final = (
     "SELECT sequence, event, keys, old, new, at, size, by_ttl FROM changes_{} "
@@ -95,13 +98,14 @@ def describe_stream(access: Access, request: DescribeStream) -> StreamDescriptio
     row = access.connection.execute(_SQL_LATEST, (access.table(request.table).id,)).get
     if row is None:
         raise TableNotFound(f"Requested resource not found: Stream of table {request.table} not found")
-    number, label, view, closed_at = row
-    shard = Shard(f"{_SHARD}{number:020}", closed=closed_at is not None)
+    number, label, view, closed_at, trimmed = row
+    newest = access.connection.execute(f"SELECT max(sequence) FROM changes_{number}").get
+    shard = Shard(f"{_SHARD}{number:020}", None, closed_at is not None, trimmed, newest or trimmed)
     return StreamDescription(_identifier(number, label), view, closed_at is None, (shard,))
 
 
 def read_stream(access: Access, request: ReadStream) -> StreamPage:
-    """Records of one shard, oldest first.
+    """Records of one shard, oldest first; fewer than asked for where they are large.
 
     Raises:
         StreamTrimmed: the position is older than what is kept. TableNotFound: no such shard.
@@ -116,8 +120,14 @@ def read_stream(access: Access, request: ReadStream) -> StreamPage:
     stream, trimmed, closed_at = row
     if 0 < request.after < trimmed:
         raise StreamTrimmed("The data you are trying to access has been trimmed")
-    rows = access.connection.execute(_SQL_RECORDS.format(stream), (request.after, request.limit)).fetchall()
-    return StreamPage([_record(row) for row in rows], closed_at is not None and len(rows) < request.limit)
+    records, size = [], 0
+    for found in access.connection.execute(_SQL_RECORDS.format(stream), (request.after, request.limit)):
+        records.append(_record(found))
+        size += records[-1].size
+        if size >= MAX_BYTES:
+            break
+    at_end = len(records) < request.limit and size < MAX_BYTES
+    return StreamPage(records, closed_at is not None and at_end)
 
 
 def _record(row: tuple[Any, ...]) -> StreamRecord:

@@ -1,0 +1,13 @@
+"""Change streams for programs: consumers that never miss a change or see one twice, and projections on SQLite.
+
+`partita.change.lake` writes Delta Lake tables; it needs the extra `lake`.
+"""
+
+from partita.change._change import Change
+from partita.change._consumer import Consumer
+from partita.change._projection import SetAside, SqliteProjection
+from partita.change._sink import Positions, Sink
+from partita.change._snapshot import Snapshot
+from partita.change._stream import Lag
+
+__all__ = ["Change", "Consumer", "Lag", "Positions", "SetAside", "Sink", "Snapshot", "SqliteProjection"]

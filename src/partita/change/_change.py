@@ -1,0 +1,117 @@
+"""One change of one item, with the entities that it was made from and into."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Final, Literal, TypeAlias
+
+from partita._entity import Entity, EntitySchema
+from partita._table import Table
+from partita._values import Item
+from partita.errors import InvalidItem
+from partita.store._requests import StreamRecord
+
+Kind: TypeAlias = Literal["insert", "modify", "remove", "snapshot"]
+"""What happened. A snapshot gives the items that were there when the consumer began."""
+
+_KINDS: Final[dict[str, Kind]] = {"INSERT": "insert", "MODIFY": "modify", "REMOVE": "remove"}
+
+
+class Change:
+    """What became of one item. Images are plain attributes; entities are made from them when asked for."""
+
+    def __init__(self, table: Table, record: StreamRecord, shard: str) -> None:
+        """Describe the change in a record.
+
+        Args:
+            table: the declared table.
+            record: what the stream tells.
+            shard: the part of the stream that it was read from; empty in a snapshot.
+        """
+        self.table = table
+        self.record = record
+        self.shard = shard
+
+    @classmethod
+    def snapshot(cls, table: Table, keys: Item, item: Item, at: float) -> Change:
+        """An item that is there."""
+        return cls(table, StreamRecord(0, "INSERT", keys, None, item, at, 0), "")
+
+    def __repr__(self) -> str:
+        name = "undeclared item" if self.schema is None else self.schema.name
+        return f"<{self.kind} of {name} {tuple(self.keys.values())} at {self.shard}:{self.sequence}>"
+
+    @property
+    def kind(self) -> Kind:
+        """What happened."""
+        return _KINDS[self.record.event] if self.shard else "snapshot"
+
+    @property
+    def keys(self) -> Item:
+        """The item's key attributes."""
+        return self.record.keys
+
+    @property
+    def old_item(self) -> Item | None:
+        """The item before, as it was stored; None if there was none."""
+        return self.record.old
+
+    @property
+    def new_item(self) -> Item | None:
+        """The item after, as it is stored; None if it was removed."""
+        return self.record.new
+
+    @property
+    def sequence(self) -> int:
+        """Its place in the shard: later changes have greater ones. 0 in a snapshot."""
+        return self.record.sequence
+
+    @property
+    def at(self) -> float:
+        """When it happened, in seconds since the epoch; of a snapshot, when that was taken."""
+        return self.record.at
+
+    @property
+    def by_ttl(self) -> bool:
+        """Whether the item had expired, and the store removed it."""
+        return self.record.by_ttl
+
+    @cached_property
+    def schema(self) -> EntitySchema[Any] | None:
+        """What is known of its entity, judged by the key; None for an item of no declared entity."""
+        return next((schema for schema in self.table.entities if schema.owns(self.keys)), None)
+
+    @property
+    def entity(self) -> type[Entity] | None:
+        """The class of its entity; None for an item of no declared entity."""
+        return None if self.schema is None else self.schema.cls
+
+    @cached_property
+    def old(self) -> Any:
+        """The entity before the change; None if there was no item, or it is of no declared entity.
+
+        Raises:
+            InvalidItem: what was stored does not fit the entity.
+        """
+        return self._hydrated(self.old_item)
+
+    @cached_property
+    def new(self) -> Any:
+        """The entity after the change; None if it was removed, or is of no declared entity.
+
+        Raises:
+            InvalidItem: what is stored does not fit the entity.
+        """
+        return self._hydrated(self.new_item)
+
+    @cached_property
+    def problem(self) -> str | None:
+        """Why the item after the change is no valid entity; None if it is, or there is none."""
+        try:
+            self.new  # noqa: B018 - it raises
+        except InvalidItem as error:
+            return error.message
+        return None
+
+    def _hydrated(self, item: Item | None) -> Any:
+        return None if item is None or self.schema is None else self.schema.entity(item)

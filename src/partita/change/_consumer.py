@@ -1,0 +1,117 @@
+"""A consumer: brings the changes of one table into one sink, in order and each exactly once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final
+
+from partita._clock import Clock, system_clock
+from partita._table import Table
+from partita.change._sink import Sink
+from partita.change._snapshot import snapshot
+from partita.change._stream import Batch, ChangeStream, Lag
+from partita.errors import RebuildRequired
+from partita.store._interface import Store
+
+BATCH: Final = 1_000
+
+
+class Consumer:
+    """Reads a table's stream into a sink. Several consumers of one stream know nothing of each other.
+
+    The sink keeps the position, so a consumer may be stopped or killed at any moment and made anew.
+    """
+
+    def __init__(
+        self, store: Store, table: Table, sink: Sink, *, batch: int = BATCH, clock: Clock = system_clock
+    ) -> None:
+        """Set up a consumer; nothing is read yet.
+
+        Args:
+            store: where the table is.
+            table: a declared table whose stream has new and old images.
+            sink: takes the changes.
+            batch: about how many changes the sink takes in one commit.
+            clock: the time, for the lag.
+        """
+        self._store = store
+        self._table = table
+        self._sink = sink
+        self._batch = batch
+        self._clock = clock
+        self._stream = ChangeStream(store, table)
+        self._positions: Mapping[str, int] | None = None
+
+    def step(self) -> int:
+        """Bring one batch into the sink, and say how many changes that were. A new sink gets a snapshot first.
+
+        Raises:
+            RebuildRequired: changes were missed; `rebuild` helps.
+        """
+        return len(self._step().changes) if self._known() else self._load(None)
+
+    def catch_up(self) -> int:
+        """Step until everything that is there was read, and say how many changes that were.
+
+        Raises:
+            RebuildRequired: changes were missed; `rebuild` helps.
+        """
+        count = 0 if self._known() else self._load(None)
+        while True:
+            batch = self._step()
+            count += len(batch.changes)
+            if not batch.more:
+                return count
+
+    def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:
+        """Step until `stop` is set; `idle` is called when there is nothing more to read, and waits as long as it likes.
+
+        Raises:
+            RebuildRequired: changes were missed; `rebuild` helps.
+        """
+        while not stop.is_set():
+            if self.step() == 0:
+                idle()
+
+    def lag(self) -> Lag:
+        """How far the sink is behind; before its first load, as far as the stream reaches back.
+
+        Raises:
+            RebuildRequired: changes were missed; `rebuild` helps.
+        """
+        return self._stream.lag(self._known() or self._stream.start(), self._clock())
+
+    def rebuild(self) -> int:
+        """Load the sink anew from the table, and say how many items that were.
+
+        What the sink has not read yet is brought into it first, if the stream still has it.
+        """
+        at: Mapping[str, int] | None = None
+        with suppress(RebuildRequired):
+            if self._known():
+                self.catch_up()
+                at = self._known()
+        return self._load(at)
+
+    def _known(self) -> Mapping[str, int]:
+        if self._positions is None:
+            self._positions = dict(self._sink.positions())
+        return self._positions
+
+    def _step(self) -> Batch:
+        known = self._known()
+        batch = self._stream.read(known, self._batch)
+        if batch.changes or batch.positions != known:
+            self._positions = None  # until the sink has them
+            self._sink.apply(batch.changes, batch.positions)
+            self._positions = batch.positions
+        return batch
+
+    def _load(self, at: Mapping[str, int] | None) -> int:
+        self._positions = None
+        with snapshot(self._store, self._table, at=at, clock=self._clock) as taken:
+            self._sink.load(taken)
+            self._positions = dict(taken.positions)
+            return len(taken)

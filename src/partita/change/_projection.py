@@ -1,0 +1,181 @@
+"""Projections: tables of your own in a SQLite file, kept up from a change stream.
+
+A batch, the positions and what was set aside commit in one transaction, so each change counts exactly once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import apsw
+import msgspec
+from msgspec import Struct
+
+from partita.change._change import Change
+from partita.change._snapshot import Snapshot
+from partita.errors import InvalidItem
+from partita.store._wire import plain_item, wire_item
+from partita.store.embedded._file import translating
+
+Apply: TypeAlias = Callable[[apsw.Connection, Change], object]
+"""Brings one change into the projection's tables."""
+
+_BUSY_MILLISECONDS: Final = 60_000
+
+_OWN_TABLES: Final = """
+    CREATE TABLE IF NOT EXISTS partita_declaration (version INTEGER NOT NULL, tables TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS partita_positions (shard TEXT PRIMARY KEY, sequence TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS partita_set_aside (
+        shard TEXT NOT NULL, sequence TEXT NOT NULL, kind TEXT NOT NULL, keys TEXT NOT NULL, at REAL NOT NULL,
+        reason TEXT NOT NULL
+    );
+"""
+_NOT_OWN: Final = (
+    "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') "
+    "AND name NOT LIKE 'partita\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+    "ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC"  # a virtual table takes its shadow tables with it
+)
+
+
+class SetAside(Struct, frozen=True):
+    """A change that could not be applied because an item does not fit its entity."""
+
+    kind: str
+    keys: dict[str, Any]
+    at: float
+    reason: str
+    shard: str
+    sequence: int
+
+
+class SqliteProjection:
+    """A sink whose tables are yours: declared in SQL, filled by a function, read with SQL.
+
+    def apply(connection: apsw.Connection, change: Change) -> None: ...
+
+    TITLES = SqliteProjection("titles.db", tables="CREATE TABLE titles (…)", apply=apply)
+    """
+
+    def __init__(self, path: str | Path, *, tables: str, apply: Apply, version: int = 1) -> None:
+        """Open the file, which is made where there is none.
+
+        Args:
+            path: a file of its own.
+            tables: the statements that create its tables. When they change, the projection starts anew.
+            apply: brings one change into the tables.
+            version: raise it when `apply` changes, so that the projection starts anew.
+
+        Raises:
+            StoreError: the file cannot be opened.
+        """
+        self.path = str(path)
+        self._tables = tables
+        self._apply = apply
+        self._version = version
+        self._writing = threading.Lock()
+        self._readers = threading.local()
+        with translating(self.path):
+            self._connection = self._connect()
+            self._connection.pragma("journal_mode", "wal")
+            with self._transaction():
+                self._connection.execute(_OWN_TABLES)
+                if self._connection.execute("SELECT version, tables FROM partita_declaration").get != (version, tables):
+                    self._start_anew()
+
+    def positions(self) -> Mapping[str, int]:
+        """Where it is; empty before the first load, and when its declaration has changed."""
+        rows = self.read("SELECT shard, sequence FROM partita_positions")
+        return {shard: int(sequence) for shard, sequence in rows}
+
+    def apply(self, batch: Sequence[Change], positions: Mapping[str, int]) -> None:
+        """Take a batch in one transaction; what was applied before is passed over."""
+        with translating(self.path), self._transaction():
+            known = dict(self._positions())
+            self._take(change for change in batch if change.sequence > known.get(change.shard, 0))
+            self._keep({shard: max(known.get(shard, 0), sequence) for shard, sequence in positions.items()})
+
+    def load(self, snapshot: Snapshot) -> None:
+        """Empty the tables and fill them from the snapshot, in one transaction."""
+        with translating(self.path), self._transaction():
+            self._start_anew()
+            self._take(snapshot)
+            self._keep(snapshot.positions)
+
+    def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query, from any thread; never waits for a batch that is being applied."""
+        with translating(self.path):
+            return self._reader().execute(sql, tuple(values)).fetchall()
+
+    def set_aside(self) -> list[SetAside]:
+        """The changes that could not be applied, oldest first."""
+        rows = self.read("SELECT kind, keys, at, reason, shard, sequence FROM partita_set_aside ORDER BY rowid")
+        return [
+            SetAside(kind, plain_item(msgspec.json.decode(keys)), at, reason, shard, int(sequence))
+            for kind, keys, at, reason, shard, sequence in rows
+        ]
+
+    def close(self) -> None:
+        """Close the file; a reader of another thread closes with its thread."""
+        self._connection.close()
+        if (reader := getattr(self._readers, "connection", None)) is not None:
+            reader.close()
+
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(self.path)
+        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        connection.pragma("synchronous", "normal")  # a lost batch is read again
+        return connection
+
+    def _reader(self) -> apsw.Connection:
+        try:
+            connection: apsw.Connection = self._readers.connection
+        except AttributeError:
+            connection = self._readers.connection = self._connect()
+            connection.pragma("query_only", True)
+        return connection
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._writing:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def _start_anew(self) -> None:
+        found: list[tuple[Any, ...]] = self._connection.execute(_NOT_OWN).fetchall()
+        for kind, name in found:
+            self._connection.execute(f'DROP {kind} IF EXISTS "{name}"')
+        self._connection.execute("DELETE FROM partita_set_aside; DELETE FROM partita_positions")
+        self._connection.execute("DELETE FROM partita_declaration")
+        self._connection.execute("INSERT INTO partita_declaration VALUES (?, ?)", (self._version, self._tables))
+        self._connection.execute(self._tables)
+
+    def _take(self, changes: Iterable[Change]) -> None:
+        for change in changes:
+            try:
+                with self._connection:
+                    self._apply(self._connection, change)
+            except InvalidItem as error:
+                self._set_aside(change, error.message)
+
+    def _set_aside(self, change: Change, reason: str) -> None:
+        keys = msgspec.json.encode(wire_item(change.keys)).decode()
+        row = (change.shard, str(change.sequence), change.kind, keys, change.at, reason)
+        self._connection.execute("INSERT INTO partita_set_aside VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def _positions(self) -> list[tuple[str, int]]:
+        rows: list[Any] = self._connection.execute("SELECT shard, sequence FROM partita_positions").fetchall()
+        return [(shard, int(sequence)) for shard, sequence in rows]
+
+    def _keep(self, positions: Mapping[str, int]) -> None:
+        self._connection.execute("DELETE FROM partita_positions")
+        rows = [(shard, str(sequence)) for shard, sequence in positions.items()]
+        self._connection.executemany("INSERT INTO partita_positions VALUES (?, ?)", rows)

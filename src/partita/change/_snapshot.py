@@ -1,0 +1,145 @@
+"""The whole table as it was at one place in its stream, although others write while it is read.
+
+The scan sees each item at another moment. Whatever was changed after the positions is then undone with the old images
+of the stream, so that what is left is exactly what the changes after the positions build on:
+
+    positions   scan begins         scan ends   read up to here
+        |-----------|-------------------|-----------|---->  the stream
+        ^ what the snapshot gives       the first change of each key since `positions` tells what it was before
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import apsw
+
+from partita._clock import Clock
+from partita._codec import decode_item, encode_item
+from partita._entity import EntitySchema
+from partita._session import Session
+from partita._table import Table
+from partita._values import Item
+from partita.change._change import Change
+from partita.change._stream import PAGE, ChangeStream
+from partita.operations._operation import Context, Operation, Steps
+from partita.store._interface import Store
+from partita.store._requests import PageResponse, ScanTable
+
+_SCHEMA: Final = """
+    CREATE TABLE items (key BLOB PRIMARY KEY, entity TEXT NOT NULL, item BLOB NOT NULL);
+    CREATE TABLE touched (key BLOB PRIMARY KEY);
+"""
+
+
+class Snapshot:
+    """All items of a table at the positions, as changes of kind "snapshot". May be gone through several times."""
+
+    def __init__(self, table: Table, positions: Mapping[str, int], at: float) -> None:
+        self.table = table
+        self.positions = positions
+        self.at = at
+        # A database without a name is a temporary file: a large table does not have to fit into memory.
+        self._staged = apsw.Connection("")
+        self._staged.pragma("synchronous", "off")
+        self._staged.execute(_SCHEMA)
+
+    def __iter__(self) -> Iterator[Change]:
+        return self._changes("SELECT item FROM items", ())
+
+    def __len__(self) -> int:
+        return int(self._staged.execute("SELECT count(*) FROM items").get)
+
+    def of(self, schema: EntitySchema[Any]) -> Iterator[Change]:
+        """The items of one entity."""
+        return self._changes("SELECT item FROM items WHERE entity = ?", (schema.name,))
+
+    def stage(self, items: list[Item]) -> None:
+        """Add items as the scan found them."""
+        with self._staged:
+            for item in items:
+                self._put(self._keys(item), item)
+
+    def undo(self, changes: list[Change]) -> None:
+        """Bring items back to what they were before the first change of each."""
+        with self._staged:
+            for change in changes:
+                self._staged.execute("INSERT OR IGNORE INTO touched VALUES (?)", (encode_item(change.keys),))
+                if not self._staged.changes():
+                    continue
+                if change.old_item is None:
+                    self._staged.execute("DELETE FROM items WHERE key = ?", (encode_item(change.keys),))
+                else:
+                    self._put(change.keys, change.old_item)
+
+    def close(self) -> None:
+        """Remove the temporary file."""
+        self._staged.close()
+
+    def _put(self, keys: Item, item: Item) -> None:
+        change = self._change(item)
+        entity = "" if change.schema is None else change.schema.name
+        row = (encode_item(keys), entity, encode_item(item))
+        self._staged.execute("INSERT OR REPLACE INTO items VALUES (?, ?, ?)", row)
+
+    def _keys(self, item: Item) -> Item:
+        return {attribute.name: item[attribute.name] for attribute in self.table.schema.key}
+
+    def _changes(self, sql: str, values: tuple[Any, ...]) -> Iterator[Change]:
+        for (blob,) in self._staged.execute(sql, values):
+            yield self._change(decode_item(blob))
+
+    def _change(self, item: Item) -> Change:
+        return Change.snapshot(self.table, self._keys(item), item, self.at)
+
+
+class _ScanPage(Operation[PageResponse], frozen=True):
+    """One page of everything in a table."""
+
+    table: str
+    start: Item | None = None
+
+    def default_name(self) -> str:
+        """The name in metrics."""
+        return f"{self.table}.snapshot"
+
+    def steps(self, context: Context) -> Steps[PageResponse]:  # noqa: ARG002 - one signature for all operations
+        """Read it."""
+        response: PageResponse = yield ScanTable(self.table, limit=PAGE, start=self.start, consistent=True)
+        return response
+
+
+@contextmanager
+def snapshot(store: Store, table: Table, *, at: Mapping[str, int] | None = None, clock: Clock) -> Iterator[Snapshot]:
+    """Take a snapshot at the positions, or at the end of the stream as it is now.
+
+    Raises:
+        RebuildRequired: the stream has not kept all changes since the positions.
+    """
+    stream = ChangeStream(store, table)
+    taken = Snapshot(table, stream.end() if at is None else at, clock())
+    try:
+        _scan(store, taken)
+        _undo(stream, taken)
+        yield taken
+    finally:
+        taken.close()
+
+
+def _scan(store: Store, taken: Snapshot) -> None:
+    session = Session(store).maintenance(f"a snapshot of {taken.table.name}, which its stream is then applied to")
+    page = session.run(_ScanPage(taken.table.name))
+    taken.stage(page.items)
+    while page.last_key is not None:
+        page = session.run(_ScanPage(taken.table.name, page.last_key))
+        taken.stage(page.items)
+
+
+def _undo(stream: ChangeStream, taken: Snapshot) -> None:
+    batch = stream.read(taken.positions, PAGE)
+    taken.undo(batch.changes)
+    while batch.more:
+        batch = stream.read(batch.positions, PAGE)
+        taken.undo(batch.changes)

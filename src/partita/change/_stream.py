@@ -1,0 +1,147 @@
+"""Reading a table's stream: shards, parents before their children, from given positions on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from partita._table import Table
+from partita.change._change import Change
+from partita.errors import ModelError, RebuildRequired, StreamTrimmed
+from partita.store._interface import Store
+from partita.store._requests import DescribeStream, ReadStream, Shard, StreamPage
+
+PAGE: Final = 1_000
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""A shard gives no more than about this at once, however few changes that is."""
+
+
+class Lag(Struct, frozen=True):
+    """How far a consumer is behind: unread changes, and the age of the oldest of them."""
+
+    records: int
+    seconds: float
+
+
+class Batch(Struct, frozen=True):
+    """Changes that were read, and where that leads to. `more`: there may be more to read at once."""
+
+    changes: list[Change]
+    positions: dict[str, int]
+    more: bool
+
+
+class ChangeStream:
+    """The stream of a declared table in a store."""
+
+    def __init__(self, store: Store, table: Table) -> None:
+        if table.schema.stream != "NEW_AND_OLD_IMAGES":
+            raise ModelError(
+                f"{table!r} has no stream with new and old images.",
+                owner=table,
+                hint='Declare it with stream="NEW_AND_OLD_IMAGES".',
+            )
+        self._store = store
+        self._table = table
+
+    def start(self) -> dict[str, int]:
+        """The positions before everything that the stream still has."""
+        return {shard.id: shard.trimmed for shard in self._shards()}
+
+    def end(self) -> dict[str, int]:
+        """The positions after everything that the stream has now."""
+        return {shard.id: self._end_of(shard) for shard in self._shards()}
+
+    def read(self, after: Mapping[str, int], limit: int) -> Batch:
+        """About `limit` changes after the positions, fairly from all shards; a child begins when its parent is done.
+
+        Raises:
+            RebuildRequired: changes after the positions are no longer kept.
+        """
+        shards = self._checked(after)
+        share = max(1, limit // len(shards))
+        batch = Batch([], {shard.id: after[shard.id] for shard in shards if shard.id in after}, more=False)
+        unfinished: set[str | None] = set()
+        for shard in shards:
+            if shard.parent in unfinished:
+                unfinished.add(shard.id)
+                continue
+            part, closed = self._read_shard(shard, after.get(shard.id, 0), share)
+            if not closed:
+                unfinished.add(shard.id)
+            batch = Batch(batch.changes + part.changes, batch.positions | part.positions, batch.more or part.more)
+        return batch
+
+    def lag(self, after: Mapping[str, int], now: float) -> Lag:
+        """How much there is after the positions.
+
+        Raises:
+            RebuildRequired: changes after the positions are no longer kept.
+        """
+        records, oldest = 0, now
+        for shard in self._checked(after):
+            position = after.get(shard.id, 0)
+            page = self._page(shard, position, 1)
+            if page.records:
+                oldest = min(oldest, page.records[0].at)
+                records += self._count(shard, position)
+        return Lag(records, now - oldest)
+
+    def _shards(self) -> list[Shard]:
+        """The shards, each after its parent."""
+        found = {shard.id: shard for shard in self._store.execute(DescribeStream(self._table.name)).shards}
+
+        def generation(shard: Shard) -> int:
+            parent = found.get(shard.parent or "")
+            return 0 if parent is None else 1 + generation(parent)
+
+        return sorted(found.values(), key=generation)
+
+    def _checked(self, after: Mapping[str, int]) -> list[Shard]:
+        shards = self._shards()
+        names = {shard.id for shard in shards}
+        for shard in shards:
+            if shard.id not in after and shard.parent not in names:
+                raise RebuildRequired(f"The stream of {self._table.name} is not the one that was read before.")
+            if after.get(shard.id, 0) < shard.trimmed:
+                raise RebuildRequired(f"Changes of {self._table.name} that were not read are no longer kept.")
+        return shards
+
+    def _read_shard(self, shard: Shard, after: int, limit: int) -> tuple[Batch, bool]:
+        """Changes of one shard, and whether it is closed and has no more."""
+        changes: list[Change] = []
+        size = 0
+        while len(changes) < limit and size < MAX_BYTES:
+            page = self._page(shard, after, min(PAGE, limit - len(changes)))
+            changes += [Change(self._table, record, shard.id) for record in page.records]
+            size += sum(record.size for record in page.records)
+            after = page.records[-1].sequence if page.records else after
+            if page.closed or not page.records:
+                return Batch(changes, {shard.id: after}, more=False), page.closed
+        return Batch(changes, {shard.id: after}, more=True), False
+
+    def _page(self, shard: Shard, after: int, limit: int) -> StreamPage:
+        try:
+            return self._store.execute(ReadStream(self._table.name, shard.id, after, limit))
+        except StreamTrimmed as error:
+            raise RebuildRequired(f"Changes of {self._table.name} that were not read are no longer kept.") from error
+
+    def _end_of(self, shard: Shard) -> int:
+        if shard.newest is not None:
+            return shard.newest
+        after = 0
+        while records := self._page(shard, after, PAGE).records:
+            after = records[-1].sequence
+        return after
+
+    def _count(self, shard: Shard, after: int) -> int:
+        """How many records a shard has after a position."""
+        if shard.newest is not None:
+            return shard.newest - after
+        count = 0
+        while records := self._page(shard, after, PAGE).records:
+            count += len(records)
+            after = records[-1].sequence
+        return count
