@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
 
 from bench._compare import Bar, Comparison, Side, compare
 from bench._model import TABLE, task
@@ -43,3 +45,16 @@ def _puts(db: Session, numbers: Iterator[int], *, threads: int) -> Side:
             return (time.perf_counter() - start) / PUTS
 
     return measure
+
+
+def sync_seconds(folder: Path) -> float:
+    """How long this disk takes to make a page safe: what the threads of one commit share."""
+    with (folder / "sync").open("wb", buffering=0) as file:
+
+        def write_and_sync() -> float:
+            start = time.perf_counter()
+            file.write(bytes(4096))
+            os.fdatasync(file.fileno())
+            return time.perf_counter() - start
+
+        return median(write_and_sync() for _ in range(200))
