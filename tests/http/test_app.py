@@ -87,16 +87,3 @@ async def test_without_services_it_says_what_to_do(session: AsyncSession, identi
 @pytest.mark.parametrize("path", ["/docs", "/redoc", "/toy/api/docs", "/toy/api/redoc"])
 async def test_no_page_that_loads_scripts_from_outside_is_served(path: str, client: httpx.AsyncClient) -> None:
     assert (await client.get(path)).status_code == 404
-
-
-@pytest.mark.req("X08")
-async def test_openapi_describes_token_and_problems(client: httpx.AsyncClient) -> None:
-    description = (await client.get("/toy/api/openapi.json")).json()
-    assert description["servers"] == [{"url": "/toy/api"}]
-    operation = description["paths"]["/me"]["get"]
-    assert operation["security"] == [{"HTTPBearer": []}]
-    for status in ("401", "413", "422", "500", "503"):
-        content = operation["responses"][status]["content"]
-        assert content == {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    assert {"Problem", "FieldProblem"} <= description["components"]["schemas"].keys()
-    assert "HTTPValidationError" not in description["components"]["schemas"]

@@ -17,8 +17,9 @@ from partita.http._landing import landing_response, render_landing
 from partita.http._limits import MAX_BODY_BYTES, BodyLimit
 from partita.http._metrics import MEDIA_TYPE as METRICS
 from partita.http._metrics import MeasuredRequests, Requests, metrics_text
+from partita.http._openapi import ABOUT, completed
 from partita.http._pages import Pages
-from partita.http._problems import answer_with_problems, describe_problems, problem_schemas
+from partita.http._problems import answer_with_problems, describe_problems
 from partita.http._request_id import RequestId
 from partita.http._tracing import TracedRequests, can_trace
 from partita.service import Service
@@ -72,22 +73,24 @@ def build_app(
 
 
 class _ServiceApp(FastAPI):
-    """One service's API, whose OpenAPI description knows our problems."""
+    """One service's API, whose OpenAPI description has what all of them share."""
 
     def openapi(self) -> dict[str, Any]:
-        description = super().openapi()
-        description["components"]["schemas"].update(problem_schemas())
-        return description
+        if self.openapi_schema is None:
+            self.openapi_schema = completed(super().openapi())
+        return self.openapi_schema
 
 
 def _service_app(service: Service, session: AsyncSession, identity: Verifier) -> FastAPI:
     app = _ServiceApp(
         title=service.title,
         summary=service.summary,
+        description=ABOUT,
         version=version("partita"),
         docs_url=None,  # these pages load their scripts from outside
         redoc_url=None,
         responses=describe_problems(401, 413, 422, 500, 503),
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.session = session
     app.state.identity = identity

@@ -31,8 +31,6 @@ STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
     errors.TokenMismatch: 422,
     errors.IdempotencyInProgress: 409,
     errors.IdempotencyMismatch: 422,
-    errors.IdempotencyInProgress: 409,
-    errors.IdempotencyMismatch: 422,
     errors.DataNewer: 503,
     errors.Throttled: 503,
     errors.Unprocessed: 503,
