@@ -35,6 +35,9 @@ from partita import (
     transact_get,
     update,
 )
+from partita.recipes.counter import Counter
+from partita.recipes.migrations import Migrations
+from partita.recipes.versioned import VersionedTable
 from partita.store import PutItem, Store
 from partita.testing import FakeClock, FaultyStore, assert_budget
 from tests.types.correct import (
@@ -332,3 +335,31 @@ def notes(db: Session) -> None:
     if found is not None:
         found.notes[0].note_id
         found.notes[0].title  # mistake: a note has no title
+
+
+def versioned(db: Session, user: User, task: Task) -> None:
+    users = VersionedTable(user_by_id, data_version=1, example=user)
+    users.read("u")
+    users.read(1)  # mistake: a number for the key of a versioned table
+    users.read()  # mistake: the key of a versioned table is missing
+    users.insert(task)  # mistake: data of another versioned table
+    users.update(user)  # mistake: data without the version that was read
+    users.change(lambda data: data, "u")
+    users.change(lambda data: data.user_id, "u")  # mistake: a change that gives no data
+    users.change(lambda data: data, 1)  # mistake: a change under a key of the wrong type
+    users.delete_at("now", "u")  # mistake: a last write that is no number
+    db.run(users.read("u")).data  # mistake: a versioned item may be missing
+    db.run(users.insert(user)).last_read  # mistake: misspelt bookkeeping
+    VersionedTable(user_by_id, data_version=1, example=task)  # mistake: an example of another entity
+    VersionedTable(user_by_id, data_version="1", example=user)  # mistake: a data version that is no number
+    Migrations({1: lambda item: item})
+    Migrations({"1": lambda item: item})  # mistake: a migration under a version that is no number
+    Migrations({1: lambda item: 1})  # mistake: a migration that gives no item
+
+
+def counting() -> None:
+    points = Counter(Task, f(Task.points))
+    points.up(task_by_id("u", "t"), 2)
+    points.up(task_by_id("u", "t"), "2")  # mistake: a distance that is no number
+    points.down(user_by_id("u"))  # mistake: the counter of another entity
+    Counter(Task, f(Task.title))  # mistake: a counter that is no number

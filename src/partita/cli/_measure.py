@@ -23,7 +23,8 @@ from msgspec import Struct
 from partita import Budget, EmbeddedStore, Entity, Operation, Pattern, Prefix, Query, Session, Span, delete
 from partita._entity import schema_of
 from partita.errors import AlreadyExists, OperationError
-from partita.recipes.versioned import LAST_WRITE, Versioned
+from partita.recipes._versioned_form import LAST_WRITE
+from partita.recipes.versioned import Versioned
 from partita.service import Service
 
 Verdict: TypeAlias = Literal["within", "over", "no budget", "not measured"]

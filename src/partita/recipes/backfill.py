@@ -19,7 +19,8 @@ from partita._values import Item
 from partita.errors import ConditionFailed
 from partita.expressions._ast import Compare, Condition, Path, Value, both
 from partita.operations._operation import Context, Operation, Pause, Procedure, Steps
-from partita.recipes.versioned import DATA_VERSION, VersionedForm, VersionedTable
+from partita.recipes._versioned_form import DATA_VERSION, VersionedForm
+from partita.recipes.versioned import VersionedTable
 from partita.store._requests import PageResponse, PutItem, ScanTable, WriteResponse
 
 E = TypeVar("E", bound=Entity)

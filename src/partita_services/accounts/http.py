@@ -41,6 +41,16 @@ IF_MATCH: Final = {
 """For the description only: to FastAPI the header is optional, because its absence is no 422."""
 
 
+def describe_conflict() -> dict[int | str, dict[str, Any]]:
+    """The 409 of a route, whose problem shows the account as it is, for the OpenAPI description."""
+    described = describe_problems(409)
+    described[409]["description"] = "Conflict; `current` is the account as it is"
+    (content,) = described[409]["content"].values()
+    current = {"properties": {"current": {"$ref": "#/components/schemas/AccountView"}}}
+    content["schema"] = {"allOf": [content["schema"], current]}
+    return described
+
+
 def _last_write(
     if_match: Annotated[str | None, Header(pattern=_ETAG, include_in_schema=False)] = None,
 ) -> int:
@@ -91,7 +101,7 @@ class TransferView(BaseModel):
         return cls(amount=transfer.amount, source=source, target=target)
 
 
-@ROUTER.post("/accounts", status_code=201, response_model=AccountView, responses=describe_problems(409))
+@ROUTER.post("/accounts", status_code=201, response_model=AccountView, responses=describe_conflict())
 async def open_account(once: OnceByCaller, db: Db, request: Request, draft: AccountDraft) -> Response:
     """Open an account; 409 with the current one where its key is taken."""
 
@@ -117,7 +127,11 @@ async def show_account(
     return AccountView.of(account)
 
 
-@ROUTER.put("/accounts/{pk}", responses=describe_problems(404, 409, 428), openapi_extra={"parameters": [IF_MATCH]})
+@ROUTER.put(
+    "/accounts/{pk}",
+    responses=describe_problems(404, 428) | describe_conflict(),
+    openapi_extra={"parameters": [IF_MATCH]},
+)
 async def replace_account(
     caller: CurrentCaller,  # noqa: ARG001 - whoever it is
     db: Db,
@@ -136,7 +150,7 @@ async def replace_account(
 @ROUTER.delete(
     "/accounts/{pk}",
     status_code=204,
-    responses=describe_problems(404, 409, 428),
+    responses=describe_problems(404, 428) | describe_conflict(),
     openapi_extra={"parameters": [IF_MATCH]},
 )
 async def remove_account(
@@ -150,21 +164,25 @@ async def remove_account(
         await db.run(handlers.remove_account(pk, last_write))
 
 
-@ROUTER.post("/accounts/{pk}/deposit", response_model=AccountView, responses=describe_problems(404, 409))
+@ROUTER.post(
+    "/accounts/{pk}/deposit", response_model=AccountView, responses=describe_problems(404) | describe_conflict()
+)
 async def deposit(once: OnceByCaller, db: Db, pk: AccountPath, movement: Movement) -> Response:
     """Add money to an account."""
     now = db.context.clock()
     return await _insist(once, lambda: handlers.deposit(pk, movement, now), _answer)
 
 
-@ROUTER.post("/accounts/{pk}/withdraw", response_model=AccountView, responses=describe_problems(404, 409))
+@ROUTER.post(
+    "/accounts/{pk}/withdraw", response_model=AccountView, responses=describe_problems(404) | describe_conflict()
+)
 async def withdraw(once: OnceByCaller, db: Db, pk: AccountPath, movement: Movement) -> Response:
     """Take money out of an account; 409 where it has less, which leaves it as it is."""
     now = db.context.clock()
     return await _insist(once, lambda: handlers.withdraw(pk, movement, now), _answer)
 
 
-@ROUTER.post("/transfers", response_model=TransferView, responses=describe_problems(404, 409))
+@ROUTER.post("/transfers", response_model=TransferView, responses=describe_problems(404) | describe_conflict())
 async def transfer(once: OnceByCaller, db: Db, order: TransferOrder) -> Response:
     """Move money from one account to another: both change, or neither."""
     now = db.context.clock()
