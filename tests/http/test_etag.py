@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from partita.errors import VersionConflict
-from partita.http import Refusal, etag, precondition
+from partita.http import Refusal, etag, precondition, still_right
 from partita.http._etag import versions_allowed
 
 pytestmark = pytest.mark.req("T30")
@@ -43,3 +43,20 @@ def test_a_conflict_under_if_match_is_a_failed_precondition() -> None:
 def test_a_conflict_without_if_match_stays_one() -> None:
     with pytest.raises(VersionConflict), precondition(None):
         raise VersionConflict("changed")
+
+
+@pytest.mark.parametrize(
+    ("header", "right"),
+    [
+        (None, False),
+        ("*", True),
+        ('"1"', True),
+        ('W/"1"', True),
+        ('"0", W/"1"', True),
+        ('"2"', False),
+        ("1", False),
+        ("", False),
+    ],
+)
+def test_if_none_match_says_what_the_reader_has(header: str | None, right: bool) -> None:  # noqa: FBT001
+    assert still_right(header, etag(1)) == right

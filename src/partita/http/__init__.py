@@ -2,12 +2,13 @@
 
 from partita.http._app import build_app
 from partita.http._dependencies import CurrentCaller, Db, Now
-from partita.http._etag import IfMatch, etag, precondition
+from partita.http._etag import IfMatch, IfNoneMatch, etag, precondition, still_right
 from partita.http._idempotent import Once, once_by
 from partita.http._identity import Caller, Identity, Role, Verifier
 from partita.http._issuer import Issuer
 from partita.http._paging import Listing, Paging
 from partita.http._problems import Problem, Refusal, describe_problems
+from partita.http._roles import operators_only
 
 __all__ = [
     "Caller",
@@ -15,6 +16,7 @@ __all__ = [
     "Db",
     "Identity",
     "IfMatch",
+    "IfNoneMatch",
     "Issuer",
     "Listing",
     "Now",
@@ -28,5 +30,7 @@ __all__ = [
     "describe_problems",
     "etag",
     "once_by",
+    "operators_only",
     "precondition",
+    "still_right",
 ]

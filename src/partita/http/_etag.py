@@ -1,4 +1,4 @@
-"""ETags from versions, and the `If-Match` header that makes a write depend on them."""
+"""ETags from versions; `If-Match` makes a write depend on them, and `If-None-Match` saves a reader the body."""
 
 from __future__ import annotations
 
@@ -43,3 +43,15 @@ def precondition(allowed: frozenset[int] | None) -> Iterator[None]:
             raise
         hint = "Read it again, and send its new ETag in If-Match."
         raise Refusal(412, "precondition_failed", conflict.message, hint=hint) from conflict
+
+
+IfNoneMatch = Annotated[str | None, Header(description="The `ETag` that the caller has; 304 where it is still right.")]
+"""What a reader has already, for `still_right`."""
+
+
+def still_right(if_none_match: str | None, tag: str) -> bool:
+    """Whether a reader has the answer with this ETag already, so that 304 is enough."""
+    if if_none_match is None:
+        return False
+    tags = [given.strip().removeprefix("W/") for given in if_none_match.split(",")]
+    return tag in tags or if_none_match.strip() == "*"

@@ -11,10 +11,20 @@ from pydantic import BeforeValidator
 
 from partita import Procedure
 from partita.errors import AlreadyExists, UniqueTaken
-from partita.http import Db, IfMatch, Paging, Refusal, describe_problems, precondition
-from partita.http._idempotent import Once, once_by
+from partita.http import (
+    Db,
+    IfMatch,
+    IfNoneMatch,
+    Once,
+    Paging,
+    Refusal,
+    describe_problems,
+    once_by,
+    operators_only,
+    precondition,
+    still_right,
+)
 from partita.http._problems import MEDIA_TYPE
-from partita.http._roles import operators_only
 from partita.recipes.history import VersionPlan
 from partita.recipes.idempotency import Answer
 from partita_services.countries import handlers
@@ -60,7 +70,6 @@ Code = Annotated[
 ]
 Alpha2 = Annotated[str, Path(pattern=r"^[A-Za-z]{2}$", examples=["BO"])]
 AsOf = Annotated[Instant | None, Query(description="the instant to ask for, in UTC unless it says otherwise")]
-IfNoneMatch = Annotated[str | None, Header(description="The `ETag` that the caller has; 304 where it is still right.")]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 OPERATORS: Final = Depends(operators_only)
 GONE: Final[dict[int | str, dict[str, Any]]] = {
@@ -111,7 +120,7 @@ async def show_country(db: Db, code: Code, as_of: AsOf = None, if_none_match: If
     except CountryGone as gone:
         return _gone(gone)
     headers = {"ETag": version_tag(country), "Cache-Control": REVALIDATED if as_of is None else caching(country)}
-    if _matches(if_none_match, headers["ETag"]):
+    if still_right(if_none_match, headers["ETag"]):
         return Response(status_code=304, headers=headers)
     return Response(CountryVersion.of(country).model_dump_json(), 200, headers, "application/json")
 
@@ -212,10 +221,3 @@ def _gone(gone: CountryGone) -> Response:
         country=CountryVersion.of(gone.current),
     )
     return Response(problem.model_dump_json(), 410, {"Cache-Control": REVALIDATED}, MEDIA_TYPE)
-
-
-def _matches(given: str | None, tag: str) -> bool:
-    if given is None:
-        return False
-    tags = [part.strip().removeprefix("W/") for part in given.split(",")]
-    return tag in tags or given.strip() == "*"
