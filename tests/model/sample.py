@@ -204,7 +204,7 @@ def finish(task: Task) -> Update[Task]:
 
 
 steady = settings(deadline=None)
-"""For properties that run on a store: how long one example takes proves nothing."""
+"""For every property: how long one example takes proves nothing."""
 
 
 def session_on(store: Store, clock: FakeClock, **settings: Any) -> Session:

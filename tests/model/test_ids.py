@@ -7,6 +7,7 @@ from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.model.sample import steady
 
 from partita import Ulids
 from partita.testing import FakeClock
@@ -14,6 +15,7 @@ from partita.testing import FakeClock
 moments = st.integers(0, 2**48 - 1)
 
 
+@steady
 @given(moments, moments, st.integers())
 def test_identifiers_sort_by_the_millisecond_they_were_made_in(first: int, second: int, seed: int) -> None:
     clock = FakeClock()
@@ -26,6 +28,7 @@ def test_identifiers_sort_by_the_millisecond_they_were_made_in(first: int, secon
     assert early == late or earlier < later
 
 
+@steady
 @given(moments, st.integers())
 def test_an_identifier_is_a_ulid(moment: int, seed: int) -> None:
     clock = FakeClock(moment / 1000)

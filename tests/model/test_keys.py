@@ -14,6 +14,7 @@ from uuid import UUID
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.model.sample import steady
 
 from partita._keys import Template, Width, part_text
 from partita.errors import InvalidKey, ModelError
@@ -43,6 +44,7 @@ class Color(StrEnum):
 # --- escaping ---
 
 
+@steady
 @given(st.tuples(parts, parts), st.tuples(parts, parts))
 @example(("a#b", "c"), ("a", "b#c"))
 @example(("a%23b", "c"), ("a#b", "c"))
@@ -52,22 +54,26 @@ def test_different_values_never_give_the_same_key(left: tuple[str, str], right: 
     assert (template.render(left) == template.render(right)) == (left == right)
 
 
+@steady
 @given(parts)
 def test_a_value_never_contains_the_separator(value: str) -> None:
     assert "#" not in part_text(value)
 
 
+@steady
 @given(parts)
 def test_an_escaped_value_can_be_read_back(value: str) -> None:
     assert unquote(part_text(value)) == value
 
 
+@steady
 @given(parts, parts)
 def test_a_template_recognises_what_it_made(first: str, second: str) -> None:
     template = Template("A#{x}#B#{y}")
     assert template.matches(template.render([first, second]))
 
 
+@steady
 @given(parts, parts)
 def test_a_closed_prefix_reaches_only_its_own_value(value: str, other: str) -> None:
     template = Template("MILESTONE#{x}#{y}")
@@ -118,31 +124,37 @@ def in_order(values: list[Any], template: str) -> bool:
     return by_key == sorted(values)
 
 
+@steady
 @given(st.lists(st.integers(0, 10**6 - 1)))
 def test_padded_numbers_sort_as_numbers(values: list[int]) -> None:
     assert in_order(values, "A#{n:06}")
 
 
+@steady
 @given(st.lists(st.integers(-(10**6) + 1, 10**6 - 1)))
 def test_signed_numbers_sort_as_numbers(values: list[int]) -> None:
     assert in_order(values, "A#{n:+06}")
 
 
+@steady
 @given(st.lists(st.decimals(-(10**7) + 1, 10**7 - 1, places=2)))
 def test_decimals_sort_as_numbers(values: list[Decimal]) -> None:
     assert in_order(values, "A#{n:+09.2}")
 
 
+@steady
 @given(st.lists(st.dates()))
 def test_dates_sort_as_dates(values: list[date]) -> None:
     assert in_order(values, "A#{d}")
 
 
+@steady
 @given(st.lists(moments))
 def test_moments_of_all_time_zones_sort_by_time(values: list[datetime]) -> None:
     assert in_order(values, "A#{d}")
 
 
+@steady
 @given(st.decimals(1 - 10**36, 10**36 - 1, places=2), st.decimals(1 - 10**36, 10**36 - 1, places=2))
 @example(Decimal("1234567890123456789012345678.91"), Decimal("1234567890123456789012345678.92"))
 def test_numbers_of_38_digits_are_written_exactly(left: Decimal, right: Decimal) -> None:
@@ -150,6 +162,7 @@ def test_numbers_of_38_digits_are_written_exactly(left: Decimal, right: Decimal)
     assert (width.text(left) == width.text(right)) == (left == right)
 
 
+@steady
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=1, min_value=-100, max_value=100))
 @example(Decimal(100))
 def test_equal_numbers_are_one_key(value: Decimal) -> None:
@@ -227,6 +240,7 @@ def least_length(template: Template) -> int:
     return len(template.head) + sum(1 + len(place.tail) for place in template.places)
 
 
+@steady
 @given(st.lists(pieces, min_size=1, max_size=3).map("".join), st.lists(pieces, min_size=1, max_size=3).map("".join))
 @example("a#{x}", "a#{y}#b")
 @example("a#{x}#b", "a#{y}#{z}")
@@ -243,6 +257,7 @@ def test_two_templates_overlap_exactly_when_some_key_fits_both(left: str, right:
         assert shared == []
 
 
+@steady
 @given(st.lists(pieces, min_size=1, max_size=3).map("".join))
 def test_a_template_overlaps_itself(text: str) -> None:
     template = parsed(text)

@@ -33,12 +33,14 @@ keys = st.dictionaries(
 )
 
 
+@steady
 @given(keys, st.text(max_size=20))
 def test_a_cursor_gives_back_the_key_that_it_was_made_of(key: dict[str, Any], query: str) -> None:
     signer = CursorSigner(b"secret")
     assert signer.check(signer.sign(key, query), query) == key
 
 
+@steady
 @given(keys, st.text(max_size=20), st.text(max_size=20))
 def test_a_cursor_is_bound_to_its_query(key: dict[str, Any], query: str, other: str) -> None:
     signer = CursorSigner(b"secret")
@@ -48,6 +50,7 @@ def test_a_cursor_is_bound_to_its_query(key: dict[str, Any], query: str, other: 
             signer.check(cursor, other)
 
 
+@steady
 @given(keys, st.integers(0, 10**6), st.integers(1, 255))
 def test_a_cursor_with_any_byte_altered_is_refused(key: dict[str, Any], position: int, mask: int) -> None:
     signer = CursorSigner(b"secret")
@@ -58,6 +61,7 @@ def test_a_cursor_with_any_byte_altered_is_refused(key: dict[str, Any], position
         signer.check(base64.urlsafe_b64encode(bytes(raw)).rstrip(b"=").decode(), "q")
 
 
+@steady
 @given(st.text(max_size=40))
 def test_what_is_no_cursor_is_refused(text: str) -> None:
     with pytest.raises(InvalidCursor):
