@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 import runpy
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -34,7 +36,9 @@ def code_blocks(page: Path) -> str:
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(REGISTRY, "_tables", {})
-    exec(compile(code_blocks(page), str(page), "exec", dont_inherit=True), {"__name__": "example"})  # noqa: S102
+    module = ModuleType("example")
+    monkeypatch.setitem(sys.modules, "example", module)
+    exec(compile(code_blocks(page), str(page), "exec", dont_inherit=True), vars(module))  # noqa: S102
 
 
 @pytest.mark.parametrize("page", [*PAGES, *sorted((ROOT / "docs/decisions").glob("*.md"))], ids=lambda page: page.name)
