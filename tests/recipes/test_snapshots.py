@@ -124,6 +124,8 @@ def test_a_retyped_field_is_breaking(old: Any, new: Any) -> None:
     [
         ({"max_length": 9}, {"max_length": 10}, False),
         ({"max_length": 10}, {"max_length": 9}, True),
+        ({"min_length": 2}, {"min_length": 1}, False),
+        ({"min_length": 1}, {"min_length": 2}, True),
         ({"min_length": 2}, {}, False),
         ({}, {"min_length": 2}, True),
         ({"pattern": "a"}, {"pattern": "b"}, True),

@@ -17,9 +17,8 @@ from partita._entity import Entity
 from partita._forecast import forecast
 from partita._values import Item
 from partita.errors import ConditionFailed
-from partita.expressions._ast import Compare, Condition, Path, Value, both
 from partita.operations._operation import Context, Operation, Pause, Procedure, Steps
-from partita.recipes._versioned_form import DATA_VERSION, VersionedForm
+from partita.recipes._versioned_form import VersionedForm
 from partita.recipes.versioned import VersionedTable
 from partita.store._requests import PageResponse, PutItem, ScanTable, WriteResponse
 
@@ -159,6 +158,5 @@ class BackfillPage(Operation[Backfilled], Generic[E], frozen=True):
 def rewritten(form: VersionedForm[Any], item: Item) -> PutItem:
     """The request that writes an old item in the current data version, unless it was changed meanwhile."""
     versioned = form.versioned(item)
-    unchanged: Condition = Compare("=", Path((DATA_VERSION,)), Value(form.stored_version(item)))
-    condition = both(form.follows(versioned.last_write), unchanged)
+    condition = form.follows(versioned.last_write)
     return PutItem(form.schema.table.name, form.item(versioned), condition, on_failure_item=True)
