@@ -8,6 +8,11 @@ import pytest
 from tests.referee import Referee, ministack
 
 
+# The same examples in every run, and as much time for each as a busy machine needs.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile("steady")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--store",
