@@ -18,10 +18,21 @@ from partita.cli._seed import seed
 from partita.cli._serve import serve
 from partita.cli._token import token
 from partita.errors import PartitaError
+from partita.service import discover
 
 
-class ClearErrors(click.Group):
-    """A group of commands whose errors say what to do, without a traceback."""
+class Commands(click.Group):
+    """Our own commands and those of the services; errors say what to do, without a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return [*super().list_commands(ctx), *(service.name for service in discover() if service.command is not None)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; services are loaded only where it is none of ours."""
+        return super().get_command(ctx, cmd_name) or next(
+            (service.command() for service in discover() if service.command and service.name == cmd_name), None
+        )
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -31,7 +42,7 @@ class ClearErrors(click.Group):
             raise click.ClickException(str(error)) from error
 
 
-@click.group(cls=ClearErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="partita", message="%(prog)s %(version)s")
 def main() -> None:
     """Run and look into services that are built on Partita."""
