@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from tests.referee import Referee, ministack
-
 
 # The same examples in every run, and as much time for each as a busy machine needs.
 settings.register_profile("steady", deadline=None, derandomize=True)
