@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, ClassVar, assert_type
@@ -63,6 +63,11 @@ from partita import (
     update,
 )
 from partita.maintenance import Scan, scan
+from partita.recipes.audit import AuditEvent, AuditRecord, AuditTrail, Trace
+from partita.recipes.idempotency import Answer, Command, Idempotency, IdempotencyRecord, Outcome, Plan
+from partita.recipes.leases import LeaseRecord, Leases
+from partita.recipes.lifecycle import Lifecycle, Move, Step, Transition
+from partita.recipes.web_sessions import WebSession, WebSessions
 from partita.store import PutItem, Store, UpdateItem
 from partita.testing import FakeClock, FaultyStore, assert_budget
 
@@ -303,3 +308,63 @@ def in_tests(db: Session, store: Store, task: Task) -> None:
 
 def any_operation(operation: Operation[Any]) -> str:
     return operation.name
+
+
+class TaskLife(Lifecycle[Task, Status]):
+    state = f(Task.status)
+    start = Status.OPEN
+    finish = Transition(Status.OPEN, to=Status.DONE)
+
+
+class Request(IdempotencyRecord, table=TABLE):
+    primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
+
+
+class WorkLease(LeaseRecord, table=TABLE):
+    primary: ClassVar = Key("LEASE#{name}", "LEASE")
+
+
+class LoginSession(WebSession, table=TABLE):
+    primary: ClassVar = Key("SESSION#{session_hash}", "META")
+    by_user: ClassVar = Key("USER#{user_id}", "SESSION#{session_hash}", index="GSI1")
+
+
+class AuditEntry(AuditRecord, table=TABLE):
+    primary: ClassVar = Key("AUDIT#{user_id}", "AUDIT#{occurred_at:012}#{request_id}#{sequence:03}")
+
+
+class LoggedIn(AuditEvent):
+    method: str
+
+
+REQUESTS = Idempotency(Request)
+LEASES = Leases(WorkLease)
+SESSIONS = WebSessions(LoginSession, idle=timedelta(hours=1), absolute=timedelta(days=1))
+AUDIT = AuditTrail(AuditEntry)
+MINUTE = timedelta(minutes=1)
+
+
+def shown(task: Task) -> Answer:
+    return Answer.of(task)
+
+
+def recipes(db: Session, task: Task, command: Command) -> None:
+    assert_type(TaskLife.finish, Move[Task])
+    assert_type(TaskLife.finish(task, f(Task.title).set("x")), Step[Task])
+    assert_type(db.run(TaskLife.finish(task_by_id("u", "t"))), Task)
+    db.transact(TaskLife.finish(task))
+    assert_type(db.run(Plan(task, insert(task)).run()), Task)
+    assert_type(db.run(REQUESTS.run(command, Plan(task, insert(task)), shown)), Outcome)
+    assert_type(db.run(REQUESTS.begin(command, owner="w", lease=MINUTE)), Outcome | None)
+    assert_type(db.run(REQUESTS.record(command)), Request | None)
+    lease = db.run(LEASES.acquire("sweep", owner="w", duration=MINUTE))
+    assert_type(lease, WorkLease)
+    db.transact(insert(task), LEASES.check(lease), LEASES.release(lease))
+    assert_type(db.run(SESSIONS.resolve("cookie")), LoginSession | None)
+    assert_type(db.run(SESSIONS.rotate("old", "new")), LoginSession)
+    assert_type(db.run(SESSIONS.of_user("u")), Page[LoginSession])
+    db.transact(SESSIONS.create("new", "u"), SESSIONS.end("old"))
+    assert_type(
+        db.run(AUDIT.append(LoggedIn(method="m"), user_id="u", trace=Trace("r", "c"))),
+        AuditEntry | None,
+    )

@@ -35,21 +35,33 @@ from partita import (
     transact_get,
     update,
 )
+from partita.recipes.audit import Trace
 from partita.recipes.counter import Counter
+from partita.recipes.idempotency import Answer, Command, Plan
+from partita.recipes.lifecycle import Lifecycle, Transition
 from partita.recipes.migrations import Migrations
 from partita.recipes.versioned import VersionedTable
 from partita.store import PutItem, Store
 from partita.testing import FakeClock, FaultyStore, assert_budget
 from tests.types.correct import (
+    AUDIT,
+    LEASES,
+    MINUTE,
+    REQUESTS,
+    SESSIONS,
     TABLE,
     Board,
+    LoggedIn,
+    LoginSession,
     Status,
     Task,
+    TaskLife,
     Title,
     User,
     board,
     create_task,
     rename,
+    shown,
     task_by_id,
     tasks_due,
     tasks_with_prefix,
@@ -363,3 +375,58 @@ def counting() -> None:
     points.up(task_by_id("u", "t"), "2")  # mistake: a distance that is no number
     points.down(user_by_id("u"))  # mistake: the counter of another entity
     Counter(Task, f(Task.title))  # mistake: a counter that is no number
+
+
+class WrongLife(Lifecycle[Task, Status]):
+    state = f(Task.title)  # mistake: the state is no enum
+    start = "open"  # mistake: a text for the first state
+
+
+class OtherStates(Lifecycle[Task, Status]):
+    state = f(Task.status)
+    start = Status.OPEN
+    finish = Transition("open", to="done")  # mistake: states that are texts
+    close = Transition(Status.OPEN, to=Status.CLOSED)  # mistake: a state that there is not
+
+
+def lifecycles(db: Session, task: Task, user: User) -> None:
+    TaskLife.finish(task)
+    TaskLife.finnish(task)  # mistake: misspelt transition
+    TaskLife.finish(user)  # mistake: a transition of another entity
+    TaskLife.finish(user_by_id("u"))  # mistake: a transition at another entity's key
+    TaskLife.finish(task, Status.DONE)  # mistake: a state where a change is asked for
+    db.run(TaskLife.finish(task)).statuss  # mistake: misspelt field after a transition
+
+
+def idempotency(db: Session, task: Task, user: User, command: Command) -> None:
+    REQUESTS.run(command, Plan(task, insert(task)), shown)
+    REQUESTS.run("key", Plan(task, insert(task)), shown)  # mistake: a key without its command
+    REQUESTS.run(command, insert(task), shown)  # mistake: a write where a plan is asked for
+    REQUESTS.run(command, Plan(user, insert(user)), shown)  # mistake: an answer to another result
+    Plan(task, task)  # mistake: an entity where an action is asked for
+    REQUESTS.begin(command, owner="w", lease=30)  # mistake: a lease in seconds
+    REQUESTS.complete(command, "done", owner="w")  # mistake: a text where an answer is asked for
+    Answer.of("text")  # mistake: an answer that is no model
+    db.run(REQUESTS.record(command)).status  # mistake: a record may be missing
+
+
+def leases(db: Session, session: LoginSession) -> None:
+    lease = db.run(LEASES.acquire("sweep", owner="w", duration=MINUTE))
+    LEASES.acquire("sweep", duration=MINUTE)  # mistake: a lease without its owner
+    LEASES.renew(session, duration=MINUTE)  # mistake: a lease that is none
+    db.run(LEASES.check(lease))  # mistake: a check outside a transaction
+    lease.fences  # mistake: misspelt number of a lease
+
+
+def web_sessions(db: Session) -> None:
+    db.run(SESSIONS.resolve("cookie")).user_id  # mistake: a session may have ended
+    SESSIONS.create("cookie")  # mistake: a session without its user
+    SESSIONS.resolve(None)  # mistake: a cookie that is not there
+
+
+def audits(task: Task, trace: Trace) -> None:
+    AUDIT.append(LoggedIn(method="m"), user_id="u", trace=trace)
+    AUDIT.append(task, user_id="u", trace=trace)  # mistake: an entity where an event is asked for
+    AUDIT.append(LoggedIn(method="m"), user_id="u", trace="r")  # mistake: a text where a trace is asked for
+    AUDIT.append(LoggedIn(method="m", cookie="c"), user_id="u", trace=trace)  # mistake: what the event does not declare
+    AUDIT.append(LoggedIn(method="m"), trace=trace)  # mistake: an event of nobody
