@@ -310,6 +310,9 @@ class Entity(BaseModel, metaclass=EntityMeta, defer_build=True):
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
+    in_lake: ClassVar[bool] = True
+    """Whether the items go into the lake; an entity that declares `in_lake: ClassVar = False` stays out."""
+
     __entity__: ClassVar[EntitySchema[Any]]
 
     def with_changes(self, *changes: Change) -> Self:

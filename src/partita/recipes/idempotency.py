@@ -19,7 +19,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, Field
@@ -53,6 +53,8 @@ LIFETIME: Final = timedelta(hours=24)
 
 class IdempotencyRecord(Entity):
     """What is remembered of a command. Subclass it with a table that has a TTL, and a key of `scope` and `key`."""
+
+    in_lake: ClassVar = False
 
     scope: str
     """Who sent the command: the same key of another caller is another command."""

@@ -1,0 +1,160 @@
+"""Typed columns from the model: which Arrow type a field has, and its values in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final, TypeAlias, get_args, get_origin
+from uuid import UUID
+
+import msgspec
+import pyarrow as pa
+from msgspec import Struct
+from pydantic.fields import FieldInfo
+
+from partita._attributes import to_attribute
+from partita._bound import kinds_of
+from partita._entity import Entity, EntitySchema
+
+Convert: TypeAlias = Callable[[Any], Any]
+Typed: TypeAlias = tuple[pa.DataType, Convert]
+
+_INT64: Final = range(-(2**63), 2**63)
+_DIGITS: Final = 38
+_COLLECTIONS: Final = (list, tuple, set, frozenset)
+
+_encode: Final = msgspec.json.Encoder(decimal_format="number", order="sorted").encode
+
+
+class Column(Struct, frozen=True):
+    """One column, and how it is filled from an entity."""
+
+    name: str
+    field: str
+    type: pa.DataType
+    convert: Convert
+
+    def value(self, entity: Entity) -> Any:
+        """The value for a row.
+
+        Raises:
+            ValueError: it does not fit the column's type.
+        """
+        value = getattr(entity, self.field)
+        return None if value is None else self.convert(value)
+
+
+def columns_of(schema: EntitySchema[Any]) -> tuple[Column, ...]:
+    """A column for each field of an entity."""
+    return tuple(
+        Column(name, name, *_typed(field.annotation, field)) for name, field in schema.cls.model_fields.items()
+    )
+
+
+def fitted(
+    columns: tuple[Column, ...], there: Mapping[str, pa.DataType], reserved: frozenset[str]
+) -> tuple[Column, ...]:
+    """The columns under names that fit what is there: another type under the same name gets a column of its own."""
+    known = {name.lower(): (name, kind) for name, kind in there.items()}
+    return tuple(_fitted(column, known, reserved) for column in columns)
+
+
+def _fitted(column: Column, known: Mapping[str, tuple[str, pa.DataType]], reserved: frozenset[str]) -> Column:
+    name = f"{column.name}_" if column.name.lower() in reserved else column.name
+    found, kind = known.get(name.lower(), (name, column.type))
+    if kind != column.type:
+        name = f"{name}_{_word(column.type)}"
+        found, _ = known.get(name.lower(), (name, column.type))
+    return msgspec.structs.replace(column, name=found)
+
+
+def json_text(value: Any) -> str:
+    """Attribute values as JSON: sets are lists, binaries are base64."""
+    return _encode(value).decode()
+
+
+def _word(kind: pa.DataType) -> str:
+    """The type in a column's name."""
+    return "".join(letter if letter.isalnum() else "_" for letter in str(kind)).strip("_").lower()
+
+
+def _typed(annotation: Any, field: FieldInfo) -> Typed:
+    kinds = [_of_kind(kind, field) for kind in kinds_of(annotation)]
+    if kinds and all(kind == kinds[0] for kind in kinds):
+        return kinds[0]
+    return _JSON
+
+
+def _of_kind(kind: Any, field: FieldInfo) -> Typed:
+    origin = get_origin(kind) or kind
+    if origin in _COLLECTIONS:
+        return _collection(get_args(kind), field)
+    if not isinstance(origin, type):
+        return _JSON
+    if issubclass(origin, Enum):
+        return _enum(origin, field)
+    if issubclass(origin, Decimal):
+        return _decimal(field)
+    return next((typed for known, typed in _SCALARS.items() if issubclass(origin, known)), _JSON)
+
+
+def _collection(arguments: tuple[Any, ...], field: FieldInfo) -> Typed:
+    elements = [argument for argument in arguments if argument is not Ellipsis]
+    if len(elements) != 1:
+        return _JSON
+    kind, convert = _typed(elements[0], field)
+    if (kind, convert) == _JSON:
+        return _JSON
+    return pa.list_(kind), lambda value: [None if element is None else convert(element) for element in _ordered(value)]
+
+
+def _ordered(value: Any) -> Any:
+    return sorted(value) if isinstance(value, set | frozenset) else value
+
+
+def _enum(kind: type[Enum], field: FieldInfo) -> Typed:
+    values = {type(member.value) for member in kind}
+    if len(values) != 1:
+        return _JSON
+    typed, convert = _of_kind(values.pop(), field)
+    return typed, lambda member: convert(member.value)
+
+
+def _decimal(field: FieldInfo) -> Typed:
+    """Exact: a decimal where the field says how many places it has, else its text."""
+    places = next((limit.decimal_places for limit in field.metadata if getattr(limit, "decimal_places", None)), None)
+    if places is None:
+        return pa.string(), str
+    return pa.decimal128(_DIGITS, places), lambda value: _quantized(value, places)
+
+
+def _quantized(value: Decimal, places: int) -> Decimal:
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int) or -exponent > places or value.adjusted() >= _DIGITS - places:
+        raise ValueError(f"{value} does not fit into {_DIGITS} digits with {places} places.")
+    return value
+
+
+def _int64(value: int) -> int:
+    if value not in _INT64:
+        raise ValueError(f"{value} does not fit into 64 bits.")
+    return int(value)
+
+
+_JSON: Final[Typed] = (pa.string(), lambda value: json_text(to_attribute(value)))
+
+# In this order: a bool is an int, and a datetime is a date.
+_SCALARS: Final[dict[type, Typed]] = {
+    bool: (pa.bool_(), bool),
+    int: (pa.int64(), _int64),
+    float: (pa.float64(), float),
+    str: (pa.string(), str),
+    bytes: (pa.binary(), bytes),
+    datetime: (pa.timestamp("us", tz="UTC"), lambda value: value.astimezone(UTC)),
+    date: (pa.date32(), lambda value: value),
+    time: (pa.string(), time.isoformat),
+    timedelta: (pa.float64(), timedelta.total_seconds),
+    UUID: (pa.string(), str),
+}

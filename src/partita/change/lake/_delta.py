@@ -1,0 +1,89 @@
+"""One Delta table of the lake: every commit carries the positions that it brings the table to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, write_deltalake
+
+_POSITIONS: Final = "partita.positions"
+_TIDY_EVERY: Final = 100
+"""Commits after which small files are put together, and files that no kept version needs are removed."""
+
+
+class LakeTable:
+    """A Delta table that is made where there is none.
+
+    delta-rs compares nothing before it writes, so whoever writes passes over what `positions` say is there.
+    """
+
+    def __init__(self, path: Path, own: pa.Schema, partition_by: Sequence[str]) -> None:
+        self._delta = DeltaTable.create(path, pa.schema(own), mode="ignore", partition_by=list(partition_by))
+        self._positions: dict[str, int] | None = None
+
+    @property
+    def positions(self) -> Mapping[str, int]:
+        """Where it is; empty before the first load."""
+        if self._positions is None:
+            self._positions = self._read_positions()
+        return self._positions
+
+    @property
+    def columns(self) -> dict[str, pa.DataType]:
+        """The columns that it has now."""
+        return {field.name: field.type for field in pa.schema(self._delta.schema())}
+
+    def append(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], positions: Mapping[str, int]) -> None:
+        """Add rows; columns that are new are added too."""
+        self._write(schema, rows, positions, "append")
+
+    def replace(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], positions: Mapping[str, int]) -> None:
+        """Put rows in place of all that are there."""
+        self._write(schema, rows, positions, "overwrite")
+
+    def merge(self, rows: pa.Table, positions: Mapping[str, int]) -> None:
+        """Put each row in place of the one with its key, or add it. No key may come twice."""
+        merger = self._delta.merge(
+            rows,
+            "there._key = new._key",
+            source_alias="new",
+            target_alias="there",
+            merge_schema=True,
+            commit_properties=_carrying(positions),
+        )
+        # A row stays in the partition of the day on which it was first seen.
+        merger.when_matched_update_all(except_cols=["date"]).when_not_matched_insert_all().execute()
+        self._committed(positions)
+
+    def _write(
+        self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], positions: Mapping[str, int], mode: Any
+    ) -> None:
+        write_deltalake(
+            self._delta,
+            pa.RecordBatchReader.from_batches(schema, rows),
+            mode=mode,
+            schema_mode="merge",
+            commit_properties=_carrying(positions),
+        )
+        self._committed(positions)
+
+    def _committed(self, positions: Mapping[str, int]) -> None:
+        self._positions = dict(positions)
+        if self._delta.version() % _TIDY_EVERY == 0:
+            self._delta.optimize.compact(commit_properties=_carrying(positions))
+            self._delta.vacuum(dry_run=False)
+
+    def _read_positions(self) -> dict[str, int]:
+        # Commits of other programs, such as an optimization, carry none.
+        for entry in self._delta.history():
+            if _POSITIONS in entry:
+                return msgspec.json.decode(entry[_POSITIONS], type=dict[str, int])
+        return {}
+
+
+def _carrying(positions: Mapping[str, int]) -> CommitProperties:
+    return CommitProperties(custom_metadata={_POSITIONS: msgspec.json.encode(positions).decode()})

@@ -1,0 +1,160 @@
+"""The lake: a log of all changes of a table, and the current items of each entity, as Delta tables.
+
+    <folder>/<table>/changes/             every change, never rewritten, by entity and date
+    <folder>/<table>/current/<entity>/    one row per item, removed ones included
+
+A batch is written to the current tables first and to the log last. The log's positions are the lake's: if the process
+is killed in between, the batch is read again, and the tables that have it pass it over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from msgspec import Struct
+
+from partita._entity import EntitySchema
+from partita._table import Table
+from partita.change._change import Change
+from partita.change._snapshot import Snapshot
+from partita.change.lake._columns import Column, columns_of, fitted, json_text
+from partita.change.lake._delta import LakeTable
+from partita.change.lake._lock import FolderLock
+from partita.change.lake._rows import CURRENT, LOG, Row, batch_of, row_of, schema_of_own
+from partita.recipes._naming import snake
+
+LOG_FOLDER: Final = "changes"
+CURRENT_FOLDER: Final = "current"
+_CHUNK: Final = 5_000
+"""How many items of a snapshot are in memory at once."""
+
+OpenTable = Callable[[Path, pa.Schema, Sequence[str]], LakeTable]
+
+
+class _Part(Struct, frozen=True):
+    """What the lake keeps of one entity: its current table, and its columns there and in the log."""
+
+    schema: EntitySchema[Any]
+    table: LakeTable
+    columns: tuple[Column, ...]
+    arrow: pa.Schema
+    in_log: tuple[Column, ...]
+
+    def batch(self, rows: Sequence[Row]) -> pa.RecordBatch:
+        """Rows for the current table; those that do not fit stay out."""
+        return batch_of([row for row in rows if row.problem is None], CURRENT, self.columns, self.arrow)
+
+
+class Lake:
+    """A sink that writes Delta tables. One process at a time may have it open."""
+
+    def __init__(self, folder: str | Path, table: Table, *, open_table: OpenTable = LakeTable) -> None:
+        """Open the lake of a table, which is made where there is none.
+
+        Args:
+            folder: where lakes are; each table has a folder of its own in it.
+            table: the declared table. Entities that declare `in_lake: ClassVar = False` stay out.
+            open_table: makes each Delta table; tests pass their own.
+
+        Raises:
+            StoreBusy: another process fills this lake.
+        """
+        self.path = Path(folder) / table.name
+        self._lock = FolderLock(self.path)
+        try:
+            self._log = open_table(self.path / LOG_FOLDER, schema_of_own(LOG), ("entity", "date"))
+            self._log_schema = schema_of_own(LOG)
+            self._parts = {schema.name: self._part(schema, open_table) for schema in table.entities if in_lake(schema)}
+        except BaseException:
+            self._lock.close()
+            raise
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether an entity was declared after the lake was loaded, so that a rebuild must bring in its items."""
+        return bool(self.positions()) and not all(part.table.positions for part in self._parts.values())
+
+    def positions(self) -> Mapping[str, int]:
+        """Where it is: the positions of the log, which is written last."""
+        return self._log.positions
+
+    def apply(self, batch: Sequence[Change], positions: Mapping[str, int]) -> None:
+        """Take a batch: merge it into the current tables, then add it to the log."""
+        rows = self._rows(batch)
+        for part in self._parts.values():
+            reached = part.table.positions
+            if not reached:
+                continue  # it waits for a load, which brings in everything
+            last = _last_of_each_key(row for row in _after(reached, rows) if row.change.schema is part.schema)
+            if last:
+                part.table.merge(pa.table(part.batch(last)), positions)
+        self._log.append(self._log_schema, self._log_batches(_after(self._log.positions, rows)), positions)
+
+    def load(self, snapshot: Snapshot) -> None:
+        """Fill the current tables anew from the snapshot, and add its items to the log."""
+        for part in self._parts.values():
+            batches = (part.batch(self._rows(chunk)) for chunk in _chunks(snapshot.of(part.schema)))
+            part.table.replace(part.arrow, batches, snapshot.positions)
+        chunks = (self._log_batches(self._rows(chunk)) for chunk in _chunks(snapshot))
+        self._log.append(self._log_schema, chain.from_iterable(chunks), snapshot.positions)
+
+    def close(self) -> None:
+        """Let another process have the lake."""
+        self._lock.close()
+
+    def _part(self, schema: EntitySchema[Any], open_table: OpenTable) -> _Part:
+        own = schema_of_own(CURRENT)
+        table = open_table(self.path / CURRENT_FOLDER / snake(schema.name), own, ("date",))
+        columns = fitted(columns_of(schema), table.columns, frozenset(own.names))
+        arrow = pa.schema([*own, *(pa.field(column.name, column.type) for column in columns)])
+        return _Part(schema, table, columns, arrow, self._log_columns(schema))
+
+    def _log_columns(self, schema: EntitySchema[Any]) -> tuple[Column, ...]:
+        """The entity's columns in the log, where all entities share them by name and type."""
+        there = self._log.columns | {field.name: field.type for field in self._log_schema}
+        columns = fitted(columns_of(schema), there, frozenset(schema_of_own(LOG).names))
+        for column in columns:
+            if column.name not in self._log_schema.names:
+                self._log_schema = self._log_schema.append(pa.field(column.name, column.type))
+        return columns
+
+    def _rows(self, changes: Iterable[Change]) -> list[Row]:
+        rows = []
+        for change in changes:
+            part = None if change.schema is None else self._parts.get(change.schema.name)
+            if part is not None:
+                rows.append(row_of(change, part.columns))
+            elif change.schema is None:
+                rows.append(Row(change, ()))
+        return rows
+
+    def _log_batches(self, rows: Sequence[Row]) -> Iterator[pa.RecordBatch]:
+        for part in self._parts.values():
+            if own := [row for row in rows if row.change.schema is part.schema]:
+                yield batch_of(own, LOG, part.in_log, self._log_schema)
+        if undeclared := [row for row in rows if row.change.schema is None]:
+            yield batch_of(undeclared, LOG, (), self._log_schema)
+
+
+def in_lake(schema: EntitySchema[Any]) -> bool:
+    """Whether an entity's items go into the lake; `in_lake: ClassVar = False` in its class keeps them out."""
+    return bool(schema.cls.in_lake)
+
+
+def _after(positions: Mapping[str, int], rows: Iterable[Row]) -> list[Row]:
+    return [row for row in rows if row.change.sequence > positions.get(row.change.shard, 0)]
+
+
+def _last_of_each_key(rows: Iterable[Row]) -> list[Row]:
+    """A merge takes each key once. What does not fit leaves the row as it was."""
+    return list({json_text(list(row.change.keys.values())): row for row in rows if row.problem is None}.values())
+
+
+def _chunks(changes: Iterable[Change]) -> Iterator[list[Change]]:
+    remaining = iter(changes)
+    while chunk := list(islice(remaining, _CHUNK)):
+        yield chunk
