@@ -25,10 +25,27 @@ if TYPE_CHECKING:
     import click
     from fastapi import APIRouter
 
+    from partita.change import Consumer, SqliteProjection
+
 GROUP: Final = "partita.services"
 
 Seed: TypeAlias = Callable[[float], Sequence[Operation[Any] | Procedure[Any]]]
 """Gives the steps that write sample data, for the time that it is. A step that meets its own item is done already."""
+
+
+class Projection(Struct, frozen=True):
+    """What a service keeps up from the changes of one of its tables."""
+
+    table: Table
+    open: Callable[[Path], SqliteProjection]
+    """Opens its file at a path."""
+
+
+class Projected(Struct, frozen=True):
+    """An open projection, and the consumer that keeps it up."""
+
+    sink: Any
+    consumer: Consumer
 
 
 class Service(Struct, frozen=True):
@@ -44,6 +61,7 @@ class Service(Struct, frozen=True):
     seed: Seed | None = None
     pages: Path | None = None
     """The folder of its pages, which are served under `/<name>/`."""
+    projection: Projection | None = None
     command: Callable[[], click.Group] | None = None
     """Gives commands of its own, which run as `partita <name> …`."""
 

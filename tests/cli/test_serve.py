@@ -114,7 +114,7 @@ def test_a_request_that_has_begun_is_answered_before_it_stops(start: Start) -> N
 
 def test_without_sample_data_it_starts_empty(start: Start) -> None:
     server = start("--no-seed")
-    assert server.client.get("/todo/api/tasks").json() == {"items": [], "next_cursor": None}
+    assert server.client.get("/todo/api/tasks").json()["items"] == []
 
 
 @pytest.mark.req("X03")

@@ -13,6 +13,7 @@ import click
 from partita import AsyncSession, Session
 from partita.cli._data import DataFolder, data_option
 from partita.cli._extra import needs_serve
+from partita.cli._follow import projecting
 from partita.cli._seed import plant
 from partita.cli._services import services_argument
 from partita.errors import TableNotFound
@@ -21,6 +22,8 @@ from partita.store._interface import Store
 from partita.store._requests import DescribeTable
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from partita.http import Verifier
 
 SWEEP_SECONDS: Final = 60.0
@@ -79,11 +82,15 @@ def serve(
 
     All that are installed, unless some are named.
     """
+    from partita.http import build_app
+
     with _listening(host, port) as listener, closing(data.open(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, with_samples=not no_seed)
+        banner = _banner(services, data, listener, issuer)
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
-        _run(services, session, verifier, listener, _banner(services, data, listener, issuer))
+        with projecting(services, store, data) as projected:
+            _run(build_app(services, session, verifier, projected=projected), listener, banner)
     click.echo("Stopped.")
 
 
@@ -124,14 +131,9 @@ def _exists(store: Store, table: str) -> bool:
     return True
 
 
-def _run(
-    services: Sequence[Service], session: AsyncSession, verifier: Verifier, listener: socket.socket, banner: str
-) -> None:
+def _run(app: FastAPI, listener: socket.socket, banner: str) -> None:
     import uvicorn
 
-    from partita.http import build_app
-
-    app = build_app(services, session, verifier)
     config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=DRAIN_SECONDS)
     # When it has drained, the server raises the signal that stopped it once more; here that has done its work.
     signal.signal(signal.SIGTERM, lambda *_: None)
@@ -144,7 +146,9 @@ def _banner(services: Sequence[Service], data: DataFolder, listener: socket.sock
     host, port = listener.getsockname()[:2]
     base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     lines = [f"Partita serves at {base}/ from {data.path}", ""]
-    lines += [f"  {service.title:<12} {base}/{service.name}/api" for service in services]
+    for service in services:
+        api = f"{base}/{service.name}/api"
+        lines.append(f"  {service.title:<12} " + (f"{base}/{service.name}/ (API at {api})" if service.pages else api))
     own = f"Get a token:\n  partita token --user demo --data {data.path}"
     lines += ["", own if issuer is None else f"Takes tokens of {issuer}.", "Stop with Ctrl-C."]
     return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -22,12 +22,17 @@ from partita.http._pages import Pages
 from partita.http._problems import answer_with_problems, describe_problems
 from partita.http._request_id import RequestId
 from partita.http._tracing import TracedRequests, can_trace
-from partita.service import Service
+from partita.service import Projected, Service
 from partita.store._requests import ListTables
 
 
 def build_app(
-    services: Sequence[Service], session: AsyncSession, identity: Verifier, *, max_body_bytes: int = MAX_BODY_BYTES
+    services: Sequence[Service],
+    session: AsyncSession,
+    identity: Verifier,
+    *,
+    max_body_bytes: int = MAX_BODY_BYTES,
+    projected: Mapping[str, Projected] | None = None,
 ) -> FastAPI:
     """The app that serves the services.
 
@@ -36,6 +41,7 @@ def build_app(
         session: runs the operations of all of them.
         identity: says who is calling.
         max_body_bytes: a larger body is refused.
+        projected: the open projections, by the name of their service.
     """
     requests = Requests()
     app = FastAPI(
@@ -51,7 +57,9 @@ def build_app(
     )
     answer_with_problems(app)
     for service in services:
-        app.mount(f"/{service.name}/api", _service_app(service, session, identity))
+        service_app = _service_app(service, session, identity)
+        service_app.state.projected = (projected or {}).get(service.name)
+        app.mount(f"/{service.name}/api", service_app)
         if service.pages is not None:
             app.mount(f"/{service.name}", Pages(service.pages))
     page = render_landing(services)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from partita import Put, Ulids, insert
-from partita.service import Service
-from partita_services.todo.model import TABLE, Priority, Status, Task, User, create_task
+from partita import Procedure, Put, Ulids
+from partita.service import Projection, Service
+from partita_services.todo.model import TABLE, USERS, Priority, Status, Task, User, create_task
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
+
+    from partita.change import SqliteProjection
 
 SAMPLE_USER: Final = "demo"
 _DAY: Final = 86_400
@@ -62,7 +65,7 @@ _SAMPLES: Final = (
 )
 
 
-def seed(now: float) -> Sequence[Put[User] | Put[Task]]:
+def seed(now: float) -> Sequence[Procedure[User] | Put[Task]]:
     """A user with some weeks of tasks behind and before them; their identifiers are always the same."""
     user = User(
         user_id=SAMPLE_USER,
@@ -71,7 +74,8 @@ def seed(now: float) -> Sequence[Put[User] | Put[Task]]:
         created_at=int(now) - 60 * _DAY,
         updated_at=int(now) - 60 * _DAY,
     )
-    return [insert(user), *(create_task(_task(number, sample, int(now))) for number, sample in enumerate(_SAMPLES))]
+    tasks = (create_task(_task(number, sample, int(now))) for number, sample in enumerate(_SAMPLES))
+    return [USERS.insert(user).run(), *tasks]
 
 
 def _task(number: int, sample: _Sample, now: int) -> Task:
@@ -100,6 +104,12 @@ def _router() -> APIRouter:
     return ROUTER
 
 
+def _projection(path: Path) -> SqliteProjection:
+    from partita_services.todo.projection import TaskProjection  # noqa: PLC0415 - only a server needs it
+
+    return TaskProjection(path)
+
+
 SERVICE: Final = Service(
     name="todo",
     title="To-Do",
@@ -107,4 +117,6 @@ SERVICE: Final = Service(
     tables=(TABLE,),
     router=_router,
     seed=seed,
+    pages=Path(__file__).parent / "pages",
+    projection=Projection(TABLE, _projection),
 )

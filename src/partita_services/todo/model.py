@@ -1,12 +1,14 @@
 """The To-Do data model: one table, four sparse indexes, and every access pattern with its budget.
 
 Budgets are for tasks of up to 1 KB. A page of 100 such tasks is 12.5 RCU, the default page of 20 is 2.5.
+A page with filters inspects at most ten times 100 tasks.
 A write is charged on the table and on each index: a create or delete with all four of them 5 WCU,
 a change of status 6 (the entry moves within its index), a change of all four indexed fields 9.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final
@@ -14,6 +16,8 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field, StringConstraints
 
 from partita import (
+    BatchGet,
+    Condition,
     Delete,
     Entity,
     Get,
@@ -24,16 +28,22 @@ from partita import (
     Rcu,
     Span,
     Table,
+    Transaction,
     Version,
     Wcu,
+    batch_get,
     delete,
+    f,
     get,
     insert,
     new_ulid,
     pattern,
     put,
     query,
+    transact,
 )
+from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
+from partita.recipes.unique import Claim, Unique, UniqueFields
 
 TABLE: Final = Table(
     "todo-app-data",
@@ -44,6 +54,8 @@ TABLE: Final = Table(
 
 PAGE: Final = Rcu(12.5)
 """A page of 100 tasks of 1 KB."""
+FILTERED: Final = Rcu(125)
+"""Ten such pages, which a filter may leave empty."""
 
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Description = Annotated[str, StringConstraints(max_length=4_000)]
@@ -74,6 +86,8 @@ class Priority(StrEnum):
         return f"{_RANK[self]}-{self}"
 
 
+OPEN: Final = (Status.PENDING, Status.IN_PROGRESS)
+"""The states in which something is left to do."""
 _RANK: Final = {priority: rank for rank, priority in enumerate(Priority, start=1)}
 
 
@@ -110,7 +124,23 @@ class Task(Entity, table=TABLE):
     created_at: int
     updated_at: int
     completed_at: int | None = None
+    ttl: int | None = Field(default=None, description="when a completed task is deleted; null: never")
     version: Version = 0
+
+
+class Claimed(Claim, table=TABLE):
+    """Which user has an email."""
+
+    primary: ClassVar = Key("UNIQUE#{field}#{value}", "METADATA")
+
+
+class Request(IdempotencyRecord, table=TABLE):
+    """A request that had an idempotency key, and how it was answered."""
+
+    primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
+
+
+REQUESTS: Final = Idempotency(Request, budget=Rcu(2))
 
 
 @get(User, budget=Rcu(0.5))
@@ -179,10 +209,36 @@ def completed_tasks(user_id: str) -> Query[Task]:
     return tasks_with_status(user_id, Status.COMPLETED)
 
 
-@pattern(budget=Wcu(1))
-def save_user(user: User) -> Put[User]:
-    """Write a user, over the version that was read."""
-    return put(user)
+@pattern(budget=FILTERED)
+def overdue_tasks(user_id: str, today: date) -> Query[Task]:
+    """A user's open tasks that were due before today, longest overdue first."""
+    return tasks_due_within(user_id, Span.before(today)).where(f(Task.status).is_in(OPEN))
+
+
+@pattern(budget=FILTERED)
+def tasks_matching(tasks: Query[Task], condition: Condition) -> Query[Task]:
+    """Those of a list for which more conditions hold than its index knows of."""
+    return tasks.where(condition)
+
+
+@pattern(budget=Rcu(50))
+def tasks_by_ids(user_id: str, task_ids: Sequence[str]) -> BatchGet[Task]:
+    """Up to 100 tasks of a user, in the order of their identifiers as given."""
+    return batch_get([task_by_id(user_id, task_id) for task_id in task_ids])
+
+
+@get(Claimed, budget=Rcu(0.5))
+def claim_on(field: str, value: str) -> None:
+    """Which user has an email."""
+
+
+USERS: Final = UniqueFields(Unique(claim_on, User, f(User.email), owner=f(User.user_id), fold=str.casefold))
+
+
+@pattern(budget=Wcu(6))
+def save_user(plan: Plan[User]) -> Transaction:
+    """Write a user and the claim on the email; 6 WCU where another is given up."""
+    return transact(*plan.actions)
 
 
 @pattern(budget=Wcu(5))
@@ -201,3 +257,9 @@ def update_task(task: Task) -> Put[Task]:
 def delete_task(task: Task | Get[Task]) -> Delete[Task]:
     """Delete a task; one that was read only in that version."""
     return delete(task)
+
+
+@pattern(budget=Wcu(5))
+def delete_completed_task(task: Task) -> Delete[Task]:
+    """Delete a task, unless it was reopened."""
+    return delete(task_by_id(task.user_id, task.task_id)).when(f(Task.status).eq(Status.COMPLETED))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import TypeVar
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
 
 import httpx
 import pytest
 
 from partita import AsyncSession, EmbeddedStore
+from partita.change import Consumer
 from partita.http import Caller, Identity, build_app
-from partita.store._requests import Request
-from partita.testing import FakeClock
+from partita.service import Projected
+from partita.testing import FakeClock, FaultyStore
 from partita_services.todo.bootstrap import SERVICE
-
-R = TypeVar("R")
+from partita_services.todo.model import TABLE
+from partita_services.todo.projection import TaskProjection
 
 
 @pytest.fixture
@@ -27,36 +29,27 @@ def identity() -> Identity:
     return Identity(b"k" * 32)
 
 
-class RecordingStore:
-    """A store that remembers which requests it was sent."""
-
-    def __init__(self, store: EmbeddedStore) -> None:
-        self.store = store
-        self.seen: list[type] = []
-
-    def execute(self, request: Request[R]) -> R:
-        self.seen.append(type(request))
-        return self.store.execute(request)
-
-    async def execute_async(self, request: Request[R]) -> R:
-        self.seen.append(type(request))
-        return await self.store.execute_async(request)
-
-    def close(self) -> None:
-        self.store.close()
+@pytest.fixture
+def store(partita_store: EmbeddedStore) -> FaultyStore:
+    """A store that remembers the requests that it was sent."""
+    return FaultyStore(partita_store)
 
 
 @pytest.fixture
-def store(partita_store: EmbeddedStore) -> RecordingStore:
-    return RecordingStore(partita_store)
+def projected(partita_store: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path) -> Iterator[Projected]:
+    """The counts and the search; a test says when changes are read, by `projected.consumer.catch_up()`."""
+    with closing(TaskProjection(tmp_path / "projection.db")) as sink:
+        yield Projected(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
 
 
 @pytest.fixture
-async def api(store: RecordingStore, fake_clock: FakeClock, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
+async def api(
+    store: FaultyStore, fake_clock: FakeClock, identity: Identity, projected: Projected
+) -> AsyncIterator[httpx.AsyncClient]:
     """Calls the API as the user `ann`; going over a budget is an error."""
     session = AsyncSession(store, clock=fake_clock, secret=b"fake", strict_budgets=True)
     await session.create_tables(SERVICE.tables)
-    transport = httpx.ASGITransport(build_app([SERVICE], session, identity))
+    transport = httpx.ASGITransport(build_app([SERVICE], session, identity, projected={"todo": projected}))
     headers = {"Authorization": f"Bearer {identity.token(Caller('ann'))}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://test/todo/api", headers=headers) as client:
         yield client

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from partita import Session
+from partita import Put, Session
 from partita.errors import AlreadyExists
 from partita.service import discover
 from partita.testing import FakeClock
 from partita_services.todo.bootstrap import SAMPLE_USER, SERVICE, seed
-from partita_services.todo.model import Status, Task, tasks_of_user, user_by_id
+from partita_services.todo.model import Status, tasks_of_user, user_by_id
 
 
 def test_it_is_found_by_its_entry_point() -> None:
@@ -33,7 +33,7 @@ def test_the_sample_data_is_written_once(partita_db: Session, fake_clock: FakeCl
 
 @pytest.mark.req("T31")
 def test_sample_tasks_obey_the_rules(fake_clock: FakeClock) -> None:
-    tasks = [step.entity for step in seed(fake_clock()) if isinstance(step.entity, Task)]
+    tasks = [step.entity for step in seed(fake_clock()) if isinstance(step, Put)]
     assert {task.status for task in tasks} == set(Status)
     for task in tasks:
         assert (task.completed_at is not None) == (task.status is Status.COMPLETED)

@@ -10,7 +10,8 @@ from fastapi.routing import APIRoute
 
 from partita import EmbeddedStore, Operation, Procedure, Session
 from partita.errors import ItemMissing, VersionConflict
-from partita_services.todo.handlers import HANDLERS, TaskChange, change_task, remove_task, with_change
+from partita_services.todo.changes import TaskChange, with_change
+from partita_services.todo.handlers import HANDLERS, change_task, remove_task
 from partita_services.todo.http import ROUTER
 from partita_services.todo.model import TABLE, Status, Task, create_task, task_by_id
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.services.todo.conftest import RecordingStore
 
 from partita.http import Caller, Identity
-from partita.store._requests import DeleteItem, GetItem, PutItem, QueryTable
-from partita.testing import FakeClock
+from partita.service import Projected
+from partita.store._requests import ScanTable
+from partita.testing import FakeClock, FaultyStore
 from partita_services.todo.handlers import HANDLERS
 
 NOON = 1_767_268_800
@@ -40,6 +40,22 @@ async def test_a_profile_is_new_once(api: httpx.AsyncClient, fake_clock: FakeClo
     assert (await api.get("/me")).json() == expected
 
 
+async def test_an_email_is_one_users(api: httpx.AsyncClient, identity: Identity) -> None:
+    bob = as_user("bob", identity)
+    await api.put("/me", json={"email": "ann@example.com", "name": "Ann"})
+    taken = await api.put("/me", json={"email": "Ann@Example.com", "name": "Bob"}, headers=bob)
+    assert (taken.status_code, taken.json()["code"]) == (409, "unique_taken")
+    assert (await api.get("/me", headers=bob)).status_code == 404
+    same = await api.put("/me", json={"email": "ANN@example.com", "name": "Ann"})
+    assert (same.status_code, same.json()["email"]) == (200, "ANN@example.com")
+    await api.put("/me", json={"email": "ann@example.org", "name": "Ann"})
+    freed = await api.put("/me", json={"email": "ann@example.com", "name": "Bob"}, headers=bob)
+    assert (freed.status_code, freed.headers["X-Consumed-Capacity"]) == (
+        201,
+        "user_by_id;rcu=0.5;wcu=0, save_user;rcu=0;wcu=4",
+    )
+
+
 @pytest.mark.req("T21")
 async def test_a_created_task_says_where_it_is(api: httpx.AsyncClient) -> None:
     fields: dict[str, Any] = {
@@ -59,7 +75,7 @@ async def test_a_created_task_says_where_it_is(api: httpx.AsyncClient) -> None:
         "status": "pending",
         "description": None,
     }
-    expected |= {"created_at": NOON, "updated_at": NOON, "completed_at": None, "version": 1}
+    expected |= {"created_at": NOON, "updated_at": NOON, "completed_at": None, "ttl": None, "version": 1}
     assert {name: value for name, value in task.items() if name != "task_id"} == expected
     read = await api.get(response.headers["Location"].removeprefix("/todo/api"))
     assert (read.status_code, read.json(), read.headers["ETag"]) == (200, task, '"1"')
@@ -116,7 +132,7 @@ async def test_another_users_task_is_not_there(api: httpx.AsyncClient, identity:
     assert (await api.get(url, headers=headers)).status_code == 404
     assert (await api.patch(url, json={"title": "b"}, headers=headers)).status_code == 404
     assert (await api.delete(url, headers=headers)).status_code == 404
-    assert (await api.get("/tasks", headers=headers)).json() == {"items": [], "next_cursor": None}
+    assert (await api.get("/tasks", headers=headers)).json()["items"] == []
     assert (await api.get(url)).status_code == 200
 
 
@@ -137,38 +153,78 @@ TASKS = (
 )
 
 
+OVERDUE = "overdue=true&time_zone=Pacific/Kiritimati"  # where it is 2 January already
+
+
 @pytest.mark.req("T27")
 @pytest.mark.parametrize(
-    ("filters", "expected", "pattern"),
+    ("filters", "expected", "index", "pattern"),
     [
-        ("", "t1 t2 t3 t4 t5", "tasks_of_user"),
-        ("status=pending", "t1 t3 t5", "tasks_with_status"),
-        ("priority=high", "t4 t5", "tasks_with_priority"),
-        ("category=work", "t2 t4 t5", "tasks_in_category"),
-        ("due=2026-01-10", "t1 t5", "tasks_due_on"),
-        ("due_from=2026-01-10", "t1 t5 t4", "tasks_due_within"),
-        ("due_to=2026-01-10", "t2 t1 t5", "tasks_due_within"),
-        ("due_from=2026-01-01&due_to=2026-01-10", "t2 t1 t5", "tasks_due_within"),
-        ("status=pending&priority=high", "t5", "tasks_with_status"),
-        ("category=work&status=pending&priority=high", "t5", "tasks_in_category"),
-        ("due=2026-01-10&category=work", "t5", "tasks_due_on"),
-        ("category=work&due_from=2026-01-10", "t4 t5", "tasks_in_category"),
-        ("category=work&due_to=2026-01-10", "t2 t5", "tasks_in_category"),
-        ("category=garden", "", "tasks_in_category"),
+        ("", "t1 t2 t3 t4 t5", "table", "tasks_of_user"),
+        ("status=pending", "t1 t3 t5", "GSI1", "tasks_with_status"),
+        ("completed=true", "t2", "GSI1", "completed_tasks"),
+        ("completed=false", "t1 t3 t4 t5", "table", "tasks_matching"),
+        ("priority=high", "t4 t5", "GSI3", "tasks_with_priority"),
+        ("category=work", "t2 t4 t5", "GSI4", "tasks_in_category"),
+        ("due=2026-01-10", "t1 t5", "GSI2", "tasks_due_on"),
+        ("due_from=2026-01-10", "t1 t5 t4", "GSI2", "tasks_due_within"),
+        ("due_to=2026-01-10", "t2 t1 t5", "GSI2", "tasks_due_within"),
+        ("due_from=2026-01-01&due_to=2026-01-10", "t2 t1 t5", "GSI2", "tasks_due_within"),
+        ("has_due=true", "t2 t1 t5 t4", "GSI2", "tasks_by_due_date"),
+        ("has_due=false", "t3", "table", "tasks_matching"),
+        (OVERDUE, "", "GSI2", "overdue_tasks"),
+        ("overdue=false", "t1 t2 t3 t4 t5", "table", "tasks_matching"),
+        ("sort=status", "t2 t4 t1 t3 t5", "GSI1", "tasks_by_status"),
+        ("sort=due_date", "t2 t1 t5 t4", "GSI2", "tasks_by_due_date"),
+        ("sort=priority", "t2 t4 t5 t1", "GSI3", "tasks_by_priority"),
+        ("sort=category", "t1 t2 t4 t5", "GSI4", "tasks_by_category"),
+        ("sort=priority&status=pending", "t5 t1", "GSI3", "tasks_matching"),
+        ("status=pending&priority=high", "t5", "GSI1", "tasks_matching"),
+        ("category=work&status=pending&priority=high", "t5", "GSI4", "tasks_matching"),
+        ("due=2026-01-10&category=work", "t5", "GSI2", "tasks_matching"),
+        ("due=2026-01-10&due_to=2026-01-09", "", "GSI2", "tasks_matching"),
+        ("category=work&due_from=2026-01-10", "t4 t5", "GSI4", "tasks_matching"),
+        ("category=work&due_to=2026-01-10", "t2 t5", "GSI4", "tasks_matching"),
+        ("category=work&completed=false&has_due=true", "t4 t5", "GSI4", "tasks_matching"),
+        ("status=pending&completed=true", "", "GSI1", "tasks_matching"),
+        ("category=garden", "", "GSI4", "tasks_in_category"),
     ],
 )
 async def test_filters_combine(
-    filters: str, expected: str, pattern: str, api: httpx.AsyncClient, fake_clock: FakeClock
+    filters: str, expected: str, index: str, pattern: str, api: httpx.AsyncClient, fake_clock: FakeClock
 ) -> None:
+    fake_clock.advance(-10)
     for task in TASKS:
         fake_clock.advance(1)
         await created(api, **task)
     response = await api.get(f"/tasks?{filters}")
-    titles = [task["title"] for task in response.json()["items"]]
-    assert sorted(expected.split()) == sorted(titles)
-    if "due" in filters and "category" not in filters:
-        assert expected[:2] == titles[0]
+    assert " ".join(task["title"] for task in response.json()["items"]) == expected
+    assert response.json()["served_by"] == index
     assert response.headers["X-Consumed-Capacity"].startswith(f"{pattern};rcu=")
+
+
+@pytest.mark.req("T14")
+@pytest.mark.parametrize("ask", [{"params": {"time_zone": "{}"}}, {"headers": {"X-Time-Zone": "{}"}}])
+async def test_what_is_overdue_depends_on_where_the_caller_is(
+    ask: dict[str, dict[str, str]], api: httpx.AsyncClient
+) -> None:
+    for status in ("pending", "in_progress", "completed", "cancelled"):
+        for day in ("2025-12-31", "2026-01-01", "2026-01-02"):
+            await created(api, title=f"{status} {day}", status=status, due_date=day)
+
+    async def overdue(zone: str, *, wanted: str = "true") -> list[str]:
+        given: dict[str, Any] = {
+            kind: {name: value.format(zone) for name, value in pair.items()} for kind, pair in ask.items()
+        }
+        response = await api.get("/tasks", **given | {"params": given.get("params", {}) | {"overdue": wanted}})
+        return [task["title"] for task in response.json()["items"]]
+
+    noon_of_new_year = ["pending 2025-12-31", "in_progress 2025-12-31"]
+    assert await overdue("UTC") == await overdue("Europe/Berlin") == noon_of_new_year
+    next_day_already = [*noon_of_new_year, "pending 2026-01-01", "in_progress 2026-01-01"]
+    assert await overdue("Pacific/Kiritimati") == next_day_already
+    assert len(await overdue("Pacific/Kiritimati", wanted="false")) == 12 - len(next_day_already)
+    assert len((await api.get("/tasks?overdue=true")).json()["items"]) == 2
 
 
 @pytest.mark.req("X06", "T15")
@@ -231,7 +287,13 @@ async def test_a_foreign_cursor_is_refused(api: httpx.AsyncClient, identity: Ide
         ("GET", "/tasks?statuss=pending", None, "statuss"),
         ("GET", "/tasks?due=5", None, "due"),
         ("GET", "/tasks?due_from=2026-01-02&due_to=2026-01-01", None, "due_to"),
-        ("GET", "/tasks?due_from=2026-01-02&due=2026-01-02", None, "due"),
+        ("GET", "/tasks?time_zone=Atlantis", None, "time_zone"),
+        ("GET", "/tasks/search", None, "q"),
+        ("GET", "/tasks/search?q=a&offset=2", None, "offset"),
+        ("GET", "/tasks/counts?user_id=bob", None, "user_id"),
+        ("POST", "/tasks/bulk/status", {"task_ids": [], "status": "pending"}, "task_ids"),
+        ("POST", "/tasks/bulk/status", {"task_ids": ["t"] * 101, "status": "pending"}, "task_ids"),
+        ("POST", "/tasks/bulk/status", {"task_ids": ["t"], "status": "done"}, "status"),
     ],
 )
 async def test_bad_input_names_the_field(
@@ -253,13 +315,27 @@ async def test_what_is_no_text_is_bad_input(content: bytes, field: str, api: htt
 
 
 @pytest.mark.req("X09")
-async def test_no_route_scans(api: httpx.AsyncClient, store: RecordingStore) -> None:
-    bodies: dict[str, Any] = {"PUT /me": {"email": "ann@example.com", "name": "Ann"}, "POST /tasks": {"title": "a"}}
-    bodies |= {"PATCH /tasks/{task_id}": {"title": "b"}}
+async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore, projected: Projected) -> None:
     task_id = (await created(api))["task_id"]
-    store.seen.clear()
-    for route in sorted(HANDLERS, reverse=True):  # DELETE comes last
-        method, path = route.split()
-        response = await api.request(method, path.format(task_id=task_id), json=bodies.get(route))
-        assert response.is_success, route
-    assert set(store.seen) == {GetItem, QueryTable, PutItem, DeleteItem}
+    projected.consumer.catch_up()
+    calls: dict[str, list[dict[str, Any]]] = {
+        "PUT /me": [{"json": {"email": "ann@example.com", "name": "Ann"}}],
+        "GET /me": [{}],
+        "POST /tasks": [{"json": {"title": "a"}}, {"json": {"title": "a"}, "headers": {"Idempotency-Key": "k"}}],
+        "GET /tasks": [{"params": {"status": "pending", "priority": "low"}}, {"params": {"overdue": True}}, {}],
+        "GET /tasks/search": [{"params": {"q": "a"}}],
+        "GET /tasks/counts": [{}],
+        "GET /tasks/{task_id}": [{}],
+        "PATCH /tasks/{task_id}": [{"json": {"status": "completed"}}],
+        "POST /tasks/bulk/status": [{"json": {"task_ids": [task_id], "status": "completed"}}],
+        "POST /tasks/bulk/delete-completed": [{}],
+        "DELETE /tasks/{task_id}": [{}],
+    }
+    assert calls.keys() == HANDLERS.keys()
+    for route, requests in calls.items():
+        method, path = route.format(task_id=task_id).split()
+        for request in requests:
+            response = await api.request(method, path, **request)
+            assert response.is_success or method == "DELETE", (route, response.text)
+            assert (response.headers["X-Consumed-Capacity"] == "none") == (path == "/tasks/counts")
+    assert ScanTable not in {type(request) for request in store.requests}

@@ -12,6 +12,7 @@ from partita import Get, Query, Session, Span
 from partita.testing import assert_budget
 from partita_services.todo.model import (
     TABLE,
+    USERS,
     Priority,
     Status,
     Task,
@@ -111,8 +112,9 @@ def test_its_pages_have_each_task_once(make: Callable[[], Query[Task]], expected
 @pytest.mark.req("T01")
 def test_a_user_is_read_by_id(partita_db: Session) -> None:
     user = User(user_id="ann", email="ann@example.com", name="Ann", created_at=1, updated_at=1)
-    saved = assert_budget(partita_db, save_user(user))
-    assert assert_budget(partita_db, user_by_id("ann")) == saved
+    plan = USERS.insert(user)
+    assert_budget(partita_db, save_user(plan))
+    assert assert_budget(partita_db, user_by_id("ann")) == plan.result
     assert assert_budget(partita_db, user_by_id("bob")) is None
 
 

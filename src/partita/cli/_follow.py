@@ -1,0 +1,66 @@
+"""Reading change streams in the background, as long as a command runs."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from typing import Final
+
+from partita.change import Consumer
+from partita.cli._data import DataFolder
+from partita.errors import PartitaError, RebuildRequired
+from partita.service import Projected, Service
+from partita.store._interface import Store
+
+logger: Final = logging.getLogger("partita.change")
+
+POLL_SECONDS: Final = 0.1
+RETRY_SECONDS: Final = 5.0
+
+
+@contextmanager
+def projecting(services: Sequence[Service], store: Store, data: DataFolder) -> Iterator[dict[str, Projected]]:
+    """Keep up the projections of the services, in files of the data folder."""
+    with ExitStack() as opened:
+        projected: dict[str, Projected] = {}
+        for service in services:
+            if service.projection is not None:
+                path = data.path / f"{service.name}-projection.db"
+                sink = opened.enter_context(closing(service.projection.open(path)))
+                projected[service.name] = Projected(sink, Consumer(store, service.projection.table, sink))
+        opened.enter_context(following(part.consumer for part in projected.values()))
+        yield projected
+
+
+@contextmanager
+def following(consumers: Iterable[Consumer]) -> Iterator[None]:
+    """Run consumers, each in a thread, until the block ends; the batch of each is finished."""
+    stop = threading.Event()
+    threads = [threading.Thread(target=_follow, args=(consumer, stop)) for consumer in consumers]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def _follow(consumer: Consumer, stop: threading.Event) -> None:
+    """Read on, also after trouble: a consumer is where its sink is, and how far behind is for all to see."""
+    while not stop.is_set():
+        try:
+            _run_or_rebuild(consumer, stop)
+        except PartitaError:
+            logger.exception("A change stream cannot be read, and is tried again.")
+            stop.wait(RETRY_SECONDS)
+
+
+def _run_or_rebuild(consumer: Consumer, stop: threading.Event) -> None:
+    try:
+        consumer.run(stop, lambda: stop.wait(POLL_SECONDS))
+    except RebuildRequired:
+        consumer.rebuild()

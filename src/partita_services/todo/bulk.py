@@ -1,0 +1,83 @@
+"""Many tasks at once. Each is written by itself, so what was cut off can be run again and goes on where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final
+
+from pydantic import BaseModel
+
+from partita import Procedure
+from partita.errors import ConditionFailed, ItemMissing, VersionConflict
+from partita_services.todo.changes import rewrite
+from partita_services.todo.model import Status, Task, completed_tasks, delete_completed_task, tasks_by_ids
+
+MAX_DELETES: Final = 1_000
+"""How many tasks one call deletes, so that a request ends in time."""
+_PAGE: Final = 100
+
+
+class Outcome(StrEnum):
+    """What became of one task."""
+
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    MISSING = "missing"
+    CONFLICT = "conflict"
+
+
+class TaskResult(BaseModel):
+    """What became of one task. `conflict`: others kept changing it, so try it again."""
+
+    task_id: str
+    outcome: Outcome
+    version: int | None = None
+
+
+class Deletion(BaseModel):
+    """How many tasks were deleted. `more`: there are others left, so call again."""
+
+    deleted: int
+    more: bool
+
+
+def change_status(
+    user_id: str, task_ids: Sequence[str], status: Status, now: int, *, keep: int | None = None
+) -> Procedure[list[TaskResult]]:
+    """Give many tasks one status. Those that have it already stay as they are."""
+    wanted = tuple(dict.fromkeys(task_ids))
+    tasks = yield from tasks_by_ids(user_id, wanted)
+    results = []
+    for task_id, task in zip(wanted, tasks, strict=True):
+        results.append((yield from _change_one(task_id, task, status, now, keep)))
+    return results
+
+
+def _change_one(task_id: str, task: Task | None, status: Status, now: int, keep: int | None) -> Procedure[TaskResult]:
+    try:
+        changed = yield from rewrite(task, {"status": status}, now, keep=keep)
+    except ItemMissing:
+        return TaskResult(task_id=task_id, outcome=Outcome.MISSING)
+    except VersionConflict:
+        return TaskResult(task_id=task_id, outcome=Outcome.CONFLICT)
+    outcome = Outcome.UNCHANGED if changed is task else Outcome.CHANGED
+    return TaskResult(task_id=task_id, outcome=outcome, version=changed.version)
+
+
+def delete_completed(user_id: str, at_most: int = MAX_DELETES) -> Procedure[Deletion]:
+    """Delete the completed tasks of a user. One that is reopened meanwhile is kept."""
+    deleted = inspected = 0
+    cursor: str | None = None
+    while inspected < at_most:
+        page = yield from completed_tasks(user_id).page(min(_PAGE, at_most - inspected), after=cursor)
+        for task in page:
+            try:
+                deleted += (yield from delete_completed_task(task)) is not None
+            except ConditionFailed:
+                continue  # reopened, or deleted by another
+        inspected += len(page)
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    return Deletion(deleted=deleted, more=cursor is not None)

@@ -1,0 +1,161 @@
+"""Lists of tasks by any combination of filters: one index serves, the other conditions hold inside its key range."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Annotated, Final, NamedTuple
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.json_schema import WithJsonSchema
+
+from partita import Condition, Query, Span, all_of, f, not_
+from partita_services.todo.model import (
+    OPEN,
+    Category,
+    Priority,
+    Status,
+    Task,
+    completed_tasks,
+    overdue_tasks,
+    tasks_by_category,
+    tasks_by_due_date,
+    tasks_by_priority,
+    tasks_by_status,
+    tasks_due_on,
+    tasks_due_within,
+    tasks_in_category,
+    tasks_matching,
+    tasks_of_user,
+    tasks_with_priority,
+    tasks_with_status,
+)
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_ZONES: Final = sorted(available_timezones())
+
+
+def _written_as_a_day(value: object) -> object:
+    # Pydantic would take a number, too, and read it as a time.
+    if isinstance(value, date) or (isinstance(value, str) and _DAY.fullmatch(value)):
+        return value
+    raise ValueError("a day is written as YYYY-MM-DD")
+
+
+def _known_zone(name: str) -> str:
+    if name not in _ZONES:
+        raise ValueError("this is no time zone; write one such as Europe/Berlin")
+    return name
+
+
+Day = Annotated[date, BeforeValidator(_written_as_a_day)]
+Zone = Annotated[str, AfterValidator(_known_zone), WithJsonSchema({"type": "string", "enum": _ZONES})]
+
+
+class Sort(StrEnum):
+    """The orders in which all tasks of a user can be listed, each by an index that has only those with the field."""
+
+    STATUS = "status"
+    DUE_DATE = "due_date"
+    PRIORITY = "priority"
+    CATEGORY = "category"
+
+
+class TaskFilter(BaseModel):
+    """Which tasks are asked for; all of the conditions that are given hold."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    status: Status | None = None
+    priority: Priority | None = None
+    category: Category | None = None
+    due: Day | None = None
+    due_from: Day | None = None
+    due_to: Day | None = Field(default=None, description="included")
+    has_due: bool | None = None
+    overdue: bool | None = Field(default=None, description="due before today, and neither completed nor cancelled")
+    completed: bool | None = None
+    sort: Sort | None = Field(default=None, description="by this field; tasks that do not have it are left out")
+
+    @field_validator("due_to")
+    @classmethod
+    def _range_runs_forward(cls, last: date | None, others: ValidationInfo) -> date | None:
+        first = others.data.get("due_from")
+        if first is not None and last is not None and last < first:
+            raise ValueError("due_to is before due_from")
+        return last
+
+
+class _Way(NamedTuple):
+    """One given condition: the list that has exactly its tasks, and what it asks of those of another list."""
+
+    tasks: Query[Task] | None
+    condition: Condition
+
+
+_SORTED: Final[Mapping[Sort, Callable[[str], Query[Task]]]] = {
+    Sort.STATUS: tasks_by_status,
+    Sort.DUE_DATE: tasks_by_due_date,
+    Sort.PRIORITY: tasks_by_priority,
+    Sort.CATEGORY: tasks_by_category,
+}
+
+
+def find_tasks(user_id: str, wanted: TaskFilter, today: date) -> Query[Task]:
+    """The tasks of a user for which all conditions hold.
+
+    The index of `sort` serves, where that is given; else that of the most selective condition.
+    """
+    ways = list(_ways(user_id, wanted, today))
+    if wanted.sort is not None:
+        chosen = _SORTED[wanted.sort](user_id)
+    else:
+        served = next((way for way in ways if way.tasks is not None), None)
+        chosen = tasks_of_user(user_id) if served is None or served.tasks is None else served.tasks
+        ways = [way for way in ways if way is not served]
+    return tasks_matching(chosen, all_of(*(way.condition for way in ways))) if ways else chosen
+
+
+def served_by(tasks: Query[Task]) -> str:
+    """The index that a list is read from, or the table."""
+    return tasks.key.index or "table"
+
+
+def today_in(zone: str, now: float) -> date:
+    """The date that it is in a time zone."""
+    return datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(zone)).date()
+
+
+def _ways(user_id: str, wanted: TaskFilter, today: date) -> Iterator[_Way]:
+    """The given conditions, most selective first."""
+    if wanted.due is not None:
+        yield _Way(tasks_due_on(user_id, wanted.due), f(Task.due_date).eq(wanted.due))
+    if wanted.category is not None:
+        yield _Way(tasks_in_category(user_id, wanted.category), f(Task.category).eq(wanted.category))
+    if wanted.overdue is not None:
+        is_overdue = all_of(f(Task.due_date).lt(today), f(Task.status).is_in(OPEN))
+        yield _Way(overdue_tasks(user_id, today), is_overdue) if wanted.overdue else _Way(None, not_(is_overdue))
+    if wanted.due_from is not None or wanted.due_to is not None:
+        span = Span(wanted.due_from, wanted.due_to)
+        yield _Way(tasks_due_within(user_id, span), _within(wanted.due_from, wanted.due_to))
+    if wanted.status is not None:
+        yield _Way(tasks_with_status(user_id, wanted.status), f(Task.status).eq(wanted.status))
+    yield from _whether(user_id, wanted)
+
+
+def _whether(user_id: str, wanted: TaskFilter) -> Iterator[_Way]:
+    if wanted.completed is not None:
+        is_completed = f(Task.status).eq(Status.COMPLETED)
+        yield _Way(completed_tasks(user_id), is_completed) if wanted.completed else _Way(None, not_(is_completed))
+    if wanted.priority is not None:
+        yield _Way(tasks_with_priority(user_id, wanted.priority), f(Task.priority).eq(wanted.priority))
+    if wanted.has_due is not None:
+        has_due = f(Task.due_date).exists()
+        yield _Way(tasks_by_due_date(user_id), has_due) if wanted.has_due else _Way(None, f(Task.due_date).missing())
+
+
+def _within(first: date | None, last: date | None) -> Condition:
+    return f(Task.due_date).between(first or date.min, last or date.max)

@@ -1,0 +1,115 @@
+"""What is kept up from the change stream: counts by status and priority, and the words of titles and descriptions.
+
+One row for each task; triggers keep the counts and the words in step with it, so that all three change in one commit.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+from pydantic import BaseModel, Field
+
+from partita.change import Change, SqliteProjection
+from partita_services.todo.model import Priority, Status, Task
+
+NO_PRIORITY: Final = "none"
+_EVERYBODY: Final = ""  # nobody's id is empty
+_WORD: Final = re.compile(r"[^\W_]+")
+
+_TABLES: Final = """
+CREATE TABLE tasks (
+    number INTEGER PRIMARY KEY, pk TEXT NOT NULL, sk TEXT NOT NULL,
+    user_id TEXT NOT NULL, task_id TEXT NOT NULL, owner TEXT NOT NULL,
+    status TEXT NOT NULL, priority TEXT NOT NULL, title TEXT NOT NULL, description TEXT NOT NULL,
+    UNIQUE (pk, sk)
+);
+CREATE TABLE counts (
+    user_id TEXT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL, tasks INTEGER NOT NULL,
+    PRIMARY KEY (user_id, field, value)
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (
+    owner, title, description, content = 'tasks', content_rowid = 'number',
+    tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
+);
+CREATE TRIGGER task_added AFTER INSERT ON tasks BEGIN
+    INSERT INTO words (rowid, owner, title, description) VALUES (new.number, new.owner, new.title, new.description);
+    INSERT INTO counts VALUES
+        (new.user_id, 'status', new.status, 1), (new.user_id, 'priority', new.priority, 1),
+        ('', 'status', new.status, 1), ('', 'priority', new.priority, 1)
+        ON CONFLICT DO UPDATE SET tasks = tasks + 1;
+END;
+CREATE TRIGGER task_removed AFTER DELETE ON tasks BEGIN
+    INSERT INTO words (words, rowid, owner, title, description)
+        VALUES ('delete', old.number, old.owner, old.title, old.description);
+    UPDATE counts SET tasks = tasks - 1
+        WHERE user_id IN (old.user_id, '')
+        AND ((field = 'status' AND value = old.status) OR (field = 'priority' AND value = old.priority));
+END;
+"""
+_SEARCH: Final = """
+    SELECT task_id FROM words JOIN tasks ON tasks.number = words.rowid
+    WHERE words MATCH ? AND user_id = ?
+    ORDER BY bm25(words, 0, 4, 1), task_id DESC LIMIT ? OFFSET ?
+"""
+"""Best first: a word in the title counts four times, the owner nothing; of equals, the newest."""
+
+
+class Counts(BaseModel):
+    """How many tasks there are, by status and by priority."""
+
+    by_status: dict[Status, int] = Field(examples=[{"pending": 3, "in_progress": 1, "completed": 9, "cancelled": 0}])
+    by_priority: dict[str, int] = Field(
+        description=f"`{NO_PRIORITY}` counts those without one",
+        examples=[{"urgent": 1, "high": 2, "medium": 4, "low": 3, NO_PRIORITY: 3}],
+    )
+
+
+class TaskProjection(SqliteProjection):
+    """Counts of tasks and a search over them, as far as the changes of the table have been read."""
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(path, tables=_TABLES, apply=_apply)
+
+    def counts(self, user_id: str | None = None) -> Counts:
+        """The counts of one user, or of all."""
+        rows = self.read("SELECT field, value, tasks FROM counts WHERE user_id = ?", [user_id or _EVERYBODY])
+        found = {(field, value): tasks for field, value, tasks in rows}
+        return Counts(
+            by_status={status: found.get(("status", status), 0) for status in Status},
+            by_priority={value: found.get(("priority", value), 0) for value in (*map(str, Priority), NO_PRIORITY)},
+        )
+
+    def search(self, user_id: str, text: str, limit: int, offset: int = 0) -> list[str]:
+        """The identifiers of a user's tasks that have all the words, best first; the last one may be a beginning."""
+        words = _WORD.findall(text)
+        if not words:
+            return []
+        wanted = " AND ".join(f'"{word}"' for word in words[:-1])
+        prefix = f'"{words[-1]}" *'
+        match = f"owner : {_owner(user_id)} AND {{title description}} : ({f'{wanted} AND ' if wanted else ''}{prefix})"
+        return [task_id for (task_id,) in self.read(_SEARCH, [match, user_id, limit, offset])]
+
+
+def _apply(connection: apsw.Connection, change: Change) -> None:
+    """Put the task as it is now in the place of what was known of it."""
+    if change.entity is not Task:
+        return
+    place = (change.keys["PK"], change.keys["SK"])
+    connection.execute("DELETE FROM tasks WHERE pk = ? AND sk = ?", place)
+    if change.new is not None:
+        row = (*place, *_columns(change.new))
+        connection.execute("INSERT INTO tasks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def _columns(task: Task) -> tuple[Any, ...]:
+    priority = task.priority or NO_PRIORITY
+    owner = _owner(task.user_id)
+    return task.user_id, task.task_id, owner, task.status, priority, task.title, task.description or ""
+
+
+def _owner(user_id: str) -> str:
+    """A user's id as one word, so that the index of words knows whose task it is."""
+    return f"u{user_id.encode().hex()}"
