@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from tests.services.described import IDENTITY, MODES, check_answers
 
-from partita import AsyncSession, EmbeddedStore, Session
-from partita.http import Caller, Identity, build_app
-from partita.testing import FakeClock
+from partita import AsyncSession, EmbeddedStore
+from partita.http import build_app
 from partita_services.accounts.bootstrap import SERVICE
-from partita_services.accounts.bootstrap import seed as samples
 from partita_services.accounts.handlers import HANDLERS
 
-IDENTITY = Identity(b"k" * 32)
-HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller('ann'))}"}
+
+def between_two(case: schemathesis.Case[Any]) -> bool:
+    """Whether a transfer is between two accounts, which the description cannot say."""
+    body = case.body if isinstance(case.body, dict) else {}
+    return bool(body.get("from", 0) != body.get("to", 1))
 
 
 @pytest.mark.req("X08")
 @pytest.mark.parametrize("route", HANDLERS)
-@pytest.mark.parametrize("mode", [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE])
+@pytest.mark.parametrize("mode", MODES)
 def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
-    clock = FakeClock()
-    with EmbeddedStore(":memory:", clock=clock) as store:
-        session = Session(store, clock=clock)
-        session.create_tables(SERVICE.tables)
-        for step in samples(clock()):
-            session.run(step)
-        app = build_app([SERVICE], AsyncSession(store, clock=clock), IDENTITY)
-        method, path = route.split()
-        keys = count()  # a key that came before with another request is refused, however valid it is
-        operation = schemathesis.openapi.from_asgi("/accounts/api/openapi.json", app)[path][method]
-
-        @given(case=operation.as_strategy(generation_mode=mode))
-        @seed(8)
-        @settings(
-            max_examples=30,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-        def answers_are_described(case: schemathesis.Case[Any]) -> None:
-            body = case.body if isinstance(case.body, dict) else {}
-            assume(body.get("from", 0) != body.get("to", 1))  # what the description cannot say
-            key = {"Idempotency-Key": f"key-{next(keys)}"} if mode is schemathesis.GenerationMode.POSITIVE else {}
-            case.call_and_validate(headers=HEADERS | key)
-
-        answers_are_described()
+    check_answers(SERVICE, route, mode, assuming=between_two)
 
 
 @pytest.mark.req("X08")

@@ -1,0 +1,91 @@
+"""Requests made up from the description of a service (Schemathesis), whose answers it must allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Final
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis.config import SchemathesisConfig
+
+from partita import AsyncSession, EmbeddedStore, Session
+from partita.http import Caller, Identity, build_app
+from partita.service import Service
+from partita.testing import FakeClock
+
+MODES: Final = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
+"""Requests that follow the description, and requests that do not."""
+
+CONFIG: Final = {
+    "checks": {
+        "positive_data_acceptance": {
+            # What no schema can say: a cursor of this list, the version that is there, a state that allows it.
+            "expected-statuses": ["2xx", "3xx", 400, 401, 403, 404, 409, 410, 412, 428, "5xx"]
+        }
+    }
+}
+IDENTITY: Final = Identity(b"k" * 32)
+
+_SETTINGS: Final = settings(
+    max_examples=30,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def check_answers(
+    service: Service,
+    route: str,
+    mode: schemathesis.GenerationMode,
+    *,
+    caller: Caller = Caller("ann"),  # noqa: B008 - frozen
+    samples: int | None = None,
+    assuming: Callable[[schemathesis.Case[Any]], bool] = lambda _: True,
+) -> None:
+    """Call one route (`POST /tasks`) with made-up requests, and fail on an answer that is not described.
+
+    Args:
+        service: on an empty store with sample data.
+        route: method and path.
+        mode: requests that follow the description, or that do not.
+        caller: who calls.
+        samples: how many steps of the sample data there are; all of them unless said otherwise.
+        assuming: leaves requests out that break a rule which the description cannot tell.
+    """
+    clock = FakeClock()
+    with EmbeddedStore(":memory:", clock=clock, sweep_every=None) as store:
+        session = Session(store, clock=clock)
+        session.create_tables(service.tables)
+        for step in (service.seed(clock()) if service.seed else ())[:samples]:
+            session.run(step)
+        app = build_app([service], AsyncSession(store, clock=clock), IDENTITY)
+        method, path = route.split()
+        config = SchemathesisConfig.from_dict(CONFIG)
+        operation = schemathesis.openapi.from_asgi(f"/{service.name}/api/openapi.json", app, config=config)[path][
+            method
+        ]
+        headers = {"Authorization": f"Bearer {IDENTITY.token(caller)}"}
+        keys = count()
+
+        @given(case=operation.as_strategy(generation_mode=mode))
+        @seed(8)
+        @_SETTINGS
+        def answers_are_described(case: schemathesis.Case[Any]) -> None:
+            assume(assuming(case))
+            # A key that came before with another request is refused, however valid it is.
+            fresh = {"Idempotency-Key": f"key-{next(keys)}"} if mode is MODES[0] and _takes_a_key(case) else {}
+            case.call_and_validate(headers=headers | fresh)
+
+        try:
+            answers_are_described()
+        except Unsatisfiable:
+            assert mode is MODES[1], f"{route} cannot be called"  # a route without parameters cannot be called wrongly
+
+
+def _takes_a_key(case: schemathesis.Case[Any]) -> bool:
+    return any(parameter.name == "idempotency-key" for parameter in case.operation.headers)
