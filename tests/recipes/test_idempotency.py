@@ -237,6 +237,13 @@ class TestFailures:
             db.run(REQUESTS.run(command(), hasty(), answer))
         assert db.run(account_of("eve")) is None
 
+    def test_a_plan_leaves_room_for_the_record_in_its_transaction(self, db: Session) -> None:
+        writes = [book(Entry(name="ada", entry_id=f"e{number}", amount=1)) for number in range(100)]
+        with pytest.raises(OperationError, match="1 to 100 actions, not 101"):
+            db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes), answer))
+        db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes[:99]), answer))
+        assert len(booked(db)) == 99
+
     def test_a_plan_may_handle_the_errors_of_its_reads(self, db: Session) -> None:
         def tolerant() -> Procedure[Plan[Account]]:
             try:

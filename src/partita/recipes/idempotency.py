@@ -181,7 +181,7 @@ class Idempotency(Generic[Record]):
         given = answer(planned.result)
         remember = self._claim(command, given)
         try:
-            yield from _Once((*planned.actions, remember))
+            yield from _Once(transact(*planned.actions, remember).actions)
         except TransactionCancelled as cancelled:
             first = cancelled.reasons[-1].error
             if first is not None:

@@ -1,0 +1,49 @@
+"""Who knows one service knows all: each has the same files, and imports point one way."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.req("X11")
+
+FOLDERS = sorted(path.parent for path in Path("src/partita_services").resolve().glob("*/__init__.py"))
+
+BELOW: dict[str, tuple[str, ...]] = {
+    "model": ("handlers", "http", "bootstrap"),
+    "handlers": ("http", "bootstrap"),
+    "http": ("bootstrap",),
+    "bootstrap": (),
+}
+"""Each file of a service, and those that it must not know."""
+
+
+def imported(module: Path) -> set[str]:
+    """What a module imports when it is imported itself."""
+    names: set[str] = set()
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names
+
+
+def test_there_are_services() -> None:
+    assert FOLDERS
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("module", BELOW)
+def test_a_service_has_the_file_and_it_looks_only_upwards(folder: Path, module: str) -> None:
+    names = imported(folder / f"{module}.py")
+    assert [other for other in BELOW[module] if f"partita_services.{folder.name}.{other}" in names] == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("module", ["model", "handlers"])
+def test_what_a_service_is_about_knows_neither_http_nor_a_store(folder: Path, module: str) -> None:
+    packages = {".".join(name.split(".")[:2]) for name in imported(folder / f"{module}.py")}
+    assert packages & {"fastapi", "starlette", "partita.http", "partita.store"} == set()
