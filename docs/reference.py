@@ -6,7 +6,15 @@ import inspect
 from importlib import import_module
 from pathlib import Path
 
-MODULES = ("partita", "partita.maintenance", "partita.expressions", "partita.store", "partita.testing")
+MODULES = (
+    "partita",
+    "partita.maintenance",
+    "partita.change",
+    "partita.change.lake",
+    "partita.expressions",
+    "partita.store",
+    "partita.testing",
+)
 PAGE = Path(__file__).with_name("reference.md")
 
 

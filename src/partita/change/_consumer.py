@@ -52,27 +52,32 @@ class Consumer:
         """
         return len(self._step().changes) if self._known() else self._load(None)
 
-    def catch_up(self) -> int:
-        """Step until everything that is there was read, and say how many changes that were.
+    def catch_up(self, progress: Callable[[int], object] | None = None) -> int:
+        """Step until everything that is there was read, and say how many changes that were; `progress` gets each count.
 
         Raises:
             RebuildRequired: changes were missed; `rebuild` helps.
         """
         count = 0 if self._known() else self._load(None)
-        while True:
+        more = True
+        while more:
             batch = self._step()
+            more = batch.more
             count += len(batch.changes)
-            if not batch.more:
-                return count
+            if progress is not None:
+                progress(len(batch.changes))
+        return count
 
     def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:
-        """Step until `stop` is set; `idle` is called when there is nothing more to read, and waits as long as it likes.
+        """Step until `stop` is set; `idle` is called when all was read, and waits as long as it likes.
 
         Raises:
             RebuildRequired: changes were missed; `rebuild` helps.
         """
         while not stop.is_set():
-            if self.step() == 0:
+            if not self._known():
+                self._load(None)
+            elif not self._step().more:
                 idle()
 
     def lag(self) -> Lag:

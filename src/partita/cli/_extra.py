@@ -1,8 +1,8 @@
-"""Commands that need the packages of the extra `serve`."""
+"""Commands that need the packages of an extra."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib.util import find_spec
 from typing import Final, ParamSpec, TypeVar
@@ -12,17 +12,35 @@ import click
 P = ParamSpec("P")
 R = TypeVar("R")
 
-PACKAGES: Final = ("fastapi", "jinja2", "jwt", "uvicorn")
+PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "lake": ("deltalake", "pyarrow"),
+    "serve": ("fastapi", "jinja2", "jwt", "uvicorn"),
+}
 
 
-def needs_serve(command: Callable[P, R]) -> Callable[P, R]:
-    """Make a command say what to install where the extra is missing."""
+def require(extra: str) -> None:
+    """Say what to install where the extra is missing."""
+    if missing := [package for package in PACKAGES[extra] if find_spec(package) is None]:
+        message = f"{', '.join(missing)} not installed. Install the extra: pip install 'partita[{extra}]'"
+        raise click.ClickException(message)
+
+
+def _needs(extra: str, command: Callable[P, R]) -> Callable[P, R]:
+    """The command, which first says what to install where the extra is missing."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        if missing := [package for package in PACKAGES if find_spec(package) is None]:
-            message = f"{', '.join(missing)} not installed. Install the extra: pip install 'partita[serve]'"
-            raise click.ClickException(message)
+        require(extra)
         return command(*args, **kwargs)
 
     return run
+
+
+def needs_serve(command: Callable[P, R]) -> Callable[P, R]:
+    """Make a command say what to install where the extra `serve` is missing."""
+    return _needs("serve", command)
+
+
+def needs_lake(command: Callable[P, R]) -> Callable[P, R]:
+    """Make a command say what to install where the extra `lake` is missing."""
+    return _needs("lake", command)

@@ -35,10 +35,10 @@ def projecting(services: Sequence[Service], store: Store, data: DataFolder) -> I
 
 
 @contextmanager
-def following(consumers: Iterable[Consumer]) -> Iterator[None]:
+def following(consumers: Iterable[Consumer], *, poll_seconds: float = POLL_SECONDS) -> Iterator[None]:
     """Run consumers, each in a thread, until the block ends; the batch of each is finished."""
     stop = threading.Event()
-    threads = [threading.Thread(target=_follow, args=(consumer, stop)) for consumer in consumers]
+    threads = [threading.Thread(target=_follow, args=(consumer, stop, poll_seconds)) for consumer in consumers]
     for thread in threads:
         thread.start()
     try:
@@ -49,18 +49,18 @@ def following(consumers: Iterable[Consumer]) -> Iterator[None]:
             thread.join()
 
 
-def _follow(consumer: Consumer, stop: threading.Event) -> None:
+def _follow(consumer: Consumer, stop: threading.Event, poll_seconds: float) -> None:
     """Read on, also after trouble: a consumer is where its sink is, and how far behind is for all to see."""
     while not stop.is_set():
         try:
-            _run_or_rebuild(consumer, stop)
+            _run_or_rebuild(consumer, stop, poll_seconds)
         except PartitaError:
             logger.exception("A change stream cannot be read, and is tried again.")
             stop.wait(RETRY_SECONDS)
 
 
-def _run_or_rebuild(consumer: Consumer, stop: threading.Event) -> None:
+def _run_or_rebuild(consumer: Consumer, stop: threading.Event, poll_seconds: float) -> None:
     try:
-        consumer.run(stop, lambda: stop.wait(POLL_SECONDS))
+        consumer.run(stop, lambda: stop.wait(poll_seconds))
     except RebuildRequired:
         consumer.rebuild()

@@ -7,10 +7,12 @@ from typing import Any
 import click
 
 from partita.cli._backup import backup
+from partita.cli._cdc import cdc
 from partita.cli._check import check
 from partita.cli._completion import completion
 from partita.cli._cost import cost
 from partita.cli._explain import explain
+from partita.cli._lake import lake
 from partita.cli._migrate import migrate
 from partita.cli._patterns import patterns
 from partita.cli._schema import schema
@@ -48,5 +50,5 @@ def main() -> None:
     """Run and look into services that are built on Partita."""
 
 
-for command in (serve, patterns, explain, cost, seed, token, schema, migrate, backup, check, completion):
+for command in (serve, patterns, explain, cost, seed, token, schema, migrate, cdc, lake, backup, check, completion):
     main.add_command(command)

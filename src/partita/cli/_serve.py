@@ -6,14 +6,17 @@ import signal
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from partita import AsyncSession, Session
+from partita.cli._cdc import filling
 from partita.cli._data import DataFolder, data_option
 from partita.cli._extra import needs_serve
 from partita.cli._follow import projecting
+from partita.cli._lake import lake_option
 from partita.cli._seed import plant
 from partita.cli._services import services_argument
 from partita.errors import TableNotFound
@@ -52,6 +55,7 @@ def _embedded_only(context: click.Context, parameter: click.Parameter, value: st
     metavar="URL",
     help="Where the data is. Only the embedded database for now.",
 )
+@lake_option(required=False)
 @click.option("--no-seed", is_flag=True, help="No sample data on the first start.")
 @click.option(
     "--issuer",
@@ -75,6 +79,7 @@ def serve(
     port: int,
     issuer: str | None,
     audience: str | None,
+    lake: Path | None,
     *,
     no_seed: bool,
 ) -> None:
@@ -89,7 +94,7 @@ def serve(
         banner = _banner(services, data, listener, issuer)
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
-        with projecting(services, store, data) as projected:
+        with projecting(services, store, data) as projected, filling(lake, services, store):
             _run(build_app(services, session, verifier, projected=projected), listener, banner)
     click.echo("Stopped.")
 

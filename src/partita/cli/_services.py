@@ -68,3 +68,6 @@ services_argument = click.argument(
     "services", nargs=-1, type=ServiceName(), metavar="[SERVICE]...", callback=_all_if_none
 )
 """The services that a command is about; all that are installed where none is named."""
+
+service_argument = click.argument("service", type=ServiceName(), metavar="SERVICE")
+"""The one service that a command is about."""

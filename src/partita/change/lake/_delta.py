@@ -29,7 +29,7 @@ class LakeTable:
     def positions(self) -> Mapping[str, int]:
         """Where it is; empty before the first load."""
         if self._positions is None:
-            self._positions = self._read_positions()
+            self._positions = _positions(self._delta)
         return self._positions
 
     @property
@@ -77,12 +77,18 @@ class LakeTable:
             self._delta.optimize.compact(commit_properties=_carrying(positions))
             self._delta.vacuum(dry_run=False)
 
-    def _read_positions(self) -> dict[str, int]:
-        # Commits of other programs, such as an optimization, carry none.
-        for entry in self._delta.history():
-            if _POSITIONS in entry:
-                return msgspec.json.decode(entry[_POSITIONS], type=dict[str, int])
-        return {}
+
+def positions_in(path: Path) -> dict[str, int]:
+    """Where the Delta table at a path is; empty if there is none, or it was never loaded."""
+    return _positions(DeltaTable(path)) if DeltaTable.is_deltatable(str(path)) else {}
+
+
+def _positions(delta: DeltaTable) -> dict[str, int]:
+    # Commits of other programs, such as an optimization, carry none.
+    for entry in delta.history():
+        if _POSITIONS in entry:
+            return msgspec.json.decode(entry[_POSITIONS], type=dict[str, int])
+    return {}
 
 
 def _carrying(positions: Mapping[str, int]) -> CommitProperties:

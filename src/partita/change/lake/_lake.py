@@ -21,11 +21,13 @@ from partita._entity import EntitySchema
 from partita._table import Table
 from partita.change._change import Change
 from partita.change._snapshot import Snapshot
+from partita.change._stream import ChangeStream, Lag
 from partita.change.lake._columns import Column, columns_of, fitted, json_text
-from partita.change.lake._delta import LakeTable
+from partita.change.lake._delta import LakeTable, positions_in
 from partita.change.lake._lock import FolderLock
 from partita.change.lake._rows import CURRENT, LOG, Row, batch_of, row_of, schema_of_own
 from partita.recipes._naming import snake
+from partita.store._interface import Store
 
 LOG_FOLDER: Final = "changes"
 CURRENT_FOLDER: Final = "current"
@@ -138,6 +140,16 @@ class Lake:
                 yield batch_of(own, LOG, part.in_log, self._log_schema)
         if undeclared := [row for row in rows if row.change.schema is None]:
             yield batch_of(undeclared, LOG, (), self._log_schema)
+
+
+def lake_lag(folder: str | Path, table: Table, store: Store, now: float) -> Lag | None:
+    """How far the lake of a table is behind, whoever fills it; None where it was never filled.
+
+    Raises:
+        RebuildRequired: changes were missed.
+    """
+    positions = positions_in(Path(folder) / table.name / LOG_FOLDER)
+    return ChangeStream(store, table).lag(positions, now) if positions else None
 
 
 def in_lake(schema: EntitySchema[Any]) -> bool:
