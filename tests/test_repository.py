@@ -49,9 +49,7 @@ def constraints() -> list[str]:
 
 
 def test_no_tracked_file_names_a_package_registry() -> None:
-    named = [
-        (name, host) for name, text in tracked_texts().items() for host in REGISTRY_HOSTS if host in text
-    ]
+    named = [(name, host) for name, text in tracked_texts().items() for host in REGISTRY_HOSTS if host in text]
     assert named == []
 
 

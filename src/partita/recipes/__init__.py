@@ -1,1 +1,16 @@
-"""Recipes: reusable parts of a model, each with a guarantee, a cost and a page in the documentation."""
+"""Recipes: reusable parts of a model, each with a guarantee, a cost and a page in the documentation.
+
+Each is a module of its own, and is imported by its name: `from partita.recipes.idempotency import Idempotency`.
+
+| module | what it keeps right |
+| --- | --- |
+| `versioned`, `migrations`, `snapshots`, `backfill` | data with its schema's version and its last write |
+| `history` | write-once versions, of which one is open, at any instant |
+| `idempotency` | a command, its effect and its answer, once |
+| `lifecycle` | the states of an item and the moves between them |
+| `counter` | a number between its floor and its limit |
+| `unique` | a field whose value no two entities share |
+| `audit` | a trail that never breaks its host |
+| `web_sessions` | browser sessions by the hash of their id |
+| `leases` | who holds a thing, with a number that only rises |
+"""
