@@ -59,6 +59,8 @@ class Service(Struct, frozen=True):
     router: Callable[[], APIRouter]
     """Gives the routes of its API, which is served under `/<name>/api`."""
     seed: Seed | None = None
+    examples: Callable[[float], Sequence[Operation[Any]]] | None = None
+    """Gives operations on the sample data, to measure access patterns with that need more than a sample's fields."""
     pages: Path | None = None
     """The folder of its pages, which are served under `/<name>/`."""
     projection: Projection | None = None

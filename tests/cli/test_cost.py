@@ -8,6 +8,7 @@ from typing import ClassVar
 import click
 import pytest
 from fastapi import APIRouter
+from msgspec.structs import replace
 from tests.cli.conftest import Run
 
 from partita import (
@@ -47,13 +48,19 @@ def test_every_pattern_is_within_its_budget(run: Run) -> None:
     assert {row["verdict"] for row in measured.values()} == {"within"}
     assert measured["completed_tasks"]["index"] == "GSI1"
     writes = {name: row["measured"]["write"] for name, row in measured.items() if row["kind"] == "write"}
-    assert writes == {"save_user": 1, "create_task": 5, "update_task": 9, "delete_task": 5}
+    assert writes == {
+        "save_user": 6,
+        "create_task": 5,
+        "update_task": 9,
+        "delete_task": 5,
+        "delete_completed_task": 5,
+    }
 
 
 def test_the_table_has_a_line_for_each(run: Run) -> None:
     lines = run("cost", "todo").output.splitlines()
     assert [line.split()[0] for line in lines[2:]] == list(TABLE.patterns)
-    assert lines[2].split() == ["user_by_id", "get", "-", "0.5", "RCU", "0.5", "RCU", "within"]
+    assert lines[3].split() == ["user_by_id", "get", "-", "0.5", "RCU", "0.5", "RCU", "within"]
 
 
 # A service whose patterns are over, within and without a budget, and some that the samples cannot serve.
@@ -108,6 +115,7 @@ def books_about(subject: str) -> Query[Book]:
 
 SAMPLES = (Book(isbn="1", language="en", title="Emma"), Book(isbn="2", language="de", title="Faust"))
 LIBRARY = Service("books", "Books", "", (BOOKS,), APIRouter, lambda _: [insert(book) for book in SAMPLES])
+EXPLAINED = replace(LIBRARY, examples=lambda _: [books_about("e")])
 
 
 def test_each_pattern_is_measured_with_the_sample_data() -> None:
@@ -121,6 +129,12 @@ def test_each_pattern_is_measured_with_the_sample_data() -> None:
         "drop_book": (None, Budget(0, 2), "within"),
         "books_about": (None, None, "not measured"),
     }
+
+
+def test_an_example_tells_what_the_samples_do_not() -> None:
+    measured = {row.pattern: (row.index, row.measured, row.verdict) for row in measure(EXPLAINED)}
+    assert measured["books_about"] == ("GSI1", Budget(0.5, 0), "within")
+    assert measured["book_by_isbn"] == (None, Budget(0.5, 0), "over")
 
 
 def test_going_over_a_budget_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

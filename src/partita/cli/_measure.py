@@ -8,6 +8,8 @@
 | `Versioned` data, or its `last_write` | that of the fullest sample |
 | an entity, for a create | the fullest sample, before it is stored |
 | an entity, for another write | the fullest sample with all other fields changed, so that every index entry moves |
+
+A pattern among the service's `examples` is measured with that operation instead.
 """
 
 from __future__ import annotations
@@ -55,10 +57,13 @@ def _measure(pattern: Pattern, service: Service) -> Measurement:
     with EmbeddedStore(":memory:") as store:
         session = Session(store)
         session.create_tables(service.tables)
-        steps = service.seed(time.time()) if service.seed else ()
+        now = time.time()
+        steps = service.seed(now) if service.seed else ()
         samples = _Samples([session.run(step) for step in steps])
+        examples = {example.pattern: example for example in (service.examples(now) if service.examples else ())}
+        example = examples.get(pattern)
         try:
-            index, measured = _run(pattern, samples, session)
+            index, measured = _consumed(session, example) if example else _run(pattern, samples, session)
         except _NoSample:
             index, measured = pattern.index, None
     verdict = _verdict(pattern.budget, measured)

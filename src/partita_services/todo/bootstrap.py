@@ -6,11 +6,28 @@ import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from partita import Procedure, Put, Ulids
+from partita import Operation, Procedure, Put, Ulids, f
+from partita.recipes.idempotency import Command
 from partita.service import Projection, Service
-from partita_services.todo.model import TABLE, USERS, Priority, Status, Task, User, create_task
+from partita_services.todo.model import (
+    REQUESTS,
+    TABLE,
+    USERS,
+    Priority,
+    Status,
+    Task,
+    User,
+    claim_on,
+    create_task,
+    delete_completed_task,
+    overdue_tasks,
+    save_user,
+    tasks_by_ids,
+    tasks_matching,
+    tasks_with_status,
+)
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -67,15 +84,29 @@ _SAMPLES: Final = (
 
 def seed(now: float) -> Sequence[Procedure[User] | Put[Task]]:
     """A user with some weeks of tasks behind and before them; their identifiers are always the same."""
-    user = User(
-        user_id=SAMPLE_USER,
-        email="demo@example.com",
-        name="Demo Reader",
-        created_at=int(now) - 60 * _DAY,
-        updated_at=int(now) - 60 * _DAY,
-    )
     tasks = (create_task(_task(number, sample, int(now))) for number, sample in enumerate(_SAMPLES))
-    return [USERS.insert(user).run(), *tasks]
+    return [USERS.insert(_user(now)).run(), *tasks]
+
+
+def examples(now: float) -> Sequence[Operation[Any]]:
+    """What the sample user may ask for that no field of a sample says."""
+    tasks = [step.entity for step in seed(now) if isinstance(step, Put)]
+    completed = next(task for task in tasks if task.status is Status.COMPLETED)
+    user = _user(now).model_copy(update={"version": 1})
+    return [
+        REQUESTS.record(Command(SAMPLE_USER, "key", "")).consistent(),
+        overdue_tasks(SAMPLE_USER, datetime.fromtimestamp(now, UTC).date()),
+        tasks_matching(tasks_with_status(SAMPLE_USER, Status.PENDING), f(Task.priority).eq(Priority.HIGH)),
+        tasks_by_ids(SAMPLE_USER, [task.task_id for task in tasks]),
+        claim_on("email", user.email),
+        save_user(USERS.update(user, f(User.email).set("reader@example.com"))),
+        delete_completed_task(completed),
+    ]
+
+
+def _user(now: float) -> User:
+    since = int(now) - 60 * _DAY
+    return User(user_id=SAMPLE_USER, email="demo@example.com", name="Demo Reader", created_at=since, updated_at=since)
 
 
 def _task(number: int, sample: _Sample, now: int) -> Task:
@@ -117,6 +148,7 @@ SERVICE: Final = Service(
     tables=(TABLE,),
     router=_router,
     seed=seed,
+    examples=examples,
     pages=Path(__file__).parent / "pages",
     projection=Projection(TABLE, _projection),
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from partita.http import (
     CurrentCaller,
@@ -39,7 +40,9 @@ _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
 MAX_BULK: Final = 100
 
 TaskId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
-TimeZone = Annotated[Zone | None, Header(alias="X-Time-Zone", description="the caller's, to tell which day it is")]
+TimeZone = Annotated[
+    Zone | SkipJsonSchema[None], Header(alias="X-Time-Zone", description="the caller's, to tell which day it is")
+]
 Keep = Annotated[int | None, Depends(keep_completed)]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 

@@ -1,0 +1,310 @@
+"""Counts and search follow the change stream: equal to the truth whatever happened, and as far behind as they say."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import apsw
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partita import EmbeddedStore, Session, delete
+from partita.change import Change, Consumer
+from partita.errors import ItemMissing
+from partita.http import Caller, Identity, Role
+from partita.recipes.idempotency import Answer, Command
+from partita.service import Projected
+from partita.testing import Crash, FakeClock
+from partita_services.todo.bulk import change_status, delete_completed
+from partita_services.todo.changes import TaskChange, TaskDraft
+from partita_services.todo.handlers import Profile, add_task, change_task, write_user
+from partita_services.todo.model import (
+    REQUESTS,
+    TABLE,
+    Priority,
+    Status,
+    Task,
+    create_task,
+    task_by_id,
+    tasks_of_user,
+)
+from partita_services.todo.projection import NO_PRIORITY, Counts, TaskProjection
+
+USERS = ("ann", "bob", "eve")
+WORDS = ("water", "plants", "invoice", "Zürich", "visit", "F#")
+
+
+def task(task_id: str, title: str = "a", user_id: str = "ann", **fields: Any) -> Task:
+    return Task(user_id=user_id, task_id=task_id, title=title, created_at=1, updated_at=1, **fields)
+
+
+def recounted(tasks: Sequence[Task]) -> Counts:
+    statuses = Counter(found.status for found in tasks)
+    priorities = Counter(found.priority or NO_PRIORITY for found in tasks)
+    return Counts(
+        by_status={status: statuses[status] for status in Status},
+        by_priority={str(value): priorities[value] for value in (*Priority, NO_PRIORITY)},
+    )
+
+
+class _MortalProjection(TaskProjection):
+    """A projection whose process dies at random moments: before, in the middle of, and after a commit."""
+
+    def __init__(self, path: Path, chance: random.Random) -> None:
+        super().__init__(path)
+        whole = self._apply
+
+        def apply(connection: apsw.Connection, change: Change) -> None:
+            if chance.random() < 0.002:
+                raise Crash("in the middle of a batch")
+            whole(connection, change)
+
+        self._apply = apply
+        self._chance = chance
+
+    def apply(self, batch: Sequence[Change], positions: Any) -> None:
+        if self._chance.random() < 0.05:
+            raise Crash("before the commit")
+        super().apply(batch, positions)
+        if self._chance.random() < 0.05:
+            raise Crash("after the commit")
+
+
+class _Play:
+    """Random work of some users on their tasks."""
+
+    def __init__(self, db: Session, clock: FakeClock, chance: random.Random) -> None:
+        self.db = db
+        self.clock = clock
+        self.chance = chance
+        self.ids = {user_id: list[str]() for user_id in USERS}
+
+    def step(self, number: int) -> None:
+        user_id = self.chance.choice(USERS)
+        known = self.ids[user_id]
+        now = int(self.clock())
+        kind = self.chance.choices(("create", "change", "delete", "many", "purge", "time"), (40, 40, 14, 2, 1, 3))[0]
+        if kind == "create" or not known:
+            self.db.run(create_task(task(f"t{number:06}", self._title(), user_id, **self._fields())))
+            known.append(f"t{number:06}")
+        elif kind == "change":
+            with suppress(ItemMissing):  # expired or purged
+                self.db.run(change_task(user_id, self.chance.choice(known), self._change(), now, keep=60))
+        elif kind == "delete":
+            self.db.run(delete(task_by_id(user_id, known.pop(self.chance.randrange(len(known))))))
+        elif kind == "many":
+            wanted = self.chance.sample(known, min(5, len(known)))
+            self.db.run(change_status(user_id, wanted, self.chance.choice(list(Status)), now, keep=60))
+        elif kind == "purge":
+            self.db.run(delete_completed(user_id))
+        else:
+            self.clock.advance(20)
+            assert isinstance(self.db.store, EmbeddedStore)
+            self.db.store.sweep()
+
+    def _title(self) -> str:
+        return " ".join(self.chance.sample(WORDS, 2))
+
+    def _fields(self) -> dict[str, Any]:
+        priority = self.chance.choice([None, *Priority])
+        return {"status": self.chance.choice(list(Status)), "priority": priority}
+
+    def _change(self) -> TaskChange:
+        priority = self.chance.choice([None, *Priority])
+        return {"title": self._title(), "status": self.chance.choice(list(Status)), "priority": priority}
+
+
+@pytest.mark.req("T16", "T17", "T20")
+def test_counts_and_search_equal_the_truth_after_any_work_and_any_death(
+    partita_store: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path
+) -> None:
+    chance = random.Random(16)
+    db = Session(partita_store, clock=fake_clock)
+    db.create_tables([TABLE])
+    play = _Play(db, fake_clock, chance)
+    deaths = 0
+    number = 0
+    while number < 10_000:
+        with closing(_MortalProjection(tmp_path / "projection.db", chance)) as sink:
+            consumer = Consumer(partita_store, TABLE, sink, batch=chance.choice((1, 7, 100)), clock=fake_clock)
+            try:
+                while number < 10_000:
+                    for _ in range(chance.randint(1, 60)):
+                        play.step(number)
+                        number += 1
+                    consumer.step()
+            except Crash:
+                deaths += 1
+    fake_clock.advance(61)
+    partita_store.sweep()
+    with closing(TaskProjection(tmp_path / "projection.db")) as sink:
+        Consumer(partita_store, TABLE, sink, clock=fake_clock).catch_up()
+        stored = {user_id: db.run(tasks_of_user(user_id).walk(max_items=100_000)).items for user_id in USERS}
+        assert [sink.counts(user_id) for user_id in USERS] == [recounted(stored[user_id]) for user_id in USERS]
+        assert sink.counts() == recounted([found for tasks in stored.values() for found in tasks])
+        for word in WORDS:
+            for user_id in USERS:
+                has = {found.task_id for found in stored[user_id] if word in found.title.split()}
+                assert set(sink.search(user_id, word, 100_000)) == has
+        assert sink.set_aside() == []
+    assert deaths > 20
+    assert sum(map(len, stored.values())) > 100
+
+
+@pytest.fixture
+def kept(partita_db: Session, projected: Projected) -> TaskProjection:
+    """A projection of the store of `partita_db`; `catch_up` it after writing."""
+    sink: TaskProjection = projected.sink
+    return sink
+
+
+@pytest.mark.req("T16", "T17")
+def test_nobody_has_no_tasks(kept: TaskProjection) -> None:
+    assert kept.counts("ann") == kept.counts() == recounted([])
+
+
+@pytest.mark.req("T52")
+def test_every_entity_is_read_and_tasks_alone_are_counted(
+    kept: TaskProjection, partita_db: Session, projected: Projected
+) -> None:
+    partita_db.run(write_user("ann", Profile(email="ann@example.com", name="Ann"), now=1))
+    plan = add_task("ann", TaskDraft(title="a", priority=Priority.HIGH), now=1)
+    partita_db.run(REQUESTS.run(Command("ann", "key", "f"), plan, Answer.of))
+    assert projected.consumer.catch_up() == 4  # user, claim, task, request
+    assert kept.counts() == recounted([plan.result])
+    assert kept.set_aside() == []
+
+
+@pytest.mark.req("T20")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("invoice", "t1 t3 t2"),
+        ("Invoice", "t1 t3 t2"),
+        ("inv", "t1 t3 t2"),
+        ("invoice march", "t2"),
+        ("march inv", "t2"),
+        ("inv march", ""),  # only the last word may be a beginning
+        ("zurich", "t4"),
+        ("ZÜRICH", "t4"),
+        ("c#", "t5"),
+        ("nothing", ""),
+        ("", ""),
+        (" -!*\"'() ", ""),
+        ("owner", ""),
+        ("invoice OR plants", ""),
+        ("NEAR(invoice march)", ""),
+        ("title:invoice", ""),
+    ],
+)
+def test_search_finds_words_and_beginnings_best_first(
+    text: str, expected: str, kept: TaskProjection, partita_db: Session, projected: Projected
+) -> None:
+    tasks = (
+        task("t1", "Invoice"),
+        task("t2", "Write to Petra", description="the invoice of March is missing, and so is the one of May"),
+        task("t3", "Send the invoice to the landlord"),
+        task("t4", "Train to Zürich"),
+        task("t5", "Learn C#"),
+        task("t6", "Invoice", "bob"),
+    )
+    for each in tasks:
+        partita_db.run(create_task(each))
+    projected.consumer.catch_up()
+    assert " ".join(kept.search("ann", text, 10)) == expected
+
+
+@pytest.mark.req("T20")
+def test_search_follows_changes_and_deletions(kept: TaskProjection, partita_db: Session, projected: Projected) -> None:
+    partita_db.run(create_task(task("t1", "water the plants")))
+    projected.consumer.catch_up()
+    partita_db.run(change_task("ann", "t1", {"title": "feed the cat"}, now=2))
+    projected.consumer.catch_up()
+    assert (kept.search("ann", "plants", 9), kept.search("ann", "cat", 9)) == ([], ["t1"])
+    partita_db.run(delete(task_by_id("ann", "t1")))
+    projected.consumer.catch_up()
+    assert (kept.search("ann", "cat", 9), kept.counts("ann")) == ([], recounted([]))
+
+
+@pytest.mark.req("T20")
+def test_no_text_breaks_the_search(tmp_path: Path) -> None:
+    with closing(TaskProjection(tmp_path / "projection.db")) as sink:
+
+        @given(st.text(), st.text(min_size=1))
+        def finds_nothing(text: str, user_id: str) -> None:
+            assert sink.search(user_id, text, 10) == []
+
+        finds_nothing()
+
+
+async def found(api: httpx.AsyncClient, query: str) -> dict[str, Any]:
+    answer = await api.get(f"/tasks/search?{query}")
+    assert answer.status_code == 200, answer.text
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+@pytest.mark.req("T20", "T15", "X06")
+async def test_a_search_is_paged_and_its_cursor_is_its_own(
+    api: httpx.AsyncClient, projected: Projected, identity: Identity
+) -> None:
+    made = [(await api.post("/tasks", json={"title": "water"})).json()["task_id"] for _ in range(5)]
+    projected.consumer.catch_up()
+    first = await found(api, "q=water&limit=2")
+    second = await found(api, f"q=water&limit=2&cursor={first['next_cursor']}")
+    third = await found(api, f"q=water&limit=2&cursor={second['next_cursor']}")
+    assert third["next_cursor"] is None
+    items = [*first["items"], *second["items"], *third["items"]]
+    assert sorted(item["task_id"] for item in items) == sorted(made)
+    foreign = {"Authorization": f"Bearer {identity.token(Caller('bob'))}"}
+    attempts = [
+        await api.get(f"/tasks/search?q=plants&cursor={first['next_cursor']}"),
+        await api.get(f"/tasks/search?q=water&cursor={first['next_cursor']}", headers=foreign),
+        await api.get(f"/tasks?cursor={first['next_cursor']}"),
+    ]
+    assert [(answer.status_code, answer.json()["code"]) for answer in attempts] == [(400, "invalid_cursor")] * 3
+
+
+@pytest.mark.req("T16", "T17", "T20")
+async def test_answers_say_how_far_behind_they_are(
+    api: httpx.AsyncClient, projected: Projected, fake_clock: FakeClock
+) -> None:
+    projected.consumer.catch_up()
+    made = (await api.post("/tasks", json={"title": "water", "priority": "low"})).json()
+    fake_clock.advance(2.5)
+    await api.post("/tasks", json={"title": "water"})
+    counts = (await api.get("/tasks/counts")).json()
+    assert (counts["by_status"]["pending"], counts["behind"]) == (0, {"records": 2, "seconds": 2.5})
+    assert (await found(api, "q=water"))["behind"] == {"records": 2, "seconds": 2.5}
+    projected.consumer.catch_up()
+    await api.delete(f"/tasks/{made['task_id']}")
+    search = await found(api, "q=water")
+    assert [item["title"] for item in search["items"]] == ["water"]  # what is gone is not shown
+    assert search["behind"] == {"records": 1, "seconds": 0}
+    counts = (await api.get("/tasks/counts")).json()
+    assert counts["by_status"] == {"pending": 2, "in_progress": 0, "completed": 0, "cancelled": 0}
+    assert counts["by_priority"] == {"urgent": 0, "high": 0, "medium": 0, "low": 1, "none": 1}
+
+
+@pytest.mark.req("T16", "T17", "X03")
+async def test_the_counts_of_all_users_are_for_operators(
+    api: httpx.AsyncClient, projected: Projected, identity: Identity
+) -> None:
+    for user_id in USERS:
+        token = identity.token(Caller(user_id), timedelta(days=1))
+        await api.post("/tasks", json={"title": "a"}, headers={"Authorization": f"Bearer {token}"})
+    projected.consumer.catch_up()
+    refused = await api.get("/tasks/counts?all_users=true")
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    operator = {"Authorization": f"Bearer {identity.token(Caller('ops', Role.OPERATOR))}"}
+    everybody = await api.get("/tasks/counts?all_users=true", headers=operator)
+    assert everybody.json()["by_status"]["pending"] == len(USERS)
+    assert (await api.get("/tasks/counts")).json()["by_status"]["pending"] == 1
