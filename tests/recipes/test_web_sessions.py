@@ -132,6 +132,13 @@ class TestLife:
         db.run(SESSIONS.end(OLD))
         assert user_of(db, OLD) is None
 
+    def test_a_logout_during_a_request_ends_that_request_too(self, db: Session, fake_clock: FakeClock) -> None:
+        db.run(SESSIONS.create(OLD, "ada"))
+        fake_clock.advance(TOUCH)
+        read_then_logout = iter([0, 1])
+        seen, _ = play(db, [SESSIONS.resolve(OLD), SESSIONS.end(OLD)], lambda _: next(read_then_logout))
+        assert seen is None
+
     def test_a_logout_during_a_request_is_not_undone_by_it(self, fake_clock: FakeClock) -> None:
         for choose in every_schedule():
             with empty_db(TABLES, fake_clock) as own:
