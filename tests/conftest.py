@@ -8,6 +8,8 @@ import pytest
 from hypothesis import settings
 from tests.referee import Referee, ministack
 
+from partita.store.remote import Credentials, RemoteStore
+
 # The same examples in every run, and as much time for each as a busy machine needs.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
@@ -17,15 +19,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--store",
         action="append",
-        choices=("embedded", "ministack"),
-        help="the stores that the contract suite runs on (may be repeated; default: embedded)",
+        choices=("embedded", "ministack", "remote"),
+        help="the stores that the contract suite runs on (may be repeated; default: embedded); "
+        "ministack is asked through boto3, and remote is our own client on it",
     )
 
 
 @pytest.fixture(scope="session")
-def referee(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Referee]:
+def ministack_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A second engine, independent of ours, started once."""
-    with ministack(tmp_path_factory.mktemp("ministack")) as endpoint:
-        referee = Referee(endpoint)
-        yield referee
-        referee.close()
+    with ministack(tmp_path_factory.mktemp("ministack")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def referee(ministack_url: str) -> Iterator[Referee]:
+    """The second engine, asked through boto3."""
+    referee = Referee(ministack_url)
+    yield referee
+    referee.close()
+
+
+@pytest.fixture(scope="session")
+def remote(ministack_url: str) -> Iterator[RemoteStore]:
+    """The second engine, asked through the remote store."""
+    with RemoteStore(ministack_url, credentials=Credentials("test", "test")) as store:
+        yield store

@@ -29,6 +29,7 @@ PartitaError
 │   ├── TokenInProgress         the first call with this token is still running
 │   ├── IdempotencyMismatch     an idempotency key came again with another request
 │   ├── IdempotencyInProgress   the first request with this idempotency key is still running
+│   ├── AccessDenied            the credentials are missing, wrong or expired, or do not allow the request
 │   ├── TableNotFound
 │   ├── TableInUse              the table exists already, or is being changed
 │   ├── StreamTrimmed           the position in the stream is older than what is kept
@@ -320,6 +321,13 @@ class IdempotencyInProgress(RequestError):
     hint = "Send the same request again a little later."
 
 
+class AccessDenied(RequestError):
+    """The credentials are missing, wrong or expired, or do not allow the request; nothing was written."""
+
+    code = "access_denied"
+    hint = "Check the credentials, and what their policy allows."
+
+
 class TableNotFound(RequestError):
     """The table or index does not exist."""
 
@@ -347,9 +355,16 @@ class RebuildRequired(StreamTrimmed):
 
 
 class Throttled(RequestError):
-    """Capacity was exceeded; the session retries these before it raises."""
+    """Capacity was exceeded; the session retries these before it raises.
+
+    `reasons` says which limit of which table or index, where the store tells.
+    """
 
     code = "throttled"
+
+    def __init__(self, message: str, *, reasons: Sequence[str] = (), hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.reasons = tuple(reasons)
 
 
 class Unprocessed(RequestError):

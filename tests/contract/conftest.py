@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
-from tests.contract.differences import KNOWN_REFEREE_DIFFERENCES
+from tests.contract.differences import HIDDEN_BY_THE_REMOTE_STORE, KNOWN_REFEREE_DIFFERENCES
 from tests.contract.table import Clock, MakeTable, Table
 from tests.referee import Referee
 
@@ -14,6 +15,7 @@ from partita.store._interface import Store
 from partita.store._requests import CreateTable
 from partita.store._schema import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
 from partita.store.embedded import EmbeddedStore
+from partita.store.remote import RemoteStore
 
 _names = count(1)
 
@@ -27,13 +29,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "[ministack" not in item.name or "tests/contract" not in item.nodeid:
+        store = re.search(r"\[(ministack|remote)\b", item.name)
+        if store is None or "tests/contract" not in item.nodeid:
             continue
         item.add_marker(pytest.mark.xdist_group("referee"))
-        case = item.name.replace("[ministack-", "[").replace("[ministack]", "")
+        case = item.name.replace(f"[{store[1]}-", "[").replace(f"[{store[1]}]", "")
         known = KNOWN_REFEREE_DIFFERENCES.get(item.path.name, {})
         reason = known.get(case) or known.get(case.partition("[")[0])
-        if reason is not None:
+        hidden = store[1] == "remote" and case in HIDDEN_BY_THE_REMOTE_STORE
+        if reason is not None and not hidden:
             item.add_marker(pytest.mark.xfail(reason=reason))
 
 
@@ -60,6 +64,11 @@ def sweep(clock: Clock, embedded_store: EmbeddedStore) -> Callable[[], int]:
 @pytest.fixture
 def ministack_store(referee: Referee) -> Referee:
     return referee
+
+
+@pytest.fixture
+def remote_store(remote: RemoteStore) -> RemoteStore:
+    return remote
 
 
 @pytest.fixture

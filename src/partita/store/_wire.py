@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
 
-from partita._values import Item, kind_of, number, number_text
+from partita._values import MAX_DIGITS, Item, kind_of, number, number_text
 from partita.expressions._render import Renderer
 from partita.store._requests import (
     BatchGetItem,
@@ -43,12 +44,23 @@ def wire_item(item: Item) -> Json:
 def plain_value(tagged: Json) -> Any:
     """The attribute value without its type tag."""
     ((kind, content),) = tagged.items()
-    return _PLAIN[kind](content)
+    return content if kind == "S" else _PLAIN[kind](content)
 
 
 def plain_item(item: Json) -> Item:
     """All attributes of an item without their type tags: the way back from `wire_item`."""
-    return {name: plain_value(value) for name, value in item.items()}
+    plain: Item = {}
+    for name, tagged in item.items():  # one loop without calls for texts, which most attributes are
+        ((kind, content),) = tagged.items()
+        plain[name] = content if kind == "S" else _PLAIN[kind](content)
+    return plain
+
+
+def _plain_number(text: str) -> int | Decimal:
+    digits = text[1:] if text[:1] == "-" else text
+    if len(digits) <= MAX_DIGITS and digits.isdigit() and digits.isascii():
+        return int(text)
+    return number(text)
 
 
 def _base64(value: bytes) -> str:
@@ -70,14 +82,14 @@ _CONTENTS: Final[dict[str, Callable[[Any], Any]]] = {
 
 _PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
     "S": str,
-    "N": number,
+    "N": _plain_number,
     "B": base64.b64decode,
     "BOOL": bool,
     "NULL": lambda _: None,
     "L": lambda content: [plain_value(element) for element in content],
     "M": plain_item,
     "SS": frozenset,
-    "NS": lambda content: frozenset(number(member) for member in content),
+    "NS": lambda content: frozenset(map(_plain_number, content)),
     "BS": lambda content: frozenset(base64.b64decode(member) for member in content),
 }
 
@@ -135,7 +147,7 @@ def _query(request: QueryTable) -> Json:
 
 def _scan(request: ScanTable) -> Json:
     parallel: Json = {"Segment": request.segment, "TotalSegments": request.segments}
-    return _page(request, parallel if request.segments > 1 else {}, Renderer())
+    return _page(request, {} if (request.segment, request.segments) == (0, 1) else parallel, Renderer())
 
 
 def _page(request: QueryTable | ScanTable, own: Json, renderer: Renderer) -> Json:

@@ -1,0 +1,133 @@
+"""Who signs: keys that are given, or those that botocore's chain finds and renews (profiles, SSO, roles, IMDS)."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from partita.errors import AccessDenied
+
+HINT = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, choose a profile, or give `credentials`."
+
+
+class Credentials(Struct, frozen=True, repr_omit_defaults=True):
+    """An access key. Its secret parts are in no `repr`, error or log."""
+
+    access_key: str
+    secret_key: str
+    session_token: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Credentials(access_key={self.access_key!r})"
+
+
+class CredentialSource(Protocol):
+    """Gives the credentials of the moment."""
+
+    def ready(self) -> Credentials | None:
+        """The credentials where they are at hand and valid for a while; never waits."""
+        ...
+
+    def load(self) -> Credentials:
+        """The credentials, renewed where that is due; may ask the network.
+
+        Raises:
+            AccessDenied: there are none.
+        """
+        ...
+
+    def forget(self) -> None:
+        """The endpoint takes these for expired: find new ones next time."""
+        ...
+
+
+class FixedCredentials:
+    """Credentials that were given; nobody renews them."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._credentials = credentials
+
+    def ready(self) -> Credentials:
+        """The credentials that were given."""
+        return self._credentials
+
+    def load(self) -> Credentials:
+        """The same."""
+        return self._credentials
+
+    def forget(self) -> None:
+        """There are no others."""
+
+
+class ChainCredentials:
+    """What botocore's chain finds, and renews before it expires.
+
+    `fallback` signs where the chain finds nothing: a local server wants a signature, whoever made it.
+    """
+
+    def __init__(self, profile: str | None, fallback: Credentials | None = None) -> None:
+        self._profile = profile
+        self._fallback = fallback
+        self._found: Any = None
+
+    def ready(self) -> Credentials | None:
+        """The credentials that were found, unless they are to be renewed."""
+        found = self._found
+        if found is None or (hasattr(found, "refresh_needed") and found.refresh_needed()):
+            return None
+        return _frozen(found)
+
+    def load(self) -> Credentials:
+        """Ask the chain.
+
+        Raises:
+            AccessDenied: it finds none, or cannot renew them.
+        """
+        from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - of the extra `aws`
+
+        try:
+            found = (
+                self._found or botocore_session(self._profile, is_local=self._fallback is not None).get_credentials()
+            )
+            credentials = _frozen(found) if found is not None else self._fallback
+        except BotoCoreError as error:
+            raise AccessDenied(f"The credentials cannot be loaded: {error}", hint=HINT) from error
+        if credentials is None:
+            raise AccessDenied("No credentials were found.", hint=HINT)
+        self._found = found if found is not None else _Frozen(credentials)
+        return credentials
+
+    def forget(self) -> None:
+        """Ask the whole chain again next time."""
+        self._found = None
+
+    def _ask_the_chain(self) -> Any:
+        return botocore_session(self._profile, is_local=self._fallback is not None).get_credentials()
+
+
+class _Frozen:
+    """The fallback in the shape of botocore's credentials."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        self.access_key = credentials.access_key
+        self.secret_key = credentials.secret_key
+        self.token = credentials.session_token
+
+    def get_frozen_credentials(self) -> _Frozen:
+        return self
+
+
+def _frozen(found: Any) -> Credentials:
+    frozen = found.get_frozen_credentials()
+    return Credentials(frozen.access_key, frozen.secret_key, frozen.token)
+
+
+def botocore_session(profile: str | None, *, is_local: bool = False) -> Any:
+    """A session of botocore's; for a server on this machine, one that does not ask the metadata service of EC2."""
+    from botocore.session import Session  # noqa: PLC0415 - of the extra `aws`
+
+    session = Session(profile=profile)
+    if is_local:
+        session.get_component("credential_provider").remove("iam-role")
+    return session

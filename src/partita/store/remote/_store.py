@@ -1,0 +1,207 @@
+"""The remote store: one core without input and output, driven by blocking calls or by `await`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from random import Random, SystemRandom
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias, TypeVar
+
+import msgspec
+
+from partita._clock import Clock, system_clock
+from partita.errors import StoreUnavailable
+from partita.store import _requests as rq
+from partita.store.remote import _items, _streams, _tables
+from partita.store.remote._attempts import Attempts
+from partita.store.remote._credentials import ChainCredentials, Credentials, CredentialSource, FixedCredentials
+from partita.store.remote._endpoints import ITEMS, endpoints_at, endpoints_of_region, is_local
+from partita.store.remote._failures import UNKNOWN
+from partita.store.remote._retry import RetryPolicy
+from partita.store.remote._steps import Pause, Step, Steps
+from partita.store.remote._streams import Iterators
+from partita.store.remote._transport import HttpCall, HttpTransport, Limits, Transport
+
+R = TypeVar("R")
+
+Handler: TypeAlias = Callable[[Attempts, Any], Steps[Any]]
+
+HANDLERS: Final[Mapping[type, Handler]] = {
+    rq.GetItem: _items.get_item,
+    rq.PutItem: _items.write_item,
+    rq.UpdateItem: _items.write_item,
+    rq.DeleteItem: _items.write_item,
+    rq.QueryTable: _items.read_page,
+    rq.ScanTable: _items.read_page,
+    rq.BatchGetItem: _items.batch_get,
+    rq.BatchWriteItem: _items.batch_write,
+    rq.TransactGetItems: _items.transact_get,
+    rq.CreateTable: _tables.create_table,
+    rq.DescribeTable: _tables.describe_table,
+    rq.DeleteTable: _tables.delete_table,
+    rq.ListTables: _tables.list_tables,
+    rq.CreateIndex: _tables.create_index,
+    rq.DeleteIndex: _tables.delete_index,
+    rq.SetTimeToLive: _tables.set_time_to_live,
+    rq.SetStream: _tables.set_stream,
+}
+
+ANYONE: Final = Credentials("local", "local")
+"""Signs for a server on this machine where there are no credentials."""
+
+
+def new_token() -> str:
+    """A client request token for a transaction that has none."""
+    return str(uuid.uuid4())
+
+
+class Outside(msgspec.Struct, frozen=True):
+    """What a store takes from the outside besides answers."""
+
+    clock: Clock = system_clock
+    random: Random = msgspec.field(default_factory=SystemRandom)
+    """Spreads retries."""
+    sleep: Callable[[float], None] | None = None
+    """Waits, instead of waiting in real time."""
+    tokens: Callable[[], str] = new_token
+    """Makes client request tokens."""
+
+
+class RemoteStore:
+    """DynamoDB in an AWS region, or anything that speaks its protocol at an endpoint.
+
+    Region, endpoint and credentials come from botocore's chain (environment, profiles, SSO, roles, IMDS) unless given.
+    """
+
+    def __init__(
+        self,
+        endpoint: str | None = None,
+        *,
+        region: str | None = None,
+        profile: str | None = None,
+        credentials: Credentials | CredentialSource | None = None,
+        limits: Limits | None = None,
+        transport: Transport | None = None,
+        outside: Outside | None = None,
+    ) -> None:
+        """Make a store; its first request connects.
+
+        Args:
+            endpoint: a URL, for example `http://127.0.0.1:8000`; by default that of the region on AWS.
+            region: for example `ap-southeast-2`.
+            profile: of the AWS configuration files.
+            credentials: by default what the chain finds.
+            limits: time-outs, connections and tries.
+            transport: how calls are sent; tests pass their own.
+            outside: time, chance and tokens; tests pass their own.
+
+        Raises:
+            OperationError: neither endpoint nor region is known, or the URL cannot be used.
+        """
+        endpoints = endpoints_at(endpoint, region) if endpoint else endpoints_of_region(region, profile)
+        limits, outside = limits or Limits(), outside or Outside()
+        self.endpoint = endpoints[ITEMS].url
+        self._credentials = _source(credentials, profile, fallback=ANYONE if is_local(endpoint) else None)
+        self._transport = transport or HttpTransport(limits, is_local=is_local(endpoint))
+        self._sleep = outside.sleep
+        self._attempts = Attempts(
+            endpoints, self._credentials, outside.clock, RetryPolicy(limits.tries, outside.random)
+        )
+        self._handlers = _handlers(outside.tokens, Iterators())
+
+    def __repr__(self) -> str:
+        return f"RemoteStore({self.endpoint!r})"
+
+    def execute(self, request: rq.Request[R]) -> R:
+        """Ask the endpoint; a write is durable when this returns.
+
+        Raises:
+            RequestError: it was refused and changed nothing. StoreUnavailable: whether it happened is unknown.
+        """
+        steps = self._steps(request)
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = self._take(step)
+                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        except msgspec.MsgspecError as error:
+            raise _unreadable(error) from error
+
+    async def execute_async(self, request: rq.Request[R]) -> R:
+        """The same, without blocking the event loop."""
+        steps = self._steps(request)
+        try:
+            step = next(steps)
+            while True:
+                try:
+                    answer = await self._take_async(step)
+                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(answer)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]
+        except msgspec.MsgspecError as error:
+            raise _unreadable(error) from error
+
+    def _steps(self, request: rq.Request[R]) -> Steps[R]:
+        handler = self._handlers.get(type(request))
+        if handler is None:
+            raise TypeError(f"{type(request).__name__} is no request that the store can answer.")
+        return handler(self._attempts, request)
+
+    def _take(self, step: Step) -> Any:
+        if isinstance(step, HttpCall):
+            return self._transport.send(step)
+        if isinstance(step, Pause):
+            return (self._sleep or time.sleep)(step.seconds)
+        return self._credentials.load()
+
+    async def _take_async(self, step: Step) -> Any:
+        if isinstance(step, HttpCall):
+            return await self._transport.send_async(step)
+        if isinstance(step, Pause):
+            return await asyncio.sleep(step.seconds) if self._sleep is None else self._sleep(step.seconds)
+        return await asyncio.to_thread(self._credentials.load)
+
+    def close(self) -> None:
+        """Close the connections. Closing twice does nothing."""
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _handlers(tokens: Callable[[], str], iterators: Iterators) -> Mapping[type, Handler]:
+    return {
+        **HANDLERS,
+        rq.TransactWriteItems: lambda attempts, request: _items.transact_write(attempts, request, tokens),
+        rq.DescribeStream: lambda attempts, request: _streams.describe_stream(attempts, request, iterators),
+        rq.ReadStream: lambda attempts, request: _streams.read_stream(attempts, request, iterators),
+    }
+
+
+def _source(
+    credentials: Credentials | CredentialSource | None, profile: str | None, fallback: Credentials | None
+) -> CredentialSource:
+    if credentials is None:
+        return ChainCredentials(profile, fallback)
+    return FixedCredentials(credentials) if isinstance(credentials, Credentials) else credentials
+
+
+def _unreadable(error: msgspec.MsgspecError) -> StoreUnavailable:
+    return StoreUnavailable(f"The store's answer cannot be read: {error}.", hint=UNKNOWN)
