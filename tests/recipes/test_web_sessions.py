@@ -318,7 +318,7 @@ class TestCost:
             ("LoginSession.resolve", 1, 0),
             ("LoginSession.resolve", 1, 2),
             ("LoginSession.resolve", 1, 0),
-            ("Transaction", 0, 6),
+            ("LoginSession.insert+LoginSession.delete", 0, 6),
             ("LoginSession.delete", 0, 2),
         ]
 

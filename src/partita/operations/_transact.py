@@ -43,6 +43,11 @@ class Transaction(Operation[None], frozen=True):
     actions: tuple[Action, ...]
     token: str | None = None
 
+    def default_name(self) -> str:
+        """The names of its writes, each once, where no access pattern was declared."""
+        names = dict.fromkeys(action.name for action in self.actions if isinstance(action, Operation))
+        return "+".join(names) or "Transaction"
+
     def request(self, context: Context) -> TransactWriteItems:
         """The request that is sent.
 
