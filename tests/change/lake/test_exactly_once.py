@@ -1,0 +1,155 @@
+"""The lake has each change exactly once, wherever the consumer dies."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from tests.change.lake.truth import assert_lake_is_true, heal
+from tests.change.meddling import MeddlingStore
+from tests.change.model import TABLE, operations, play, session
+
+from partita import EmbeddedStore, Session
+from partita.change import Consumer
+from partita.change.lake import Lake
+from partita.change.lake._delta import LakeTable
+from partita.testing import Crash
+
+
+class Fuse:
+    """Burns with each step of a sink; at its end the process "dies"."""
+
+    def __init__(self, length: int) -> None:
+        self._left = length
+
+    def burn(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise Crash
+
+
+class FusedTable(LakeTable):
+    """A table of a lake that dies before or after a commit when the fuse has burnt."""
+
+    def __init__(self, fuse: Fuse, path: Path, own: pa.Schema, partition_by: Sequence[str]) -> None:
+        self._fuse = fuse
+        fuse.burn()
+        super().__init__(path, own, partition_by)
+
+    def append(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], positions: Mapping[str, int]) -> None:
+        self._fuse.burn()
+        super().append(schema, rows, positions)
+        self._fuse.burn()
+
+    def replace(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], positions: Mapping[str, int]) -> None:
+        self._fuse.burn()
+        super().replace(schema, rows, positions)
+        self._fuse.burn()
+
+    def merge(self, rows: pa.Table, positions: Mapping[str, int]) -> None:
+        self._fuse.burn()
+        super().merge(rows, positions)
+        self._fuse.burn()
+
+
+def fill(folder: Path, store: EmbeddedStore, fuse: Fuse, *, rebuild: bool = False) -> bool:
+    """Run a consumer until it has caught up or dies; whether it died."""
+    lake = None
+    try:
+        lake = Lake(folder, TABLE, open_table=lambda *where: FusedTable(fuse, *where))
+        consumer = Consumer(store, TABLE, lake, batch=30)
+        if rebuild:
+            consumer.rebuild()
+        consumer.catch_up()
+    except Crash:
+        return True
+    finally:
+        if lake is not None:
+            lake.close()
+    return False
+
+
+@pytest.mark.req("T40", "T41")
+@pytest.mark.parametrize("seed", range(2))
+def test_a_consumer_that_dies_at_any_step_misses_and_repeats_nothing(
+    seed: int, store: EmbeddedStore, db: Session, tmp_path: Path
+) -> None:
+    chance = random.Random(seed)
+    crashes = 0
+    for _ in range(30):
+        play(store, chance, 50)
+        crashes += fill(tmp_path, store, Fuse(chance.randrange(16)))
+    heal(store)
+    assert not fill(tmp_path, store, Fuse(1_000))
+    assert_lake_is_true(tmp_path, store)
+    assert crashes > 10
+
+
+@pytest.mark.req("T41", "T42")
+@pytest.mark.parametrize("moment", range(9))  # three tables are opened and written, with a step before and after
+def test_a_first_load_that_dies_at_any_step_is_made_anew(
+    moment: int, store: EmbeddedStore, db: Session, tmp_path: Path
+) -> None:
+    chance = random.Random(moment)
+    play(store, chance, 100)
+    assert fill(tmp_path, store, Fuse(moment))
+    play(store, chance, 50)
+    heal(store)
+    fill(tmp_path, store, Fuse(1_000))
+    assert_lake_is_true(tmp_path, store)
+
+
+@pytest.mark.parametrize("moment", range(0, 14, 2))
+def test_a_rebuild_that_dies_at_any_step_misses_and_repeats_nothing(
+    moment: int, store: EmbeddedStore, db: Session, tmp_path: Path
+) -> None:
+    chance = random.Random(moment)
+    play(store, chance, 60)
+    fill(tmp_path, store, Fuse(1_000))
+    play(store, chance, 60)
+    fill(tmp_path, store, Fuse(moment), rebuild=True)
+    play(store, chance, 60)
+    heal(store)
+    fill(tmp_path, store, Fuse(1_000))
+    assert_lake_is_true(tmp_path, store)
+
+
+@pytest.mark.req("T42")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_lake_that_is_loaded_while_others_write_equals_the_table(
+    seed: int, store: EmbeddedStore, db: Session, tmp_path: Path
+) -> None:
+    chance = random.Random(seed)
+    play(store, chance, 200)
+    script = operations(chance)
+    meddling = MeddlingStore(store, lambda: [store.execute(next(script)) for _ in range(chance.randrange(5))])
+    lake = Lake(tmp_path, TABLE)
+    consumer = Consumer(meddling, TABLE, lake, batch=30)
+    for _ in range(10):
+        consumer.step()
+    heal(store)
+    Consumer(store, TABLE, lake).catch_up()
+    lake.close()
+    assert_lake_is_true(tmp_path, store)
+
+
+@pytest.mark.req("T42")
+def test_a_lake_that_is_loaded_while_threads_write_equals_the_table(tmp_path: Path) -> None:
+    with EmbeddedStore(tmp_path / "store.db", durable=False) as store:
+        session(store)
+        play(store, random.Random(0), 500)
+        writers = [threading.Thread(target=play, args=(store, random.Random(seed), 700)) for seed in (1, 2)]
+        for writer in writers:
+            writer.start()
+        lake = Lake(tmp_path / "lake", TABLE)
+        consumer = Consumer(store, TABLE, lake, batch=200)
+        while any(writer.is_alive() for writer in writers):
+            consumer.step()
+        heal(store)
+        consumer.catch_up()
+        lake.close()
+        assert_lake_is_true(tmp_path / "lake", store)

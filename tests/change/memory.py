@@ -1,0 +1,74 @@
+"""A sink that remembers what it got, and a store whose stream has many shards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from partita.change import Change, Snapshot
+from partita.errors import StreamTrimmed
+from partita.store import DescribeStream, ReadStream, Request, Shard, StreamDescription, StreamPage, StreamRecord
+
+
+class MemorySink:
+    """Keeps all changes, and the positions of each call."""
+
+    def __init__(self) -> None:
+        self.at: dict[str, int] = {}
+        self.changes: list[Change] = []
+        self.loaded: list[Change] = []
+        self.batches: list[int] = []
+
+    def positions(self) -> Mapping[str, int]:
+        return self.at
+
+    def apply(self, batch: Sequence[Change], positions: Mapping[str, int]) -> None:
+        self.changes += batch
+        self.batches.append(len(batch))
+        self.at = dict(positions)
+
+    def load(self, snapshot: Snapshot) -> None:
+        self.loaded = list(snapshot)
+        self.at = dict(snapshot.positions)
+
+
+class ShardedStore:
+    """Only a stream: shards with their parents and records, as DynamoDB has them."""
+
+    def __init__(self) -> None:
+        self.shards: dict[str, Shard] = {}
+        self.records: dict[str, list[StreamRecord]] = {}
+
+    def add(self, name: str, *sequences: int, parent: str | None = None, closed: bool = False) -> None:
+        """A shard with a record for each sequence."""
+        self.shards[name] = Shard(name, parent, closed)
+        self.records[name] = [record(sequence) for sequence in sequences]
+
+    def trim(self, name: str, up_to: int) -> None:
+        self.records[name] = [record for record in self.records[name] if record.sequence > up_to]
+
+    def execute(self, request: Request[Any]) -> Any:
+        if isinstance(request, DescribeStream):
+            return StreamDescription("stream", "NEW_AND_OLD_IMAGES", enabled=True, shards=tuple(self.shards.values()))
+        assert isinstance(request, ReadStream)
+        kept = self.records[request.shard]
+        if request.after and kept and request.after < kept[0].sequence - 1:
+            raise StreamTrimmed("trimmed")
+        found = [record for record in kept if record.sequence > request.after]
+        page = found[: request.limit]
+        return StreamPage(page, self.shards[request.shard].closed and len(page) == len(found))
+
+    async def execute_async(self, request: Request[Any]) -> Any:
+        return self.execute(request)
+
+    def close(self) -> None: ...
+
+
+def record(sequence: int, at: float = 100.0) -> StreamRecord:
+    """The insert of an item named after the sequence."""
+    keys = {"PK": f"foreign-{sequence}", "SK": "x"}
+    return StreamRecord(sequence, "INSERT", keys, None, keys, at, 10)
+
+
+def sequences(sink: MemorySink) -> list[int]:
+    return [change.sequence for change in sink.changes]

@@ -1,0 +1,117 @@
+"""A model with all that a stream can bring: typed fields, an entity that stays out of the lake, expiry."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import date
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from partita import EmbeddedStore, Entity, Key, Registry, Session, Table
+from partita.store import DeleteItem, PutItem, ReadStream, ScanTable, StreamRecord
+from partita.store._requests import DescribeStream
+
+TABLE = Table("things", ttl="ttl", stream="NEW_AND_OLD_IMAGES", registry=Registry())
+
+
+class Status(StrEnum):
+    OPEN = "open"
+    DONE = "done"
+
+
+class Task(Entity, table=TABLE):
+    primary: ClassVar = Key("TASK#{user_id}", "TASK#{task_id}")
+    user_id: str
+    task_id: str
+    title: str = ""
+    status: Status = Status.OPEN
+    estimate: int = 0
+    due: date | None = None
+    tags: frozenset[str] = frozenset()
+    ttl: int | None = None
+
+
+class User(Entity, table=TABLE):
+    primary: ClassVar = Key("USER#{user_id}", "META")
+    user_id: str
+    title: str = ""
+    estimate: str = ""
+
+
+class Secret(Entity, table=TABLE):
+    primary: ClassVar = Key("SECRET#{key}", "META")
+    in_lake: ClassVar = False
+    key: str
+
+
+SHARD = f"shardId-{1:020}"
+
+
+def item_of(entity: Entity) -> dict[str, Any]:
+    """The item that an entity is stored as."""
+    return type(entity).__entity__.item(entity)
+
+
+def session(store: EmbeddedStore) -> Session:
+    """A session on the store with the table."""
+    db = Session(store)
+    db.create_tables([TABLE])
+    return db
+
+
+def stored(store: EmbeddedStore) -> list[dict[str, Any]]:
+    """All items in the table."""
+    page = store.execute(ScanTable(TABLE.name))
+    items = page.items
+    while page.last_key is not None:
+        page = store.execute(ScanTable(TABLE.name, start=page.last_key))
+        items += page.items
+    return items
+
+
+def records(store: EmbeddedStore) -> list[StreamRecord]:
+    """All records of the stream."""
+    (shard,) = store.execute(DescribeStream(TABLE.name)).shards
+    found: list[StreamRecord] = []
+    while page := store.execute(ReadStream(TABLE.name, shard.id, found[-1].sequence if found else 0)).records:
+        found += page
+    return found
+
+
+def operations(chance: random.Random) -> Iterator[PutItem | DeleteItem]:
+    """Random writes without end: few keys, so that items are changed, removed and made again."""
+    while True:
+        number = chance.randrange(40)
+        items = [
+            *[item_of(_task(number, chance))] * 6,
+            item_of(User(user_id=f"u{number % 5}", title=f"User {chance.random()}", estimate=chance.choice("abc"))),
+            item_of(Secret(key=f"s{number % 3}")),
+            {"PK": f"foreign-{number % 4}", "SK": "x", "n": chance.randrange(9)},
+            {**item_of(_task(number, chance)), "estimate": "no number"},
+        ]
+        item = chance.choice(items)
+        gone = chance.random() < 0.3
+        yield DeleteItem(TABLE.name, {"PK": item["PK"], "SK": item["SK"]}) if gone else PutItem(TABLE.name, item)
+
+
+def _task(number: int, chance: random.Random) -> Task:
+    return Task(
+        user_id=f"u{number % 3}",
+        task_id=f"t{number}",
+        title=f"Task {chance.randrange(5)}",
+        status=chance.choice(list(Status)),
+        estimate=chance.randrange(100),
+        due=chance.choice([None, date(2026, 1, 1 + number % 28)]),
+        tags=frozenset(chance.sample(["red", "green", "blue"], chance.randrange(4))),
+        ttl=chance.choice([None, 1]),
+    )
+
+
+def play(store: EmbeddedStore, chance: random.Random, count: int) -> None:
+    """Run random operations, and let the store remove what has expired now and then."""
+    script = operations(chance)
+    for number in range(count):
+        store.execute(next(script))
+        if number % 40 == 39:
+            store.sweep()

@@ -1,0 +1,246 @@
+"""Projections on SQLite: a batch, its positions and what was set aside commit together."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.change.meddling import MeddlingStore
+from tests.change.model import SHARD, TABLE, Task, User, item_of, operations, play, stored
+
+from partita import EmbeddedStore, Session, delete, put
+from partita.change import Change, Consumer, SqliteProjection
+from partita.errors import InvalidItem, StoreError
+from partita.store import PutItem
+from partita.testing import Crash
+
+TABLES = """
+    CREATE TABLE counts (status TEXT PRIMARY KEY, tasks INTEGER NOT NULL);
+    CREATE VIRTUAL TABLE titles USING fts5 (key UNINDEXED, title);
+    CREATE VIEW busy AS SELECT status FROM counts WHERE tasks > 1;
+"""
+
+
+def count(connection: apsw.Connection, change: Change) -> None:
+    """Count tasks by status, up and down."""
+    if change.entity is not Task:
+        return
+    if change.old is not None:
+        connection.execute("UPDATE counts SET tasks = tasks - 1 WHERE status = ?", (change.old.status.value,))
+    if change.new is not None:
+        values = (change.new.status.value,)
+        connection.execute("INSERT INTO counts VALUES (?, 1) ON CONFLICT DO UPDATE SET tasks = tasks + 1", values)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "projection.db"
+
+
+@pytest.fixture
+def projection(path: Path) -> Iterator[SqliteProjection]:
+    projection = SqliteProjection(path, tables=TABLES, apply=count)
+    yield projection
+    projection.close()
+
+
+def counted(projection: SqliteProjection) -> dict[str, int]:
+    return dict(projection.read("SELECT status, tasks FROM counts WHERE tasks <> 0"))
+
+
+def truth(store: EmbeddedStore) -> dict[str, int]:
+    """What counts must be: the tasks that are stored and valid."""
+    tasks = [item for item in stored(store) if Task.__entity__.owns(item)]
+    return dict(Counter(item["status"] for item in tasks))
+
+
+def without_poison(script: Iterator[PutItem]) -> Iterator[PutItem]:
+    return (step for step in script if not isinstance(step, PutItem) or step.item.get("estimate") != "no number")
+
+
+@pytest.mark.req("T16", "T17")
+@pytest.mark.parametrize("seed", range(5))
+def test_counts_equal_the_truth_after_any_writes(
+    seed: int, store: EmbeddedStore, db: Session, projection: SqliteProjection
+) -> None:
+    chance = random.Random(seed)
+    script = without_poison(operations(chance))  # type: ignore[arg-type]
+
+    def write() -> None:
+        for _ in range(chance.randrange(6)):
+            store.execute(next(script))
+
+    for _ in range(10):
+        write()
+    consumer = Consumer(MeddlingStore(store, write), TABLE, projection, batch=7)
+    for _ in range(40):  # loads, then follows, and others write all the time
+        consumer.step()
+    Consumer(store, TABLE, projection).catch_up()
+    assert counted(projection) == truth(store)
+    store.sweep()
+    Consumer(store, TABLE, projection).catch_up()
+    assert counted(projection) == truth(store)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_crash_in_the_middle_of_a_batch_counts_nothing_twice(
+    seed: int, store: EmbeddedStore, db: Session, path: Path
+) -> None:
+    chance = random.Random(seed)
+    script = without_poison(operations(chance))  # type: ignore[arg-type]
+
+    def crashing(connection: apsw.Connection, change: Change) -> None:
+        count(connection, change)
+        if chance.random() < 0.02:
+            raise Crash
+
+    crashes = 0
+    for _ in range(30):
+        for _ in range(20):
+            store.execute(next(script))
+        projection = SqliteProjection(path, tables=TABLES, apply=crashing)
+        try:
+            Consumer(store, TABLE, projection, batch=10).catch_up()
+        except Crash:
+            crashes += 1
+        finally:
+            projection.close()
+    projection = SqliteProjection(path, tables=TABLES, apply=count)
+    Consumer(store, TABLE, projection).catch_up()
+    assert counted(projection) == truth(store)
+    assert crashes > 3
+    projection.close()
+
+
+def test_what_does_not_fit_is_set_aside_with_its_reason(
+    store: EmbeddedStore, db: Session, projection: SqliteProjection
+) -> None:
+    consumer = Consumer(store, TABLE, projection)
+    consumer.step()
+    db.run(put(Task(user_id="u", task_id="1")))
+    bad = {**item_of(Task(user_id="u", task_id="2")), "estimate": "many"}
+    store.execute(PutItem(TABLE.name, bad))
+    db.run(put(Task(user_id="u", task_id="3")))
+    consumer.step()
+    assert counted(projection) == {"open": 2}
+    (aside,) = projection.set_aside()
+    assert (aside.kind, aside.keys, aside.shard, aside.sequence) == (
+        "insert",
+        {"PK": "TASK#u", "SK": "TASK#2"},
+        SHARD,
+        2,
+    )
+    assert "estimate" in aside.reason
+    assert projection.positions() == {SHARD: 3}
+
+
+def test_what_was_done_for_a_change_that_is_set_aside_is_undone(store: EmbeddedStore, db: Session, path: Path) -> None:
+    def half(connection: apsw.Connection, change: Change) -> None:
+        connection.execute("INSERT INTO seen VALUES (?)", (change.sequence,))
+        if change.sequence == 2:
+            raise InvalidItem("no", item={})
+
+    projection = SqliteProjection(path, tables="CREATE TABLE seen (sequence INTEGER)", apply=half)
+    consumer = Consumer(store, TABLE, projection)
+    consumer.step()
+    for number in range(3):
+        db.run(put(Task(user_id="u", task_id=f"{number}")))
+    consumer.step()
+    assert projection.read("SELECT sequence FROM seen") == [(1,), (3,)]
+    projection.close()
+
+
+def test_any_other_error_stops_and_keeps_nothing_of_the_batch(store: EmbeddedStore, db: Session, path: Path) -> None:
+    def broken(connection: apsw.Connection, change: Change) -> None:
+        count(connection, change)
+        if change.sequence == 2:
+            raise ZeroDivisionError
+
+    projection = SqliteProjection(path, tables=TABLES, apply=broken)
+    consumer = Consumer(store, TABLE, projection)
+    consumer.step()
+    for number in range(3):
+        db.run(put(Task(user_id="u", task_id=f"{number}")))
+    with pytest.raises(ZeroDivisionError):
+        consumer.step()
+    assert (counted(projection), projection.positions(), projection.set_aside()) == ({}, {SHARD: 0}, [])
+    projection.close()
+
+
+def test_a_batch_that_comes_again_is_passed_over(
+    store: EmbeddedStore, db: Session, projection: SqliteProjection, path: Path
+) -> None:
+    Consumer(store, TABLE, projection).step()
+    db.run(put(Task(user_id="u", task_id="1")))
+    second = SqliteProjection(path, tables=TABLES, apply=count)
+    late = Consumer(store, TABLE, second)
+    late.lag()  # it has read where the projection is
+    Consumer(store, TABLE, projection).catch_up()
+    late.catch_up()
+    assert counted(projection) == {"open": 1}
+    second.close()
+
+
+def test_it_goes_on_where_it_was(store: EmbeddedStore, db: Session, path: Path) -> None:
+    for number in range(3):
+        db.run(put(Task(user_id="u", task_id=f"{number}")))
+        projection = SqliteProjection(path, tables=TABLES, apply=count)
+        assert Consumer(store, TABLE, projection).catch_up() == 1
+        assert counted(projection) == {"open": number + 1}
+        projection.close()
+
+
+CHANGED = {"tables": {"tables": TABLES + "CREATE TABLE more (x)", "version": 1}, "version": {"version": 2}}
+
+
+@pytest.mark.parametrize("changed", CHANGED.values(), ids=CHANGED.keys())
+def test_a_changed_declaration_starts_anew(
+    changed: dict[str, object], store: EmbeddedStore, db: Session, projection: SqliteProjection, path: Path
+) -> None:
+    play(store, random.Random(1), 100)
+    Consumer(store, TABLE, projection).catch_up()
+    projection.close()
+    renewed = SqliteProjection(path, **{"tables": TABLES, "apply": count, **changed})  # type: ignore[arg-type]
+    assert (renewed.positions(), counted(renewed)) == ({}, {})
+    Consumer(store, TABLE, renewed).catch_up()
+    assert renewed.positions()
+    renewed.close()
+
+
+def test_a_rebuild_replaces_everything(store: EmbeddedStore, db: Session, projection: SqliteProjection) -> None:
+    consumer = Consumer(store, TABLE, projection)
+    db.run(put(Task(user_id="u", task_id="1")))
+    bad = {**item_of(Task(user_id="u", task_id="2")), "estimate": "many"}
+    store.execute(PutItem(TABLE.name, bad))
+    consumer.catch_up()
+    assert len(projection.set_aside()) == 1
+    store.execute(PutItem(TABLE.name, item_of(Task(user_id="u", task_id="2"))))
+    consumer.rebuild()
+    assert (counted(projection), projection.set_aside()) == ({"open": 2}, [])
+
+
+def test_it_is_read_from_any_thread(store: EmbeddedStore, db: Session, projection: SqliteProjection) -> None:
+    db.run(put(Task(user_id="u", task_id="1")))
+    db.run(put(User(user_id="u")))
+    Consumer(store, TABLE, projection).catch_up()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: counted(projection), range(20))) == [{"open": 1}] * 20
+
+
+def test_reading_cannot_write(projection: SqliteProjection) -> None:
+    with pytest.raises(StoreError):
+        projection.read("DELETE FROM counts")
+
+
+def test_a_removed_item_is_counted_down(store: EmbeddedStore, db: Session, projection: SqliteProjection) -> None:
+    consumer = Consumer(store, TABLE, projection)
+    db.run(put(Task(user_id="u", task_id="1")))
+    consumer.catch_up()
+    db.run(delete(Task(user_id="u", task_id="1")))
+    consumer.catch_up()
+    assert counted(projection) == {}

@@ -1,0 +1,80 @@
+"""A snapshot is the table at one exact position, whatever others write while it is taken."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from tests.change.meddling import MeddlingStore
+from tests.change.model import SHARD, TABLE, Task, User, operations, play, records, session, stored
+
+from partita import EmbeddedStore, Session, batch_write, delete, put
+from partita.change._snapshot import snapshot
+from partita.errors import RebuildRequired
+from partita.testing import FakeClock
+
+pytestmark = pytest.mark.req("T42")
+
+
+def replayed(store: EmbeddedStore, up_to: int) -> dict[tuple[Any, ...], Any]:
+    """The table as its first changes made it."""
+    state: dict[tuple[Any, ...], Any] = {}
+    for record in records(store):
+        if record.sequence <= up_to:
+            state[tuple(record.keys.values())] = record.new
+    return {key: item for key, item in state.items() if item is not None}
+
+
+def by_key(items: list[Any]) -> dict[tuple[Any, ...], Any]:
+    return {(item["PK"], item["SK"]): item for item in items}
+
+
+def test_it_has_all_items_when_nobody_writes(store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
+    play(store, random.Random(1), 300)
+    with snapshot(store, TABLE, clock=fake_clock) as taken:
+        items = [change.new_item for change in taken]
+        assert (by_key(items), len(taken)) == (by_key(stored(store)), len(items))
+        assert taken.positions == {SHARD: records(store)[-1].sequence}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_it_is_exact_while_others_write(seed: int, store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
+    chance = random.Random(seed)
+    # More than a page, so that the scan is cut by the writes of others.
+    db.run(batch_write([put(Task(user_id="many", task_id=f"{number:04}")) for number in range(2_100)]))
+    script = operations(chance)
+
+    def meddle() -> None:
+        for _ in range(chance.randrange(4)):
+            store.execute(next(script))
+        number = f"{chance.randrange(2_100):04}"
+        db.run(chance.choice([put, delete])(Task(user_id="many", task_id=number, title=f"{chance.random()}")))
+
+    with snapshot(MeddlingStore(store, meddle), TABLE, clock=fake_clock) as taken:
+        items = [change.new_item for change in taken]
+        position = taken.positions[SHARD]
+    assert by_key(items) == replayed(store, position)
+    assert position < records(store)[-1].sequence
+
+
+def test_it_can_be_taken_at_an_earlier_position(store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
+    play(store, random.Random(2), 200)
+    with snapshot(store, TABLE, at={SHARD: 50}, clock=fake_clock) as taken:
+        assert by_key([change.new_item for change in taken]) == replayed(store, 50)
+
+
+def test_a_position_that_is_gone_is_refused(store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
+    play(store, random.Random(3), 50)
+    fake_clock.advance(25 * 3_600)
+    store.sweep()
+    with pytest.raises(RebuildRequired), snapshot(store, TABLE, at={SHARD: 5}, clock=fake_clock):
+        pass
+
+
+def test_the_items_of_one_entity_can_be_had_alone(store: EmbeddedStore, fake_clock: FakeClock) -> None:
+    db = session(store)
+    db.run(put(Task(user_id="u", task_id="t")))
+    db.run(put(User(user_id="u")))
+    with snapshot(store, TABLE, clock=fake_clock) as taken:
+        assert [change.new for change in taken.of(User.__entity__)] == [User(user_id="u")]

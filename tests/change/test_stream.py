@@ -1,0 +1,106 @@
+"""Streams of many shards: parents come first, positions are kept for each, and what is lost is noticed."""
+
+from __future__ import annotations
+
+import pytest
+from tests.change.memory import MemorySink, ShardedStore, record, sequences
+from tests.change.model import TABLE
+
+from partita import Registry, Table
+from partita.change import Consumer, Lag
+from partita.change._stream import ChangeStream
+from partita.errors import ModelError, RebuildRequired
+
+
+@pytest.fixture
+def sharded() -> ShardedStore:
+    return ShardedStore()
+
+
+def sink_at(**positions: int) -> MemorySink:
+    sink = MemorySink()
+    sink.at = positions
+    return sink
+
+
+def test_a_child_is_read_after_its_parent(sharded: ShardedStore) -> None:
+    sharded.add("child", 3, 4, parent="parent")
+    sharded.add("parent", 1, 2, closed=True)
+    sink = sink_at(parent=0)
+    Consumer(sharded, TABLE, sink).catch_up()
+    assert sequences(sink) == [1, 2, 3, 4]
+    assert sink.at == {"parent": 2, "child": 4}
+
+
+def test_a_child_waits_while_its_parent_has_more(sharded: ShardedStore) -> None:
+    sharded.add("parent", 1, 2, 3, 4, closed=True)
+    sharded.add("child", 5, parent="parent")
+    sink = sink_at(parent=0)
+    consumer = Consumer(sharded, TABLE, sink, batch=2)
+    assert (consumer.step(), sink.at) == (1, {"parent": 1})
+    consumer.catch_up()
+    assert sequences(sink) == [1, 2, 3, 4, 5]
+
+
+def test_a_child_waits_while_its_parent_is_open(sharded: ShardedStore) -> None:
+    sharded.add("parent", 1)
+    sharded.add("child", 2, parent="parent")
+    sink = sink_at(parent=0)
+    Consumer(sharded, TABLE, sink).catch_up()
+    assert sequences(sink) == [1]
+
+
+def test_all_shards_have_their_turn(sharded: ShardedStore) -> None:
+    sharded.add("a", *range(1, 101))
+    sharded.add("b", *range(201, 301))
+    sink = sink_at(a=0, b=0)
+    Consumer(sharded, TABLE, sink, batch=10).step()
+    assert sink.at == {"a": 5, "b": 205}
+
+
+def test_an_empty_child_is_remembered(sharded: ShardedStore) -> None:
+    sharded.add("parent", 1, closed=True)
+    sharded.add("child", parent="parent")
+    sink = sink_at(parent=0)
+    Consumer(sharded, TABLE, sink).catch_up()
+    assert sink.at == {"parent": 1, "child": 0}
+    del sharded.shards["parent"]  # it is older than the stream reaches back
+    sharded.records["child"] = [record(2)]
+    Consumer(sharded, TABLE, sink).catch_up()
+    assert (sequences(sink), sink.at) == ([1, 2], {"child": 2})
+
+
+def test_a_stream_that_is_another_one_is_noticed(sharded: ShardedStore) -> None:
+    sharded.add("new", 1)
+    with pytest.raises(RebuildRequired, match="not the one that was read before"):
+        Consumer(sharded, TABLE, sink_at(old=7)).step()
+
+
+def test_a_child_whose_parent_is_gone_unread_is_noticed(sharded: ShardedStore) -> None:
+    sharded.add("child", 5, parent="parent")
+    with pytest.raises(RebuildRequired):
+        Consumer(sharded, TABLE, sink_at(parent=2)).step()
+
+
+def test_a_position_that_was_trimmed_is_noticed(sharded: ShardedStore) -> None:
+    sharded.add("a", *range(1, 11))
+    sharded.trim("a", 5)
+    with pytest.raises(RebuildRequired, match="no longer kept"):
+        Consumer(sharded, TABLE, sink_at(a=2)).step()
+
+
+def test_lag_is_counted_where_the_store_cannot_tell(sharded: ShardedStore) -> None:
+    sharded.add("a", *range(10, 2_600, 10))
+    sharded.add("b", 1)
+    sharded.records["b"] = [record(1, at=90.0)]
+    stream = ChangeStream(sharded, TABLE)
+    assert stream.lag({"a": 20, "b": 0}, now=110.0) == Lag(258, 20.0)
+    assert stream.lag(stream.end(), now=110.0) == Lag(0, 0.0)
+    assert stream.end() == {"a": 2590, "b": 1}
+
+
+@pytest.mark.parametrize("view", [None, "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"])
+def test_a_table_without_both_images_is_refused(sharded: ShardedStore, view: object) -> None:
+    table = Table("blind", stream=view, registry=Registry())  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="no stream with new and old images"):
+        Consumer(sharded, table, MemorySink())
