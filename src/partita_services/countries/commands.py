@@ -36,7 +36,7 @@ def import_list(file: Path | None, data: DataFolder, *, is_applied: bool) -> Non
         session.create_tables([TABLE])
         proposals = session.run(propose(events, whole=True))
         _show(proposals)
-        if is_applied:
+        if is_applied and proposals:
             with click.progressbar(proposals, label="Writing versions") as shown:
                 for proposal in shown:
                     session.run(apply(proposal.event))

@@ -1,0 +1,40 @@
+"""The countries API with an operator, on an empty store whose clock stands still."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from partita import AsyncSession, EmbeddedStore
+from partita.http import Caller, Identity, Role, build_app
+from partita.testing import FakeClock, FaultyStore
+from partita_services.countries.bootstrap import SERVICE
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def identity() -> Identity:
+    return Identity(b"k" * 32)
+
+
+@pytest.fixture
+def store(partita_store: EmbeddedStore) -> FaultyStore:
+    """A store that remembers the requests that it was sent."""
+    return FaultyStore(partita_store)
+
+
+@pytest.fixture
+async def api(store: FaultyStore, fake_clock: FakeClock, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
+    """Calls the API as the operator `ada`; going over a budget is an error."""
+    session = AsyncSession(store, clock=fake_clock, secret=b"fake", strict_budgets=True)
+    await session.create_tables(SERVICE.tables)
+    transport = httpx.ASGITransport(build_app([SERVICE], session, identity))
+    headers = {"Authorization": f"Bearer {identity.token(Caller('ada', Role.OPERATOR))}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://test/countries/api", headers=headers) as client:
+        yield client

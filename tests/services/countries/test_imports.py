@@ -1,0 +1,177 @@
+"""The ISO list and other lists: first what would change, then the change, and nothing a second time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from partita import Session
+from partita.cli import main
+from partita.errors import AlreadyExists, OperationError
+from partita.service import discover
+from partita.testing import FakeClock
+from partita_services.countries.answers import csv_text
+from partita_services.countries.bootstrap import SERVICE, seed
+from partita_services.countries.handlers import CountryGone, export_all, show_country
+from partita_services.countries.imports import apply, propose, read_csv
+from partita_services.countries.iso import iso_events
+from partita_services.countries.model import HISTORY
+
+LIST = "alpha2Code,alpha3Code,numericCode,name\nBO,BOL,068,Bolivia\nCL,CHL,152,Chile\n"
+
+
+def imported(db: Session, text: str) -> list[tuple[str, str]]:
+    """Import a list as a whole, and say what was proposed."""
+    proposals = db.run(propose(read_csv(text), whole=True))
+    for proposal in proposals:
+        db.run(apply(proposal.event))
+    return [(proposal.verb, proposal.event.alpha2) for proposal in proposals]
+
+
+@pytest.fixture
+def iso_db(partita_db: Session, fake_clock: FakeClock) -> Session:
+    for step in seed(fake_clock()):
+        partita_db.run(step)
+    return partita_db
+
+
+def test_it_is_found_by_its_entry_point() -> None:
+    assert SERVICE in discover()
+
+
+@pytest.mark.req("R06", "X02")
+def test_the_sample_data_is_the_whole_standard(iso_db: Session) -> None:
+    current = iso_db.run(export_all()).items
+    assert len(current) == 249
+    assert {country.numeric for country in current if country.alpha2 in ("AF", "BO", "ZW")} == {"004", "068", "716"}
+
+
+@pytest.mark.req("R06")
+def test_all_31_withdrawn_entries_are_versions_of_the_past(iso_db: Session) -> None:
+    import pycountry
+
+    found = [
+        (version.expires, datetime.fromisoformat(f"{entry.withdrawal_date}-01-01"[:10]).replace(tzinfo=UTC))
+        for entry in pycountry.historic_countries
+        for version in iso_db.run(HISTORY.versions(entry.alpha_2))
+        if (version.name, version.alpha3, version.deleted) == (entry.name, entry.alpha_3, False)
+    ]
+    assert len(found) == 31
+    assert [(ended, until) for ended, until in found if ended != until] == []
+
+
+@pytest.mark.req("R06", "R03")
+@pytest.mark.parametrize(
+    ("code", "year", "name"),
+    [
+        ("104", 1985, "Burma, Socialist Republic of the Union of"),
+        ("104", 1995, "Myanmar"),
+        ("AI", 1975, "French Afars and Issas"),
+        ("AI", 1980, None),
+        ("AI", 1990, "Anguilla"),
+        ("CS", 1990, "Czechoslovakia, Czechoslovak Socialist Republic"),
+        ("CS", 2000, None),
+        ("CS", 2005, "Serbia and Montenegro"),
+        ("ROM", 2000, "Romania"),
+        ("ROM", 2010, None),
+        ("TR", 2020, "Turkey"),
+        ("TR", 2025, "Türkiye"),
+        ("891", 1999, "Yugoslavia, (Socialist) Federal Republic of"),
+        ("891", 2004, "Serbia and Montenegro"),
+    ],
+)
+def test_codes_mean_what_they_meant_then(iso_db: Session, code: str, year: int, name: str | None) -> None:
+    instant = datetime(year, 6, 1, tzinfo=UTC)
+    if name is None:
+        with pytest.raises(CountryGone):
+            iso_db.run(show_country(code, instant))
+    else:
+        assert iso_db.run(show_country(code, instant)).name == name
+
+
+@pytest.mark.req("R06", "X02")
+def test_importing_the_same_list_again_adds_no_version(iso_db: Session, fake_clock: FakeClock) -> None:
+    fake_clock.advance(86_400)
+    assert iso_db.run(propose(iso_events(), whole=True)) == ()
+    for step in seed(fake_clock()):
+        with pytest.raises(AlreadyExists):
+            iso_db.run(step)
+    assert imported(iso_db, csv_text(iso_db.run(export_all()))) == []
+
+
+@pytest.mark.req("R06")
+def test_sample_data_leaves_the_changes_of_operators_alone(iso_db: Session, fake_clock: FakeClock) -> None:
+    fake_clock.advance(60)
+    proposals = iso_db.run(propose(read_csv(LIST), whole=False))
+    assert [(p.verb, p.event.alpha2, [(d.field, d.after) for d in p.differences]) for p in proposals] == [
+        ("revise", "BO", [("name", "Bolivia")])
+    ]
+    iso_db.run(apply(proposals[0].event))
+    for step in seed(fake_clock()):
+        with pytest.raises(AlreadyExists):
+            iso_db.run(step)
+    assert iso_db.run(show_country("BO")).name == "Bolivia"
+
+
+@pytest.mark.req("R06")
+def test_an_interrupted_import_is_completed_by_the_next(partita_db: Session) -> None:
+    events = iso_events()
+    for event in events[:290]:
+        partita_db.run(apply(event))
+    proposals = partita_db.run(propose(events))
+    assert [proposal.event for proposal in proposals] == list(events[290:])
+    for proposal in proposals:
+        partita_db.run(apply(proposal.event))
+    assert partita_db.run(propose(events, whole=True)) == ()
+
+
+@pytest.mark.req("R06")
+def test_a_whole_list_creates_revises_deletes_and_restores(partita_db: Session, fake_clock: FakeClock) -> None:
+    assert imported(partita_db, LIST) == [("create", "BO"), ("create", "CL")]
+    fake_clock.advance(60)
+    assert imported(partita_db, LIST.replace("Bolivia", "Plurinational").replace("CL,CHL,152,Chile\n", "")) == [
+        ("delete", "CL"),
+        ("revise", "BO"),
+    ]
+    fake_clock.advance(60)
+    assert imported(partita_db, LIST) == [("revise", "BO"), ("restore", "CL")]
+    assert len(partita_db.run(HISTORY.versions("BO"))) == 3
+
+
+@pytest.mark.req("R06")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name\nBolivia\n", "The list has no column alpha2Code, alpha3Code, numericCode"),
+        (LIST.replace("068", "68"), "Line 2 is no country"),
+        (LIST.replace("CL,", "cl,"), "Line 3 is no country"),
+    ],
+)
+def test_a_list_that_is_none_is_refused_before_anything_is_written(text: str, said: str) -> None:
+    with pytest.raises(OperationError, match=said):
+        read_csv(text)
+
+
+@pytest.mark.req("R06")
+def test_the_command_shows_first_and_writes_when_it_is_told(tmp_path: Path) -> None:
+    def run(*arguments: str) -> str:
+        result = CliRunner().invoke(main, ["countries", "import", *arguments, "--data", str(tmp_path / "data")])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    file = tmp_path / "list.csv"
+    file.write_text(LIST, encoding="utf-8")
+    shown = run(str(file))
+    assert [line.split() for line in shown.splitlines()[1:3]] == [
+        ["create", "BO", "now", "Bolivia"],
+        ["create", "CL", "now", "Chile"],
+    ]
+    assert shown.endswith("2 versions would be added; --apply adds them.\n")
+    assert run(str(file)) == shown
+    assert run(str(file), "--apply").endswith("2 versions added.\n")
+    assert run(str(file), "--apply") == "Nothing to change.\n"
+    file.write_text(LIST.replace("Chile", "Republic of Chile"), encoding="utf-8")
+    assert "name: Chile -> Republic of Chile" in run(str(file))
