@@ -142,8 +142,32 @@ def test_a_port_in_use_is_named(run: Run, folder: Path) -> None:
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("url", ["dynamodb://eu-central-1", "http://127.0.0.1:8000"])
-def test_dynamodb_is_not_available_yet(url: str, run: Run) -> None:
-    result = run("serve", "--store", url)
-    assert result.exit_code == 2
-    assert "DynamoDB endpoints are not available yet." in result.output
+@pytest.mark.xdist_group("referee")
+@pytest.mark.req("X12")
+def test_it_serves_from_a_server_that_speaks_dynamodb(
+    start: Start, ministack_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    server = start("accounts", "--store", ministack_url)
+    assert f"from {ministack_url}" in server.banner
+    made = server.client.post("/accounts/api/accounts", json=ACCOUNT, headers={"Idempotency-Key": "first"})
+    assert made.status_code == 201
+    assert server.client.get(made.headers["Location"]).json()["id"] == made.json()["id"]
+    assert server.stop() == (0, "Stopped.\n")
+
+
+def test_an_address_that_is_none_is_refused(run: Run) -> None:
+    result = run("serve", "--store", "ftp://host")
+    assert (result.exit_code, "is no address of a store" in result.output) == (1, True)
+
+
+@pytest.mark.req("T40")
+def test_it_fills_a_lake_meanwhile(start: Start, run: Run, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    server = start("todo", "--lake", str(lake))
+    server.client.post("/todo/api/tasks", json={"title": "in the lake"}).raise_for_status()
+    ask = ("lake", "query", "select title from task where title = 'in the lake'", "--lake", str(lake), "--csv")
+    while run(*ask).output != "title\nin the lake\n":
+        pass  # the test's own time limit ends this
+    assert server.stop() == (0, "Stopped.\n")

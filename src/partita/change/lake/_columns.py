@@ -77,6 +77,8 @@ def json_text(value: Any) -> str:
 
 def _word(kind: pa.DataType) -> str:
     """The type in a column's name."""
+    if pa.types.is_list(kind):
+        return f"list_{_word(kind.value_type)}"
     return "".join(letter if letter.isalnum() else "_" for letter in str(kind)).strip("_").lower()
 
 

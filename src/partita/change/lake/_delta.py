@@ -11,8 +11,7 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 _POSITIONS: Final = "partita.positions"
-_TIDY_EVERY: Final = 100
-"""Commits after which small files are put together, and files that no kept version needs are removed."""
+TIDY_EVERY: Final = 100
 
 
 class LakeTable:
@@ -21,8 +20,19 @@ class LakeTable:
     delta-rs compares nothing before it writes, so whoever writes passes over what `positions` say is there.
     """
 
-    def __init__(self, path: Path, own: pa.Schema, partition_by: Sequence[str]) -> None:
-        self._delta = DeltaTable.create(path, pa.schema(own), mode="ignore", partition_by=list(partition_by))
+    def __init__(
+        self, path: Path, schema: pa.Schema, partition_by: Sequence[str], *, tidy_every: int = TIDY_EVERY
+    ) -> None:
+        """Open the table.
+
+        Args:
+            path: its folder.
+            schema: the columns of a new table; one that is there keeps its own.
+            partition_by: the columns that tell which folder a row is in.
+            tidy_every: after so many commits small files are put together, and those of no use any more are removed.
+        """
+        self._delta = DeltaTable.create(path, schema, mode="ignore", partition_by=list(partition_by))
+        self._tidy_every = tidy_every
         self._positions: dict[str, int] | None = None
 
     @property
@@ -73,7 +83,7 @@ class LakeTable:
 
     def _committed(self, positions: Mapping[str, int]) -> None:
         self._positions = dict(positions)
-        if self._delta.version() % _TIDY_EVERY == 0:
+        if self._delta.version() % self._tidy_every == 0:
             self._delta.optimize.compact(commit_properties=_carrying(positions))
             self._delta.vacuum(dry_run=False)
 

@@ -25,7 +25,7 @@ from partita.change._stream import ChangeStream, Lag
 from partita.change.lake._columns import Column, columns_of, fitted, json_text
 from partita.change.lake._delta import LakeTable, positions_in
 from partita.change.lake._lock import FolderLock
-from partita.change.lake._rows import CURRENT, LOG, Row, batch_of, row_of, schema_of_own
+from partita.change.lake._rows import CURRENT, LOG, Own, Row, batch_of, row_of, schema_of_own
 from partita.recipes._naming import snake
 from partita.store._interface import Store
 
@@ -68,9 +68,11 @@ class Lake:
         self.path = Path(folder) / table.name
         self._lock = FolderLock(self.path)
         try:
-            self._log = open_table(self.path / LOG_FOLDER, schema_of_own(LOG), ("entity", "date"))
-            self._log_schema = schema_of_own(LOG)
-            self._parts = {schema.name: self._part(schema, open_table) for schema in table.entities if in_lake(schema)}
+            schemas = [schema for schema in table.entities if in_lake(schema)]
+            new_log, _ = _layout(LOG, schemas, {})
+            self._log = open_table(self.path / LOG_FOLDER, new_log, ("entity", "date"))
+            self._log_schema, in_log = _layout(LOG, schemas, self._log.columns)
+            self._parts = {schema.name: self._part(schema, in_log[schema.name], open_table) for schema in schemas}
         except BaseException:
             self._lock.close()
             raise
@@ -108,21 +110,11 @@ class Lake:
         """Let another process have the lake."""
         self._lock.close()
 
-    def _part(self, schema: EntitySchema[Any], open_table: OpenTable) -> _Part:
-        own = schema_of_own(CURRENT)
-        table = open_table(self.path / CURRENT_FOLDER / snake(schema.name), own, ("date",))
-        columns = fitted(columns_of(schema), table.columns, frozenset(own.names))
-        arrow = pa.schema([*own, *(pa.field(column.name, column.type) for column in columns)])
-        return _Part(schema, table, columns, arrow, self._log_columns(schema))
-
-    def _log_columns(self, schema: EntitySchema[Any]) -> tuple[Column, ...]:
-        """The entity's columns in the log, where all entities share them by name and type."""
-        there = self._log.columns | {field.name: field.type for field in self._log_schema}
-        columns = fitted(columns_of(schema), there, frozenset(schema_of_own(LOG).names))
-        for column in columns:
-            if column.name not in self._log_schema.names:
-                self._log_schema = self._log_schema.append(pa.field(column.name, column.type))
-        return columns
+    def _part(self, schema: EntitySchema[Any], in_log: tuple[Column, ...], open_table: OpenTable) -> _Part:
+        new, _ = _layout(CURRENT, [schema], {})
+        table = open_table(self.path / CURRENT_FOLDER / snake(schema.name), new, ("date",))
+        arrow, columns = _layout(CURRENT, [schema], table.columns)
+        return _Part(schema, table, columns[schema.name], arrow, in_log)
 
     def _rows(self, changes: Iterable[Change]) -> list[Row]:
         rows = []
@@ -155,6 +147,21 @@ def lake_lag(folder: str | Path, table: Table, store: Store, now: float) -> Lag 
 def in_lake(schema: EntitySchema[Any]) -> bool:
     """Whether an entity's items go into the lake; `in_lake: ClassVar = False` in its class keeps them out."""
     return bool(schema.cls.in_lake)
+
+
+def _layout(
+    own: Sequence[Own], schemas: Sequence[EntitySchema[Any]], there: Mapping[str, pa.DataType]
+) -> tuple[pa.Schema, dict[str, tuple[Column, ...]]]:
+    """A table's columns, its own and those of the entities, in names that fit what is there; and which are whose."""
+    arrow = schema_of_own(own)
+    reserved = frozenset(arrow.names)
+    columns = {}
+    for schema in schemas:
+        known = {**there, **{field.name: field.type for field in arrow}}
+        columns[schema.name] = fitted(columns_of(schema), known, reserved)
+        added = [column for column in columns[schema.name] if column.name not in arrow.names]
+        arrow = pa.schema([*arrow, *(pa.field(column.name, column.type) for column in added)])
+    return arrow, columns
 
 
 def _after(positions: Mapping[str, int], rows: Iterable[Row]) -> list[Row]:
