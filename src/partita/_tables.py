@@ -46,7 +46,7 @@ def _add_missing(declared: TableSchema, stored: TableSchema) -> Steps[None]:
         found = stored.index(index.name)
         if found is None and not index.local:
             yield CreateIndex(declared.name, index)
-        elif found != index:
+        elif found is None or not found.is_like(index):
             raise ModelError(
                 f"The index {index.name!r} of {declared.name!r} is not stored as it is declared.",
                 hint="Declare it under another name; an index cannot be changed.",

@@ -151,9 +151,10 @@ def test_it_serves_from_a_server_that_speaks_dynamodb(
         monkeypatch.setenv(name, "test")
     server = start("accounts", "--store", ministack_url)
     assert f"from {ministack_url}" in server.banner
-    made = server.client.post("/accounts/api/accounts", json=ACCOUNT, headers={"Idempotency-Key": "first"})
-    assert made.status_code == 201
-    assert server.client.get(made.headers["Location"]).json()["id"] == made.json()["id"]
+    draft = {"pk": "a1", "name": "Ada", "balance": 100}
+    assert server.client.post("/accounts/api/accounts", json=draft).status_code == 201
+    deposited = server.client.post("/accounts/api/accounts/a1/deposit", json={"amount": 50})
+    assert (deposited.status_code, deposited.json()["balance"]) == (200, 150)
     assert server.stop() == (0, "Stopped.\n")
 
 

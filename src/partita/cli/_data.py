@@ -16,14 +16,19 @@ from msgspec import Struct
 
 from partita import EmbeddedStore
 from partita.errors import StoreError, StoreReadOnly
+from partita.store._interface import Store
+from partita.store._open import open_store
 
 _SECRET_BYTES: Final = 32
+EMBEDDED: Final = "embedded"
+_STORE: Final = "partita.cli.store"
 
 
 class DataFolder(Struct, frozen=True):
-    """Where one installation keeps what it must not lose."""
+    """Where one installation keeps what it must not lose; its items may be in a store elsewhere."""
 
     path: Path
+    store: str = EMBEDDED
 
     @property
     def database(self) -> Path:
@@ -40,6 +45,16 @@ class DataFolder(Struct, frozen=True):
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise StoreReadOnly(f"The folder {self.path} cannot be made ({error.strerror}).") from error
+
+    def open_store(self, *, sweep_every: float | None = None, must_exist: bool = False) -> Store:
+        """Open the store that `--store` names: the database of this folder, unless it says otherwise.
+
+        Raises:
+            OperationError: the address cannot be used. StoreError: the store cannot be opened.
+        """
+        if self.store != EMBEDDED:
+            return open_store(self.store)
+        return self.open_existing() if must_exist else self.open(sweep_every=sweep_every)
 
     def open(self, *, sweep_every: float | None = None) -> EmbeddedStore:
         """Open the database, which is made where there is none.
@@ -100,7 +115,11 @@ def default_folder() -> Path:
 
 
 def _to_folder(context: click.Context, parameter: click.Parameter, value: Path) -> DataFolder:  # noqa: ARG001 - click's
-    return DataFolder(value)
+    return DataFolder(value, context.meta.get(_STORE, EMBEDDED))
+
+
+def _keep_address(context: click.Context, parameter: click.Parameter, value: str) -> None:  # noqa: ARG001 - click's
+    context.meta[_STORE] = value
 
 
 data_option = click.option(
@@ -114,3 +133,17 @@ data_option = click.option(
     help="Folder of the embedded database.",
 )
 """The option `--data`, which gives the command a `DataFolder`."""
+
+store_option = click.option(
+    "--store",
+    envvar="PARTITA_STORE",
+    default=EMBEDDED,
+    show_default=True,
+    show_envvar=True,
+    is_eager=True,  # the data folder, which is made after it, has to know
+    expose_value=False,
+    callback=_keep_address,
+    metavar="URL",
+    help="Where the items are: dynamodb://REGION, the URL of a compatible server, or the database in --data.",
+)
+"""The option `--store`, for commands that use `DataFolder.open_store`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any, get_args, get_origin, get_type_hints
 
 import click
@@ -11,7 +12,7 @@ from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, Vali
 
 import partita
 from partita import Operation, Pattern, Prefix, Session, Span
-from partita.cli._data import DataFolder, data_option
+from partita.cli._data import DataFolder, data_option, store_option
 from partita.cli._output import echo_json, json_option
 from partita.cli._services import PatternName
 
@@ -24,6 +25,7 @@ from partita.cli._services import PatternName
 )
 @json_option
 @data_option
+@store_option
 def explain(pattern: Pattern, arguments: Sequence[str], *, run: bool, as_json: bool, data: DataFolder) -> None:
     """Show the request of an access pattern, and its cost.
 
@@ -32,7 +34,7 @@ def explain(pattern: Pattern, arguments: Sequence[str], *, run: bool, as_json: b
     """
     operation = operation_of(pattern, arguments)
     if run:
-        with data.open_existing() as store:
+        with closing(data.open_store(must_exist=True)) as store:
             explanation = partita.explain(operation, Session(store))
     else:
         explanation = partita.explain(operation)

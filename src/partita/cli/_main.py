@@ -18,6 +18,7 @@ from partita.cli._patterns import patterns
 from partita.cli._schema import schema
 from partita.cli._seed import seed
 from partita.cli._serve import serve
+from partita.cli._tables import tables
 from partita.cli._token import token
 from partita.errors import PartitaError
 from partita.service import discover
@@ -50,5 +51,20 @@ def main() -> None:
     """Run and look into services that are built on Partita."""
 
 
-for command in (serve, patterns, explain, cost, seed, token, schema, migrate, cdc, lake, backup, check, completion):
+for command in (
+    serve,
+    patterns,
+    explain,
+    cost,
+    seed,
+    token,
+    schema,
+    tables,
+    migrate,
+    cdc,
+    lake,
+    backup,
+    check,
+    completion,
+):
     main.add_command(command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,8 +11,8 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from partita import EmbeddedStore, Session
-from partita.cli._data import DataFolder, data_option
+from partita import Session
+from partita.cli._data import DataFolder, data_option, store_option
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli._schema import tables_of
 from partita.cli._services import services_argument
@@ -19,6 +20,7 @@ from partita.recipes._naming import snake
 from partita.recipes.backfill import Backfilled, VersionCount, backfill_page, count_versions
 from partita.recipes.versioned import VersionedTable
 from partita.service import Service
+from partita.store._interface import Store
 from partita.store._wire import plain_item, wire_item
 
 AnyTable: TypeAlias = VersionedTable[..., Any]
@@ -32,10 +34,11 @@ def migrate() -> None:
 @migrate.command()
 @services_argument
 @data_option
+@store_option
 @json_option
 def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
     """Count the stored items of each data version. Reads all of the versioned tables."""
-    with data.open_existing() as store:
+    with closing(data.open_store(must_exist=True)) as store:
         session = _maintenance(store, services, "partita migrate status")
         counts = [session.run(count_versions(table)) for table in tables_of(services)]
     if as_json:
@@ -50,6 +53,7 @@ def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> N
 @migrate.command()
 @services_argument
 @data_option
+@store_option
 @click.option(
     "--wcu",
     "wcu_per_second",
@@ -64,7 +68,7 @@ def backfill(services: Sequence[Service], data: DataFolder, wcu_per_second: floa
 
     Changes of other writers are never lost, and data that newer code has written is left alone.
     """
-    with data.open_existing() as store:
+    with closing(data.open_store(must_exist=True)) as store:
         session = _maintenance(store, services, "partita migrate backfill")
         for table in tables_of(services):
             count = session.run(count_versions(table))
@@ -74,7 +78,7 @@ def backfill(services: Sequence[Service], data: DataFolder, wcu_per_second: floa
                 click.echo(_summary(table, done))
 
 
-def _maintenance(store: EmbeddedStore, services: Sequence[Service], reason: str) -> Session:
+def _maintenance(store: Store, services: Sequence[Service], reason: str) -> Session:
     session = Session(store)
     session.create_tables(table for service in services for table in service.tables)
     return session.maintenance(reason)

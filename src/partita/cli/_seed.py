@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 
 import click
 
 from partita import Session
-from partita.cli._data import DataFolder, data_option
+from partita.cli._data import DataFolder, data_option, store_option
 from partita.cli._services import services_argument
 from partita.errors import AlreadyExists
 from partita.service import Service
@@ -17,9 +18,10 @@ from partita.service import Service
 @click.command()
 @services_argument
 @data_option
+@store_option
 def seed(services: Sequence[Service], data: DataFolder) -> None:
     """Fill the services with sample data. What is there already stays as it is."""
-    with data.open() as store:
+    with closing(data.open_store()) as store:
         session = Session(store)
         for service in services:
             session.create_tables(service.tables)

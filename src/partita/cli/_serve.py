@@ -1,4 +1,4 @@
-"""`partita serve`: run services on the embedded database, in one process on one port."""
+"""`partita serve`: run services on a store, in one process on one port."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 
 from partita import AsyncSession, Session
 from partita.cli._cdc import filling
-from partita.cli._data import DataFolder, data_option
+from partita.cli._data import EMBEDDED, DataFolder, data_option, store_option
 from partita.cli._extra import needs_serve
 from partita.cli._follow import projecting
 from partita.cli._lake import lake_option
@@ -33,28 +33,12 @@ SWEEP_SECONDS: Final = 60.0
 DRAIN_SECONDS: Final = 10
 
 
-def _embedded_only(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
-    if value != "embedded":
-        raise click.BadParameter(
-            "DynamoDB endpoints are not available yet. Leave it out to use the embedded database in --data."
-        )
-    return value
-
-
 @click.command()
 @services_argument
 @data_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
-@click.option(
-    "--store",
-    default="embedded",
-    show_default=True,
-    expose_value=False,
-    callback=_embedded_only,
-    metavar="URL",
-    help="Where the data is. Only the embedded database for now.",
-)
+@store_option
 @lake_option(required=False)
 @click.option("--no-seed", is_flag=True, help="No sample data on the first start.")
 @click.option(
@@ -89,7 +73,7 @@ def serve(
     """
     from partita.http import build_app
 
-    with _listening(host, port) as listener, closing(data.open(sweep_every=SWEEP_SECONDS)) as store:
+    with _listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, with_samples=not no_seed)
         banner = _banner(services, data, listener, issuer)
         session = AsyncSession(store, secret=data.secret("cursors"))
@@ -150,7 +134,8 @@ def _run(app: FastAPI, listener: socket.socket, banner: str) -> None:
 def _banner(services: Sequence[Service], data: DataFolder, listener: socket.socket, issuer: str | None) -> str:
     host, port = listener.getsockname()[:2]
     base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    lines = [f"Partita serves at {base}/ from {data.path}", ""]
+    place = data.path if data.store == EMBEDDED else data.store
+    lines = [f"Partita serves at {base}/ from {place}", ""]
     for service in services:
         api = f"{base}/{service.name}/api"
         lines.append(f"  {service.title:<12} " + (f"{base}/{service.name}/ (API at {api})" if service.pages else api))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
@@ -33,6 +34,17 @@ class IndexSchema(Struct, frozen=True):
     def key(self) -> tuple[KeyAttribute, ...]:
         """Hash and range attributes, in order."""
         return (*self.hash, *self.range)
+
+    def is_like(self, other: IndexSchema) -> bool:
+        """Whether both are the same index; the order of what they project does not count."""
+        return self == other or (
+            self.projects == other.projects and replace(self, projection="ALL") == replace(other, projection="ALL")
+        )
+
+    @property
+    def projects(self) -> str | frozenset[str]:
+        """What is projected, in no order."""
+        return self.projection if isinstance(self.projection, str) else frozenset(self.projection)
 
 
 class TableSchema(Struct, frozen=True):
