@@ -59,10 +59,11 @@ class Index(Source):
         own = schema.range if schema.local else schema.key
         self.columns = tuple(f"k{number}_{position}" for position in range(len(own)))
         hashes = ("hk",) if schema.local else self.columns[: len(schema.hash)]
+        table_key = ("hk",) if table.range is None else ("hk", "rk")
         super().__init__(
             sql_from=f"items_{table_id} INDEXED BY index_{number}",
             hash_columns=hashes,
-            ties=("rk",) if schema.local else ("hk", "rk"),
+            ties=("rk",) if schema.local else table_key,
         )
         self.number = number
         self.schema = schema
