@@ -1,0 +1,61 @@
+"""ConsumedCapacity and ItemCollectionMetrics, as far as the client asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from partita._values import Item
+from partita.store._requests import Capacity, Request
+from partita.store._wire import Json, wire_item
+from partita.wire._steps import described
+
+
+def consumed(capacity: Capacity, told: str, *, transaction: bool = False) -> Generator[Request[Any], Any, Json]:
+    """The units of one table; with INDEXES, the table's and each index's apart."""
+    read, write = capacity.total_read, capacity.total_write
+    body: Json = {"TableName": capacity.table, "CapacityUnits": read + write}
+    if transaction:
+        body |= _split(read, write)
+    if told != "INDEXES":
+        return body
+    body["Table"] = _units(capacity.read, capacity.write, transaction=transaction)
+    if capacity.indexes:
+        description = yield from described(capacity.table)
+        local = {index.name for index in description.schema.indexes if index.local}
+        for name, index_read, index_write in capacity.indexes:
+            kind = "LocalSecondaryIndexes" if name in local else "GlobalSecondaryIndexes"
+            units = _units(index_read, index_write, transaction=transaction)
+            body.setdefault(kind, {})[name] = units
+    return body
+
+
+def all_consumed(
+    capacities: Iterable[Capacity], told: str, *, transaction: bool = False
+) -> Generator[Request[Any], Any, list[Json]]:
+    """The same for each of several tables."""
+    bodies = []
+    for capacity in capacities:
+        body = yield from consumed(capacity, told, transaction=transaction)
+        bodies.append(body)
+    return bodies
+
+
+def _units(read: float, write: float, *, transaction: bool) -> Json:
+    units = {"CapacityUnits": read + write}
+    return units | _split(read, write) if transaction else units
+
+
+def _split(read: float, write: float) -> Json:
+    parts = {"ReadCapacityUnits": read, "WriteCapacityUnits": write}
+    return {name: units for name, units in parts.items() if units}
+
+
+def collection_metrics(table: str, item: Item) -> Generator[Request[Any], Any, Json | None]:
+    """The item collection that a write was part of; only tables with local indexes have them."""
+    description = yield from described(table)
+    schema = description.schema
+    if not any(index.local for index in schema.indexes):
+        return None
+    key = wire_item({schema.hash.name: item[schema.hash.name]})
+    return {"ItemCollectionKey": key, "SizeEstimateRangeGB": [0.0, 1.0]}

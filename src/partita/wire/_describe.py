@@ -1,0 +1,64 @@
+"""Tables, as DynamoDB describes them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Final
+
+from partita.store._requests import TableDescription
+from partita.store._wire import Json
+from partita.store._wire_tables import table_definition
+from partita.wire._settings import ON_DEMAND, Settings, Throughput
+
+REGION: Final = "us-east-1"
+ARN: Final = f"arn:aws:dynamodb:{REGION}:000000000000:table/"
+
+
+def table_arn(table: str) -> str:
+    """The ARN of a table."""
+    return ARN + table
+
+
+def stream_arn(table: str, label: str) -> str:
+    """The ARN of a table's stream."""
+    return f"{ARN}{table}/stream/{label}"
+
+
+def table_body(description: TableDescription, settings: Settings, status: str = "ACTIVE") -> Json:
+    """The description of a table."""
+    schema = description.schema
+    body = table_definition(schema)
+    del body["BillingMode"]
+    body |= {
+        "TableStatus": status,
+        "CreationDateTime": description.created_at,
+        "ProvisionedThroughput": _throughput(settings.throughput),
+        "TableSizeBytes": description.size_bytes,
+        "ItemCount": description.item_count,
+        "TableArn": table_arn(schema.name),
+        "TableId": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{schema.name}/{description.created_at}")),
+        "DeletionProtectionEnabled": settings.protected,
+    }
+    if settings.billing == ON_DEMAND:
+        body["BillingModeSummary"] = {"BillingMode": ON_DEMAND}
+    if settings.table_class is not None:
+        body["TableClassSummary"] = {"TableClass": settings.table_class}
+    _describe_indexes(body, settings)
+    if schema.stream is not None and description.stream_id is not None:
+        body["LatestStreamLabel"] = description.stream_id
+        body["LatestStreamArn"] = stream_arn(schema.name, description.stream_id)
+    return body
+
+
+def _describe_indexes(body: Json, settings: Settings) -> None:
+    for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        for index in body.get(kind, ()):
+            arn = f"{body['TableArn']}/index/{index['IndexName']}"
+            index |= {"IndexArn": arn, "IndexSizeBytes": 0, "ItemCount": 0}
+            if kind == "GlobalSecondaryIndexes":
+                units = settings.indexes.get(index["IndexName"], Throughput())
+                index |= {"IndexStatus": "ACTIVE", "ProvisionedThroughput": _throughput(units)}
+
+
+def _throughput(units: Throughput) -> Json:
+    return {"NumberOfDecreasesToday": 0, "ReadCapacityUnits": units.read, "WriteCapacityUnits": units.write}

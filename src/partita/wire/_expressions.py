@@ -1,0 +1,113 @@
+"""The expressions of one call, read together: names and values are shared, and each must be used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from partita._values import AttributeValue
+from partita.errors import SerializationFailed, ValidationFailed
+from partita.expressions import (
+    Substitutions,
+    parse_condition,
+    parse_key_condition,
+    parse_projection,
+    parse_update,
+)
+from partita.store._wire import Json
+from partita.wire._parameters import Parameters
+from partita.wire._values import read_value
+
+CACHED: Final = 2_048
+
+_PARSERS: Final[dict[str, Callable[[str, Substitutions], Any]]] = {
+    "ProjectionExpression": parse_projection,
+    "FilterExpression": lambda text, subs: parse_condition(text, subs, "FilterExpression"),
+    "KeyConditionExpression": parse_key_condition,
+    "ConditionExpression": parse_condition,
+    "UpdateExpression": parse_update,
+}
+
+
+def read_expressions(call: Parameters, kinds: Sequence[str], legacy: Sequence[str] = ()) -> Mapping[str, Any]:
+    """The trees of the expressions that the call has, by parameter; None where it has none.
+
+    Raises:
+        ValidationFailed: one breaks a rule, a name or value is not used, or older parameters are mixed in.
+    """
+    texts = tuple((kind, text) for kind in kinds if (text := call.text(kind)) is not None)
+    _check_not_mixed(call, texts, legacy)
+    names, values = _names(call, kinds, texts), _values(call, kinds, texts)
+    if not texts:
+        return _NO_TREES
+    if values is None:
+        return _parsed_without_values(texts, tuple(names.items()))
+    return _parsed(texts, names, values)
+
+
+def _check_not_mixed(call: Parameters, texts: tuple[tuple[str, str], ...], legacy: Sequence[str]) -> None:
+    old = [name for name in legacy if call.given.get(name) is not None]
+    if old and texts:
+        raise ValidationFailed(
+            "Can not use both expression and non-expression parameters in the same request: Non-expression "
+            f"parameters: {{{', '.join(old)}}} Expression parameters: {{{', '.join(kind for kind, _ in texts)}}}"
+        )
+
+
+def _names(call: Parameters, kinds: Sequence[str], texts: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    names = call.fields("ExpressionAttributeNames")
+    if names is None:
+        return {}
+    _check_placeholders("ExpressionAttributeNames", names, kinds, texts)
+    for name in names.values():
+        if type(name) is not str:
+            raise SerializationFailed("NUMBER_VALUE cannot be converted to String")
+    return names
+
+
+def _values(
+    call: Parameters, kinds: Sequence[str], texts: tuple[tuple[str, str], ...]
+) -> dict[str, AttributeValue] | None:
+    values = call.fields("ExpressionAttributeValues")
+    if values is None:
+        return None
+    takers = [kind for kind in kinds if kind != "ProjectionExpression"]
+    _check_placeholders("ExpressionAttributeValues", values, takers, texts)
+    read: dict[str, AttributeValue] = {}
+    for placeholder, tagged in values.items():
+        try:
+            read[placeholder] = read_value(tagged)
+        except ValidationFailed as refusal:
+            message = f"ExpressionAttributeValues contains invalid value: {refusal.message} for key {placeholder}"
+            raise ValidationFailed(message) from None
+    return read
+
+
+def _check_placeholders(what: str, given: Json, kinds: Sequence[str], texts: tuple[tuple[str, str], ...]) -> None:
+    if not any(kind in kinds for kind, _ in texts):
+        absent = sorted(kinds, key="UpdateExpression ConditionExpression".find) if len(kinds) > 1 else kinds
+        verb = "is" if len(absent) == 1 else "are"
+        raise ValidationFailed(
+            f"{what} can only be specified when using expressions: {' and '.join(absent)} {verb} null"
+        )
+    if not given:
+        raise ValidationFailed(f"{what} must not be empty")
+
+
+def _parsed(
+    texts: tuple[tuple[str, str], ...], names: dict[str, str], values: dict[str, AttributeValue]
+) -> Mapping[str, Any]:
+    substitutions = Substitutions(names, values)
+    trees = {kind: _PARSERS[kind](text, substitutions) for kind, text in texts}
+    substitutions.check_all_used()
+    return {**_NO_TREES, **trees}
+
+
+@lru_cache(maxsize=CACHED)
+def _parsed_without_values(texts: tuple[tuple[str, str], ...], names: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
+    """Expressions without values come again and again word for word; their trees are frozen."""
+    return _parsed(texts, dict(names), {})
+
+
+_NO_TREES: Final[Mapping[str, Any]] = dict.fromkeys(_PARSERS)

@@ -1,0 +1,115 @@
+"""Errors as DynamoDB answers them: a status, a type with its namespace, a message, and sometimes more."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from msgspec import Struct
+
+from partita.errors import (
+    ConditionFailed,
+    PartitaError,
+    Reason,
+    RequestError,
+    SerializationFailed,
+    StreamTrimmed,
+    TableInUse,
+    TableNotFound,
+    TokenInProgress,
+    TokenMismatch,
+    TransactionCancelled,
+    TransactionConflict,
+    ValidationFailed,
+)
+from partita.store._wire import Json, wire_item
+
+_LOG: Final = logging.getLogger("partita.wire")
+_SERVICE: Final = "com.amazon.coral.service#"
+_VALIDATE: Final = "com.amazon.coral.validate#"
+_DYNAMODB: Final = "com.amazonaws.dynamodb.v20120810#"
+_NAMESPACES: Final = {
+    "AccessDeniedException": _SERVICE,
+    "InternalServerError": _DYNAMODB,
+    "InvalidSignatureException": _SERVICE,
+    "MissingAuthenticationTokenException": _SERVICE,
+    "SerializationException": _SERVICE,
+    "UnknownOperationException": _SERVICE,
+    "UnrecognizedClientException": _SERVICE,
+    "ValidationException": _VALIDATE,
+}
+_KINDS: Final[tuple[tuple[type[PartitaError], str], ...]] = (
+    (ValidationFailed, "ValidationException"),
+    (SerializationFailed, "SerializationException"),
+    (ConditionFailed, "ConditionalCheckFailedException"),
+    (TransactionCancelled, "TransactionCanceledException"),
+    (TransactionConflict, "TransactionConflictException"),
+    (TokenMismatch, "IdempotentParameterMismatchException"),
+    (TokenInProgress, "TransactionInProgressException"),
+    (TableNotFound, "ResourceNotFoundException"),
+    (TableInUse, "ResourceInUseException"),
+    (StreamTrimmed, "TrimmedDataAccessException"),
+)
+
+
+class Fault(RequestError):
+    """An error that only the protocol knows; `kind` is DynamoDB's name for it."""
+
+    code = "wire_fault"
+
+    def __init__(self, kind: str, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+
+
+def not_found(what: str) -> Fault:
+    """The error that names what is not there; operations on items name nothing."""
+    return Fault("ResourceNotFoundException", f"Requested resource not found: {what} not found")
+
+
+class Answer(Struct, frozen=True):
+    """What goes back to the client."""
+
+    status: int
+    body: Json
+
+
+def kind_of_error(error: Exception) -> str:
+    """DynamoDB's name for an error of ours."""
+    if isinstance(error, Fault):
+        return error.kind
+    return next((kind for ours, kind in _KINDS if isinstance(error, ours)), "InternalServerError")
+
+
+def answer_of_error(error: Exception) -> Answer:
+    """The answer that tells a client of the error; nothing of the inside is told of those that are not its own."""
+    kind = kind_of_error(error)
+    if kind == "InternalServerError":
+        _LOG.error("A request failed.", exc_info=error)
+    status = error.status if isinstance(error, Fault) else 500 if kind == "InternalServerError" else 400
+    message = _message(error, kind)
+    body: Json = {"__type": _NAMESPACES.get(kind, _DYNAMODB) + kind, "message": message}
+    if isinstance(error, ConditionFailed) and error.item is not None:
+        body["Item"] = wire_item(error.item)
+    elif isinstance(error, TransactionCancelled):
+        body["Message"] = body.pop("message")
+        body["CancellationReasons"] = [_reason(reason) for reason in error.reasons]
+    return Answer(status, body)
+
+
+def _message(error: Exception, kind: str) -> str:
+    if isinstance(error, TableNotFound):
+        return "Requested resource not found"
+    if isinstance(error, PartitaError) and kind != "InternalServerError":
+        return error.message
+    return "The request could not be answered."
+
+
+def _reason(reason: Reason) -> Json:
+    told: dict[str, Any] = {"Code": reason.code}
+    if reason.message:
+        told["Message"] = reason.message
+    if reason.item is not None:
+        told["Item"] = wire_item(reason.item)
+    return told

@@ -1,0 +1,123 @@
+"""GetItem, PutItem, UpdateItem and DeleteItem."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from partita._values import Item
+from partita.errors import ValidationFailed
+from partita.expressions._ast import Condition, Update
+from partita.store._requests import (
+    DeleteItem,
+    GetItem,
+    ItemResponse,
+    PutItem,
+    Returns,
+    UpdateItem,
+    WriteResponse,
+)
+from partita.store._wire import Json, wire_item
+from partita.wire._capacity import collection_metrics, consumed
+from partita.wire._expressions import read_expressions
+from partita.wire._legacy import read_expected, read_projection, read_updates
+from partita.wire._parameters import Parameters
+from partita.wire._steps import Steps
+
+_RETURNS: Final = ("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
+_METRICS: Final = ("SIZE", "NONE")
+_ON_FAILURE: Final = ("ALL_OLD", "NONE")
+_WRITE_LEGACY: Final = ("Expected", "ConditionalOperator")
+
+
+def get_item(call: Parameters) -> Steps:
+    """Read one item."""
+    table = call.table()
+    told, key = call.capacity(), call.item("Key")
+    response: ItemResponse = yield read_get(call, table, key)
+    body: Json = {} if response.item is None else {"Item": wire_item(response.item)}
+    if told != "NONE":
+        body["ConsumedCapacity"] = yield from consumed(response.capacity, told)
+    return body
+
+
+def read_get(call: Parameters, table: str, key: Item) -> GetItem:
+    """The request for one item, whatever form its projection has."""
+    trees = read_expressions(call, ("ProjectionExpression",), ("AttributesToGet",))
+    projection = trees["ProjectionExpression"] or read_projection(call)
+    return GetItem(table, key, call.flag("ConsistentRead") or False, projection)
+
+
+class _WriteOptions:
+    """What all writes of one item have in common."""
+
+    def __init__(self, call: Parameters) -> None:
+        self.capacity = call.capacity()
+        self.metrics = call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
+        self.returns = cast("Returns", call.choice("ReturnValues", _RETURNS, "NONE"))
+        self.on_failure = on_failure(call)
+
+    def answer(self, response: WriteResponse, table: str, key: Item) -> Steps:
+        """What the client asked to be told."""
+        body: Json = {}
+        if response.attributes is not None:
+            body["Attributes"] = wire_item(response.attributes)
+        if self.capacity != "NONE":
+            body["ConsumedCapacity"] = yield from consumed(response.capacity, self.capacity)
+        if self.metrics == "SIZE":
+            metrics = yield from collection_metrics(table, key)
+            if metrics is not None:
+                body["ItemCollectionMetrics"] = metrics
+        return body
+
+
+def on_failure(call: Parameters) -> bool:
+    """Whether a failed condition is to carry the item."""
+    return call.choice("ReturnValuesOnConditionCheckFailure", _ON_FAILURE, "NONE") == "ALL_OLD"
+
+
+def put_item(call: Parameters) -> Steps:
+    """Write a whole item."""
+    table, options = call.table(), _WriteOptions(call)
+    item = call.item("Item")
+    _check_returns(options.returns)
+    request = PutItem(table, item, read_condition(call), options.returns, options.on_failure)
+    response: WriteResponse = yield request
+    return (yield from options.answer(response, table, item))
+
+
+def delete_item(call: Parameters) -> Steps:
+    """Delete one item."""
+    table, options = call.table(), _WriteOptions(call)
+    key = call.item("Key")
+    _check_returns(options.returns)
+    request = DeleteItem(table, key, read_condition(call), options.returns, options.on_failure)
+    response: WriteResponse = yield request
+    return (yield from options.answer(response, table, key))
+
+
+def update_item(call: Parameters) -> Steps:
+    """Change one item, or create it."""
+    table, options = call.table(), _WriteOptions(call)
+    key = call.item("Key")
+    update, condition = _read_update(call)
+    request = UpdateItem(table, key, update, condition, options.returns, options.on_failure)
+    response: WriteResponse = yield request
+    return (yield from options.answer(response, table, key))
+
+
+def _check_returns(returns: str) -> None:
+    if returns not in ("NONE", "ALL_OLD"):
+        raise ValidationFailed("ReturnValues can only be ALL_OLD or NONE")
+
+
+def read_condition(call: Parameters) -> Condition | None:
+    """The condition of a put or delete, as an expression or as Expected."""
+    trees = read_expressions(call, ("ConditionExpression",), _WRITE_LEGACY)
+    return trees["ConditionExpression"] or read_expected(call)
+
+
+def _read_update(call: Parameters) -> tuple[Update, Condition | None]:
+    kinds, legacy = ("UpdateExpression", "ConditionExpression"), ("AttributeUpdates", *_WRITE_LEGACY)
+    trees: Any = read_expressions(call, kinds, legacy)
+    update = trees["UpdateExpression"] or read_updates(call) or Update()
+    return update, trees["ConditionExpression"] or read_expected(call)

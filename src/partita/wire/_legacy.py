@@ -1,0 +1,222 @@
+"""The older parameters that expressions have replaced, as the trees of expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from partita._values import AttributeValue, kind_of
+from partita.errors import ValidationFailed
+from partita.expressions._ast import (
+    AddAction,
+    And,
+    BeginsWith,
+    Between,
+    Compare,
+    Condition,
+    Contains,
+    DeleteAction,
+    Exists,
+    IfNotExists,
+    In,
+    KeyCondition,
+    KeyRange,
+    ListAppend,
+    Missing,
+    Not,
+    Or,
+    Path,
+    Projection,
+    SetAction,
+    Update,
+    Value,
+)
+from partita.store._wire import Json
+from partita.wire._parameters import Parameters, refuse, violated
+from partita.wire._values import read_value
+
+_INVALID: Final = "One or more parameter values were invalid: "
+_ONE: Final = (1, 1)
+_COUNTS: Final[dict[str, tuple[int, int]]] = {
+    "IN": (1, 100),
+    "BETWEEN": (2, 2),
+    "NULL": (0, 0),
+    "NOT_NULL": (0, 0),
+}
+_TREES: Final[dict[str, Callable[[Path, list[AttributeValue]], Condition]]] = {
+    "EQ": lambda path, values: Compare("=", path, Value(values[0])),
+    "NE": lambda path, values: Compare("<>", path, Value(values[0])),
+    "IN": lambda path, values: In(path, tuple(map(Value, values))),
+    "LE": lambda path, values: Compare("<=", path, Value(values[0])),
+    "LT": lambda path, values: Compare("<", path, Value(values[0])),
+    "GE": lambda path, values: Compare(">=", path, Value(values[0])),
+    "GT": lambda path, values: Compare(">", path, Value(values[0])),
+    "BETWEEN": lambda path, values: Between(path, Value(values[0]), Value(values[1])),
+    "NOT_NULL": lambda path, _: Exists(path),
+    "NULL": lambda path, _: Missing(path),
+    "CONTAINS": lambda path, values: Contains(path, Value(values[0])),
+    "NOT_CONTAINS": lambda path, values: Not(Contains(path, Value(values[0]))),
+    "BEGINS_WITH": lambda path, values: BeginsWith(path, Value(values[0])),
+}
+_RANGES: Final = {"LE": "<=", "LT": "<", "GE": ">=", "GT": ">", "BETWEEN": "BETWEEN", "BEGINS_WITH": "BEGINS_WITH"}
+
+
+def read_projection(call: Parameters) -> Projection | None:
+    """AttributesToGet."""
+    names = call.members("AttributesToGet")
+    if names is None:
+        return None
+    if not names:
+        refuse(violated("[]", "attributesToGet", "Member must have length greater than or equal to 1"))
+    for name in names:
+        if names.count(name) > 1:
+            raise ValidationFailed(f"{_INVALID}Duplicate value in attribute name: {name}")
+    return tuple(Path((str(name),)) for name in names)
+
+
+def read_filter(call: Parameters, name: str) -> Condition | None:
+    """QueryFilter or ScanFilter, joined as ConditionalOperator says."""
+    given = call.fields(name)
+    if not given:
+        return None
+    return _joined(call, [_comparison(attribute, rule) for attribute, rule in given.items()])
+
+
+def read_expected(call: Parameters) -> Condition | None:
+    """Expected: comparisons, or the older pair of Exists and Value."""
+    given = call.fields("Expected")
+    if not given:
+        return None
+    return _joined(call, [_expectation(attribute, rule) for attribute, rule in given.items()])
+
+
+def _joined(call: Parameters, terms: list[Condition]) -> Condition:
+    operator = call.choice("ConditionalOperator", ("AND", "OR"), "AND")
+    if len(terms) == 1:
+        return terms[0]
+    return Or(tuple(terms)) if operator == "OR" else And(tuple(terms))
+
+
+def _expectation(attribute: str, rule: Json) -> Condition:
+    if rule.get("ComparisonOperator") is not None:
+        if "Value" in rule and "AttributeValueList" not in rule:
+            rule = {**rule, "AttributeValueList": [rule["Value"]]}
+        return _comparison(attribute, rule)
+    if rule.get("AttributeValueList") is not None:
+        message = "AttributeValueList can only be used with a ComparisonOperator for Attribute: "
+        raise ValidationFailed(f"{_INVALID}{message}{attribute}")
+    path, exists, value = Path((attribute,)), rule.get("Exists"), rule.get("Value")
+    if exists is False:
+        if value is not None:
+            message = "Value cannot be used when Exists is set to false for Attribute: "
+            raise ValidationFailed(f"{_INVALID}{message}{attribute}")
+        return Missing(path)
+    if value is None:
+        shown = "null" if exists is None else "true"
+        message = f"Value must be provided when Exists is {shown} for Attribute: "
+        raise ValidationFailed(f"{_INVALID}{message}{attribute}")
+    return Compare("=", path, Value(read_value(value)))
+
+
+def _operator(attribute: str, rule: Json) -> tuple[str, list[AttributeValue]]:
+    operator = rule.get("ComparisonOperator")
+    if operator is None:
+        refuse(violated(None, "comparisonOperator", "Member must not be null"))
+    if operator not in _TREES:
+        options = ", ".join(_TREES)
+        refuse(violated(operator, "comparisonOperator", f"Member must satisfy enum value set: [{options}]"))
+    values = [read_value(value) for value in rule.get("AttributeValueList") or ()]
+    least, most = _COUNTS.get(operator, _ONE)
+    if not least <= len(values) <= most:
+        message = f"Invalid number of argument(s) for the {operator} ComparisonOperator"
+        raise ValidationFailed(f"{_INVALID}{message}")
+    _check_types(attribute, operator, values)
+    return operator, values
+
+
+def _check_types(attribute: str, operator: str, values: list[AttributeValue]) -> None:
+    allowed: dict[str, str] = {"BEGINS_WITH": "S B", "LE": "S N B", "LT": "S N B", "GE": "S N B", "GT": "S N B"}
+    kinds = allowed.get(operator)
+    for value in values:
+        if kinds is not None and kind_of(value) not in kinds.split():
+            message = f"ComparisonOperator {operator} is not valid for {kind_of(value)} AttributeValue type"
+            raise ValidationFailed(f"{_INVALID}{message}")
+    if operator == "BETWEEN" and kind_of(values[0]) == kind_of(values[1]) and _above(values[0], values[1]):
+        message = "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound"
+        raise ValidationFailed(message)
+    if len({kind_of(value) for value in values}) > 1:
+        message = f"AttributeValues inside AttributeValueList must be of same type for Attribute: {attribute}"
+        raise ValidationFailed(f"{_INVALID}{message}")
+
+
+def _above(low: Any, high: Any) -> bool:
+    return kind_of(low) in ("S", "N", "B") and bool(low > high)
+
+
+def _comparison(attribute: str, rule: Json) -> Condition:
+    operator, values = _operator(attribute, rule)
+    return _TREES[operator](Path((attribute,)), values)
+
+
+def read_key_conditions(call: Parameters) -> KeyCondition | None:
+    """KeyConditions: equalities, and one range."""
+    given = call.fields("KeyConditions")
+    if given is None:
+        return None
+    equal: list[tuple[str, AttributeValue]] = []
+    ranges: list[KeyRange] = []
+    for attribute, rule in given.items():
+        operator, values = _operator(attribute, rule)
+        if operator == "EQ":
+            equal.append((attribute, values[0]))
+        elif operator in _RANGES:
+            ranges.append(KeyRange(attribute, _RANGES[operator], tuple(values)))  # type: ignore[arg-type]
+        else:
+            raise ValidationFailed(f"Attempted conditional constraint is not an indexable operation: {operator}")
+    if not equal or len(ranges) > 1:
+        raise ValidationFailed("Query key condition not supported")
+    return KeyCondition(tuple(equal), ranges[0] if ranges else None)
+
+
+def read_updates(call: Parameters) -> Update | None:
+    """AttributeUpdates."""
+    given = call.fields("AttributeUpdates")
+    if given is None:
+        return None
+    update = Update()
+    for attribute, rule in given.items():
+        update = _with_action(update, attribute, rule)
+    return update
+
+
+def _with_action(update: Update, attribute: str, rule: Json) -> Update:
+    path, action = Path((attribute,)), rule.get("Action", "PUT")
+    if action not in ("PUT", "ADD", "DELETE"):
+        at = f"attributeUpdates.{attribute}.member.action"
+        refuse(violated(action, at, "Member must satisfy enum value set: [ADD, DELETE, PUT]"))
+    if rule.get("Value") is None:
+        if action != "DELETE":
+            message = f"Only DELETE action is allowed when no attribute value is specified: {attribute}"
+            raise ValidationFailed(f"{_INVALID}{message}")
+        return Update(update.sets, (*update.removes, path), update.adds, update.deletes)
+    value = read_value(rule["Value"])
+    if action == "PUT":
+        return _with_set(update, SetAction(path, Value(value)))
+    if action == "DELETE":
+        _check_action(action, value, ("SS", "NS", "BS"))
+        deletes = (*update.deletes, DeleteAction(path, Value(value)))
+        return Update(update.sets, update.removes, update.adds, deletes)
+    _check_action(action, value, ("N", "SS", "NS", "BS", "L"))
+    if isinstance(value, list):
+        return _with_set(update, SetAction(path, ListAppend(IfNotExists(path, Value([])), Value(value))))
+    return Update(update.sets, update.removes, (*update.adds, AddAction(path, Value(value))), update.deletes)
+
+
+def _with_set(update: Update, action: SetAction) -> Update:
+    return Update((*update.sets, action), update.removes, update.adds, update.deletes)
+
+
+def _check_action(action: str, value: AttributeValue, allowed: tuple[str, ...]) -> None:
+    if kind_of(value) not in allowed:
+        message = f"{action} action is not supported for the type {kind_of(value)}"
+        raise ValidationFailed(f"{_INVALID}{message}")

@@ -1,0 +1,178 @@
+"""Query and Scan."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, Final
+
+import msgspec
+
+from partita._values import Item
+from partita.errors import ValidationFailed
+from partita.expressions._ast import Condition, KeyCondition, Projection
+from partita.store._requests import GetItem, PageResponse, QueryTable, Request, ScanTable
+from partita.store._schema import IndexSchema
+from partita.store._wire import Json, wire_item
+from partita.wire._capacity import consumed
+from partita.wire._expressions import read_expressions
+from partita.wire._legacy import read_filter, read_key_conditions, read_projection
+from partita.wire._parameters import Parameters, refuse, violated
+from partita.wire._steps import Steps, described
+from partita.wire._values import read_item
+
+SELECT: Final = ("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
+MAX_SEGMENTS: Final = 1_000_000
+
+
+def query(call: Parameters) -> Steps:
+    """Read a range of one partition."""
+    table = call.table()
+    told, select, limit = call.capacity(), call.choice("Select", SELECT), _limit(call, "at 'Limit'")
+    key, filtering, projection = _query_trees(call)
+    request = QueryTable(
+        table,
+        key,
+        index=call.text("IndexName"),
+        filter=filtering,
+        projection=projection,
+        limit=limit,
+        start=_start(call),
+        forward=call.flag("ScanIndexForward") is not False,
+        consistent=call.flag("ConsistentRead") or False,
+        count_only=select == "COUNT",
+    )
+    return (yield from _answer(request, select, told))
+
+
+def _query_trees(call: Parameters) -> tuple[KeyCondition, Condition | None, Projection | None]:
+    trees = read_expressions(
+        call,
+        ("ProjectionExpression", "FilterExpression", "KeyConditionExpression"),
+        ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"),
+    )
+    key = trees["KeyConditionExpression"] or read_key_conditions(call)
+    if key is None:
+        message = "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
+        raise ValidationFailed(message)
+    filtering = trees["FilterExpression"] or read_filter(call, "QueryFilter")
+    return key, filtering, trees["ProjectionExpression"] or read_projection(call)
+
+
+def scan(call: Parameters) -> Steps:
+    """Read everything, page by page."""
+    table = call.table()
+    told, select, limit = call.capacity(), call.choice("Select", SELECT), _limit(call, "'{}' at 'limit'")
+    segment, segments = _segments(call)
+    trees = read_expressions(
+        call,
+        ("ProjectionExpression", "FilterExpression"),
+        ("AttributesToGet", "ScanFilter", "ConditionalOperator"),
+    )
+    request = ScanTable(
+        table,
+        index=call.text("IndexName"),
+        filter=trees["FilterExpression"] or read_filter(call, "ScanFilter"),
+        projection=trees["ProjectionExpression"] or read_projection(call),
+        limit=limit,
+        start=_start(call),
+        segment=segment,
+        segments=segments,
+        consistent=call.flag("ConsistentRead") or False,
+        count_only=select == "COUNT",
+    )
+    return (yield from _answer(request, select, told))
+
+
+def _limit(call: Parameters, shown: str) -> int | None:
+    limit = call.whole("Limit")
+    if limit is not None and limit < 1:
+        rule = "Member must have value greater than or equal to 1"
+        refuse(f"Value {shown.format(limit)} failed to satisfy constraint: {rule}")
+    return limit
+
+
+def _start(call: Parameters) -> Item | None:
+    given = call.fields("ExclusiveStartKey")
+    return None if given is None else read_item(given)
+
+
+def _segments(call: Parameters) -> tuple[int, int]:
+    segment, segments = call.whole("Segment"), call.whole("TotalSegments")
+    present = "is required but was not present in the request when"
+    if segment is None and segments is None:
+        return 0, 1
+    if segments is None:
+        raise ValidationFailed(f"The TotalSegments parameter {present} Segment parameter is present")
+    if segment is None:
+        raise ValidationFailed(f"The Segment parameter {present} parameter TotalSegments is present")
+    if segment < 0:
+        refuse(violated(segment, "segment", "Member must have value greater than or equal to 0"))
+    if not 1 <= segments <= MAX_SEGMENTS:
+        bound = "less than or equal to 1000000" if segments > 1 else "greater than or equal to 1"
+        refuse(violated(segments, "totalSegments", f"Member must have value {bound}"))
+    if segment >= segments:
+        raise ValidationFailed(
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
+            f"Segment: {segment} is not less than TotalSegments: {segments}"
+        )
+    return segment, segments
+
+
+def _answer(request: QueryTable | ScanTable, select: str | None, told: str) -> Steps:
+    _check_select(request, select)
+    fetches = yield from _fetches(request, select)
+    page: PageResponse = yield request
+    if fetches:
+        page = yield from _with_whole_items(request, page)
+    body: Json = {"Count": page.count, "ScannedCount": page.scanned}
+    if not request.count_only:
+        body["Items"] = [wire_item(item) for item in page.items]
+    if page.last_key is not None:
+        body["LastEvaluatedKey"] = wire_item(page.last_key)
+    if told != "NONE":
+        body["ConsumedCapacity"] = yield from consumed(page.capacity, told)
+    return body
+
+
+def _check_select(request: QueryTable | ScanTable, select: str | None) -> None:
+    if select == "SPECIFIC_ATTRIBUTES" and request.projection is None:
+        message = "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+    if select == "ALL_PROJECTED_ATTRIBUTES" and request.index is None:
+        message = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+    if request.projection is not None and select in ("COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
+        words = {"COUNT": "only the Count", "ALL_ATTRIBUTES": "ALL_ATTRIBUTES"}
+        message = f"when choosing to get {words.get(select, select)}"
+        raise ValidationFailed(f"Cannot specify the ProjectionExpression {message}")
+
+
+def _fetches(request: QueryTable | ScanTable, select: str | None) -> Generator[Request[Any], Any, bool]:
+    """Whether whole items are to be fetched for the entries of a local index; a global one refuses."""
+    if select != "ALL_ATTRIBUTES" or request.index is None:
+        return False
+    description = yield from described(request.table)
+    index: IndexSchema | None = description.schema.index(request.index)
+    if index is None or index.projection == "ALL":
+        return False
+    if not index.local:
+        message = (
+            f"Select type ALL_ATTRIBUTES is not supported for global secondary index {index.name} "
+            "because its projection type is not ALL"
+        )
+        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+    return True
+
+
+def _with_whole_items(
+    request: QueryTable | ScanTable, page: PageResponse
+) -> Generator[Request[Any], Any, PageResponse]:
+    description = yield from described(request.table)
+    items, fetched = [], 0.0
+    for entry in page.items:
+        key = {part.name: entry[part.name] for part in description.schema.key}
+        response = yield GetItem(request.table, key, request.consistent)
+        items.append(response.item or entry)
+        fetched += response.capacity.read
+    capacity = msgspec.structs.replace(page.capacity, read=page.capacity.read + fetched)
+    return msgspec.structs.replace(page, items=items, capacity=capacity)

@@ -1,0 +1,137 @@
+"""The parameters of one call, read by name; what breaks a constraint is said in DynamoDB's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final, NoReturn
+
+from partita._values import Item
+from partita.errors import SerializationFailed, ValidationFailed
+from partita.store._wire import Json
+from partita.wire._values import read_item
+
+_NAME: Final = re.compile(r"[a-zA-Z0-9_.-]+", re.ASCII)
+_ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)", re.ASCII)
+MAX_NAME: Final = 255
+MIN_NAME: Final = 3
+CAPACITY: Final = ("INDEXES", "TOTAL", "NONE")
+
+
+def violated(value: Any, at: str, rule: str) -> str:
+    """What is wrong with a value: `Value 'x' at 'tableName' failed to satisfy constraint: …`."""
+    shown = "null" if value is None else f"'{value}'"
+    return f"Value {shown} at '{at}' failed to satisfy constraint: {rule}"
+
+
+def refuse(violation: str) -> NoReturn:
+    """Answer with one violated constraint."""
+    raise ValidationFailed(f"1 validation error detected: {violation}")
+
+
+def member(name: str) -> str:
+    """A parameter as messages name it: `TableName` is `tableName`."""
+    return name[:1].lower() + name[1:]
+
+
+def show(value: Any) -> str:
+    """A structure as messages show it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}={show(part)}" for name, part in value.items()) + "}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(show, value))}]"
+    return str(value)
+
+
+class Parameters:
+    """Reads parameters; the first that violates a constraint refuses the call."""
+
+    __slots__ = ("given",)
+
+    def __init__(self, given: Json) -> None:
+        self.given = given
+
+    def table(self, name: str = "TableName") -> str:
+        """The name of a table, which may be given by its ARN; nothing else counts where it is wrong."""
+        given = self.text(name)
+        if given is not None and MIN_NAME <= len(given) <= MAX_NAME and _NAME.fullmatch(given):
+            return given
+        if given is not None and (arn := _ARN.match(given)):
+            return arn[1]
+        return _refuse_name(given, member(name))
+
+    def text(self, name: str) -> str | None:
+        """A text."""
+        given = self.given.get(name)
+        if given is not None and type(given) is not str:
+            raise _unexpected(given, "String")
+        return given
+
+    def choice(self, name: str, options: Iterable[str], default: str | None = None) -> str | None:
+        """One of several words; what is none of them is a violated constraint."""
+        given = self.text(name)
+        if given is None:
+            return default
+        options = tuple(options)
+        if given not in options:
+            rule = f"Member must satisfy enum value set: [{', '.join(options)}]"
+            refuse(violated(given, member(name), rule))
+        return given
+
+    def flag(self, name: str) -> bool | None:
+        """True or false."""
+        given = self.given.get(name)
+        if given is not None and type(given) is not bool:
+            raise _unexpected(given, "Boolean")
+        return given
+
+    def whole(self, name: str) -> int | None:
+        """A whole number."""
+        given = self.given.get(name)
+        if isinstance(given, float) and given.is_integer():
+            return int(given)
+        if given is not None and type(given) is not int:
+            raise _unexpected(given, "Integer")
+        return given
+
+    def fields(self, name: str) -> Json | None:
+        """A structure or map."""
+        given = self.given.get(name)
+        if given is not None and type(given) is not dict:
+            raise _unexpected(given, "Map")
+        return given
+
+    def members(self, name: str) -> list[Any] | None:
+        """A list."""
+        given = self.given.get(name)
+        if given is not None and type(given) is not list:
+            raise _unexpected(given, "List")
+        return given
+
+    def item(self, name: str) -> Item:
+        """An item or key that must be there."""
+        given = self.given.get(name)
+        if given is None:
+            refuse(violated(None, member(name), "Member must not be null"))
+        return read_item(given)
+
+    def capacity(self) -> str:
+        """How much is to be told of the capacity that is consumed."""
+        return self.choice("ReturnConsumedCapacity", CAPACITY, "NONE") or "NONE"
+
+
+def _refuse_name(given: str | None, at: str) -> NoReturn:
+    if given is None:
+        refuse(violated(None, at, "Member must not be null"))
+    if not given:
+        refuse(violated(given, at, "Member must have length greater than or equal to 1"))
+    if len(given) > MAX_NAME:
+        refuse(violated(given, at, f"Member must have length less than or equal to {MAX_NAME}"))
+    if not _NAME.fullmatch(given):
+        refuse(violated(given, at, "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"))
+    raise ValidationFailed("TableName must be at least 3 characters long and at most 255 characters long")
+
+
+def _unexpected(given: Any, wanted: str) -> SerializationFailed:
+    kinds = {str: "STRING_VALUE", list: "START_ARRAY", dict: "START_OBJECT", bool: "TRUE_VALUE"}
+    return SerializationFailed(f"{kinds.get(type(given), 'NUMBER_VALUE')} cannot be converted to {wanted}")

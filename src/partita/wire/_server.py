@@ -1,0 +1,283 @@
+"""The server: HTTP/1.1 on asyncio, one request after another on each connection, nothing read without a bound."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import time
+import zlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from partita._clock import Clock, system_clock
+from partita.errors import RequestError, SerializationFailed
+from partita.store._requests import Request
+from partita.store._wire import Json
+from partita.store.embedded import EmbeddedStore
+from partita.store.embedded._store import READS
+from partita.wire._faults import Answer, Fault, answer_of_error
+from partita.wire._http import Head, read_head
+from partita.wire._operations import operations
+from partita.wire._parameters import Parameters
+from partita.wire._signature import AccessKey, SignedRequest, check_signature
+from partita.wire._steps import Steps
+
+_PREFIXES: Final = ("DynamoDB_20120810.", "DynamoDBStreams_20120810.")
+_REASONS: Final = {200: "OK", 400: "Bad Request", 413: "Payload Too Large", 500: "Internal Server Error"}
+_CLOSE: Final = "connection: close\r\n"
+_ENCODE: Final = msgspec.json.Encoder().encode
+_DECODE: Final = msgspec.json.Decoder().decode
+
+
+class Limits(Struct, frozen=True):
+    """What one connection may ask of the server."""
+
+    head_bytes: int = 32 * 1024
+    body_bytes: int = 17 * 1024 * 1024
+    request_seconds: float = 30.0
+    idle_seconds: float = 300.0
+    connections: int = 1_000
+
+
+DEFAULT_LIMITS: Final = Limits()
+
+
+class WireServer:
+    """Serves a store. With a key, requests must be signed with it; without, every one is answered."""
+
+    def __init__(
+        self,
+        store: EmbeddedStore,
+        *,
+        key: AccessKey | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        clock: Clock = system_clock,
+    ) -> None:
+        self.limits = limits
+        self.connections: set[Connection] = set()
+        self._store = store
+        self._key = key
+        self._clock = clock
+        self._operations = operations(clock)
+        self._server: asyncio.Server | None = None
+        self._tidying: asyncio.TimerHandle | None = None
+
+    async def start(self, listener: socket.socket) -> None:
+        """Begin to answer on a listening socket."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: Connection(self), sock=listener)
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Close connections that have been silent for too long, every now and then."""
+        now = time.monotonic()
+        for connection in tuple(self.connections):
+            connection.close_if_late(now)
+        self._tidying = asyncio.get_running_loop().call_later(1.0, self._tidy)
+
+    async def stop(self) -> None:
+        """Take no more requests, and finish those that are being answered."""
+        if self._server is not None:
+            self._server.close()
+        if self._tidying is not None:
+            self._tidying.cancel()
+        for connection in tuple(self.connections):
+            connection.finish()
+        pending = [connection.answering for connection in self.connections if connection.answering is not None]
+        if pending:
+            await asyncio.gather(*pending, return_exceptions=True)
+
+    def begin(self, head: Head, body: bytes) -> Answer | Steps:
+        """The operation that the request asks for, or the answer that refuses it."""
+        try:
+            if self._key is not None:
+                check_signature(SignedRequest(head.method, head.path, head.headers, body), self._key, self._clock())
+            if head.method == "GET":
+                return Answer(200, {"healthy": "dynamodb"})
+            operation = self._operations.get(_operation_name(head))
+            if operation is None:
+                raise Fault("UnknownOperationException", "")
+            return operation(Parameters(_parameters(_unpacked(head, body, self.limits.body_bytes))))
+        except RequestError as error:
+            return answer_of_error(error)
+
+    def advance(self, steps: Steps, resume: Callable[[], Request[Any]]) -> Answer | Request[Any]:
+        """Go on as far as reads lead; what comes back is the answer, or a write that must be awaited."""
+        try:
+            request = resume()
+            while type(request) in READS:
+                try:
+                    response = self._store.execute(request)
+                except RequestError as error:
+                    request = steps.throw(error)
+                else:
+                    request = steps.send(response)
+        except StopIteration as end:
+            return Answer(200, end.value)
+        except Exception as error:  # noqa: BLE001 - a connection must be answered, whatever it was
+            return answer_of_error(error)
+        return request
+
+    async def finish(self, steps: Steps, request: Request[Any]) -> Answer:
+        """Await the writes of an operation, and go on between them."""
+        reached: Answer | Request[Any] = request
+        while not isinstance(reached, Answer):
+            try:
+                response = await self._store.execute_async(reached)
+            except Exception as error:  # noqa: BLE001 - the operation may know what to do about it
+                reached = self.advance(steps, partial(steps.throw, error))
+            else:
+                reached = self.advance(steps, partial(steps.send, response))
+        return reached
+
+
+def _operation_name(head: Head) -> str:
+    target = head.headers.get("x-amz-target", "")
+    for prefix in _PREFIXES:
+        if target.startswith(prefix):
+            return target[len(prefix) :]
+    return ""
+
+
+def _unpacked(head: Head, body: bytes, most: int) -> bytes:
+    encoding = head.headers.get("content-encoding", "")
+    if encoding not in ("gzip", "x-gzip"):
+        return body
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        unpacked = unpacking.decompress(body, most)
+    except zlib.error:
+        raise SerializationFailed("The body is not valid gzip.") from None
+    if unpacking.unconsumed_tail or not unpacking.eof:
+        raise Fault("RequestEntityTooLargeException", "The body is too large when unpacked.", status=413)
+    return unpacked
+
+
+def _parameters(body: bytes) -> Json:
+    try:
+        given = _DECODE(body or b"{}")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise SerializationFailed("The body is not valid JSON.") from None
+    except RecursionError:
+        raise SerializationFailed("The body is nested too deeply.") from None
+    if type(given) is not dict:
+        raise SerializationFailed("The body is no JSON object.")
+    return given
+
+
+class Connection(asyncio.Protocol):
+    """One client. Requests that come while one is answered wait their turn, so answers keep the order."""
+
+    def __init__(self, server: WireServer) -> None:
+        self.answering: asyncio.Task[None] | None = None
+        self._server = server
+        self._buffer = bytearray()
+        self._head: Head | None = None
+        self._finishing = False
+        self._heard = time.monotonic()
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A client has connected; one too many is sent away."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - TCP has no other
+        self._transport = transport
+        if len(self._server.connections) >= self._server.limits.connections:
+            transport.abort()
+            return
+        self._server.connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
+        """The client is gone."""
+        self._server.connections.discard(self)
+        self._transport = None
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come."""
+        if not self._buffer:
+            self._heard = time.monotonic()
+        self._buffer += data
+        if self.answering is None:
+            self._serve()
+        elif len(self._buffer) > self._server.limits.body_bytes and self._transport is not None:
+            self._transport.pause_reading()
+
+    def close_if_late(self, now: float) -> None:
+        """Close the connection if a request takes too long to come, or none comes at all."""
+        if self.answering is not None or self._transport is None:
+            return
+        limits = self._server.limits
+        if now - self._heard > (limits.request_seconds if self._buffer else limits.idle_seconds):
+            self._transport.abort()
+
+    def finish(self) -> None:
+        """Close when what is being answered is answered."""
+        self._finishing = True
+        if self.answering is None and self._transport is not None:
+            self._transport.close()
+
+    def _serve(self) -> None:
+        """Answer requests as far as they have come whole."""
+        while self._transport is not None and self.answering is None and not self._finishing:
+            try:
+                request = self._next_request()
+            except Fault as fault:
+                self._send(answer_of_error(fault), keep=False)
+                return
+            if request is None:
+                return
+            self._answer(*request)
+
+    def _next_request(self) -> tuple[Head, bytes] | None:
+        limits = self._server.limits
+        if self._head is None:
+            self._head = read_head(self._buffer, limits.head_bytes, limits.body_bytes)
+            if self._head is not None and self._head.headers.get("expect", "").lower() == "100-continue":
+                assert self._transport is not None  # noqa: S101 - asked by the caller
+                self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        head = self._head
+        if head is None or len(self._buffer) < head.length:
+            return None
+        body = bytes(self._buffer[: head.length])
+        del self._buffer[: head.length]
+        self._head = None
+        self._heard = time.monotonic()
+        return head, body
+
+    def _answer(self, head: Head, body: bytes) -> None:
+        begun = self._server.begin(head, body)
+        reached = begun if isinstance(begun, Answer) else self._server.advance(begun, partial(next, begun))
+        if isinstance(reached, Answer):
+            self._send(reached, keep=head.keep_alive)
+            return
+        assert not isinstance(begun, Answer)  # noqa: S101 - an answer is reached at once
+        self.answering = asyncio.get_running_loop().create_task(self._answer_later(head, begun, reached))
+
+    async def _answer_later(self, head: Head, steps: Steps, request: Request[Any]) -> None:
+        answer = await self._server.finish(steps, request)
+        self.answering = None
+        self._heard = time.monotonic()
+        self._send(answer, keep=head.keep_alive and not self._finishing)
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+            self._serve()
+
+    def _send(self, answer: Answer, *, keep: bool) -> None:
+        if self._transport is None:
+            return
+        body = _ENCODE(answer.body)
+        head = (
+            f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Error')}\r\n"
+            "content-type: application/x-amz-json-1.0\r\n"
+            f"content-length: {len(body)}\r\n"
+            f"x-amz-crc32: {zlib.crc32(body)}\r\n"
+            f"x-amzn-requestid: {secrets.token_hex(26).upper()}\r\n"
+            f"{'' if keep else _CLOSE}\r\n"
+        )
+        self._transport.write(head.encode() + body)
+        if not keep:
+            self._transport.close()

@@ -1,0 +1,229 @@
+"""Change streams: ListStreams, DescribeStream, GetShardIterator and GetRecords."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Generator
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from partita.errors import StreamTrimmed, TableNotFound, ValidationFailed
+from partita.store._requests import (
+    DescribeStream,
+    DescribeTable,
+    ListTables,
+    ReadStream,
+    Request,
+    Shard,
+    StreamDescription,
+    StreamPage,
+    StreamRecord,
+    TableDescription,
+)
+from partita.store._wire import Json, wire_item
+from partita.store._wire_tables import table_definition
+from partita.wire._describe import REGION, stream_arn
+from partita.wire._faults import Fault, not_found
+from partita.wire._parameters import Parameters, refuse, violated
+from partita.wire._steps import Operation, Steps
+
+ITERATOR_SECONDS: Final = 900
+MAX_LISTED: Final = 100
+MAX_RECORDS: Final = 1_000
+_ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)/stream/(.+)")
+_TYPES: Final = ("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON")
+
+
+class Position(Struct, frozen=True, array_like=True):
+    """A place in a shard, as an iterator carries it; `at` is when the iterator was given."""
+
+    table: str
+    stream: str
+    view: str
+    shard: str
+    after: int
+    at: float
+
+
+def _token(position: Position) -> str:
+    return base64.urlsafe_b64encode(msgspec.msgpack.encode(position)).decode()
+
+
+def _position(token: str) -> Position:
+    try:
+        return msgspec.msgpack.decode(base64.urlsafe_b64decode(token), type=Position)
+    except (ValueError, msgspec.MsgspecError):
+        raise ValidationFailed("Invalid ShardIterator.") from None
+
+
+def _sequence_text(sequence: int) -> str:
+    return f"{sequence:021}"  # clients expect at least 21 digits
+
+
+def list_streams(call: Parameters) -> Steps:
+    """The streams of all tables, or of one."""
+    table, start = call.text("TableName"), call.text("ExclusiveStartStreamArn")
+    limit = call.whole("Limit") or MAX_LISTED
+    tables = (table,) if table is not None else (yield ListTables())
+    streams = []
+    for name in tables:
+        stream = yield from _latest(name)
+        if stream is not None:
+            arn = stream_arn(name, stream.stream_id)
+            streams.append({"StreamArn": arn, "TableName": name, "StreamLabel": stream.stream_id})
+    if start is not None:
+        streams = [stream for stream in streams if stream["StreamArn"] > start]
+    body: Json = {"Streams": streams[:limit]}
+    if len(streams) > limit:
+        body["LastEvaluatedStreamArn"] = streams[limit - 1]["StreamArn"]
+    return body
+
+
+def _latest(table: str) -> Generator[Request[Any], Any, StreamDescription | None]:
+    try:
+        stream: StreamDescription = yield DescribeStream(table)
+    except TableNotFound:
+        return None
+    return stream
+
+
+def _found(call: Parameters) -> Generator[Request[Any], Any, tuple[str, StreamDescription]]:
+    """The stream that the ARN names; a table's earlier ones are closed, and known by their number alone."""
+    arn = call.text("StreamArn")
+    if arn is None:
+        refuse(violated(None, "streamArn", "Member must not be null"))
+    match = _ARN.fullmatch(arn)
+    if match is None:
+        raise ValidationFailed("Invalid StreamArn")
+    table, label = match.groups()
+    latest = yield from _latest(table)
+    if latest is not None and latest.stream_id == label:
+        return table, latest
+    number = label.rpartition("-")[2]
+    shard = f"shardId-{int(number):020}" if number.isdecimal() else ""
+    try:
+        page: StreamPage = yield ReadStream(table, shard, limit=1)
+    except TableNotFound:
+        page = StreamPage([])
+    if latest is None or not (page.records or page.closed):
+        raise not_found(f"Stream: {arn}")
+    return table, StreamDescription(label, latest.view, False, (Shard(shard, closed=True),))
+
+
+def describe_stream(call: Parameters) -> Steps:
+    """A stream and its shards."""
+    table, stream = yield from _found(call)
+    limit, start = call.whole("Limit") or MAX_LISTED, call.text("ExclusiveStartShardId")
+    description: TableDescription = yield DescribeTable(table)
+    shards = [shard for shard in stream.shards if start is None or shard.id > start]
+    body: Json = {
+        "StreamArn": stream_arn(table, stream.stream_id),
+        "StreamLabel": stream.stream_id,
+        "StreamStatus": "ENABLED" if stream.enabled else "DISABLED",
+        "StreamViewType": stream.view,
+        "TableName": table,
+        "KeySchema": table_definition(description.schema)["KeySchema"],
+        "CreationRequestDateTime": description.created_at,
+        "Shards": [_shard_body(shard) for shard in shards[:limit]],
+    }
+    if len(shards) > limit:
+        body["LastEvaluatedShardId"] = shards[limit - 1].id
+    return {"StreamDescription": body}
+
+
+def _shard_body(shard: Shard) -> Json:
+    numbers = {"StartingSequenceNumber": _sequence_text(shard.trimmed + 1)}
+    if shard.closed:
+        numbers["EndingSequenceNumber"] = _sequence_text(max(shard.newest or 0, shard.trimmed + 1))
+    body: Json = {"ShardId": shard.id, "SequenceNumberRange": numbers}
+    if shard.parent is not None:
+        body["ParentShardId"] = shard.parent
+    return body
+
+
+class StreamReading:
+    """The operations that depend on the time: iterators grow old."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+
+    def operations(self) -> dict[str, Operation]:
+        """By name."""
+        return {"GetShardIterator": self.get_shard_iterator, "GetRecords": self.get_records}
+
+    def get_shard_iterator(self, call: Parameters) -> Steps:
+        """A place in a shard to read from."""
+        kind = call.choice("ShardIteratorType", _TYPES)
+        if kind is None:
+            refuse(violated(None, "shardIteratorType", "Member must not be null"))
+        table, stream = yield from _found(call)
+        wanted = call.text("ShardId")
+        shard = next((shard for shard in stream.shards if shard.id == wanted), None)
+        if shard is None:
+            raise not_found(f"Shard: {wanted}")
+        after = _after(kind or "", call.text("SequenceNumber"), shard)
+        position = Position(table, stream.stream_id, stream.view, shard.id, after, self._clock())
+        return {"ShardIterator": _token(position)}
+
+    def get_records(self, call: Parameters) -> Steps:
+        """Records from a place on, and the place after them."""
+        token, limit = call.text("ShardIterator"), call.whole("Limit")
+        if token is None:
+            refuse(violated(None, "shardIterator", "Member must not be null"))
+        if limit is not None and not 1 <= limit <= MAX_RECORDS:
+            bound = f"less than or equal to {MAX_RECORDS}" if limit > 1 else "greater than or equal to 1"
+            refuse(violated(limit, "limit", f"Member must have value {bound}"))
+        position = _position(token)
+        if self._clock() - position.at > ITERATOR_SECONDS:
+            raise Fault(
+                "ExpiredIteratorException", "Iterator expired. The iterator was created more than 15 minutes ago"
+            )
+        page: StreamPage = yield ReadStream(position.table, position.shard, position.after, limit or MAX_RECORDS)
+        body: Json = {"Records": [_record_body(record, position) for record in page.records]}
+        if not page.closed:
+            after = page.records[-1].sequence if page.records else position.after
+            body["NextShardIterator"] = _token(msgspec.structs.replace(position, after=after, at=self._clock()))
+        return body
+
+
+def _after(kind: str, sequence: str | None, shard: Shard) -> int:
+    if kind == "LATEST":
+        return shard.newest or 0
+    if kind == "TRIM_HORIZON":
+        return 0
+    if sequence is None or not sequence.isdecimal():
+        raise ValidationFailed(f"SequenceNumber must be specified for the ShardIteratorType {kind}")
+    after = int(sequence) - (kind == "AT_SEQUENCE_NUMBER")
+    if after < shard.trimmed:
+        raise StreamTrimmed("The operation attempted to read past the oldest stream record in a shard.")
+    return after
+
+
+def _record_body(record: StreamRecord, position: Position) -> Json:
+    change: Json = {
+        "ApproximateCreationDateTime": int(record.at),
+        "Keys": wire_item(record.keys),
+        "SequenceNumber": _sequence_text(record.sequence),
+        "SizeBytes": record.size,
+        "StreamViewType": position.view,
+    }
+    if record.new is not None:
+        change["NewImage"] = wire_item(record.new)
+    if record.old is not None:
+        change["OldImage"] = wire_item(record.old)
+    identity = f"{position.table}/{position.stream}/{record.sequence}"
+    body: Json = {
+        "eventID": hashlib.md5(identity.encode(), usedforsecurity=False).hexdigest(),
+        "eventName": record.event,
+        "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb",
+        "awsRegion": REGION,
+        "dynamodb": change,
+    }
+    if record.by_ttl:
+        body["userIdentity"] = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
+    return body

@@ -1,0 +1,132 @@
+"""Reading attribute values that a client sent: every rule of the format, in DynamoDB's words."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, Final
+
+from partita._values import MAX_DEPTH, MAX_DIGITS, AttributeValue, Item, number
+from partita.errors import SerializationFailed, ValidationFailed
+
+_INVALID: Final = "One or more parameter values were invalid: "
+_TOO_DEEP: Final = "Nesting Levels have exceeded supported limits"
+
+
+def read_item(given: Any, depth: int = 0) -> Item:
+    """The attributes of an item, key or map.
+
+    Raises:
+        SerializationFailed: a member is not of the form that the format has.
+        ValidationFailed: a value breaks a rule.
+    """
+    if type(given) is not dict:
+        raise SerializationFailed(f"{_json_kind(given)} cannot be converted to Map")
+    item: Item = {}
+    for name, tagged in given.items():
+        if type(tagged) is dict and len(tagged) == 1 and type(text := tagged.get("S")) is str:
+            item[name] = text  # most attributes are texts
+        elif tagged is not None:
+            item[name] = read_value(tagged, depth)
+    return item
+
+
+def read_value(tagged: Any, depth: int = 0) -> AttributeValue:
+    """One value, from its tagged form."""
+    if type(tagged) is not dict:
+        raise SerializationFailed(f"{_json_kind(tagged)} cannot be converted to AttributeValue")
+    tags = [tag for tag, content in tagged.items() if content is not None and tag in _READERS]
+    if not tags:
+        message = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+        raise ValidationFailed(message)
+    if len(tags) > 1:
+        message = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported"
+        raise ValidationFailed(f"{message} datatypes")
+    return _READERS[tags[0]](tagged[tags[0]], depth)
+
+
+def _json_kind(value: Any) -> str:
+    names = {str: "STRING_VALUE", bool: "TRUE_VALUE" if value is True else "FALSE_VALUE", list: "START_ARRAY"}
+    return names.get(type(value), "START_OBJECT" if type(value) is dict else "NUMBER_VALUE")
+
+
+def _text(content: Any, _: int = 0) -> str:
+    if type(content) is not str:
+        raise SerializationFailed(f"{_json_kind(content)} cannot be converted to String")
+    return content
+
+
+def _number(content: Any, _: int = 0) -> int | Decimal:
+    text = _text(content)
+    digits = text[1:] if text[:1] == "-" else text
+    if len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit():
+        return int(text)
+    return number(text)
+
+
+def _binary(content: Any, _: int = 0) -> bytes:
+    try:
+        return base64.b64decode(_text(content), validate=True)
+    except binascii.Error as error:
+        raise SerializationFailed(f"Invalid Base64: {error}") from None
+
+
+def _truth(content: Any, _: int) -> bool:
+    if type(content) is not bool:
+        raise SerializationFailed(f"{_json_kind(content)} cannot be converted to Boolean")
+    return content
+
+
+def _null(content: Any, depth: int) -> None:
+    if not _truth(content, depth):
+        raise ValidationFailed(f"{_INVALID}Null attribute value types must have the value of true")
+
+
+def _members(content: Any) -> list[Any]:
+    if type(content) is not list:
+        raise SerializationFailed(f"{_json_kind(content)} cannot be converted to List")
+    return content
+
+
+def _list(content: Any, depth: int) -> list[Any]:
+    if depth >= MAX_DEPTH:
+        raise ValidationFailed(_TOO_DEEP)
+    return [read_value(member, depth + 1) for member in _members(content)]
+
+
+def _map(content: Any, depth: int) -> Item:
+    if depth >= MAX_DEPTH:
+        raise ValidationFailed(_TOO_DEEP)
+    return read_item(content, depth + 1)
+
+
+def _set_reader(kind: str, read: Callable[[Any], Any]) -> Callable[[Any, int], frozenset[Any]]:
+    def read_set(content: Any, _: int) -> frozenset[Any]:
+        given = _members(content)
+        if not given:
+            binary = "Binary sets should not be empty"  # the one that is worded otherwise
+            raise ValidationFailed(_INVALID + (binary if kind == "binary" else f"An {kind} set  may not be empty"))
+        members = frozenset(map(read, given))
+        if len(members) < len(given):
+            if kind == "string":
+                raise ValidationFailed(f"{_INVALID}Input collection [{', '.join(given)}] contains duplicates.")
+            raise ValidationFailed("Input collection contains duplicates")
+        return members
+
+    return read_set
+
+
+_READERS: Final[dict[str, Callable[[Any, int], AttributeValue]]] = {
+    "S": _text,
+    "N": _number,
+    "B": _binary,
+    "BOOL": _truth,
+    "NULL": _null,
+    "L": _list,
+    "M": _map,
+    "SS": _set_reader("string", _text),
+    "NS": _set_reader("number", _number),
+    "BS": _set_reader("binary", _binary),
+}
