@@ -11,6 +11,7 @@ from partita.cli._cdc import cdc
 from partita.cli._check import check
 from partita.cli._completion import completion
 from partita.cli._cost import cost
+from partita.cli._dynamodb import dynamodb
 from partita.cli._explain import explain
 from partita.cli._lake import lake
 from partita.cli._migrate import migrate
@@ -65,6 +66,7 @@ for command in (
     lake,
     backup,
     check,
+    dynamodb,
     completion,
 ):
     main.add_command(command)

@@ -53,7 +53,7 @@ class _WriteOptions:
     def __init__(self, call: Parameters) -> None:
         self.capacity = call.capacity()
         self.metrics = call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
-        self.returns = cast("Returns", call.choice("ReturnValues", _RETURNS, "NONE"))
+        self.returns: Returns = cast("Returns", call.choice("ReturnValues", _RETURNS, "NONE"))
         self.on_failure = on_failure(call)
 
     def answer(self, response: WriteResponse, table: str, key: Item) -> Steps:

@@ -42,9 +42,10 @@ def check_signature(request: SignedRequest, key: AccessKey, now: float) -> None:
     authorization = request.headers.get("authorization", "")
     if not authorization.startswith(ALGORITHM):
         raise Fault("MissingAuthenticationTokenException", "Request is missing Authentication Token")
-    parts = dict(
-        part.strip().partition("=")[::2] for part in authorization.removeprefix(ALGORITHM).split(",") if "=" in part
-    )
+    parts: dict[str, str] = {}
+    for part in authorization.removeprefix(ALGORITHM).split(","):
+        name, _, value = part.strip().partition("=")
+        parts[name] = value
     access, *scope = parts.get("Credential", "").split("/")
     if not hmac.compare_digest(access.encode(), key.id.encode()):
         raise Fault("UnrecognizedClientException", "The security token included in the request is invalid.")
