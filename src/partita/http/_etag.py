@@ -12,7 +12,7 @@ from fastapi import Depends, Header
 from partita.errors import VersionConflict
 from partita.http._problems import Refusal
 
-_STRONG: Final = re.compile(r'(?:^|,)\s*"(\d+)"\s*(?=,|$)')
+_STRONG: Final = re.compile(r'(?:^|,)\s*"(\d{1,20})"\s*(?=,|$)', re.ASCII)
 
 
 def etag(version: int) -> str:

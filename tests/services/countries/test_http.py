@@ -355,6 +355,7 @@ async def test_a_write_over_another_version_is_refused(api: httpx.AsyncClient) -
         await api.delete("/countries/BO", headers={"If-Match": first.headers["ETag"]}),
         await api.post("/countries/BO/restore", headers={"If-Match": first.headers["ETag"]}),
         await put(api, "CL", CHILE, If_Match=first.headers["ETag"]),
+        await put(api, "BO", BOLIVIA, If_Match=f'"{"9" * 5_000}"'),
         await put(api, "BO", BOLIVIA, If_None_Match="*"),
     ):
         assert (late.status_code, late.json()["code"]) == (412, "precondition_failed")
@@ -442,9 +443,14 @@ async def test_every_answer_says_what_it_consumed(api: httpx.AsyncClient) -> Non
     assert (
         of(await api.post("/countries/BO/restore")) == f"{reads}, Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=13"
     )
+    keyed = await put(api, "BO", BOLIVIA, Idempotency_Key="k1")
+    again = await put(api, "BO", BOLIVIA, Idempotency_Key="k1")
+    codes = "Country.plan;rcu=2;wcu=0, Country.insert.once;rcu=0;wcu=20"
+    assert of(keyed) == f"request_by_key;rcu=1;wcu=0, {reads}, {codes}"
+    assert of(again) == "request_by_key;rcu=1;wcu=0"
     assert of(await api.get("/countries/BO")) == "country_versions;rcu=0.5;wcu=0"
-    assert of(await api.get("/countries/BLV")) == "versions_with_alpha3;rcu=0.5;wcu=0"
-    assert of(await api.get("/countries/069")) == "versions_with_numeric;rcu=0.5;wcu=0"
+    assert of(await api.get("/countries/BOL")) == "versions_with_alpha3;rcu=0.5;wcu=0"
+    assert of(await api.get("/countries/068")) == "versions_with_numeric;rcu=0.5;wcu=0"
     assert of(await api.get("/countries/BO/history")) == "country_versions;rcu=1;wcu=0"
     assert of(await api.get("/countries")) == "active_countries;rcu=0.5;wcu=0"
     assert of(await api.get("/countries.csv")) == "export_countries;rcu=0.5;wcu=0"
@@ -457,3 +463,4 @@ async def test_the_page_is_served_beside_the_api(api: httpx.AsyncClient) -> None
         assert (answer.status_code, answer.headers["Content-Type"].split(";")[0]) == (200, kind)
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert (await api.get("http://test/countries/nothing")).status_code == 404
+    assert '<a href="/countries/">' in (await api.get("http://test/")).text
