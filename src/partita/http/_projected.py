@@ -20,7 +20,7 @@ class Behind(BaseModel):
 
     @classmethod
     async def now(cls, projected: Projected) -> Behind:
-        """As it is at the moment."""
+        """As it is at the moment. Ask before reading: what is read later is never further behind than that."""
         lag = await run_in_threadpool(projected.consumer.lag)
         return cls(records=lag.records, seconds=round(lag.seconds, 3))
 

@@ -150,11 +150,12 @@ async def search_tasks(
     """The caller's tasks that have all the words in title or description, best first."""
     search, cursors = f"search|{caller.user_id}|{wanted.q}", db.context.cursors
     offset = cursors.check(wanted.cursor, search)["offset"] if wanted.cursor is not None else 0
+    behind = await Behind.now(projected)
     words: TaskProjection = projected.sink
     hits = await run_in_threadpool(words.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
     tasks = await db.run(handlers.found_tasks(caller.user_id, hits[: wanted.limit]))
     more = cursors.sign({"offset": offset + wanted.limit}, search) if len(hits) > wanted.limit else None
-    return FoundTasks(items=tasks, next_cursor=more, behind=await Behind.now(projected))
+    return FoundTasks(items=tasks, next_cursor=more, behind=behind)
 
 
 @ROUTER.get("/tasks/counts", responses=describe_problems(403))
@@ -164,9 +165,10 @@ async def count_tasks(
     """How many tasks the caller has, by status and by priority; or, for operators, how many there are."""
     if wanted.all_users:
         operators_only(caller)
+    behind = await Behind.now(projected)
     tasks: TaskProjection = projected.sink
     counts = await run_in_threadpool(tasks.counts, None if wanted.all_users else caller.user_id)
-    return CurrentCounts(**counts.model_dump(), behind=await Behind.now(projected))
+    return CurrentCounts(**counts.model_dump(), behind=behind)
 
 
 @ROUTER.post("/tasks/bulk/status")

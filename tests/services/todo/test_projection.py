@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita import EmbeddedStore, Session, delete
-from partita.change import Change, Consumer
+from partita.change import Change, Consumer, Lag
 from partita.errors import ItemMissing
 from partita.http import Caller, Identity, Role
 from partita.recipes.idempotency import Answer, Command
@@ -308,3 +308,23 @@ async def test_the_counts_of_all_users_are_for_operators(
     everybody = await api.get("/tasks/counts?all_users=true", headers=operator)
     assert everybody.json()["by_status"]["pending"] == len(USERS)
     assert (await api.get("/tasks/counts")).json()["by_status"]["pending"] == 1
+
+
+@pytest.mark.req("T16", "T17", "T20")
+@pytest.mark.parametrize("path", ["/tasks/counts", "/tasks/search?q=water"])
+async def test_an_answer_that_is_behind_never_says_that_it_is_not(
+    path: str, api: httpx.AsyncClient, projected: Projected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The change is read while the answer is being made: in between, it is neither unread nor in the answer."""
+    projected.consumer.catch_up()
+    await api.post("/tasks", json={"title": "water"})
+    lag = projected.consumer.lag
+
+    def read_and_then_lag() -> Lag:
+        projected.consumer.catch_up()
+        return lag()
+
+    monkeypatch.setattr(projected.consumer, "lag", read_and_then_lag)
+    body = (await api.get(path)).json()
+    assert body["behind"]["records"] == 0
+    assert body["by_status"]["pending"] == 1 if "counts" in path else len(body["items"]) == 1

@@ -1,0 +1,67 @@
+// One task on the board.
+
+import { el, icon } from "./dom.js";
+import { capital } from "./filters.js";
+import { dueText, isOverdue, titleOf } from "./tasks.js";
+
+// `on` has what can be done with it: open, complete, select.
+export function card(task, { selecting, selected, on }) {
+  const isDone = task.status === "completed";
+  const open = el(
+    "button",
+    { className: "title", type: "button", tabIndex: -1, onclick: () => (selecting ? on.select(task) : on.open(task)) },
+    task.title,
+  );
+  open.setAttribute("aria-label", label(task, selected));
+  const item = el(
+    "li",
+    { className: "card", draggable: true },
+    selecting ? box(task, selected, on) : ring(task, isDone, on),
+    el("div", { className: "body" }, open, task.description ? el("p", { className: "text" }, task.description) : null, facts(task)),
+  );
+  item.dataset.id = task.task_id;
+  item.dataset.status = task.status;
+  if (task.priority) item.dataset.priority = task.priority;
+  item.classList.toggle("selected", selected);
+  item.addEventListener("click", (event) => {
+    if (!event.target.closest("button, input")) open.click();
+  });
+  item.addEventListener("dragstart", (event) => {
+    event.dataTransfer.setData("text/plain", task.task_id);
+    event.dataTransfer.effectAllowed = "move";
+    item.classList.add("dragged");
+  });
+  item.addEventListener("dragend", () => item.classList.remove("dragged"));
+  return item;
+}
+
+function ring(task, isDone, on) {
+  const name = isDone ? `Reopen ${task.title}` : `Complete ${task.title}`;
+  return el("button", { className: "ring", type: "button", tabIndex: -1, title: isDone ? "Reopen" : "Complete", ariaLabel: name, onclick: () => on.complete(task) }, icon("check"));
+}
+
+function box(task, selected, on) {
+  const control = el("input", { type: "checkbox", className: "box", checked: selected, tabIndex: -1, ariaLabel: `Select ${task.title}` });
+  control.addEventListener("change", () => on.select(task));
+  return control;
+}
+
+function facts(task) {
+  const shown = [
+    task.priority ? fact("flag", capital(task.priority), `priority ${task.priority}`) : null,
+    task.due_date ? fact("calendar", capital(dueText(task)), isOverdue(task) ? "due late" : "due") : null,
+    task.category ? fact("tag", task.category, "category") : null,
+  ].filter(Boolean);
+  return shown.length ? el("ul", { className: "facts" }, ...shown) : null;
+}
+
+const fact = (name, text, className) => el("li", { className: `fact ${className}` }, icon(name), el("span", {}, text));
+
+function label(task, selected) {
+  const parts = [task.title, titleOf(task.status)];
+  if (task.priority) parts.push(`${task.priority} priority`);
+  if (task.due_date) parts.push(isOverdue(task) ? `overdue, was due ${dueText(task)}` : `due ${dueText(task)}`);
+  if (task.category) parts.push(task.category);
+  if (selected) parts.push("selected");
+  return parts.join(", ");
+}

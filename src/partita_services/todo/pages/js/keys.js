@@ -1,0 +1,66 @@
+// The keyboard: what a key does on the card that it is at, and anywhere.
+
+import { el } from "./dom.js";
+
+const HELP = [
+  ["N", "new task"],
+  ["/", "search"],
+  ["← ↑ ↓ →", "go to another card"],
+  ["Shift ← →", "move the card to another column"],
+  ["Enter", "open the card"],
+  ["C", "complete or reopen the card"],
+  ["X", "select the card"],
+  ["Delete", "delete the card"],
+  ["Escape", "stop selecting"],
+  ["?", "this list"],
+];
+
+export function listen(board, search) {
+  const anywhere = {
+    n: () => board.compose(),
+    "/": () => search.focus(),
+    "?": () => help(),
+    Escape: () => board.isSelecting() && board.stopSelecting(),
+  };
+  const onCard = {
+    ArrowUp: (task) => board.go(board.beside(task, -1)),
+    ArrowDown: (task) => board.go(board.beside(task, 1)),
+    ArrowLeft: (task) => board.go(board.across(task, -1)),
+    ArrowRight: (task) => board.go(board.across(task, 1)),
+    c: (task) => board.complete(task),
+    x: (task) => board.toggle(task),
+    Delete: (task) => board.remove(task),
+  };
+  const withShift = {
+    ArrowLeft: (task) => board.step(task, -1),
+    ArrowRight: (task) => board.step(task, 1),
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (document.querySelector("dialog[open]")) return;
+    if (event.target.closest("textarea, select, input:not([type=checkbox])")) return;
+    const task = board.focused();
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const work = (task && (event.shiftKey ? withShift[key] : onCard[key])) || anywhere[key] || start(key);
+    if (!work) return;
+    event.preventDefault();
+    work(task);
+  });
+
+  // From anywhere else, the arrow down leads to the board.
+  const start = (key) => (key === "ArrowDown" && !board.focused() ? () => board.first() : undefined);
+}
+
+export function help() {
+  const dialog = el("dialog", { className: "ask help" });
+  dialog.setAttribute("aria-label", "Keyboard shortcuts");
+  dialog.append(
+    el("h2", {}, "Keyboard"),
+    el("dl", {}, ...HELP.flatMap(([key, meaning]) => [el("dt", {}, ...key.split(" ").map((part) => el("kbd", {}, part))), el("dd", {}, meaning)])),
+    el("footer", {}, el("button", { className: "button primary", type: "button", autofocus: true, onclick: () => dialog.close() }, "Close")),
+  );
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,253 @@
+"""The To-Do board in a real browser: a day's work with mouse and keyboard, on a phone, and without the world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from tests.browser.conftest import Server
+from tests.browser.test_countries import CONTRAST
+
+OpenPage = Callable[..., Page]
+SignIn = Callable[..., Page]
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("T32")]  # one worker: one browser and one server
+
+
+@pytest.fixture
+def server(serve: Callable[[str], Server]) -> Server:
+    return serve("todo")
+
+
+@pytest.fixture
+def address(server: Server) -> str:
+    return f"{server.url}/todo/"
+
+
+@pytest.fixture
+def sign_in(open_page: OpenPage, server: Server, address: str) -> SignIn:
+    """Gives a function that opens the board of a user who is signed in."""
+
+    def sign_in(user: str, *size: int, dark: bool = False) -> Page:
+        page = open_page(*size, dark=dark)
+        page.goto(address)
+        page.get_by_label("Token").fill(server.token(user))
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("button", name="New task")).to_be_visible()
+        return page
+
+    return sign_in
+
+
+def add(server: Server, user: str, *titles: str, **fields: Any) -> None:
+    headers = {"Authorization": f"Bearer {server.token(user)}"}
+    for title in titles:
+        response = httpx.post(f"{server.url}/todo/api/tasks", json={"title": title} | fields, headers=headers)
+        assert response.status_code == 201
+
+
+def column(page: Page, title: str) -> Locator:
+    return page.get_by_role("region", name=title, exact=True)
+
+
+def titles(page: Page, of: str) -> list[str]:
+    return column(page, of).locator(".title").all_text_contents()
+
+
+def day(days: int) -> str:
+    return (datetime.now(UTC).date() + timedelta(days=days)).isoformat()
+
+
+def test_a_days_work(sign_in: SignIn, server: Server) -> None:
+    page = sign_in("ada")
+    expect(column(page, "To do")).to_contain_text("Nothing to do.")
+
+    # create
+    for title, priority, due in (
+        ("Water the plants", "Low", ""),
+        ("Pay the rent", "Urgent", day(-1)),
+        ("Book the train to Zürich", "High", day(3)),
+    ):
+        page.keyboard.press("n")
+        dialog = page.get_by_role("dialog", name="New task")
+        dialog.get_by_label("Title").fill(title)
+        dialog.get_by_label(priority).check()
+        dialog.get_by_label("Due date").fill(due)
+        dialog.get_by_label("Category").fill("home")
+        dialog.get_by_role("button", name="Create").click()
+        expect(page.get_by_role("status").last).to_have_text(f"Created “{title}”.")
+    assert titles(page, "To do") == ["Pay the rent", "Book the train to Zürich", "Water the plants"]
+    expect(column(page, "To do").locator(".late")).to_have_text("Yesterday")
+    expect(column(page, "To do").locator(".number")).to_have_text("3")
+    expect(page.get_by_label("Tasks by priority")).to_contain_text("3 tasks1 urgent1 high0 medium1 low")
+
+    # filter
+    page.get_by_label("Due date").select_option("Overdue")
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.locator(".cost")).to_contain_text("RCU, from GSI2")
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page.locator(".card")).to_have_count(3)
+    page.get_by_label("Priority", exact=True).select_option("High")
+    expect(page.locator(".card")).to_have_count(1)
+    page.get_by_role("button", name="Clear filters").click()
+
+    # search
+    page.keyboard.press("/")
+    page.keyboard.type("zuri")
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.locator(".title")).to_have_text("Book the train to Zürich")
+    page.keyboard.press("Escape")
+    expect(page.locator(".card")).to_have_count(3)
+
+    # move with the keyboard
+    expect(page.locator(".title").first).to_be_focused()
+    page.keyboard.press("Shift+ArrowRight")
+    expect(column(page, "In progress").locator(".title")).to_have_text("Pay the rent")
+    expect(column(page, "In progress").locator(".title")).to_be_focused()
+    page.keyboard.press("c")
+    expect(column(page, "Completed").locator(".title")).to_have_text("Pay the rent")
+
+    # complete the others at once
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("x")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("x")
+    expect(page.get_by_text("2 selected")).to_be_visible()
+    page.get_by_role("button", name="Complete", exact=True).click()
+    expect(page.get_by_role("status").last).to_have_text("Moved 2 tasks to Completed.")
+    expect(column(page, "Completed").locator(".number")).to_have_text("3")
+
+    # delete what is completed
+    page.get_by_role("button", name="Delete all completed tasks").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_role("status").last).to_have_text("Deleted 3 tasks.")
+    expect(page.locator(".card")).to_have_count(0)
+    expect(column(page, "Completed").locator(".number")).to_have_text("0")
+
+
+def test_a_card_is_dragged_to_another_column(sign_in: SignIn, server: Server) -> None:
+    add(server, "bea", "Sweep", "Mop")
+    page = sign_in("bea")
+    page.locator(".card", has_text="Sweep").drag_to(column(page, "Cancelled"))
+    expect(column(page, "Cancelled").locator(".title")).to_have_text("Sweep")
+    page.reload()
+    expect(column(page, "Cancelled").locator(".title")).to_have_text("Sweep")
+    expect(column(page, "To do").locator(".title")).to_have_text("Mop")
+
+
+def test_moves_in_quick_succession_all_happen(sign_in: SignIn, server: Server) -> None:
+    add(server, "fay", "Cross the board")
+    page = sign_in("fay")
+    expect(page.locator(".card")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    expect(page.get_by_role("status").last).to_have_text("Moved “Cross the board” to Cancelled.")
+    page.reload()
+    expect(column(page, "Cancelled").locator(".title")).to_have_text("Cross the board")
+
+
+def test_a_task_is_edited_and_deleted(sign_in: SignIn, server: Server) -> None:
+    add(server, "cem", "Write to Noor")
+    page = sign_in("cem")
+    expect(page.locator(".card")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Edit task")
+    dialog.get_by_label("Description").fill("about the <b>books</b>")
+    dialog.get_by_label("In progress").check()
+    dialog.get_by_role("button", name="Save").click()
+    expect(column(page, "In progress").locator(".text")).to_have_text("about the <b>books</b>")
+    page.locator(".title").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page.locator(".card")).to_have_count(0)
+
+
+def test_a_change_from_elsewhere_is_not_overwritten(sign_in: SignIn, server: Server) -> None:
+    add(server, "dov", "Fix the roof")
+    page = sign_in("dov")
+    headers = {"Authorization": f"Bearer {server.token('dov')}"}
+    api = f"{server.url}/todo/api/tasks"
+    task = httpx.get(api, headers=headers).json()["items"][0]
+    page.get_by_role("button", name="Fix the roof, To do").click()
+    httpx.patch(f"{api}/{task['task_id']}", json={"title": "Fix the whole roof"}, headers=headers)
+    dialog = page.get_by_role("dialog", name="Edit task")
+    dialog.get_by_label("Description").fill("mine")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("This task was changed elsewhere.")).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Complete Fix the roof").click()
+    expect(page.get_by_text("here it is as it is now")).to_be_visible()
+    expect(column(page, "To do").locator(".title")).to_have_text("Fix the whole roof")
+
+
+def test_more_tasks_than_a_page_are_reached(sign_in: SignIn, server: Server) -> None:
+    add(server, "eli", *(f"Task {number}" for number in range(101)))
+    page = sign_in("eli")
+    expect(page.locator(".card")).to_have_count(100)
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(".card")).to_have_count(101)
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+
+
+def test_a_wrong_token_is_refused_and_a_right_one_kept(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    page.goto(address)
+    expect(page.get_by_text("partita token --user demo")).to_be_visible()
+    page.get_by_label("Token").fill("nonsense")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("The token is not valid.")
+    page.get_by_label("Token").fill(server.token("demo"))
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("Demo Reader")).to_be_visible()
+    page.reload()
+    expect(page.locator(".card").first).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Token")).to_be_visible()
+
+
+def test_it_fits_a_phone(sign_in: SignIn) -> None:
+    page = sign_in("demo", 390, 844)
+    expect(page.locator(".card:visible").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.get_by_role("navigation", name="Columns").get_by_text("Completed").click()
+    expect(page.locator(".column:visible")).to_have_count(1)
+    expect(column(page, "Completed").locator(".card").first).to_be_visible()
+    page.get_by_role("button", name="New task").click()
+    expect(page.get_by_role("button", name="Create")).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_nothing_is_loaded_from_outside(sign_in: SignIn, open_page: OpenPage, server: Server) -> None:
+    page = sign_in("demo")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.reload()
+    expect(page.locator(".card").first).to_be_visible()
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(server.url).netloc}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_can_be_read_in_light_and_dark(sign_in: SignIn, dark: bool) -> None:  # noqa: FBT001
+    page = sign_in("demo", dark=dark)
+    expect(page.locator(".card").first).to_be_visible()
+    page.get_by_role("button", name="Select").click()
+    page.get_by_label("Select Call grandmother").check()
+    assert page.evaluate(CONTRAST) == []
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_every_control_has_a_name(sign_in: SignIn) -> None:
+    page = sign_in("demo")
+    page.locator(".title").first.click()
+    nameless = page.locator("input, button, select, textarea, a").evaluate_all(
+        "all => all.filter(c => !(c.labels?.length || c.textContent.trim() || c.ariaLabel)).map(c => c.outerHTML)"
+    )
+    assert nameless == []
