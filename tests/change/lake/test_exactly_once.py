@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.change.lake.truth import assert_lake_is_true, heal
+from tests.change.lake.truth import assert_lake_is_true, current, expected_current, heal
 from tests.change.meddling import MeddlingStore
-from tests.change.model import TABLE, operations, play, session
+from tests.change.model import TABLE, Task, User, operations, play, session
 
 from partita import EmbeddedStore, Session
 from partita.change import Consumer
+from partita.change._snapshot import snapshot
 from partita.change.lake import Lake
 from partita.change.lake._delta import LakeTable
 from partita.testing import Crash
@@ -153,3 +155,31 @@ def test_a_lake_that_is_loaded_while_threads_write_equals_the_table(tmp_path: Pa
         consumer.catch_up()
         lake.close()
         assert_lake_is_true(tmp_path / "lake", store)
+
+
+def test_a_batch_that_comes_again_is_passed_over(store: EmbeddedStore, db: Session, tmp_path: Path) -> None:
+    lake = Lake(tmp_path, TABLE)
+    Consumer(store, TABLE, lake).step()
+    late = Consumer(store, TABLE, lake)
+    late.lag()  # it has read where the lake is
+    play(store, random.Random(1), 50)
+    heal(store)
+    Consumer(store, TABLE, lake).catch_up()
+    late.catch_up()
+    lake.close()
+    assert_lake_is_true(tmp_path, store)
+
+
+def test_a_current_table_that_is_ahead_is_not_set_back(store: EmbeddedStore, db: Session, tmp_path: Path) -> None:
+    chance = random.Random(3)
+    fill(tmp_path, store, Fuse(1_000))
+    play(store, chance, 200)
+    heal(store)
+    lake = Lake(tmp_path, TABLE)
+    with snapshot(store, TABLE, clock=time.time) as taken:
+        for part in lake._parts.values():  # as a load that dies before it comes to the log
+            part.table.replace(part.arrow, (part.batch(lake._rows(taken.of(part.schema))),), taken.positions)
+    Consumer(store, TABLE, lake, batch=20).step()
+    for entity in (Task, User):
+        assert current(tmp_path, entity) == expected_current(store, entity)
+    lake.close()
