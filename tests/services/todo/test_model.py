@@ -144,7 +144,9 @@ def test_a_create_writes_the_table_and_every_index(partita_db: Session) -> None:
 @pytest.mark.req("T22", "T53")
 def test_an_update_moves_the_entries_that_it_changes(partita_db: Session) -> None:
     saved = partita_db.run(create_task(task("new", **FULL)))
-    changed = saved.model_copy(update={"status": Status.COMPLETED})
+    saved = saved.model_copy(update={"title": "b"})
+    assert consumed(partita_db, update_task(saved)) == 5
+    changed = saved.model_copy(update={"status": Status.COMPLETED, "version": 2})
     assert consumed(partita_db, update_task(changed)) == 6
     again = partita_db.run(task_by_id("ann", "new"))
     assert again is not None
