@@ -81,13 +81,14 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], 
         context.__exit__(None, None, None)
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: while it is open an event loop runs, in which no other asynchronous test could.
+@pytest.fixture(scope="module")
 def driver() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
         yield playwright
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(driver: Playwright) -> Iterator[Browser]:
     """Chromium, where the machine has one."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
