@@ -1,0 +1,135 @@
+"""A wire server in a thread of its own, a bare client for it, and a way to run operations without either."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from partita import EmbeddedStore
+from partita.errors import RequestError
+from partita.store._interface import Store
+from partita.wire import AccessKey, Limits, WireServer
+from partita.wire._operations import operations
+from partita.wire._parameters import Parameters
+
+Json = dict[str, Any]
+
+TASKS: Json = {
+    "TableName": "tasks",
+    "BillingMode": "PAY_PER_REQUEST",
+    "AttributeDefinitions": [
+        {"AttributeName": "user", "AttributeType": "S"},
+        {"AttributeName": "task", "AttributeType": "S"},
+        {"AttributeName": "status", "AttributeType": "S"},
+    ],
+    "KeySchema": [{"AttributeName": "user", "KeyType": "HASH"}, {"AttributeName": "task", "KeyType": "RANGE"}],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "by_status",
+            "KeySchema": [{"AttributeName": "status", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+    ],
+    "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+}
+
+
+def task(user: str, task: str, **texts: str) -> Json:
+    return {name: {"S": text} for name, text in {"user": user, "task": task, **texts}.items()}
+
+
+@contextmanager
+def serving(
+    store: EmbeddedStore, *, key: AccessKey | None = None, limits: Limits | None = None
+) -> Iterator[tuple[str, int]]:
+    """Answers for the store while the block runs; gives host and port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    loop = asyncio.new_event_loop()
+    server = WireServer(store, key=key, limits=limits or Limits())
+    loop.run_until_complete(server.start(listener))
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        yield listener.getsockname()
+    finally:
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+        listener.close()
+
+
+def http(target: str, body: bytes, **headers: str) -> bytes:
+    """A request as it goes over the wire."""
+    lines = [f"x-amz-target: DynamoDB_20120810.{target}", f"content-length: {len(body)}"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join(["POST / HTTP/1.1", "host: localhost", *lines, "", ""]).encode() + body
+
+
+class Client:
+    """A bare connection."""
+
+    def __init__(self, address: tuple[str, int]) -> None:
+        self.socket = socket.create_connection(address, timeout=10)
+        self._file = self.socket.makefile("rb")
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def receive(self) -> tuple[int, dict[str, str], Json]:
+        """Status, headers and body of the next answer."""
+        status = int(self._file.readline().split()[1])
+        headers: dict[str, str] = {}
+        while (line := self._file.readline().strip().decode()) != "":
+            name, _, value = line.partition(": ")
+            headers[name] = value
+        return status, headers, json.loads(self._file.read(int(headers["content-length"])))
+
+    def is_closed(self) -> bool:
+        """Wait until the server has closed the connection, in whatever way."""
+        with suppress(ConnectionResetError):
+            return self._file.read(1) == b""
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        self.socket.close()
+
+
+@contextmanager
+def connected(address: tuple[str, int]) -> Iterator[Client]:
+    client = Client(address)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+class Caller:
+    """Runs operations on a store, without a server."""
+
+    def __init__(self, store: Store) -> None:
+        self.now = 1_000_000.0
+        self._store = store
+        self._operations = operations(lambda: self.now)
+
+    def __call__(self, operation: str, **parameters: Any) -> Json:
+        steps = self._operations[operation](Parameters(parameters))
+        try:
+            request = next(steps)
+            while True:
+                try:
+                    response = self._store.execute(request)
+                except RequestError as error:
+                    request = steps.throw(error)
+                else:
+                    request = steps.send(response)
+        except StopIteration as end:
+            body: Json = end.value
+            return body

@@ -1,0 +1,136 @@
+"""What comes over a connection is read within bounds, answered in order, and never believed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+
+import pytest
+from tests.wire.support import connected, http, serving
+
+from partita import EmbeddedStore
+from partita.wire import Limits
+
+LIST = http("ListTables", b"{}")
+SMALL = Limits(head_bytes=1_000, body_bytes=1_000, connections=2)
+
+
+def answer(address: tuple[str, int], request: bytes) -> tuple[int, str]:
+    """Status and error type."""
+    with connected(address) as client:
+        client.send(request)
+        status, _, body = client.receive()
+        return status, body.get("__type", "")
+
+
+def test_an_answer_has_a_checksum_and_a_request_id(address: tuple[str, int]) -> None:
+    with connected(address) as client:
+        client.send(LIST)
+        status, headers, body = client.receive()
+    assert (status, body) == (200, {"TableNames": []})
+    assert zlib.crc32(b'{"TableNames":[]}') == int(headers["x-amz-crc32"])
+    assert len(headers["x-amzn-requestid"]) == 52
+    assert headers["content-type"] == "application/x-amz-json-1.0"
+
+
+def test_requests_of_one_connection_are_answered_in_their_order(address: tuple[str, int]) -> None:
+    table = {
+        "TableName": "abc",
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "S"}],
+    }
+    with connected(address) as client:
+        client.send(LIST + http("CreateTable", json.dumps(table).encode()) + LIST)
+        bodies = [client.receive()[2] for _ in range(3)]
+    assert [bodies[0], bodies[2]] == [{"TableNames": []}, {"TableNames": ["abc"]}]
+
+
+def test_a_request_may_come_byte_by_byte(address: tuple[str, int]) -> None:
+    with connected(address) as client:
+        for position in range(len(LIST)):
+            client.send(LIST[position : position + 1])
+        assert client.receive()[0] == 200
+
+
+def test_a_body_may_be_packed(address: tuple[str, int]) -> None:
+    packed = gzip.compress(b'{"Limit": 1}')
+    assert answer(address, http("ListTables", packed, content_encoding="gzip")) == (200, "")
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"{", {}),
+        (b"[]", {}),
+        (b"\xff", {}),
+        (b'{"TableName": 7}', {}),
+        (b'{"a":' * 100_000, {}),
+        (b"not packed", {"content_encoding": "gzip"}),
+    ],
+    ids=["cut off", "no object", "no text", "wrong type", "too deep", "not packed"],
+)
+def test_what_cannot_be_read_is_a_serialization_exception(
+    address: tuple[str, int], body: bytes, headers: dict[str, str]
+) -> None:
+    expected = (400, "com.amazon.coral.service#SerializationException")
+    assert expected == answer(address, http("DescribeTable", body, **headers))
+
+
+@pytest.mark.parametrize("target", ["Nothing", ""])
+def test_an_unknown_operation_is_refused(address: tuple[str, int], target: str) -> None:
+    assert answer(address, http(target, b"{}")) == (400, "com.amazon.coral.service#UnknownOperationException")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        http("ListTables", b" " * 2_000),
+        http("ListTables", gzip.compress(b" " * 2_000), content_encoding="gzip"),
+        http("ListTables", b"", filler="x" * 2_000),
+        b"x" * 2_000,
+    ],
+    ids=["body", "packed body", "headers", "no end"],
+)
+def test_what_is_too_large_is_refused(store: EmbeddedStore, request_: bytes) -> None:
+    with serving(store, limits=SMALL) as address:
+        assert answer(address, request_) == (413, "com.amazonaws.dynamodb.v20120810#RequestEntityTooLargeException")
+
+
+def test_a_body_without_a_length_is_refused(address: tuple[str, int]) -> None:
+    request = b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
+    assert answer(address, request)[0] == 411
+
+
+def test_what_is_no_http_is_refused_and_the_connection_closed(address: tuple[str, int]) -> None:
+    with connected(address) as client:
+        client.send(b"hello\r\n\r\n")
+        assert client.receive()[0] == 400
+        assert client.is_closed()
+
+
+def test_a_client_that_asks_to_close_is_left(address: tuple[str, int]) -> None:
+    with connected(address) as client:
+        client.send(http("ListTables", b"{}", connection="close"))
+        assert client.receive()[0] == 200
+        assert client.is_closed()
+
+
+def test_one_connection_too_many_is_sent_away(store: EmbeddedStore) -> None:
+    with serving(store, limits=SMALL) as address, connected(address) as first, connected(address) as second:
+        for client in (first, second):
+            client.send(LIST)
+            client.receive()
+        with connected(address) as third:
+            assert third.is_closed()
+
+
+def test_a_request_that_never_ends_is_given_up(store: EmbeddedStore) -> None:
+    with serving(store, limits=Limits(request_seconds=0.0)) as address, connected(address) as client:
+        client.send(LIST[:20])
+        assert client.is_closed()
+
+
+def test_the_root_tells_that_the_server_is_well(address: tuple[str, int]) -> None:
+    assert answer(address, b"GET / HTTP/1.1\r\n\r\n") == (200, "")
