@@ -102,7 +102,7 @@ LISTS: dict[str, Callable[[str], Query[Task]]] = {
 
 
 @pytest.mark.req("T50", "T53")
-@pytest.mark.parametrize("make", [pytest.param(make, marks=pytest.mark.req(req)) for req, make in LISTS.items()])
+@pytest.mark.parametrize("make", LISTS.values(), ids=LISTS)
 def test_a_page_costs_the_same_however_many_tasks_there_are(make: Callable[[str], Query[Task]], db: Session) -> None:
     assert consumed(db, make("few").page(2)) == consumed(db, make("many").page(2)) == (2, 0.5)
 
