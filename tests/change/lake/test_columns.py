@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from partita import Entity, Key, Registry, Table
-from partita.change.lake._columns import Column, columns_of, fitted
+from partita.change.lake._columns import Column, Values, columns_of, fitted
 
 TABLE = Table("all-kinds", registry=Registry())
 
@@ -132,7 +132,7 @@ def test_every_field_has_a_column() -> None:
 def test_a_field_has_its_type_and_value(name: str) -> None:
     column, (kind, value) = COLUMNS[name], EXPECTED[name]
     assert column.type == kind
-    assert pa.array([column.value(ENTITY)], kind).to_pylist() == [value]
+    assert pa.array(Values([column]).of(ENTITY), kind).to_pylist() == [value]
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,11 @@ def test_a_field_has_its_type_and_value(name: str) -> None:
 )
 def test_what_does_not_fit_is_refused(field: str, value: Any) -> None:
     with pytest.raises(ValueError, match="does not fit"):
-        COLUMNS[field].value(ENTITY.model_copy(update={field: value}))
+        Values([COLUMNS[field]]).of(ENTITY.model_copy(update={field: value}))
 
 
 def column(name: str, kind: pa.DataType) -> Column:
-    return Column(name, name, kind, lambda value: value)
+    return Column(name, name, kind, None)
 
 
 def names(*columns: Column, there: dict[str, pa.DataType], reserved: str = "date") -> list[str]:

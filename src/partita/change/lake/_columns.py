@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -19,7 +19,8 @@ from partita._bound import kinds_of
 from partita._entity import Entity, EntitySchema
 
 Convert: TypeAlias = Callable[[Any], Any]
-Typed: TypeAlias = tuple[pa.DataType, Convert]
+Typed: TypeAlias = tuple[pa.DataType, Convert | None]
+"""An Arrow type, and how values come into it; None where they stand as they are."""
 
 _INT64: Final = range(-(2**63), 2**63)
 _DIGITS: Final = 38
@@ -29,21 +30,32 @@ _encode: Final = msgspec.json.Encoder(decimal_format="number", order="sorted").e
 
 
 class Column(Struct, frozen=True):
-    """One column, and how it is filled from an entity."""
+    """One column, and how it is filled from a field."""
 
     name: str
     field: str
     type: pa.DataType
-    convert: Convert
+    convert: Convert | None
 
-    def value(self, entity: Entity) -> Any:
-        """The value for a row.
+
+class Values:
+    """Takes the values of some columns from entities."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._fields = tuple(column.field for column in columns)
+        self._converts = tuple((place, column.convert) for place, column in enumerate(columns) if column.convert)
+
+    def of(self, entity: Entity) -> list[Any]:
+        """The values for a row.
 
         Raises:
-            ValueError: it does not fit the column's type.
+            ValueError: one does not fit its column's type.
         """
-        value = getattr(entity, self.field)
-        return None if value is None else self.convert(value)
+        values = [getattr(entity, field) for field in self._fields]
+        for place, convert in self._converts:
+            if values[place] is not None:
+                values[place] = convert(values[place])
+        return values
 
 
 def columns_of(schema: EntitySchema[Any]) -> tuple[Column, ...]:
@@ -109,11 +121,12 @@ def _collection(arguments: tuple[Any, ...], field: FieldInfo) -> Typed:
     kind, convert = _typed(elements[0], field)
     if (kind, convert) == _JSON:
         return _JSON
-    return pa.list_(kind), lambda value: [None if element is None else convert(element) for element in _ordered(value)]
+    return pa.list_(kind), lambda value: _elements(value, convert)
 
 
-def _ordered(value: Any) -> Any:
-    return sorted(value) if isinstance(value, set | frozenset) else value
+def _elements(value: Any, convert: Convert | None) -> list[Any]:
+    elements = sorted(value) if isinstance(value, set | frozenset) else list(value)
+    return elements if convert is None else [None if element is None else convert(element) for element in elements]
 
 
 def _enum(kind: type[Enum], field: FieldInfo) -> Typed:
@@ -121,7 +134,7 @@ def _enum(kind: type[Enum], field: FieldInfo) -> Typed:
     if len(values) != 1:
         return _JSON
     typed, convert = _of_kind(values.pop(), field)
-    return typed, lambda member: convert(member.value)
+    return typed, lambda member: member.value if convert is None else convert(member.value)
 
 
 def _decimal(field: FieldInfo) -> Typed:
@@ -149,13 +162,13 @@ _JSON: Final[Typed] = (pa.string(), lambda value: json_text(to_attribute(value))
 
 # In this order: a bool is an int, and a datetime is a date.
 _SCALARS: Final[dict[type, Typed]] = {
-    bool: (pa.bool_(), bool),
+    bool: (pa.bool_(), None),
     int: (pa.int64(), _int64),
-    float: (pa.float64(), float),
-    str: (pa.string(), str),
-    bytes: (pa.binary(), bytes),
+    float: (pa.float64(), None),
+    str: (pa.string(), None),
+    bytes: (pa.binary(), None),
     datetime: (pa.timestamp("us", tz="UTC"), lambda value: value.astimezone(UTC)),
-    date: (pa.date32(), lambda value: value),
+    date: (pa.date32(), None),
     time: (pa.string(), time.isoformat),
     timedelta: (pa.float64(), timedelta.total_seconds),
     UUID: (pa.string(), str),

@@ -22,7 +22,7 @@ from partita._table import Table
 from partita.change._change import Change
 from partita.change._snapshot import Snapshot
 from partita.change._stream import ChangeStream, Lag
-from partita.change.lake._columns import Column, columns_of, fitted, json_text
+from partita.change.lake._columns import Column, Values, columns_of, fitted
 from partita.change.lake._delta import LakeTable, positions_in
 from partita.change.lake._lock import FolderLock
 from partita.change.lake._rows import CURRENT, LOG, Own, Row, batch_of, row_of, schema_of_own
@@ -43,6 +43,7 @@ class _Part(Struct, frozen=True):
     schema: EntitySchema[Any]
     table: LakeTable
     columns: tuple[Column, ...]
+    values: Values
     arrow: pa.Schema
     in_log: tuple[Column, ...]
 
@@ -114,16 +115,15 @@ class Lake:
         new, _ = _layout(CURRENT, [schema], {})
         table = open_table(self.path / CURRENT_FOLDER / snake(schema.name), new, ("date",))
         arrow, columns = _layout(CURRENT, [schema], table.columns)
-        return _Part(schema, table, columns[schema.name], arrow, in_log)
+        return _Part(schema, table, columns[schema.name], Values(columns[schema.name]), arrow, in_log)
 
     def _rows(self, changes: Iterable[Change]) -> list[Row]:
+        """The rows of all changes but those of entities that stay out."""
         rows = []
         for change in changes:
             part = None if change.schema is None else self._parts.get(change.schema.name)
-            if part is not None:
-                rows.append(row_of(change, part.columns))
-            elif change.schema is None:
-                rows.append(Row(change, ()))
+            if part is not None or change.schema is None:
+                rows.append(row_of(change, None if part is None else part.values))
         return rows
 
     def _log_batches(self, rows: Sequence[Row]) -> Iterator[pa.RecordBatch]:
@@ -170,7 +170,7 @@ def _after(positions: Mapping[str, int], rows: Iterable[Row]) -> list[Row]:
 
 def _last_of_each_key(rows: Iterable[Row]) -> list[Row]:
     """A merge takes each key once. What does not fit leaves the row as it was."""
-    return list({json_text(list(row.change.keys.values())): row for row in rows if row.problem is None}.values())
+    return list({row.key: row for row in rows if row.problem is None}.values())
 
 
 def _chunks(changes: Iterable[Change]) -> Iterator[list[Change]]:

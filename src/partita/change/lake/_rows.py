@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 from msgspec import Struct
 
 from partita.change._change import Change
-from partita.change.lake._columns import Column, json_text
+from partita.change.lake._columns import Column, Values, json_text
 from partita.errors import InvalidItem
 
 UNDECLARED: Final = "_undeclared"
@@ -23,17 +23,21 @@ class Row(Struct, frozen=True):
     """A change, the entity's values after it (before it, where it was removed), and what is wrong with them."""
 
     change: Change
-    values: tuple[Any, ...]
+    key: str
+    values: list[Any] | None = None
     problem: str | None = None
 
 
-def row_of(change: Change, columns: Sequence[Column]) -> Row:
-    """The row of a change of a declared entity; one that does not fit has no values, and says why."""
+def row_of(change: Change, values: Values | None) -> Row:
+    """The row of a change; one that does not fit its entity has no values, and says why."""
+    key = json_text(list(change.keys.values()))
+    if values is None:
+        return Row(change, key)
     try:
         entity = change.new if change.new_item is not None else _before(change)
-        return Row(change, () if entity is None else tuple(column.value(entity) for column in columns))
+        return Row(change, key, None if entity is None else values.of(entity))
     except (InvalidItem, ValueError) as error:
-        return Row(change, (), str(error))
+        return Row(change, key, problem=str(error))
 
 
 def _before(change: Change) -> Any:
@@ -44,8 +48,12 @@ def _before(change: Change) -> Any:
         return None
 
 
-def _moment(row: Row) -> datetime:
-    return datetime.fromtimestamp(row.change.at, UTC)
+def _microseconds(row: Row) -> int:
+    return round(row.change.record.at * 1_000_000)
+
+
+def _day(row: Row) -> int:
+    return int(row.change.record.at // 86_400)
 
 
 def _image(item: Any) -> str | None:
@@ -56,30 +64,30 @@ def _entity(row: Row) -> str:
     return UNDECLARED if row.change.schema is None else row.change.schema.name
 
 
-_KEY: Final[Own] = ("_key", pa.string(), lambda row: json_text(list(row.change.keys.values())))
+_KEY: Final[Own] = ("_key", pa.string(), attrgetter("key"))
 _SEQUENCE: Final[Own] = ("_sequence", pa.decimal128(38, 0), lambda row: row.change.sequence or None)
 
 LOG: Final[tuple[Own, ...]] = (
     ("entity", pa.string(), _entity),
-    ("date", pa.date32(), lambda row: _moment(row).date()),
+    ("date", pa.date32(), _day),
     _KEY,
     ("_kind", pa.string(), lambda row: row.change.kind),
-    ("_at", pa.timestamp("us", tz="UTC"), _moment),
-    ("_by_ttl", pa.bool_(), lambda row: row.change.by_ttl),
-    ("_shard", pa.string(), lambda row: row.change.shard),
+    ("_at", pa.timestamp("us", tz="UTC"), _microseconds),
+    ("_by_ttl", pa.bool_(), attrgetter("change.record.by_ttl")),
+    ("_shard", pa.string(), attrgetter("change.shard")),
     _SEQUENCE,
-    ("_old", pa.string(), lambda row: _image(row.change.old_item)),
-    ("_new", pa.string(), lambda row: _image(row.change.new_item)),
-    ("_problem", pa.string(), lambda row: row.problem),
+    ("_old", pa.string(), lambda row: _image(row.change.record.old)),
+    ("_new", pa.string(), lambda row: _image(row.change.record.new)),
+    ("_problem", pa.string(), attrgetter("problem")),
 )
 """The change log's own columns, besides the fields of the entities."""
 
 CURRENT: Final[tuple[Own, ...]] = (
-    ("date", pa.date32(), lambda row: _moment(row).date()),
+    ("date", pa.date32(), _day),
     _KEY,
-    ("_changed_at", pa.timestamp("us", tz="UTC"), _moment),
+    ("_changed_at", pa.timestamp("us", tz="UTC"), _microseconds),
     ("_deleted", pa.bool_(), lambda row: row.change.new_item is None),
-    ("_by_ttl", pa.bool_(), lambda row: row.change.by_ttl),
+    ("_by_ttl", pa.bool_(), attrgetter("change.record.by_ttl")),
     _SEQUENCE,
 )
 """A current table's own columns, besides the fields of its entity."""
@@ -94,7 +102,7 @@ def batch_of(rows: Sequence[Row], own: Sequence[Own], columns: Sequence[Column],
     """The rows of one entity as columns; those of the schema that it does not have stay empty."""
     arrays = {name: pa.array([fill(row) for row in rows], kind) for name, kind, fill in own}
     for place, column in enumerate(columns):
-        values = [row.values[place] if row.values else None for row in rows]
+        values = [None if row.values is None else row.values[place] for row in rows]
         arrays[column.name] = pa.array(values, column.type)
     filled = [arrays[field.name] if field.name in arrays else pa.nulls(len(rows), field.type) for field in schema]
     return pa.RecordBatch.from_arrays(filled, schema=schema)
