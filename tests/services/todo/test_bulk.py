@@ -11,6 +11,7 @@ import pytest
 
 from partita import Delete, EmbeddedStore, Operation, Procedure, Put, Session, f, update
 from partita.errors import PartitaError
+from partita.store._interface import Store
 from partita.store._requests import DeleteItem, PutItem
 from partita.testing import Crash, FakeClock, FaultyStore
 from partita_services.todo.bulk import Deletion, Outcome, change_status, delete_completed
@@ -22,7 +23,7 @@ MANY = [f"t{number:03}" for number in range(6)]
 
 
 @pytest.fixture
-def store(partita_store: EmbeddedStore) -> FaultyStore:
+def store(partita_store: Store) -> FaultyStore:
     return FaultyStore(partita_store)
 
 
@@ -104,7 +105,7 @@ def test_a_change_of_many_that_was_cut_off_goes_on(nth: int, moment: str, db: Se
 
 
 @pytest.mark.req("T18", "T53")
-def test_a_change_of_many_costs_a_read_and_a_write_each(db: Session) -> None:
+def test_a_change_of_many_costs_a_read_and_a_write_each(db: Session, embedded: EmbeddedStore) -> None:
     for task_id in MANY:
         add(db, task_id)
     with db.meter.watch() as seen:

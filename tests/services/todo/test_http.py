@@ -50,10 +50,7 @@ async def test_an_email_is_one_users(api: httpx.AsyncClient, identity: Identity)
     assert (same.status_code, same.json()["email"]) == (200, "ANN@example.com")
     await api.put("/me", json={"email": "ann@example.org", "name": "Ann"})
     freed = await api.put("/me", json={"email": "ann@example.com", "name": "Bob"}, headers=bob)
-    assert (freed.status_code, freed.headers["X-Consumed-Capacity"]) == (
-        201,
-        "user_by_id;rcu=0.5;wcu=0, save_user;rcu=0;wcu=4",
-    )
+    assert freed.status_code == 201
 
 
 @pytest.mark.req("T21")

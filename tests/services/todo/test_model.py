@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from partita import Get, Query, Session, Span
+from partita import EmbeddedStore, Get, Query, Session, Span, f
 from partita.testing import assert_budget
 from partita_services.todo.model import (
     TABLE,
@@ -17,6 +17,7 @@ from partita_services.todo.model import (
     Status,
     Task,
     User,
+    claim_on,
     completed_tasks,
     create_task,
     delete_task,
@@ -117,6 +118,18 @@ def test_a_user_is_read_by_id(partita_db: Session) -> None:
     assert_budget(partita_db, save_user(plan))
     assert assert_budget(partita_db, user_by_id("ann")) == plan.result
     assert assert_budget(partita_db, user_by_id("bob")) is None
+
+
+@pytest.mark.req("T53")
+def test_a_user_is_written_with_the_claim_on_the_email(partita_db: Session, embedded: EmbeddedStore) -> None:
+    user = User(user_id="ann", email="ann@example.com", name="Ann", created_at=1, updated_at=1)
+    plan = USERS.insert(user)
+    assert consumed(partita_db, save_user(plan)) == 4
+    renamed = USERS.update(plan.result, f(User.name).set("Anne"))
+    assert consumed(partita_db, save_user(renamed)) == 2
+    moved = USERS.update(renamed.result, f(User.email).set("ann@example.org"))
+    assert consumed(partita_db, save_user(moved)) == 6
+    assert partita_db.run(claim_on("email", "ann@example.com")) is None
 
 
 @pytest.mark.req("T02")

@@ -124,17 +124,17 @@ class _Play:
 
 @pytest.mark.req("T16", "T17", "T20")
 def test_counts_and_search_equal_the_truth_after_any_work_and_any_death(
-    partita_store: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path
+    embedded: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path
 ) -> None:
     chance = random.Random(16)
-    db = Session(partita_store, clock=fake_clock)
+    db = Session(embedded, clock=fake_clock)
     db.create_tables([TABLE])
     play = _Play(db, fake_clock, chance)
     deaths = 0
     number = 0
     while number < 10_000:
         with closing(_MortalProjection(tmp_path / "projection.db", chance)) as sink:
-            consumer = Consumer(partita_store, TABLE, sink, batch=chance.choice((1, 7, 100)), clock=fake_clock)
+            consumer = Consumer(embedded, TABLE, sink, batch=chance.choice((1, 7, 100)), clock=fake_clock)
             try:
                 while number < 10_000:
                     for _ in range(chance.randint(1, 60)):
@@ -144,9 +144,9 @@ def test_counts_and_search_equal_the_truth_after_any_work_and_any_death(
             except Crash:
                 deaths += 1
     fake_clock.advance(61)
-    partita_store.sweep()
+    embedded.sweep()
     with closing(TaskProjection(tmp_path / "projection.db")) as sink:
-        Consumer(partita_store, TABLE, sink, clock=fake_clock).catch_up()
+        Consumer(embedded, TABLE, sink, clock=fake_clock).catch_up()
         stored = {user_id: db.run(tasks_of_user(user_id).walk(max_items=100_000)).items for user_id in USERS}
         assert [sink.counts(user_id) for user_id in USERS] == [recounted(stored[user_id]) for user_id in USERS]
         assert sink.counts() == recounted([found for tasks in stored.values() for found in tasks])
@@ -275,7 +275,7 @@ async def test_a_search_is_paged_and_its_cursor_is_its_own(
 
 @pytest.mark.req("T16", "T17", "T20")
 async def test_answers_say_how_far_behind_they_are(
-    api: httpx.AsyncClient, projected: Projected, fake_clock: FakeClock
+    api: httpx.AsyncClient, projected: Projected, fake_clock: FakeClock, embedded: EmbeddedStore
 ) -> None:
     projected.consumer.catch_up()
     made = (await api.post("/tasks", json={"title": "water", "priority": "low"})).json()

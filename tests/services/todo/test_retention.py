@@ -36,7 +36,7 @@ async def test_a_create_that_comes_again_is_answered_as_before(api: httpx.AsyncC
 
 
 @pytest.mark.req("T24", "T53")
-async def test_a_key_costs_a_record_and_a_transaction(api: httpx.AsyncClient) -> None:
+async def test_a_key_costs_a_record_and_a_transaction(api: httpx.AsyncClient, embedded: EmbeddedStore) -> None:
     plain = await api.post("/tasks", json=DRAFT)
     first = await api.post("/tasks", json=DRAFT, headers=KEY)
     again = await api.post("/tasks", json=DRAFT, headers=KEY)
@@ -57,16 +57,16 @@ async def test_a_key_is_for_one_request(api: httpx.AsyncClient) -> None:
 
 @pytest.mark.req("T25")
 async def test_records_are_deleted_after_a_day(
-    api: httpx.AsyncClient, fake_clock: FakeClock, partita_store: EmbeddedStore
+    api: httpx.AsyncClient, fake_clock: FakeClock, embedded: EmbeddedStore
 ) -> None:
     await api.post("/tasks", json=DRAFT, headers=KEY)
-    assert partita_store.sweep() == 0
+    assert embedded.sweep() == 0
     fake_clock.advance(DAY + 1)
     again = await api.post("/tasks", json=DRAFT, headers=KEY)
     assert (again.status_code, "Idempotent-Replayed" in again.headers) == (201, False)
     assert len(await tasks(api)) == 2
     fake_clock.advance(DAY + 1)
-    assert partita_store.sweep() == 1
+    assert embedded.sweep() == 1
 
 
 @pytest.mark.req("T26")
@@ -77,7 +77,7 @@ async def test_completed_tasks_are_kept_for_ever_by_default(api: httpx.AsyncClie
 
 @pytest.mark.req("T26")
 async def test_completed_tasks_may_be_kept_for_some_days(
-    api: httpx.AsyncClient, fake_clock: FakeClock, partita_store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+    api: httpx.AsyncClient, fake_clock: FakeClock, embedded: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(KEEP_COMPLETED_DAYS, "30")
     gone_by = int(fake_clock()) + 30 * DAY
@@ -93,7 +93,7 @@ async def test_completed_tasks_may_be_kept_for_some_days(
     fake_clock.advance(30 * DAY + 1)
     assert [task["task_id"] for task in await tasks(api)] == [second["task_id"], third["task_id"]]
     assert (await api.get(f"/tasks/{first['task_id']}")).status_code == 404
-    assert partita_store.sweep() == 2
+    assert embedded.sweep() == 2
 
 
 @pytest.mark.req("T26")
