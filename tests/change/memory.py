@@ -64,10 +64,10 @@ class ShardedStore:
     def close(self) -> None: ...
 
 
-def record(sequence: int, at: float = 100.0) -> StreamRecord:
+def record(sequence: int, at: float = 100.0, size: int = 10) -> StreamRecord:
     """The insert of an item named after the sequence."""
     keys = {"PK": f"foreign-{sequence}", "SK": "x"}
-    return StreamRecord(sequence, "INSERT", keys, None, keys, at, 10)
+    return StreamRecord(sequence, "INSERT", keys, None, keys, at, size)
 
 
 def sequences(sink: MemorySink) -> list[int]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from tests.change.memory import MemorySink, ShardedStore, record, sequences
-from tests.change.model import TABLE
+from tests.change.model import SHARD, TABLE
 
-from partita import Registry, Table
+from partita import EmbeddedStore, Registry, Session, Table
 from partita.change import Consumer, Lag
 from partita.change._stream import ChangeStream
 from partita.errors import ModelError, RebuildRequired
+from partita.store import PutItem, ReadStream, SetStream
 
 
 @pytest.fixture
@@ -104,3 +105,24 @@ def test_a_table_without_both_images_is_refused(sharded: ShardedStore, view: obj
     table = Table("blind", stream=view, registry=Registry())  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="no stream with new and old images"):
         Consumer(sharded, table, MemorySink())
+
+
+def test_a_batch_of_large_items_is_smaller(sharded: ShardedStore) -> None:
+    sharded.add("a")
+    sharded.records["a"] = [record(number, size=400_000) for number in range(1, 2_001)]
+    sink = sink_at(a=0)
+    consumer = Consumer(sharded, TABLE, sink, batch=2_000)
+    assert consumer.step() == 1_000  # the page that was over the limit is the last one
+    assert consumer.catch_up() == 1_000
+
+
+def test_the_embedded_store_gives_large_records_in_small_pages(store: EmbeddedStore, db: Session) -> None:
+    for number in range(8):
+        store.execute(PutItem(TABLE.name, {"PK": f"{number}", "SK": "x", "large": "x" * 300_000}))
+    store.execute(SetStream(TABLE.name, None))
+    pages = []
+    page = store.execute(ReadStream(TABLE.name, SHARD))
+    while page.records:
+        pages.append((len(page.records), page.closed))
+        page = store.execute(ReadStream(TABLE.name, SHARD, page.records[-1].sequence))
+    assert (pages, page.closed) == ([(4, False), (4, False)], True)
