@@ -19,9 +19,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--store",
         action="append",
-        choices=("embedded", "ministack", "remote"),
-        help="the stores that the contract suite runs on (may be repeated; default: embedded); "
-        "ministack is asked through boto3, and remote is our own client on it",
+        choices=("embedded", "ministack", "remote", "wire"),
+        help="the stores that the suites of stores and services run on (may be repeated): embedded; ministack, asked "
+        "through boto3; remote, our own client on ministack; wire, our own client on our own server",
     )
 
 

@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
-from tests.contract.differences import HIDDEN_BY_THE_REMOTE_STORE, KNOWN_REFEREE_DIFFERENCES
+from tests.contract.differences import (
+    HIDDEN_BY_THE_REMOTE_STORE,
+    KNOWN_REFEREE_DIFFERENCES,
+    KNOWN_WIRE_DIFFERENCES,
+)
 from tests.contract.table import Clock, MakeTable, Table
 from tests.referee import Referee
+from tests.store.remote.served import served
 
 from partita.store._interface import Store
 from partita.store._requests import CreateTable
@@ -22,29 +27,37 @@ _names = count(1)
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "store_name" in metafunc.fixturenames:
-        names = metafunc.config.getoption("--store") or ["embedded"]
+        names = metafunc.config.getoption("--store") or ["embedded", "wire"]
         metafunc.parametrize("store_name", names, scope="session")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        store = re.search(r"\[(ministack|remote)\b", item.name)
+        store = re.search(r"\[(ministack|remote|wire)\b", item.name)
         if store is None or "tests/contract" not in item.nodeid:
             continue
-        item.add_marker(pytest.mark.xdist_group("referee"))
+        if store[1] != "wire":
+            item.add_marker(pytest.mark.xdist_group("referee"))
         case = item.name.replace(f"[{store[1]}-", "[").replace(f"[{store[1]}]", "")
-        known = KNOWN_REFEREE_DIFFERENCES.get(item.path.name, {})
-        reason = known.get(case) or known.get(case.partition("[")[0])
-        hidden = store[1] == "remote" and case in HIDDEN_BY_THE_REMOTE_STORE
-        if reason is not None and not hidden:
+        reason = _known_difference(store[1], item.path.name, case)
+        if reason is not None:
             item.add_marker(pytest.mark.xfail(reason=reason))
+
+
+def _known_difference(store: str, file: str, case: str) -> str | None:
+    if store == "wire":
+        return KNOWN_WIRE_DIFFERENCES.get(case)
+    if store == "remote" and case in HIDDEN_BY_THE_REMOTE_STORE:
+        return None
+    known = KNOWN_REFEREE_DIFFERENCES.get(file, {})
+    return known.get(case) or known.get(case.partition("[")[0])
 
 
 @pytest.fixture
 def clock(store_name: str) -> Clock:
     """A clock that the test turns; only a store in this process can be given one."""
-    if store_name != "embedded":
+    if store_name not in ("embedded", "wire"):
         pytest.skip(f"{store_name} has a clock of its own")
     return Clock()
 
@@ -69,6 +82,12 @@ def ministack_store(referee: Referee) -> Referee:
 @pytest.fixture
 def remote_store(remote: RemoteStore) -> RemoteStore:
     return remote
+
+
+@pytest.fixture
+def wire_store(embedded_store: EmbeddedStore) -> Iterator[RemoteStore]:
+    with served(embedded_store) as store:
+        yield store
 
 
 @pytest.fixture

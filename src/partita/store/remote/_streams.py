@@ -18,7 +18,7 @@ from partita.store.remote._steps import Steps
 from partita.store.remote._tables import described
 
 MAX_RECORDS: Final = 1000
-SEQUENCE_DIGITS: Final = 21
+LEAST_DIGITS: Final = 21
 KEPT_ITERATORS: Final = 1000
 
 Position = tuple[str, str, int]
@@ -34,6 +34,7 @@ class Iterators:
     def __init__(self) -> None:
         self._kept: OrderedDict[Position, str] = OrderedDict()
         self._streams: dict[str, str] = {}
+        self._digits = LEAST_DIGITS
         self._lock = threading.Lock()
 
     def take(self, position: Position) -> str | None:
@@ -47,6 +48,16 @@ class Iterators:
             self._kept[position] = iterator
             if len(self._kept) > KEPT_ITERATORS:
                 self._kept.popitem(last=False)
+
+    def text_of(self, sequence: int) -> str:
+        """A sequence number as the endpoint writes it."""
+        return str(sequence).zfill(self._digits)
+
+    def number_of(self, text: str) -> int:
+        """A sequence number as an integer; how it is filled with zeros, which AWS does not do, is remembered."""
+        if text.startswith("0"):
+            self._digits = len(text)
+        return int(text)
 
     def stream_of(self, table: str) -> str | None:
         """The stream of a table, as it was described last."""
@@ -67,7 +78,7 @@ def describe_stream(
     while True:
         answer: Json = (yield from _ask(attempts, "DescribeStream", page))["StreamDescription"]
         enabled = answer["StreamStatus"] in ("ENABLED", "ENABLING")
-        shards += [_shard(each, enabled=enabled) for each in answer["Shards"]]
+        shards += [_shard(each, iterators, enabled=enabled) for each in answer["Shards"]]
         last = answer.get("LastEvaluatedShardId")
         if last is None:
             return rq.StreamDescription(arn, answer["StreamViewType"], enabled, tuple(shards))
@@ -79,16 +90,16 @@ def read_stream(attempts: Attempts, request: rq.ReadStream, iterators: Iterators
     arn = iterators.stream_of(request.table) or (yield from _arn(attempts, request.table, iterators))
     position = (arn, request.shard, request.after)
     kept = iterators.take(position)
-    iterator = kept or (yield from _iterator(attempts, position))
+    iterator = kept or (yield from _iterator(attempts, position, iterators))
     limit = min(request.limit, MAX_RECORDS)
     try:
         answer = yield from _ask(attempts, "GetRecords", {"ShardIterator": iterator, "Limit": limit})
     except IteratorExpired:
         if kept is None:
             raise
-        iterator = yield from _iterator(attempts, position)
+        iterator = yield from _iterator(attempts, position, iterators)
         answer = yield from _ask(attempts, "GetRecords", {"ShardIterator": iterator, "Limit": limit})
-    records = [_record(each) for each in answer["Records"]]
+    records = [_record(each, iterators) for each in answer["Records"]]
     following = answer.get("NextShardIterator")
     if following:
         iterators.keep((arn, request.shard, records[-1].sequence if records else request.after), following)
@@ -97,18 +108,21 @@ def read_stream(attempts: Attempts, request: rq.ReadStream, iterators: Iterators
 
 def _arn(attempts: Attempts, table: str, iterators: Iterators) -> Steps[str]:
     arn: str | None = (yield from described(attempts, table)).get("LatestStreamArn")
+    if not arn:  # one that was disabled can still be read
+        streams = (yield from _ask(attempts, "ListStreams", {"TableName": table}))["Streams"]
+        arn = streams[-1]["StreamArn"] if streams else None
     if not arn:
         raise TableNotFound(f"The table {table!r} has no stream.", hint="Declare one: Table(…, stream=…).")
     iterators.remember(table, arn)
     return arn
 
 
-def _iterator(attempts: Attempts, position: Position) -> Steps[str]:
+def _iterator(attempts: Attempts, position: Position, iterators: Iterators) -> Steps[str]:
     arn, shard, after = position
     parameters: Json = {"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
     if after:
         parameters["ShardIteratorType"] = "AFTER_SEQUENCE_NUMBER"
-        parameters["SequenceNumber"] = str(after).zfill(SEQUENCE_DIGITS)
+        parameters["SequenceNumber"] = iterators.text_of(after)
     answer = yield from _ask(attempts, "GetShardIterator", parameters)
     iterator: str = answer["ShardIterator"]
     return iterator
@@ -120,21 +134,28 @@ def _ask(attempts: Attempts, name: str, parameters: Json) -> Steps[Json]:
     return answer
 
 
-def _shard(shard: Json, *, enabled: bool) -> rq.Shard:
-    ended = bool(shard["SequenceNumberRange"].get("EndingSequenceNumber"))
+def _shard(shard: Json, iterators: Iterators, *, enabled: bool) -> rq.Shard:
+    numbers = shard["SequenceNumberRange"]
+    iterators.number_of(numbers.get("StartingSequenceNumber") or "1")
+    ended = bool(numbers.get("EndingSequenceNumber"))
     return rq.Shard(shard["ShardId"], shard.get("ParentShardId"), closed=ended or not enabled)
 
 
-def _record(record: Json) -> rq.StreamRecord:
+def _record(record: Json, iterators: Iterators) -> rq.StreamRecord:
     change = record["dynamodb"]
     old, new = change.get("OldImage"), change.get("NewImage")
     return rq.StreamRecord(
-        sequence=int(change["SequenceNumber"]),
+        sequence=iterators.number_of(change["SequenceNumber"]),
         event=record["eventName"],
         keys=plain_item(change["Keys"]),
         old=None if old is None else plain_item(old),
         new=None if new is None else plain_item(new),
         at=float(change["ApproximateCreationDateTime"]),
         size=change["SizeBytes"],
-        by_ttl=(record.get("userIdentity") or {}).get("principalId") == "dynamodb.amazonaws.com",
+        by_ttl=_is_by_ttl(record.get("userIdentity") or {}),
     )
+
+
+def _is_by_ttl(identity: Json) -> bool:
+    principal = identity.get("PrincipalId") or identity.get("principalId")  # the API's way, and that of its examples
+    return bool(principal == "dynamodb.amazonaws.com")

@@ -1,0 +1,69 @@
+"""The stores that the services' tests run on: their HTTP tests on every one, the others on the embedded.
+
+`--store` chooses others for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+from tests.store.remote.served import served
+
+from partita import EmbeddedStore
+from partita.store._interface import Store
+from partita.store._requests import DeleteTable, ListTables
+from partita.testing import FakeClock
+
+ON_EVERY_STORE = "test_http.py"
+
+NEEDS_THE_EMBEDDED_STORE = {
+    "test_answers_say_how_far_behind_they_are": "the clock of the test",
+    "test_completed_tasks_may_be_kept_for_some_days": "sweeping at will",
+    "test_counts_and_search_equal_the_truth_after_any_work_and_any_death": "sweeping at will",
+    "test_records_are_deleted_after_a_day": "sweeping at will",
+}
+KNOWN_REFEREE_DIFFERENCES = {
+    "test_a_change_of_many_costs_a_read_and_a_write_each": "reports no capacity of a batch of gets",
+    "test_the_sample_data_is_the_whole_standard": "charges every query alike (rule 32)",
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "partita_store" in metafunc.fixturenames:
+        everywhere = ["embedded", "remote", "wire"] if metafunc.definition.path.name == ON_EVERY_STORE else ["embedded"]
+        names = metafunc.config.getoption("--store") or everywhere
+        metafunc.parametrize("partita_store", [_parameter(name) for name in names], indirect=True)
+
+
+def _parameter(name: str) -> ParameterSet:
+    """On a server there is one table of a name: its tests run one after another."""
+    group = (pytest.mark.xdist_group("services"),) if name in ("ministack", "remote") else ()
+    return pytest.param(name, marks=(*group, pytest.mark.req("X12")))
+
+
+@pytest.fixture
+def partita_store(request: pytest.FixtureRequest, fake_clock: FakeClock) -> Iterator[Store]:
+    """An empty store; one on a server is emptied first."""
+    name: str = request.param
+    _skip_where_it_cannot_run(name, request.node.originalname)
+    if name in ("ministack", "remote"):
+        store: Store = request.getfixturevalue("remote" if name == "remote" else "referee")
+        for table in store.execute(ListTables()):
+            store.execute(DeleteTable(table))
+        yield store
+        return
+    with EmbeddedStore(":memory:", clock=fake_clock) as embedded:
+        if name == "embedded":
+            yield embedded
+        else:
+            with served(embedded) as remote:
+                yield remote
+
+
+def _skip_where_it_cannot_run(store: str, test: str) -> None:
+    if store != "embedded" and test in NEEDS_THE_EMBEDDED_STORE:
+        pytest.skip(f"needs {NEEDS_THE_EMBEDDED_STORE[test]}")
+    if store in ("ministack", "remote") and test in KNOWN_REFEREE_DIFFERENCES:
+        pytest.skip(f"the emulator {KNOWN_REFEREE_DIFFERENCES[test]}")

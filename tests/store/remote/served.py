@@ -1,0 +1,21 @@
+"""Our own client on our own server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.wire.support import serving
+
+from partita import EmbeddedStore
+from partita.store.remote import Credentials, RemoteStore
+
+
+@contextmanager
+def served(store: EmbeddedStore) -> Iterator[RemoteStore]:
+    """The store, asked over DynamoDB's protocol while the block runs."""
+    with (
+        serving(store) as (host, port),
+        RemoteStore(f"http://{host}:{port}", credentials=Credentials("test", "test")) as remote,
+    ):
+        yield remote
