@@ -51,7 +51,7 @@ export function board(search, said) {
     });
     chosen.learn(tasks.values());
     for (const id of selected) if (!tasks.has(id)) selected.delete(id);
-    if (text || chosen.isSet()) say(`${tasks.size} ${tasks.size === 1 ? "task" : "tasks"} found.`);
+    if (isPart()) say(`${tasks.size} ${tasks.size === 1 ? "task" : "tasks"} found.`);
     draw();
     count();
   }
@@ -187,7 +187,13 @@ export function board(search, said) {
   // --- drawing
 
   const on = { open: edit, complete, select: toggle };
-  const inColumn = (status) => sorted([...tasks.values()].filter((task) => task.status === status));
+  const isPart = () => Boolean(search.value.trim()) || chosen.isSet();
+
+  // What a search found stays in its order, best first.
+  function inColumn(status) {
+    const found = [...tasks.values()].filter((task) => task.status === status);
+    return search.value.trim() ? found : sorted(found);
+  }
 
   function draw() {
     const hadFocus = document.activeElement?.closest?.(".card") !== null && columns.contains(document.activeElement);
@@ -205,8 +211,8 @@ export function board(search, said) {
     const found = inColumn(name);
     const cards = found.map((task) => card(task, { selecting, selected: selected.has(task.task_id), on }));
     const next = cursors.has(name) ? el("button", { className: "link more", type: "button", onclick: () => attempt(() => more(name)) }, "Show more") : null;
-    const empty = found.length ? null : el("p", { className: "empty" }, search.value.trim() || chosen.isSet() ? "Nothing here matches." : EMPTY[name]);
-    const clear = name === "completed" && found.length ? el("button", { className: "link", type: "button", ariaLabel: "Delete all completed tasks", onclick: deleteCompleted }, "Delete all") : null;
+    const empty = found.length ? null : el("p", { className: "empty" }, isPart() ? "Nothing here matches." : EMPTY[name]);
+    const clear = name === "completed" && found.length && !isPart() ? el("button", { className: "link", type: "button", ariaLabel: "Delete all completed tasks", onclick: deleteCompleted }, "Delete all") : null;
     const section = el(
       "section",
       { className: "column" },
@@ -234,8 +240,7 @@ export function board(search, said) {
   }
 
   function drawNumbers() {
-    const isPart = Boolean(search.value.trim()) || chosen.isSet();
-    const number = (status) => (isPart ? inColumn(status).length : (numbers.by_status[status] ?? inColumn(status).length));
+    const number = (status) => (isPart() ? inColumn(status).length : (numbers.by_status[status] ?? inColumn(status).length));
     for (const section of columns.children) section.querySelector(".number").textContent = number(section.dataset.status);
     replace(
       tabs,
