@@ -7,10 +7,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import imports, reads, scale, writes
+from bench import imports, reads, scale, wire, writes
 from bench._compare import Comparison
 
-SUITES = (reads, writes, imports, scale)
+SUITES = (reads, writes, imports, scale, wire)
 
 
 def main() -> int:
