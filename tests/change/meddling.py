@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from partita.store import Request, Store
+from msgspec.structs import replace
+
+from partita.store import DescribeStream, ReadStream, Request, Store
 
 R = TypeVar("R")
 
@@ -28,3 +30,23 @@ class MeddlingStore:
 
     def close(self) -> None:
         self._store.close()
+
+
+class LateStore(MeddlingStore):
+    """A store whose stream is behind, and does not say how far it reaches, as DynamoDB's."""
+
+    delivered = 0
+
+    def execute(self, request: Request[R]) -> R:
+        """Answer the request, without the records that are still on their way."""
+        response: Any = super().execute(request)
+        if isinstance(request, DescribeStream):
+            return replace(response, shards=tuple(replace(shard, newest=None) for shard in response.shards))  # type: ignore[no-any-return]
+        if isinstance(request, ReadStream):
+            return replace(response, records=[r for r in response.records if r.sequence <= self.delivered])  # type: ignore[no-any-return]
+        return response  # type: ignore[no-any-return]
+
+    def deliver(self, seconds: float) -> None:  # noqa: ARG002 - however long that takes
+        """Bring all records that there are."""
+        (shard,) = self._store.execute(DescribeStream("things")).shards
+        self.delivered = shard.newest or 0

@@ -38,6 +38,8 @@ class ShardedStore:
     def __init__(self) -> None:
         self.shards: dict[str, Shard] = {}
         self.records: dict[str, list[StreamRecord]] = {}
+        self.empty = 0
+        """How many reads find nothing yet."""
 
     def add(self, name: str, *sequences: int, parent: str | None = None, closed: bool = False) -> None:
         """A shard with a record for each sequence."""
@@ -51,6 +53,9 @@ class ShardedStore:
         if isinstance(request, DescribeStream):
             return StreamDescription("stream", "NEW_AND_OLD_IMAGES", enabled=True, shards=tuple(self.shards.values()))
         assert isinstance(request, ReadStream)
+        if self.empty:
+            self.empty -= 1
+            return StreamPage([])
         kept = self.records[request.shard]
         if request.after and kept and request.after < kept[0].sequence - 1:
             raise StreamTrimmed("trimmed")

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from tests.change.meddling import MeddlingStore
+from tests.change.meddling import LateStore, MeddlingStore
 from tests.change.model import SHARD, TABLE, Task, User, operations, play, records, session, stored
 
 from partita import EmbeddedStore, Session, batch_write, delete, put
@@ -56,6 +56,20 @@ def test_it_is_exact_while_others_write(seed: int, store: EmbeddedStore, db: Ses
         position = taken.positions[SHARD]
     assert by_key(items) == replayed(store, position)
     assert position < records(store)[-1].sequence
+
+
+def test_it_is_exact_where_records_come_late(store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
+    chance = random.Random(5)
+    script = operations(chance)
+    late = LateStore(store, lambda: store.execute(next(script)))
+    play(store, chance, 100)
+    late.deliver(0)
+    play(store, chance, 100)
+    with snapshot(late, TABLE, clock=fake_clock, pause=late.deliver) as taken:
+        items = [change.new_item for change in taken]
+        position = taken.positions[SHARD]
+    assert by_key(items) == replayed(store, position)
+    assert position < records(store)[-1].sequence - 90
 
 
 def test_it_can_be_taken_at_an_earlier_position(store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:

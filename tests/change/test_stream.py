@@ -126,3 +126,10 @@ def test_the_embedded_store_gives_large_records_in_small_pages(store: EmbeddedSt
         pages.append((len(page.records), page.closed))
         page = store.execute(ReadStream(TABLE.name, SHARD, page.records[-1].sequence))
     assert (pages, page.closed) == ([(4, False), (4, False)], True)
+
+
+def test_an_empty_page_is_not_the_end_where_the_store_does_not_count(sharded: ShardedStore) -> None:
+    sharded.add("a", *range(1, 21))
+    sharded.empty = 3
+    sink = sink_at(a=0)
+    assert Consumer(sharded, TABLE, sink).catch_up() == 20

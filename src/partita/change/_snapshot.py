@@ -6,17 +6,20 @@ of the stream, so that what is left is exactly what the changes after the positi
     positions   scan begins         scan ends   read up to here
         |-----------|-------------------|-----------|---->  the stream
         ^ what the snapshot gives       the first change of each key since `positions` tells what it was before
+
+DynamoDB delivers records a little after the write is seen. There the reading waits before it begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 import apsw
 
-from partita._clock import Clock
+from partita._clock import Clock, system_clock
 from partita._codec import decode_item, encode_item
 from partita._entity import EntitySchema
 from partita._session import Session
@@ -27,6 +30,9 @@ from partita.change._stream import PAGE, ChangeStream
 from partita.operations._operation import Context, Operation, Steps
 from partita.store._interface import Store
 from partita.store._requests import PageResponse, ScanTable
+
+SETTLE_SECONDS: Final = 10.0
+"""How long a record may be on its way."""
 
 _SCHEMA: Final = """
     CREATE TABLE items (key BLOB PRIMARY KEY, entity TEXT NOT NULL, item BLOB NOT NULL);
@@ -112,7 +118,14 @@ class _ScanPage(Operation[PageResponse], frozen=True):
 
 
 @contextmanager
-def snapshot(store: Store, table: Table, *, at: Mapping[str, int] | None = None, clock: Clock) -> Iterator[Snapshot]:
+def snapshot(
+    store: Store,
+    table: Table,
+    *,
+    at: Mapping[str, int] | None = None,
+    clock: Clock = system_clock,
+    pause: Callable[[float], object] = time.sleep,
+) -> Iterator[Snapshot]:
     """Take a snapshot at the positions, or at the end of the stream as it is now.
 
     Raises:
@@ -122,6 +135,8 @@ def snapshot(store: Store, table: Table, *, at: Mapping[str, int] | None = None,
     taken = Snapshot(table, stream.end() if at is None else at, clock())
     try:
         _scan(store, taken)
+        if not stream.tells_at_once():
+            pause(SETTLE_SECONDS)
         _undo(stream, taken)
         yield taken
     finally:

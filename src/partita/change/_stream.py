@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -16,6 +16,9 @@ from partita.store._requests import DescribeStream, ReadStream, Shard, StreamPag
 PAGE: Final = 1_000
 MAX_BYTES: Final = 64 * 1024 * 1024
 """A shard gives no more than about this at once, however few changes that is."""
+
+EMPTY_PAGES: Final = 5
+"""Where a store does not count its records, an empty page does not mean the end; so many in a row do."""
 
 
 class Lag(Struct, frozen=True):
@@ -53,6 +56,10 @@ class ChangeStream:
     def end(self) -> dict[str, int]:
         """The positions after everything that the stream has now."""
         return {shard.id: self._end_of(shard) for shard in self._shards()}
+
+    def tells_at_once(self) -> bool:
+        """Whether a record is there as soon as its write is seen: so it is in stores that count their records."""
+        return all(shard.newest is not None for shard in self._shards())
 
     def read(self, after: Mapping[str, int], limit: int) -> Batch:
         """About `limit` changes after the positions, fairly from all shards; a child begins when its parent is done.
@@ -112,15 +119,23 @@ class ChangeStream:
     def _read_shard(self, shard: Shard, after: int, limit: int) -> tuple[Batch, bool]:
         """Changes of one shard, and whether it is closed and has no more."""
         changes: list[Change] = []
-        size = 0
-        while len(changes) < limit and size < MAX_BYTES:
-            page = self._page(shard, after, min(PAGE, limit - len(changes)))
+        size, closed = 0, False
+        for page in self._pages(shard, after, limit):
             changes += [Change(self._table, record, shard.id) for record in page.records]
             size += sum(record.size for record in page.records)
+            closed = page.closed
+            if not closed and (len(changes) >= limit or size >= MAX_BYTES):
+                return Batch(changes, {shard.id: changes[-1].sequence}, more=True), False
+        return Batch(changes, {shard.id: changes[-1].sequence if changes else after}, more=False), closed
+
+    def _pages(self, shard: Shard, after: int, limit: int = PAGE) -> Iterator[StreamPage]:
+        """Pages of a shard after a position, up to its end."""
+        empty, page = 0, StreamPage([])
+        while not page.closed and empty < (EMPTY_PAGES if shard.newest is None else 1):
+            page = self._page(shard, after, min(PAGE, limit))
+            yield page
+            empty = 0 if page.records else empty + 1
             after = page.records[-1].sequence if page.records else after
-            if page.closed or not page.records:
-                return Batch(changes, {shard.id: after}, more=False), page.closed
-        return Batch(changes, {shard.id: after}, more=True), False
 
     def _page(self, shard: Shard, after: int, limit: int) -> StreamPage:
         try:
@@ -131,17 +146,10 @@ class ChangeStream:
     def _end_of(self, shard: Shard) -> int:
         if shard.newest is not None:
             return shard.newest
-        after = 0
-        while records := self._page(shard, after, PAGE).records:
-            after = records[-1].sequence
-        return after
+        return max((page.records[-1].sequence for page in self._pages(shard, 0) if page.records), default=0)
 
     def _count(self, shard: Shard, after: int) -> int:
         """How many records a shard has after a position."""
         if shard.newest is not None:
             return shard.newest - after
-        count = 0
-        while records := self._page(shard, after, PAGE).records:
-            count += len(records)
-            after = records[-1].sequence
-        return count
+        return sum(len(page.records) for page in self._pages(shard, after))
