@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final
@@ -25,7 +26,14 @@ class Consumer:
     """
 
     def __init__(
-        self, store: Store, table: Table, sink: Sink, *, batch: int = BATCH, clock: Clock = system_clock
+        self,
+        store: Store,
+        table: Table,
+        sink: Sink,
+        *,
+        batch: int = BATCH,
+        clock: Clock = system_clock,
+        pause: Callable[[float], object] = time.sleep,
     ) -> None:
         """Set up a consumer; nothing is read yet.
 
@@ -35,12 +43,14 @@ class Consumer:
             sink: takes the changes.
             batch: about how many changes the sink takes in one commit.
             clock: the time, for the lag.
+            pause: waits for records that DynamoDB delivers late; tests pass their own.
         """
         self._store = store
         self._table = table
         self._sink = sink
         self._batch = batch
         self._clock = clock
+        self._pause = pause
         self._stream = ChangeStream(store, table)
         self._positions: Mapping[str, int] | None = None
 
@@ -116,7 +126,7 @@ class Consumer:
 
     def _load(self, at: Mapping[str, int] | None) -> int:
         self._positions = None
-        with snapshot(self._store, self._table, at=at, clock=self._clock) as taken:
+        with snapshot(self._store, self._table, at=at, clock=self._clock, pause=self._pause) as taken:
             self._sink.load(taken)
             self._positions = dict(taken.positions)
             return len(taken)
