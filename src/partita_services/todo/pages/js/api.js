@@ -1,8 +1,8 @@
 // The API, relative to the page. Every refusal becomes a Refused with the problem that the service answered.
 
+export const PAGE = 100;
 const TOKEN = "partita-token";
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const PAGE = 100;
 const NO_ANSWER = 0;
 
 export class Refused extends Error {

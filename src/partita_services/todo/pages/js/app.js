@@ -1,7 +1,7 @@
 // The page: sign in, then the board.
 
 import * as api from "./api.js";
-import { board } from "./board.js";
+import { Board } from "./board.js";
 import { el, icon, replace } from "./dom.js";
 import { help, listen } from "./keys.js";
 import { signIn } from "./signin.js";
@@ -9,7 +9,6 @@ import { signIn } from "./signin.js";
 const at = (id) => document.getElementById(id);
 const [main, find, search, account, said] = ["main", "find", "search", "account", "said"].map(at);
 const PAUSE = 200;
-let isListening = false;
 
 function ask(problem) {
   find.hidden = account.hidden = true;
@@ -27,27 +26,35 @@ async function open() {
     return;
   }
   find.hidden = account.hidden = false;
-  const shown = board(search, said);
+  const shown = new Board(search, said);
   replace(main, shown.element);
   replace(account, el("span", { className: "who", title: name }, name), keyboard(), leave());
-  if (!isListening) listen(shown, search);
-  isListening = true;
+  listen(shown, search);
+  searchOn(shown);
+  await shown.load();
+}
+
+function searchOn(shown) {
   let pause;
-  search.oninput = () => {
+  const now = async () => {
+    clearTimeout(pause);
+    await shown.load();
+    shown.first();
+  };
+  search.addEventListener("input", () => {
     clearTimeout(pause);
     pause = setTimeout(shown.load, PAUSE);
-  };
-  find.onsubmit = (event) => {
+  });
+  find.addEventListener("submit", (event) => {
     event.preventDefault();
-    clearTimeout(pause);
-    shown.load().then(() => shown.first());
-  };
-  search.onkeydown = (event) => {
+    now();
+  });
+  search.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
+    event.preventDefault();
     search.value = "";
-    shown.load().then(() => shown.first());
-  };
-  await shown.load();
+    now();
+  });
 }
 
 const keyboard = () => el("button", { className: "button square wide-only", type: "button", title: "Keyboard shortcuts", ariaLabel: "Keyboard shortcuts", onclick: help }, icon("keys"));

@@ -20,7 +20,7 @@ export function listen(board, search) {
     n: () => board.compose(),
     "/": () => search.focus(),
     "?": () => help(),
-    Escape: () => board.isSelecting() && board.stopSelecting(),
+    Escape: () => board.isSelecting && board.stopSelecting(),
   };
   const onCard = {
     ArrowUp: (task) => board.go(board.beside(task, -1)),
@@ -40,7 +40,7 @@ export function listen(board, search) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
     if (event.target.closest("textarea, select, input:not([type=checkbox])")) return;
-    const task = board.focused();
+    const task = board.focused;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const work = (task && (event.shiftKey ? withShift[key] : onCard[key])) || anywhere[key] || start(key);
     if (!work) return;
@@ -49,7 +49,7 @@ export function listen(board, search) {
   });
 
   // From anywhere else, the arrow down leads to the board.
-  const start = (key) => (key === "ArrowDown" && !board.focused() ? () => board.first() : undefined);
+  const start = (key) => (key === "ArrowDown" && !board.focused ? () => board.first() : undefined);
 }
 
 export function help() {
