@@ -7,10 +7,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import imports, reads, scale, wire, writes
+from bench import cdc, imports, reads, scale, wire, writes
 from bench._compare import Comparison
 
-SUITES = (reads, writes, imports, scale, wire)
+SUITES = (reads, writes, imports, scale, cdc, wire)
 
 
 def main() -> int:
