@@ -66,7 +66,7 @@ def _tables(call: Parameters, operation: str) -> Json:
 
 
 def _gets(name: str, shared: Any) -> list[GetItem]:
-    part = _structure(shared)
+    part = Parameters(shared)
     table = Parameters({"TableName": name}).table()
     keys = part.members("Keys")
     at = f"RequestItems.{name}.member.Keys"
@@ -79,12 +79,6 @@ def _gets(name: str, shared: Any) -> list[GetItem]:
         refuse(f"Value at '{at}' failed to satisfy constraint: {rule}")
     first = read_get(part, table, {})
     return [GetItem(table, Parameters({"Key": key}).item("Key"), first.consistent, first.projection) for key in keys]
-
-
-def _structure(given: Any) -> Parameters:
-    if type(given) is not dict:
-        raise SerializationFailed("Unexpected value where a structure is expected")
-    return Parameters(given)
 
 
 def _unprocessed_keys(call: Parameters, response: BatchGetResponse) -> Json:
@@ -101,7 +95,7 @@ def batch_write(call: Parameters) -> Steps:
     tables = _tables(call, "BatchWriteItem")
     _check_lengths(tables)
     writes = [
-        _batched(Parameters({"TableName": name}).table(), _structure(entry))
+        _batched(Parameters({"TableName": name}).table(), Parameters(entry))
         for name, entries in tables.items()
         for entry in entries
     ]
@@ -155,7 +149,7 @@ def transact_get(call: Parameters) -> Steps:
     told = call.capacity()
     gets = []
     for entry in _actions(call, "TransactItems"):
-        get = _structure(entry).fields("Get")
+        get = Parameters(entry).fields("Get")
         if get is None:
             refuse(violated(None, "transactItems.1.member.get", "Member must not be null"))
         part = Parameters(get)
@@ -183,7 +177,7 @@ def _actions(call: Parameters, name: str) -> list[Any]:
 def transact_write(call: Parameters) -> Steps:
     """Up to 100 writes, all or none."""
     told, metrics = call.capacity(), call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
-    actions = tuple(_action(_structure(entry)) for entry in _actions(call, "TransactItems"))
+    actions = tuple(_action(Parameters(entry)) for entry in _actions(call, "TransactItems"))
     token = call.text("ClientRequestToken")
     response: TransactWriteResponse = yield TransactWriteItems(actions, token)
     body: Json = {}

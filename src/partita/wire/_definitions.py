@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from partita.errors import ValidationFailed
 from partita.store._schema import IndexSchema, TableSchema
@@ -32,7 +32,7 @@ def read_table(call: Parameters) -> TableSchema:
     _check_definitions(call)
     _check_key(call.given, "keySchema", most=_MAX_KEY)
     for kind in _KINDS:
-        for place, index in enumerate(call.members(kind) or (), 1):
+        for place, index in enumerate(call.structures(kind), 1):
             _check_index(index, f"{kind[:1].lower()}{kind[1:]}.{place}.member", local=kind == _KINDS[0])
     _check_names(call.given)
     described = {**call.given, "TableName": name, "StreamSpecification": read_stream(call)}
@@ -52,31 +52,30 @@ def new_table_name(call: Parameters) -> str:
 
 
 def _check_definitions(call: Parameters) -> None:
-    definitions = call.members("AttributeDefinitions")
-    if definitions is None:
+    if call.given.get("AttributeDefinitions") is None:
         refuse(violated(None, "attributeDefinitions", "Member must not be null"))
-    for place, definition in enumerate(definitions or (), 1):
+    for place, definition in enumerate(call.structures("AttributeDefinitions"), 1):
+        Parameters(definition).required("AttributeName", f"attributeDefinitions.{place}.member.attributeName")
         _check_word(definition, "AttributeType", f"attributeDefinitions.{place}.member.attributeType", _TYPES)
 
 
-def _check_word(part: Any, name: str, at: str, options: tuple[str, ...]) -> None:
-    given = Parameters(part).text(name) if isinstance(part, dict) else None
-    if given is None:
-        refuse(violated(None, at, "Member must not be null"))
-    elif given not in options:
+def _check_word(part: Json, name: str, at: str, options: tuple[str, ...]) -> None:
+    given = Parameters(part).required(name, at)
+    if given not in options:
         refuse(violated(given, at, f"Member must satisfy enum value set: [{', '.join(options)}]"))
 
 
 def _check_key(part: Json, at: str, most: int) -> None:
-    key = Parameters(part).members("KeySchema")
+    if part.get("KeySchema") is None:
+        refuse(violated(None, at, "Member must not be null"))
+    key = Parameters(part).structures("KeySchema")
     if not key:
-        rule = "Member must not be null" if key is None else "Member must have length greater than or equal to 1"
-        refuse(violated(None if key is None else "[]", at, rule))
-        return
+        refuse(violated("[]", at, "Member must have length greater than or equal to 1"))
     if len(key) > most:
         elements = ", ".join(f"KeySchemaElement({show_fields(element)})" for element in key)
         refuse(violated(f"[{elements}]", at, f"Member must have length less than or equal to {most}"))
     for place, element in enumerate(key, 1):
+        Parameters(element).required("AttributeName", f"{at}.{place}.member.attributeName")
         _check_word(element, "KeyType", f"{at}.{place}.member.keyType", _ROLES)
 
 
@@ -86,13 +85,11 @@ def show_fields(part: Json) -> str:
 
 
 def _check_index(index: Json, at: str, *, local: bool) -> None:
-    if Parameters(index).text("IndexName") is None:
-        refuse(violated(None, f"{at}.indexName", "Member must not be null"))
+    Parameters(index).required("IndexName", f"{at}.indexName")
     _check_key(index, f"{at}.keySchema", most=_MAX_KEY if local else 8)
     projection = Parameters(index).fields("Projection")
     if projection is None:
         refuse(violated(None, f"{at}.projection", "Member must not be null"))
-        return
     if projection.get("ProjectionType") is None:
         raise ValidationFailed(f"{_INVALID}Unknown ProjectionType: null")
     _check_word(projection, "ProjectionType", f"{at}.projection.projectionType", _PROJECTIONS)
@@ -100,7 +97,7 @@ def _check_index(index: Json, at: str, *, local: bool) -> None:
 
 
 def _check_projection(projection: Json) -> None:
-    kind, names = projection["ProjectionType"], projection.get("NonKeyAttributes")
+    kind, names = projection["ProjectionType"], Parameters(projection).texts("NonKeyAttributes")
     if kind == "INCLUDE" and not names:
         raise ValidationFailed(f"{_INVALID}ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
     if kind in ("ALL", "KEYS_ONLY") and names is not None:
@@ -151,7 +148,7 @@ def read_index(call: Parameters, definition: Json, table: TableSchema) -> IndexS
     _check_definitions(Parameters({"AttributeDefinitions": call.members("AttributeDefinitions") or []}))
     _check_index(definition, "globalSecondaryIndexUpdates.1.member.create", local=False)
     known = {part.name: part.type for part in (*table.key, *(part for index in table.indexes for part in index.key))}
-    for each in call.members("AttributeDefinitions") or ():
+    for each in call.structures("AttributeDefinitions"):
         known.setdefault(each["AttributeName"], each["AttributeType"])
     _check_defined([element["AttributeName"] for element in definition["KeySchema"]], list(known))
     described = {
@@ -196,7 +193,7 @@ def read_billing(call: Parameters, before: Settings, *, creating: bool) -> Setti
         message = "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"
         raise ValidationFailed(_INVALID + message)
     indexes = dict(before.indexes)
-    for index in call.members("GlobalSecondaryIndexes") or ():
+    for index in call.structures("GlobalSecondaryIndexes"):
         indexes[index["IndexName"]] = _index_units(index, billing)
     protected = call.flag("DeletionProtectionEnabled")
     return Settings(
@@ -211,7 +208,7 @@ def read_billing(call: Parameters, before: Settings, *, creating: bool) -> Setti
 
 
 def _index_units(index: Json, billing: str) -> Throughput:
-    units = read_throughput(index.get("ProvisionedThroughput"), "provisionedThroughput")
+    units = read_throughput(Parameters(index).fields("ProvisionedThroughput"), "provisionedThroughput")
     if billing == ON_DEMAND:
         if units is not None:
             message = "ProvisionedThroughput should not be specified for index:"
@@ -238,4 +235,5 @@ def read_throughput(given: Json | None, at: str) -> Throughput | None:
 
 def read_tags(call: Parameters) -> dict[str, str]:
     """Tags, by key."""
-    return {tag["Key"]: tag.get("Value", "") for tag in call.members("Tags") or ()}
+    tags = [Parameters(tag) for tag in call.structures("Tags")]
+    return {tag.required("Key", "tags.1.member.key"): tag.required("Value", "tags.1.member.value") for tag in tags}

@@ -63,7 +63,7 @@ _RANGES: Final = {"LE": "<=", "LT": "<", "GE": ">=", "GT": ">", "BETWEEN": "BETW
 
 def read_projection(call: Parameters) -> Projection | None:
     """AttributesToGet."""
-    names = call.members("AttributesToGet")
+    names = call.texts("AttributesToGet")
     if names is None:
         return None
     if not names:
@@ -71,12 +71,12 @@ def read_projection(call: Parameters) -> Projection | None:
     for name in names:
         if names.count(name) > 1:
             raise ValidationFailed(f"{_INVALID}Duplicate value in attribute name: {name}")
-    return tuple(Path((str(name),)) for name in names)
+    return tuple(Path((name,)) for name in names)
 
 
 def read_filter(call: Parameters, name: str) -> Condition | None:
     """QueryFilter or ScanFilter, joined as ConditionalOperator says."""
-    given = call.fields(name)
+    given = call.structures_by_name(name)
     if not given:
         return None
     return _joined(call, [_comparison(attribute, rule) for attribute, rule in given.items()])
@@ -84,7 +84,7 @@ def read_filter(call: Parameters, name: str) -> Condition | None:
 
 def read_expected(call: Parameters) -> Condition | None:
     """Expected: comparisons, or the older pair of Exists and Value."""
-    given = call.fields("Expected")
+    given = call.structures_by_name("Expected")
     if not given:
         return None
     return _joined(call, [_expectation(attribute, rule) for attribute, rule in given.items()])
@@ -119,13 +119,12 @@ def _expectation(attribute: str, rule: Json) -> Condition:
 
 
 def _operator(attribute: str, rule: Json) -> tuple[str, list[AttributeValue]]:
-    operator = rule.get("ComparisonOperator")
-    if operator is None:
-        refuse(violated(None, "comparisonOperator", "Member must not be null"))
+    part = Parameters(rule)
+    operator = part.required("ComparisonOperator", "comparisonOperator")
     if operator not in _TREES:
         options = ", ".join(_TREES)
         refuse(violated(operator, "comparisonOperator", f"Member must satisfy enum value set: [{options}]"))
-    values = [read_value(value) for value in rule.get("AttributeValueList") or ()]
+    values = [read_value(value) for value in part.members("AttributeValueList") or ()]
     least, most = _COUNTS.get(operator, _ONE)
     if not least <= len(values) <= most:
         message = f"Invalid number of argument(s) for the {operator} ComparisonOperator"
@@ -160,9 +159,9 @@ def _comparison(attribute: str, rule: Json) -> Condition:
 
 def read_key_conditions(call: Parameters) -> KeyCondition | None:
     """KeyConditions: equalities, and one range."""
-    given = call.fields("KeyConditions")
-    if given is None:
+    if call.given.get("KeyConditions") is None:
         return None
+    given = call.structures_by_name("KeyConditions")
     equal: list[tuple[str, AttributeValue]] = []
     ranges: list[KeyRange] = []
     for attribute, rule in given.items():
@@ -180,9 +179,9 @@ def read_key_conditions(call: Parameters) -> KeyCondition | None:
 
 def read_updates(call: Parameters) -> Update | None:
     """AttributeUpdates."""
-    given = call.fields("AttributeUpdates")
-    if given is None:
+    if call.given.get("AttributeUpdates") is None:
         return None
+    given = call.structures_by_name("AttributeUpdates")
     update = Update()
     for attribute, rule in given.items():
         update = _with_action(update, attribute, rule)
@@ -190,7 +189,7 @@ def read_updates(call: Parameters) -> Update | None:
 
 
 def _with_action(update: Update, attribute: str, rule: Json) -> Update:
-    path, action = Path((attribute,)), rule.get("Action", "PUT")
+    path, action = Path((attribute,)), Parameters(rule).text("Action") or "PUT"
     if action not in ("PUT", "ADD", "DELETE"):
         at = f"attributeUpdates.{attribute}.member.action"
         refuse(violated(action, at, "Member must satisfy enum value set: [ADD, DELETE, PUT]"))

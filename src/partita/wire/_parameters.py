@@ -48,8 +48,10 @@ class Parameters:
 
     __slots__ = ("given",)
 
-    def __init__(self, given: Json) -> None:
-        self.given = given
+    def __init__(self, given: Any) -> None:
+        if type(given) is not dict:
+            raise _unexpected(given, "Structure")
+        self.given: Json = given
 
     def table(self, name: str = "TableName") -> str:
         """The name of a table, which may be given by its ARN; nothing else counts where it is wrong."""
@@ -106,6 +108,29 @@ class Parameters:
         given = self.given.get(name)
         if given is not None and type(given) is not list:
             raise _unexpected(given, "List")
+        return given
+
+    def texts(self, name: str) -> list[str] | None:
+        """A list of texts."""
+        given = self.members(name)
+        for text in given or ():
+            if type(text) is not str:
+                raise _unexpected(text, "String")
+        return given
+
+    def structures(self, name: str) -> list[Json]:
+        """A list of structures, empty where it is not given."""
+        return [Parameters(part).given for part in self.members(name) or ()]
+
+    def structures_by_name(self, name: str) -> dict[str, Json]:
+        """A map of structures, empty where it is not given."""
+        return {key: Parameters(part).given for key, part in (self.fields(name) or {}).items()}
+
+    def required(self, name: str, at: str) -> str:
+        """A text that must be there."""
+        given = self.text(name)
+        if given is None:
+            refuse(violated(None, at, "Member must not be null"))
         return given
 
     def item(self, name: str) -> Item:

@@ -73,9 +73,7 @@ def execute_statement(call: Parameters) -> Steps:
 
 
 def _statement(call: Parameters) -> Statement:
-    text = call.text("Statement")
-    if text is None:
-        refuse(violated(None, "statement", "Member must not be null"))
+    text = call.required("Statement", "statement")
     return parse_statement(text, [read_value(value) for value in call.members("Parameters") or ()])
 
 
@@ -235,10 +233,10 @@ def batch_execute(call: Parameters) -> Steps:
 
 
 def _listed(call: Parameters, name: str, most: int) -> list[Json]:
-    given = call.members(name)
     at = name[:1].lower() + name[1:]
-    if given is None:
+    if call.given.get(name) is None:
         refuse(violated(None, at, "Member must not be null"))
+    given = call.structures(name)
     if not 1 <= len(given) <= most:
         bound = f"less than or equal to {most}" if given else "greater than or equal to 1"
         refuse(f"Value at '{at}' failed to satisfy constraint: Member must have length {bound}")

@@ -179,6 +179,7 @@ class Connection(asyncio.Protocol):
         self._buffer = bytearray()
         self._head: Head | None = None
         self._finishing = False
+        self._choked = False
         self._heard = time.monotonic()
         self._transport: asyncio.Transport | None = None
 
@@ -203,8 +204,18 @@ class Connection(asyncio.Protocol):
         self._buffer += data
         if self.answering is None:
             self._serve()
-        elif len(self._buffer) > self._server.limits.body_bytes and self._transport is not None:
-            self._transport.pause_reading()
+        if len(self._buffer) > self._server.limits.body_bytes and self._transport is not None:
+            self._transport.pause_reading()  # it goes on when answers have gone out
+
+    def pause_writing(self) -> None:
+        """The client does not read its answers: no more are made until it does."""
+        self._choked = True
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        self._choked = False
+        if self.answering is None:
+            self._go_on()
 
     def close_if_late(self, now: float) -> None:
         """Close the connection if a request takes too long to come, or none comes at all."""
@@ -222,7 +233,7 @@ class Connection(asyncio.Protocol):
 
     def _serve(self) -> None:
         """Answer requests as far as they have come whole."""
-        while self._transport is not None and self.answering is None and not self._finishing:
+        while self._transport is not None and self.answering is None and not (self._finishing or self._choked):
             try:
                 request = self._next_request()
             except Fault as fault:
@@ -262,6 +273,9 @@ class Connection(asyncio.Protocol):
         self.answering = None
         self._heard = time.monotonic()
         self._send(answer, keep=head.keep_alive and not self._finishing)
+        self._go_on()
+
+    def _go_on(self) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
             self._serve()

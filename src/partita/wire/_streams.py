@@ -67,7 +67,7 @@ def _sequence_text(sequence: int) -> str:
 def list_streams(call: Parameters) -> Steps:
     """The streams of all tables, or of one."""
     table, start = call.text("TableName"), call.text("ExclusiveStartStreamArn")
-    limit = call.whole("Limit") or MAX_LISTED
+    limit = _limit(call)
     tables = (table,) if table is not None else (yield ListTables())
     streams = []
     for name in tables:
@@ -81,6 +81,14 @@ def list_streams(call: Parameters) -> Steps:
     if len(streams) > limit:
         body["LastEvaluatedStreamArn"] = streams[limit - 1]["StreamArn"]
     return body
+
+
+def _limit(call: Parameters, most: int = MAX_LISTED) -> int:
+    limit = call.whole("Limit")
+    if limit is not None and not 1 <= limit <= most:
+        bound = f"less than or equal to {most}" if limit > 1 else "greater than or equal to 1"
+        refuse(violated(limit, "limit", f"Member must have value {bound}"))
+    return limit or most
 
 
 def _latest(table: str) -> Generator[Request[Any], Any, StreamDescription | None]:
@@ -117,7 +125,7 @@ def _found(call: Parameters) -> Generator[Request[Any], Any, tuple[str, StreamDe
 def describe_stream(call: Parameters) -> Steps:
     """A stream and its shards."""
     table, stream = yield from _found(call)
-    limit, start = call.whole("Limit") or MAX_LISTED, call.text("ExclusiveStartShardId")
+    limit, start = _limit(call), call.text("ExclusiveStartShardId")
     description: TableDescription = yield DescribeTable(table)
     shards = [shard for shard in stream.shards if start is None or shard.id > start]
     body: Json = {
@@ -171,18 +179,13 @@ class StreamReading:
 
     def get_records(self, call: Parameters) -> Steps:
         """Records from a place on, and the place after them."""
-        token, limit = call.text("ShardIterator"), call.whole("Limit")
-        if token is None:
-            refuse(violated(None, "shardIterator", "Member must not be null"))
-        if limit is not None and not 1 <= limit <= MAX_RECORDS:
-            bound = f"less than or equal to {MAX_RECORDS}" if limit > 1 else "greater than or equal to 1"
-            refuse(violated(limit, "limit", f"Member must have value {bound}"))
-        position = _position(token)
+        limit = _limit(call, MAX_RECORDS)
+        position = _position(call.required("ShardIterator", "shardIterator"))
         if self._clock() - position.at > ITERATOR_SECONDS:
             raise Fault(
                 "ExpiredIteratorException", "Iterator expired. The iterator was created more than 15 minutes ago"
             )
-        page: StreamPage = yield ReadStream(position.table, position.shard, position.after, limit or MAX_RECORDS)
+        page: StreamPage = yield ReadStream(position.table, position.shard, position.after, limit)
         body: Json = {"Records": [_record_body(record, position) for record in page.records]}
         if not page.closed:
             after = page.records[-1].sequence if page.records else position.after

@@ -116,7 +116,7 @@ def update_table(call: Parameters) -> Steps:
     before = yield from read_settings(name)
     settings = read_billing(call, before, creating=False)
     _check_throughput(call, before)
-    updates = call.members("GlobalSecondaryIndexUpdates") or []
+    updates = [Parameters(update) for update in call.structures("GlobalSecondaryIndexUpdates")]
     settings = yield from _update_indexes(call, description, settings, updates)
     yield from _update_stream(call, name)
     if settings != before:
@@ -142,33 +142,39 @@ def _check_throughput(call: Parameters, before: Settings) -> None:
 
 
 def _update_indexes(
-    call: Parameters, description: TableDescription, settings: Settings, updates: list[Json]
+    call: Parameters, description: TableDescription, settings: Settings, updates: list[Parameters]
 ) -> Generator[Request[Any], Any, Settings]:
-    creations = [update["Create"] for update in updates if update.get("Create")]
-    deletions = [update["Delete"] for update in updates if update.get("Delete")]
-    if len(creations) + len(deletions) > 1:
+    if sum(bool(update.fields("Create") or update.fields("Delete")) for update in updates) > 1:
         message = "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
         raise Fault("LimitExceededException", message)
     indexes, schema = dict(settings.indexes), description.schema
     for update in updates:
-        if change := update.get("Create"):
-            indexes[change["IndexName"]] = _units(change)
-            yield CreateIndex(schema.name, read_index(call, change, schema))
-        elif change := update.get("Delete"):
-            indexes.pop(change["IndexName"], None)
-            yield DeleteIndex(schema.name, change["IndexName"])
-        elif change := update.get("Update"):
-            if schema.index(change["IndexName"]) is None:
-                raise not_found(f"Index: {change['IndexName']}")
-            indexes[change["IndexName"]] = _units(change)
+        if change := update.fields("Create"):
+            index = read_index(call, change, schema)
+            indexes[index.name] = _units(change)
+            yield CreateIndex(schema.name, index)
+        elif change := update.fields("Delete"):
+            name = _index_name(change)
+            indexes.pop(name, None)
+            yield DeleteIndex(schema.name, name)
+        elif change := update.fields("Update"):
+            name = _index_name(change)
+            if schema.index(name) is None:
+                raise not_found(f"Index: {name}")
+            indexes[name] = _units(change)
         else:
             message = "One of GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Update or"
             raise ValidationFailed(f"One or more parameter values were invalid: {message} Delete must be specified")
     return msgspec.structs.replace(settings, indexes=indexes)
 
 
+def _index_name(change: Json) -> str:
+    return Parameters(change).required("IndexName", "globalSecondaryIndexUpdates.1.member.indexName")
+
+
 def _units(change: Json) -> _settings.Throughput:
-    return read_throughput(change.get("ProvisionedThroughput"), "provisionedThroughput") or _settings.Throughput()
+    given = Parameters(change).fields("ProvisionedThroughput")
+    return read_throughput(given, "provisionedThroughput") or _settings.Throughput()
 
 
 def _update_stream(call: Parameters, name: str) -> Generator[Request[Any], Any, None]:
@@ -184,8 +190,8 @@ def _update_stream(call: Parameters, name: str) -> Generator[Request[Any], Any, 
         raise
 
 
-def _show_creating(body: Json, updates: list[Json]) -> None:
-    created = {update["Create"]["IndexName"] for update in updates if update.get("Create")}
+def _show_creating(body: Json, updates: list[Parameters]) -> None:
+    created = {created["IndexName"] for update in updates if (created := update.fields("Create"))}
     for index in body.get("GlobalSecondaryIndexes", ()):
         if index["IndexName"] in created:
             index |= {"IndexStatus": "CREATING", "Backfilling": False}
@@ -234,7 +240,7 @@ def tag_resource(call: Parameters) -> Steps:
 def untag_resource(call: Parameters) -> Steps:
     """Take tags from a table."""
     name, tags = yield from _tagged(call)
-    keys = call.members("TagKeys")
+    keys = call.texts("TagKeys")
     if not keys:
         raise ValidationFailed("Atleast one Tag Key needs to be provided as Input.")
     settings = yield from read_settings(name)
