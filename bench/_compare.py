@@ -37,6 +37,8 @@ class Comparison(Struct, frozen=True):
     theirs: float
     ratio: float
     bar: Bar
+    note: str = ""
+    """What explains the figures, where they depend on the machine."""
 
     @property
     def passed(self) -> bool:
@@ -47,6 +49,7 @@ class Comparison(Struct, frozen=True):
 def compare(name: str, bar: Bar, ours: Side, theirs: Side, *, repetitions: int) -> Comparison:
     """Run both sides in turn, after one turn to warm up, and take medians.
 
+    A turn should last about as long on both sides: on a busy machine the longer one would be interrupted more often.
     The ratio says how many times faster ours is where the bar is "at least", how many times dearer where it is
     "at most". It is the median of the ratios of each turn.
     """
@@ -66,3 +69,8 @@ def per_call(function: Callable[[T], object], arguments: Sequence[T]) -> Side:
         return (time.perf_counter() - start) / len(arguments)
 
     return measure
+
+
+def duration(seconds: float) -> str:
+    """Seconds in a readable unit."""
+    return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.1f} us"

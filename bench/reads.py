@@ -37,24 +37,24 @@ def _get_against_sqlite(db: Session, path: str, numbers: list[int]) -> Compariso
     keys = [tuple(task_by_id(user_id(n), task_id(n)).key.values()) for n in numbers]
     bare = per_call(lambda key: connection.execute(sql, key).fetchall(), keys)
     comparison = compare(
-        "a typed get, to a bare SQLite read", Bar("at most", 6), _typed_gets(db, numbers), bare, repetitions=51
+        "a typed get, to a bare SQLite read", Bar("at most", 6), _typed_gets(db, numbers[:200]), bare, repetitions=101
     )
     connection.close()
     return comparison
 
 
 def _get_against_boto3(db: Session, client: Any, numbers: list[int]) -> Comparison:
-    calls = [api_call(task_by_id(user_id(n), task_id(n)).request())[1] for n in numbers[:50]]
+    calls = [api_call(task_by_id(user_id(n), task_id(n)).request())[1] for n in numbers[:10]]
     theirs = per_call(lambda call: client.get_item(**call)["Item"], calls)
-    return compare("a typed get, to boto3's", Bar("at least", 20), _typed_gets(db, numbers), theirs, repetitions=31)
+    return compare("a typed get, to boto3's", Bar("at least", 20), _typed_gets(db, numbers), theirs, repetitions=101)
 
 
 def _query_against_boto3(db: Session, client: Any, numbers: list[int]) -> Comparison:
     users = [user_id(n) for n in numbers[:20]]
-    calls = [api_call(tasks_of(user).page(100).request())[1] for user in users[:5]]
+    calls = [api_call(tasks_of(user).page(100).request())[1] for user in users[:2]]
     ours = per_call(lambda user: _expect(100, db.run(tasks_of(user).page(100)).items), users)
     theirs = per_call(lambda call: _expect(100, client.query(**call)["Items"]), calls)
-    return compare("a query for 100 typed items, to boto3's", Bar("at least", 10), ours, theirs, repetitions=31)
+    return compare("a query for 100 typed items, to boto3's", Bar("at least", 10), ours, theirs, repetitions=51)
 
 
 def _typed_gets(db: Session, numbers: list[int]) -> Side:
