@@ -115,6 +115,5 @@ async def test_every_field_of_a_body_has_an_example_or_a_fixed_set_of_values(
 
 def shown(kind: dict[str, Any]) -> bool:
     """Whether a reader knows what to write: by an example, or because the values are listed elsewhere."""
-    return bool(kind.keys() & {"example", "examples", "$ref", "enum", "const"}) or any(
-        "$ref" in option for option in kind.get("anyOf", ())
-    )
+    known = bool(kind.keys() & {"example", "examples", "$ref", "enum", "const"})
+    return known or any(shown(option) for option in kind.get("anyOf", ()))

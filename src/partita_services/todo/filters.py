@@ -51,7 +51,7 @@ def _known_zone(name: str) -> str:
     return name
 
 
-Day = Annotated[date, BeforeValidator(_written_as_a_day)]
+Day = Annotated[date, BeforeValidator(_written_as_a_day), Field(examples=["2026-12-24"])]
 Zone = Annotated[str, AfterValidator(_known_zone), WithJsonSchema({"type": "string", "enum": _ZONES})]
 
 

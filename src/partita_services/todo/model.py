@@ -57,11 +57,17 @@ PAGE: Final = Rcu(12.5)
 FILTERED: Final = Rcu(125)
 """Ten such pages, which a filter may leave empty."""
 
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-Description = Annotated[str, StringConstraints(max_length=4_000)]
-Category = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
-Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254)]
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
+Title = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), Field(examples=["Renew the passport"])
+]
+Description = Annotated[str, StringConstraints(max_length=4_000), Field(examples=["Photos are done."])]
+Category = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60), Field(examples=["family"])
+]
+Email = Annotated[
+    str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254), Field(examples=["ann@example.com"])
+]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), Field(examples=["Ann"])]
 
 
 class Status(StrEnum):
