@@ -1,0 +1,169 @@
+"""Tables, their settings and their streams, as a client manages them."""
+
+from __future__ import annotations
+
+import pytest
+from tests.wire.support import TASKS, Caller, Json, task
+
+from partita import EmbeddedStore
+from partita.errors import TableInUse, ValidationFailed
+from partita.wire._faults import Fault
+
+ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/tasks"
+UNITS = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6}
+
+
+def described(call: Caller) -> Json:
+    table: Json = call("DescribeTable", TableName="tasks")["Table"]
+    return table
+
+
+def test_a_table_is_described_as_it_was_made(call: Caller) -> None:
+    table = described(call)
+    parts = ("TableName", "KeySchema", "AttributeDefinitions", "StreamSpecification")
+    assert {part: table[part] for part in parts} == {part: TASKS[part] for part in parts}
+    assert (table["TableStatus"], table["TableArn"]) == ("ACTIVE", ARN)
+    assert table["BillingModeSummary"] == {"BillingMode": "PAY_PER_REQUEST"}
+    assert table["GlobalSecondaryIndexes"][0]["IndexStatus"] == "ACTIVE"
+
+
+def test_a_table_is_made_once(call: Caller) -> None:
+    with pytest.raises(TableInUse):
+        call("CreateTable", **TASKS)
+
+
+def test_names_are_listed_page_by_page_without_our_own(call: Caller) -> None:
+    call("CreateTable", **{**TASKS, "TableName": "other", "Tags": [{"Key": "a", "Value": "b"}]})
+    first = call("ListTables", Limit=1)
+    assert first == {"TableNames": ["other"], "LastEvaluatedTableName": "other"}
+    assert call("ListTables", ExclusiveStartTableName="other") == {"TableNames": ["tasks"]}
+
+
+def test_an_index_may_be_added_and_is_filled(call: Caller) -> None:
+    call("PutItem", TableName="tasks", Item={**task("u", "1"), "n": {"N": "1"}})
+    create = {
+        "IndexName": "by_number",
+        "KeySchema": [{"AttributeName": "n", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "KEYS_ONLY"},
+    }
+    answer = call(
+        "UpdateTable",
+        TableName="tasks",
+        AttributeDefinitions=[{"AttributeName": "n", "AttributeType": "N"}],
+        GlobalSecondaryIndexUpdates=[{"Create": create}],
+    )
+    states = {
+        index["IndexName"]: index["IndexStatus"] for index in answer["TableDescription"]["GlobalSecondaryIndexes"]
+    }
+    assert states == {"by_status": "ACTIVE", "by_number": "CREATING"}
+    assert call("Scan", TableName="tasks", IndexName="by_number")["Count"] == 1
+    call("UpdateTable", TableName="tasks", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by_number"}}])
+    assert [index["IndexName"] for index in described(call)["GlobalSecondaryIndexes"]] == ["by_status"]
+
+
+def test_two_indexes_at_once_are_too_many(call: Caller) -> None:
+    updates = [{"Delete": {"IndexName": "by_status"}}, {"Delete": {"IndexName": "other"}}]
+    with pytest.raises(Fault, match="Only 1 online index"):
+        call("UpdateTable", TableName="tasks", GlobalSecondaryIndexUpdates=updates)
+
+
+def test_billing_is_kept(call: Caller, store: EmbeddedStore) -> None:
+    call("UpdateTable", TableName="tasks", BillingMode="PROVISIONED", ProvisionedThroughput=UNITS)
+    table = Caller(store)("DescribeTable", TableName="tasks")["Table"]
+    assert table["ProvisionedThroughput"] == {"NumberOfDecreasesToday": 0, **UNITS}
+    with pytest.raises(ValidationFailed, match="will not change"):
+        call("UpdateTable", TableName="tasks", ProvisionedThroughput=UNITS)
+
+
+def test_a_protected_table_is_not_deleted(call: Caller) -> None:
+    call("UpdateTable", TableName="tasks", DeletionProtectionEnabled=True)
+    with pytest.raises(ValidationFailed, match="protected against deletion"):
+        call("DeleteTable", TableName="tasks")
+    call("UpdateTable", TableName="tasks", DeletionProtectionEnabled=False)
+    assert call("DeleteTable", TableName="tasks")["TableDescription"]["TableStatus"] == "DELETING"
+
+
+def test_settings_are_gone_with_their_table(call: Caller) -> None:
+    call("TagResource", ResourceArn=ARN, Tags=[{"Key": "a", "Value": "b"}])
+    call("DeleteTable", TableName="tasks")
+    call("CreateTable", **TASKS)
+    assert call("ListTagsOfResource", ResourceArn=ARN) == {"Tags": []}
+
+
+def test_tags_are_added_and_taken(call: Caller) -> None:
+    call("TagResource", ResourceArn=ARN, Tags=[{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}])
+    call("UntagResource", ResourceArn=ARN, TagKeys=["a"])
+    assert call("ListTagsOfResource", ResourceArn=ARN) == {"Tags": [{"Key": "b", "Value": "2"}]}
+
+
+def test_expiry_is_switched(call: Caller) -> None:
+    specification = {"Enabled": True, "AttributeName": "expires"}
+    call("UpdateTimeToLive", TableName="tasks", TimeToLiveSpecification=specification)
+    expected = {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires"}
+    assert call("DescribeTimeToLive", TableName="tasks") == {"TimeToLiveDescription": expected}
+    with pytest.raises(ValidationFailed, match="TimeToLive is already enabled"):
+        call("UpdateTimeToLive", TableName="tasks", TimeToLiveSpecification=specification)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"AttributeDefinitions": TASKS["AttributeDefinitions"][:2]}, "Some index key attributes are not defined"),
+        ({"GlobalSecondaryIndexes": None}, "Number of attributes in KeySchema does not exactly match"),
+        ({"BillingMode": "PROVISIONED"}, "must both be specified when BillingMode is PROVISIONED"),
+        ({"ProvisionedThroughput": UNITS}, "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified"),
+        ({"StreamSpecification": {"StreamEnabled": True}}, "StreamViewType must be specified"),
+        ({"KeySchema": TASKS["KeySchema"][::-1]}, "The first KeySchemaElement is not a HASH key type"),
+    ],
+)
+def test_a_definition_that_breaks_a_rule_is_refused(call: Caller, change: Json, message: str) -> None:
+    with pytest.raises(ValidationFailed, match=message):
+        call("CreateTable", **{**TASKS, "TableName": "other", **change})
+
+
+def iterator(call: Caller, kind: str = "TRIM_HORIZON") -> str:
+    arn = described(call)["LatestStreamArn"]
+    shard = call("DescribeStream", StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
+    given: str = call("GetShardIterator", StreamArn=arn, ShardId=shard, ShardIteratorType=kind)["ShardIterator"]
+    return given
+
+
+def test_the_latest_iterator_sees_what_comes_after_it(call: Caller) -> None:
+    call("PutItem", TableName="tasks", Item=task("u", "1"))
+    place = iterator(call, "LATEST")
+    call("PutItem", TableName="tasks", Item=task("u", "2"))
+    page = call("GetRecords", ShardIterator=place)
+    assert [record["dynamodb"]["Keys"] for record in page["Records"]] == [task("u", "2")]
+    assert call("GetRecords", ShardIterator=page["NextShardIterator"])["Records"] == []
+
+
+def test_an_iterator_grows_old(call: Caller) -> None:
+    place = iterator(call)
+    call.now += 901
+    with pytest.raises(Fault, match="Iterator expired") as failure:
+        call("GetRecords", ShardIterator=place)
+    assert failure.value.kind == "ExpiredIteratorException"
+
+
+def test_a_disabled_stream_is_read_to_its_end(call: Caller) -> None:
+    call("PutItem", TableName="tasks", Item=task("u", "1"))
+    place = iterator(call)
+    arn = described(call)["LatestStreamArn"]
+    call("UpdateTable", TableName="tasks", StreamSpecification={"StreamEnabled": False})
+    page = call("GetRecords", ShardIterator=place)
+    assert (len(page["Records"]), "NextShardIterator" in page) == (1, False)
+    call(
+        "UpdateTable",
+        TableName="tasks",
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
+    )
+    assert described(call)["LatestStreamArn"] != arn
+    assert call("DescribeStream", StreamArn=arn)["StreamDescription"]["StreamStatus"] == "DISABLED"
+
+
+def test_limits_and_backups_are_answered(call: Caller) -> None:
+    assert call("DescribeLimits")["TableMaxReadCapacityUnits"] == 40_000
+    point = {"PointInTimeRecoveryEnabled": True}
+    call("UpdateContinuousBackups", TableName="tasks", PointInTimeRecoverySpecification=point)
+    backups = call("DescribeContinuousBackups", TableName="tasks")["ContinuousBackupsDescription"]
+    assert backups["PointInTimeRecoveryDescription"] == {"PointInTimeRecoveryStatus": "ENABLED"}
