@@ -40,7 +40,7 @@ def item_of(entity: Entity) -> dict[str, Any]:
 # --- bare keys ---
 
 COUNTRIES = Table(
-    "countries", hash=("code", "N"), range=None, indexes=[Index("names", "name", False)], registry=Registry()
+    "numbered-countries", hash=("code", "N"), range=None, indexes=[Index("names", "name", False)], registry=Registry()
 )
 BLOBS = Table("blobs", hash=("digest", "B"), range=("at", "N"), registry=Registry())
 
