@@ -20,10 +20,11 @@ from partita.store.remote._attempts import Attempts
 from partita.store.remote._credentials import ChainCredentials, Credentials, CredentialSource, FixedCredentials
 from partita.store.remote._endpoints import ITEMS, endpoints_at, endpoints_of_region, is_local
 from partita.store.remote._failures import UNKNOWN
+from partita.store.remote._http import HttpTransport
 from partita.store.remote._retry import RetryPolicy
 from partita.store.remote._steps import Pause, Step, Steps
 from partita.store.remote._streams import Iterators
-from partita.store.remote._transport import HttpCall, HttpTransport, Limits, Transport
+from partita.store.remote._transport import HttpCall, Limits, Transport
 
 R = TypeVar("R")
 
@@ -105,7 +106,7 @@ class RemoteStore:
         limits, outside = limits or Limits(), outside or Outside()
         self.endpoint = endpoints[ITEMS].url
         self._credentials = _source(credentials, profile, fallback=ANYONE if is_local(endpoint) else None)
-        self._transport = transport or HttpTransport(limits, is_local=is_local(endpoint))
+        self._transport = transport or HttpTransport(limits, self.endpoint)
         self._sleep = outside.sleep
         self._attempts = Attempts(
             endpoints, self._credentials, outside.clock, RetryPolicy(limits.tries, outside.random)
