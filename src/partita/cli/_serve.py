@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import socket
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ from partita.cli._data import EMBEDDED, DataFolder, data_option, store_option
 from partita.cli._extra import needs_serve
 from partita.cli._follow import projecting
 from partita.cli._lake import lake_option
+from partita.cli._listen import listening
 from partita.cli._seed import plant
 from partita.cli._services import services_argument
 from partita.errors import TableNotFound
@@ -73,7 +74,7 @@ def serve(
     """
     from partita.http import build_app
 
-    with _listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
+    with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, with_samples=not no_seed)
         banner = _banner(services, data, listener, issuer)
         session = AsyncSession(store, secret=data.secret("cursors"))
@@ -87,19 +88,6 @@ def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Ver
     from partita.http import Identity, Issuer
 
     return Identity(data.secret("tokens")) if issuer is None else Issuer(issuer, audience=audience)
-
-
-@contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listener = socket.create_server((host, port), family=family)
-    except OSError as error:
-        reason = str(error.strerror).partition(" (")[0]
-        message = f"Cannot listen on {host}, port {port}: {reason}. Choose another with --host and --port."
-        raise click.ClickException(message) from error
-    with listener:
-        yield listener
 
 
 def _prepare(services: Sequence[Service], store: Store, *, with_samples: bool) -> None:
