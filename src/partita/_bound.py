@@ -13,7 +13,14 @@ from msgspec import Struct
 from pydantic.fields import FieldInfo
 
 from partita._attributes import instant_text
-from partita._keys import MAX_HASH_BYTES, MAX_RANGE_BYTES, Template, can_stand_in_key, check_key_size
+from partita._keys import (
+    MAX_CHARACTER_BYTES,
+    MAX_HASH_BYTES,
+    MAX_RANGE_BYTES,
+    Template,
+    can_stand_in_key,
+    check_key_size,
+)
 from partita._table import Table
 from partita.errors import ModelError
 from partita.store._schema import KeyAttribute
@@ -103,7 +110,8 @@ class BoundKey:
         rendered = {}
         for name, (render, limit) in self._renderers.items():
             key = rendered[name] = render(values)
-            check_key_size(key, limit, name)
+            if type(key) is not str or len(key) * MAX_CHARACTER_BYTES > limit:
+                check_key_size(key, limit, name)
         return rendered
 
     def collides(self, other: BoundKey) -> bool:

@@ -33,7 +33,7 @@ SEPARATOR: Final = "#"
 MAX_HASH_BYTES: Final = 2_048
 MAX_RANGE_BYTES: Final = 1_024
 
-_MAX_CHARACTER_BYTES: Final = 4
+MAX_CHARACTER_BYTES: Final = 4
 _EXACT: Final = Context(prec=400)
 _PLACE: Final = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 _WIDTH: Final = re.compile(r"(\+?)0([1-9][0-9]?)(?:\.([1-9][0-9]?))?")
@@ -217,7 +217,7 @@ class Template:
         """A function that renders the key from arguments of which these positions are its places."""
         if self.bare:
             return lambda arguments: bare_value(arguments[positions[0]])
-        head = self.head
+        head, must_escape = self.head, _TO_ESCAPE.search
         places = [(position, place.width, place.tail) for position, place in zip(positions, self.places, strict=True)]
 
         def render(arguments: Sequence[Any]) -> str:
@@ -225,7 +225,7 @@ class Template:
             for position, width, tail in places:
                 value = arguments[position]
                 # Most values are plain text that needs no escaping: not worth two calls.
-                if type(value) is str and value.isalnum():
+                if type(value) is str and value and not must_escape(value):
                     text += value + tail
                 else:
                     text += part_text(value, width) + tail
@@ -273,8 +273,6 @@ def bare_value(value: Any) -> Any:
 
 def check_key_size(key: Any, limit: int, attribute: str) -> None:
     """Refuse a key that DynamoDB would refuse for its size."""
-    if type(key) is str and len(key) * _MAX_CHARACTER_BYTES <= limit:
-        return
     size = text_size(key) if isinstance(key, str) else len(key) if isinstance(key, bytes) else 0
     if size > limit:
         raise InvalidKey(f"The key {attribute} has {size} bytes; at most {limit} are allowed.")
