@@ -57,12 +57,12 @@ class FusedTable(LakeTable):
         self._fuse.burn()
 
 
-def fill(folder: Path, store: EmbeddedStore, fuse: Fuse, *, rebuild: bool = False) -> bool:
+def fill(folder: Path, store: EmbeddedStore, fuse: Fuse, *, rebuild: bool = False, batch: int = 30) -> bool:
     """Run a consumer until it has caught up or dies; whether it died."""
     lake = None
     try:
         lake = Lake(folder, TABLE, open_table=lambda *where: FusedTable(fuse, *where))
-        consumer = Consumer(store, TABLE, lake, batch=30)
+        consumer = Consumer(store, TABLE, lake, batch=batch)
         if rebuild:
             consumer.rebuild()
         consumer.catch_up()
@@ -75,17 +75,17 @@ def fill(folder: Path, store: EmbeddedStore, fuse: Fuse, *, rebuild: bool = Fals
 
 
 @pytest.mark.req("T40", "T41")
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("operations_a_round", "batch"), [(50, 30), (340, 200)], ids=["1,500", "10,200"])
 def test_a_consumer_that_dies_at_any_step_misses_and_repeats_nothing(
-    seed: int, store: EmbeddedStore, db: Session, tmp_path: Path
+    operations_a_round: int, batch: int, store: EmbeddedStore, db: Session, tmp_path: Path
 ) -> None:
-    chance = random.Random(seed)
+    chance = random.Random(operations_a_round)
     crashes = 0
     for _ in range(30):
-        play(store, chance, 50)
-        crashes += fill(tmp_path, store, Fuse(chance.randrange(16)))
+        play(store, chance, operations_a_round)
+        crashes += fill(tmp_path, store, Fuse(chance.randrange(16)), batch=batch)
     heal(store)
-    assert not fill(tmp_path, store, Fuse(1_000))
+    assert not fill(tmp_path, store, Fuse(1_000), batch=batch)
     assert_lake_is_true(tmp_path, store)
     assert crashes > 10
 
