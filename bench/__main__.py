@@ -7,17 +7,18 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import cdc, imports, reads, scale, wire, writes
+from bench import cdc, imports, reads, remote, scale, wire, writes
 from bench._compare import Comparison, duration
 
-SUITES = (reads, writes, imports, scale, cdc, wire)
+SUITES = (reads, writes, imports, scale, cdc, wire, remote)
 
 
-def main() -> int:
-    """Run every measurement; the exit status is 1 if one of them misses its bar."""
+def main(*names: str) -> int:
+    """Run every measurement, or those of the named modules; the exit status is 1 if one of them misses its bar."""
     start = time.perf_counter()
+    suites = [suite for suite in SUITES if not names or suite.__name__.rpartition(".")[2] in names]
     with tempfile.TemporaryDirectory(prefix="partita-bench-") as folder:
-        results = [comparison for suite in SUITES for comparison in suite.comparisons(Path(folder))]
+        results = [comparison for suite in suites for comparison in suite.comparisons(Path(folder))]
     print(table(results))
     print("".join(f"\n{result.note}" for result in results if result.note))
     print(f"\n{len(results)} comparisons in {time.perf_counter() - start:.0f} s")
@@ -35,4 +36,4 @@ def table(results: list[Comparison]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -56,7 +56,8 @@ def plain_item(item: Json) -> Item:
     return plain
 
 
-def _plain_number(text: str) -> int | Decimal:
+def plain_number(text: str) -> int | Decimal:
+    """The number that a text says; whole ones, which most are, without a detour."""
     digits = text[1:] if text[:1] == "-" else text
     if len(digits) <= MAX_DIGITS and digits.isdigit() and digits.isascii():
         return int(text)
@@ -82,14 +83,14 @@ _CONTENTS: Final[dict[str, Callable[[Any], Any]]] = {
 
 _PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
     "S": str,
-    "N": _plain_number,
+    "N": plain_number,
     "B": base64.b64decode,
     "BOOL": bool,
     "NULL": lambda _: None,
     "L": lambda content: [plain_value(element) for element in content],
     "M": plain_item,
     "SS": frozenset,
-    "NS": lambda content: frozenset(map(_plain_number, content)),
+    "NS": lambda content: frozenset(map(plain_number, content)),
     "BS": lambda content: frozenset(base64.b64decode(member) for member in content),
 }
 

@@ -1,7 +1,9 @@
-"""Both transports on real connections: framing, connections kept and given up, TLS, proxies."""
+"""Blocking and awaited calls on real connections: framing, connections kept and given up, TLS, proxies."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import datetime as dt
 import ipaddress
 import os
@@ -19,10 +21,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from partita.errors import StoreClosed
-from partita.store.remote._http import HttpTransport
-from partita.store.remote._reqwest import ReqwestTransport
-from partita.store.remote._sockets import SocketTransport
-from partita.store.remote._transport import AnswerLost, HttpCall, Limits, NotSent
+from partita.store.remote._connections import HttpTransport
+from partita.store.remote._sockets import KeptConnection
+from partita.store.remote._transport import AnswerLost, HttpAnswer, HttpCall, Limits, NotSent
 
 Talk = Callable[[socket.socket], None]
 
@@ -38,6 +39,7 @@ class TalkingServer:
         self._context = context
         scheme = "http" if context is None else "https"
         self.url = f"{scheme}://127.0.0.1:{self._listener.getsockname()[1]}/"
+        self._peers: list[socket.socket] = []
         self.accepted = 0
         self.thread = threading.Thread(target=self._serve)
         self.thread.start()
@@ -49,6 +51,7 @@ class TalkingServer:
             except OSError:
                 return
             self.accepted += 1
+            self._peers.append(plain)
             try:
                 with plain if self._context is None else self._context.wrap_socket(plain, server_side=True) as peer:
                     self._talk(peer)
@@ -58,6 +61,9 @@ class TalkingServer:
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        for peer in self._peers:
+            with contextlib.suppress(OSError):
+                peer.shutdown(socket.SHUT_RDWR)
         self.thread.join()
 
 
@@ -97,15 +103,29 @@ def call_to(server: TalkingServer) -> HttpCall:
     return HttpCall(server.url, {"X-Amz-Target": "T"}, b"{}")
 
 
-@pytest.fixture(params=["sockets", "reqwest"])
-def transport(request: pytest.FixtureRequest) -> Iterator[SocketTransport | ReqwestTransport]:
-    limits = Limits(connect=5, read=5, wait=0.05, connections=1)
-    kept = SocketTransport(limits) if request.param == "sockets" else ReqwestTransport(limits, is_local=True)
-    yield kept
-    kept.close()
+class Line:
+    """A transport whose calls, blocking or awaited, a test makes in one way."""
+
+    def __init__(self, limits: Limits, *, awaited: bool) -> None:
+        self.transport = HttpTransport(limits)
+        self.awaited = awaited
+
+    def kept(self, server: TalkingServer) -> KeptConnection:
+        """The one connection that is kept for a server."""
+        pool = self.transport._awaited if self.awaited else self.transport._blocking
+        (connection,) = pool._idle[server.url]
+        return connection
+
+    async def send(self, call: HttpCall) -> HttpAnswer:
+        return await self.transport.send_async(call) if self.awaited else self.transport.send(call)
 
 
-Either = SocketTransport | ReqwestTransport
+@pytest.fixture(params=[False, True], ids=["blocking", "awaited"])
+def line(request: pytest.FixtureRequest) -> Iterator[Line]:
+    line = Line(Limits(connect=5, read=5, wait=0.05, connections=1), awaited=request.param)
+    yield line
+    line.transport.close()
+
 
 FRAMES = {
     "by length": WHOLE,
@@ -116,15 +136,15 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
-def test_an_answer_is_read_however_it_is_framed(transport: Either, frame: bytes) -> None:
+async def test_an_answer_is_read_however_it_is_framed(line: Line, frame: bytes) -> None:
     with talking(saying(frame)) as server:
-        answer = transport.send(call_to(server))
+        answer = await line.send(call_to(server))
     assert (answer.status, bytes(answer.body)) == (200, b"{}")
 
 
-def test_headers_are_found_in_any_case(transport: Either) -> None:
+async def test_headers_are_found_in_any_case(line: Line) -> None:
     with talking(saying(WHOLE)) as server:
-        assert transport.send(call_to(server)).header("x-amzn-requestid") == "7"
+        assert (await line.send(call_to(server))).header("x-amzn-requestid") == "7"
 
 
 BROKEN = {
@@ -138,47 +158,45 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("frame", BROKEN.values(), ids=BROKEN.keys())
-def test_an_answer_that_is_not_whole_is_lost(transport: Either, frame: bytes) -> None:
+async def test_an_answer_that_is_not_whole_is_lost(line: Line, frame: bytes) -> None:
     with talking(saying(frame)) as server, pytest.raises(AnswerLost):
-        transport.send(call_to(server))
+        await line.send(call_to(server))
 
 
-def test_a_connection_is_used_again(transport: Either) -> None:
+async def test_a_connection_is_used_again(line: Line) -> None:
     with talking(saying(WHOLE, times=3)) as server:
         for _ in range(3):
-            transport.send(call_to(server))
+            await line.send(call_to(server))
     assert server.accepted == 1
 
 
-def test_a_connection_that_the_server_closed_is_not_used_again() -> None:
-    transport = SocketTransport(Limits())
+async def test_a_connection_that_the_server_closed_is_not_used_again(line: Line) -> None:
     with talking(saying(WHOLE)) as server:
-        transport.send(call_to(server))
-        (kept,) = transport._idle[server.url]
-        while kept.is_usable(60):
+        await line.send(call_to(server))
+        while line.kept(server).is_usable(60):
             pass  # until the end of the connection has arrived
-        transport.send(call_to(server))
-        transport.close()
+        await line.send(call_to(server))
     assert server.accepted == 2
 
 
-def test_a_connection_idle_for_too_long_is_not_used_again() -> None:
-    transport = SocketTransport(Limits(idle=-1))
+@pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
+async def test_a_connection_idle_for_too_long_is_not_used_again(*, awaited: bool) -> None:
+    line = Line(Limits(idle=-1), awaited=awaited)
     with talking(saying(WHOLE, times=2)) as server:
-        transport.send(call_to(server))
-        transport.send(call_to(server))
-        transport.close()
+        await line.send(call_to(server))
+        await line.send(call_to(server))
+        line.transport.close()
     assert server.accepted == 2
 
 
-def test_without_a_connection_nothing_was_sent(transport: Either) -> None:
+async def test_without_a_connection_nothing_was_sent(line: Line) -> None:
     with talking(saying(WHOLE)) as server:
         pass
     with pytest.raises(NotSent):
-        transport.send(call_to(server))
+        await line.send(call_to(server))
 
 
-def test_when_all_connections_are_in_use_nothing_was_sent(transport: Either) -> None:
+async def test_when_all_connections_are_in_use_nothing_was_sent(line: Line) -> None:
     asked, answer = threading.Event(), threading.Event()
 
     def talk(peer: socket.socket) -> None:
@@ -188,32 +206,59 @@ def test_when_all_connections_are_in_use_nothing_was_sent(transport: Either) -> 
             peer.sendall(WHOLE)
 
     with talking(talk) as server:
-        first = threading.Thread(target=transport.send, args=(call_to(server),))
-        first.start()
-        asked.wait()
+        sending = (
+            line.send(call_to(server)) if line.awaited else asyncio.to_thread(line.transport.send, call_to(server))
+        )
+        first = asyncio.create_task(sending)
+        await asyncio.to_thread(asked.wait)
         with pytest.raises(NotSent):
-            transport.send(call_to(server))
+            await line.send(call_to(server))
         answer.set()
-        first.join()
+        assert (await first).status == 200
 
 
-def test_a_closed_transport_says_so(transport: Either) -> None:
-    with talking(saying(WHOLE)) as server:
-        transport.send(call_to(server))
-        transport.close()
-        with pytest.raises(StoreClosed):
-            transport.send(call_to(server))
+async def test_a_task_that_is_cancelled_leaves_no_connection_behind() -> None:
+    line = Line(Limits(), awaited=True)
+    asked = threading.Event()
+
+    def talk(peer: socket.socket) -> None:
+        if read_call(peer):
+            asked.set()
+            peer.recv(1)  # until the client has gone
+
+    with talking(talk) as server:
+        task = asyncio.create_task(line.send(call_to(server)))
+        await asyncio.to_thread(asked.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert line.transport._awaited._idle == {server.url: []}
 
 
-def test_a_forked_process_has_connections_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    transport = SocketTransport(Limits())
+def test_event_loops_share_connections() -> None:
+    line = Line(Limits(), awaited=True)
     with talking(saying(WHOLE, times=2)) as server:
-        transport.send(call_to(server))
-        kept = transport._idle[server.url]
+        asyncio.run(line.send(call_to(server)))
+        asyncio.run(line.send(call_to(server)))
+        line.transport.close()
+    assert server.accepted == 1
+
+
+async def test_a_closed_transport_says_so(line: Line) -> None:
+    with talking(saying(WHOLE)) as server:
+        await line.send(call_to(server))
+        line.transport.close()
+        with pytest.raises(StoreClosed):
+            await line.send(call_to(server))
+
+
+async def test_a_forked_process_has_connections_of_its_own(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    with talking(saying(WHOLE, times=2)) as server:
+        await line.send(call_to(server))
+        kept = line.kept(server)
         monkeypatch.setattr(os, "getpid", lambda: -1)
-        kept[0].close()
-        transport.send(call_to(server))
-        transport.close()
+        kept.close()  # which is the parent's
+        await line.send(call_to(server))
     assert server.accepted == 2
 
 
@@ -222,7 +267,9 @@ def certificate(tmp_path: Path) -> Path:
     """A certificate for 127.0.0.1 with its key, and the one of who signed it, for clients to trust."""
     root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     root = signed("root", root_key, "root", root_key, x509.BasicConstraints(ca=True, path_length=None))
-    server = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    server = x509.SubjectAlternativeName(
+        [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("dynamodb.example.org")]
+    )
     path = tmp_path / "certificate.pem"
     path.write_bytes(signed("server", key, "root", root_key, server))
     path.with_suffix(".root").write_bytes(root)
@@ -254,42 +301,81 @@ def tls(certificate: Path) -> ssl.SSLContext:
     return context
 
 
-async def test_both_trust_the_bundle_of_the_environment(
-    certificate: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate.with_suffix(".root")))
-    with talking(saying(WHOLE), tls) as server:
-        transport = HttpTransport(Limits(), server.url)
-        assert transport.send(call_to(server)).status == 200
-        assert (await transport.send_async(call_to(server))).status == 200
-        transport.close()
 
 
-async def test_neither_trusts_a_stranger(tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_bundle_of_the_environment_is_trusted(line: Line, tls: ssl.SSLContext, trusting: None) -> None:
+    body = b"{" + b" " * 100_000 + b"}"  # several records of TLS
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 100002\r\n\r\n" + body
+    with talking(saying(answer, times=2), tls) as server:
+        for _ in range(2):
+            assert bytes((await line.send(call_to(server))).body) == body
+        line.transport.close()
+    assert server.accepted == 1
+
+
+async def test_a_stranger_is_not_trusted(line: Line, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_CA_BUNDLE", raising=False)
-    with talking(saying(WHOLE), tls) as server:
-        transport = HttpTransport(Limits(), server.url)
-        with pytest.raises(NotSent):
-            transport.send(call_to(server))
-        with pytest.raises(NotSent):
-            await transport.send_async(call_to(server))
-        transport.close()
+    with talking(saying(WHOLE), tls) as server, pytest.raises(NotSent, match="certificate"):
+        await line.send(call_to(server))
 
 
-def test_a_proxy_of_the_environment_is_used_but_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    def proxied(peer: socket.socket) -> None:
-        read_call(peer).index(b"POST http://dynamodb.example.org/ HTTP/1.1")
-        peer.sendall(WHOLE)
+async def test_an_answer_under_tls_that_is_not_whole_is_lost(line: Line, tls: ssl.SSLContext, trusting: None) -> None:
+    with talking(saying(BROKEN["half a body"]), tls) as server, pytest.raises(AnswerLost):
+        await line.send(call_to(server))
 
-    with talking(proxied) as proxy:
-        monkeypatch.setenv("http_proxy", proxy.url)
-        monkeypatch.delenv("no_proxy", raising=False)
-        monkeypatch.delenv("NO_PROXY", raising=False)
-        through = HttpTransport(Limits(), "http://dynamodb.example.org/")
-        assert through.send(HttpCall("http://dynamodb.example.org/", {}, b"{}")).status == 200
-        through.close()
-        with talking(saying(WHOLE)) as server:
-            direct = HttpTransport(Limits(), server.url)
-            assert direct.send(call_to(server)).status == 200
-            direct.close()
-    assert proxy.accepted == 1
+
+FAR = HttpCall("https://dynamodb.example.org/", {}, b"{}")
+
+
+@pytest.fixture
+def proxied(monkeypatch: pytest.MonkeyPatch) -> Callable[[TalkingServer], None]:
+    """Makes a server the proxy of the environment."""
+
+    def use(proxy: TalkingServer) -> None:
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("https_proxy", proxy.url)
+
+    return use
+
+
+async def test_a_host_elsewhere_is_reached_through_the_proxy(
+    line: Line, tls: ssl.SSLContext, trusting: None, proxied: Callable[[TalkingServer], None]
+) -> None:
+    asked: list[bytes] = []
+
+    def talk(peer: socket.socket) -> None:
+        asked.append(peer.recv(65_536))
+        peer.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        with tls.wrap_socket(peer, server_side=True) as secured:
+            saying(WHOLE)(secured)
+
+    with talking(talk) as proxy:
+        proxied(proxy)
+        assert (await line.send(FAR)).status == 200
+        line.transport.close()
+    assert asked == [b"CONNECT dynamodb.example.org:443 HTTP/1.1\r\nHost: dynamodb.example.org:443\r\n\r\n"]
+
+
+async def test_a_proxy_that_refuses_is_named(line: Line, proxied: Callable[[TalkingServer], None]) -> None:
+    def talk(peer: socket.socket) -> None:
+        peer.recv(65_536)
+        peer.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
+
+    with talking(talk) as proxy:
+        proxied(proxy)
+        with pytest.raises(NotSent, match="407 Proxy Authentication Required"):
+            await line.send(FAR)
+
+
+async def test_this_machine_is_reached_without_the_proxy(
+    line: Line, tls: ssl.SSLContext, trusting: None, proxied: Callable[[TalkingServer], None]
+) -> None:
+    with talking(saying(WHOLE)) as proxy, talking(saying(WHOLE), tls) as server:
+        proxied(proxy)
+        assert (await line.send(call_to(server))).status == 200
+        line.transport.close()
+    assert proxy.accepted == 0

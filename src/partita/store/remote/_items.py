@@ -11,7 +11,7 @@ from partita._values import Item, equal
 from partita.errors import ValidationFailed
 from partita.expressions._ast import Path
 from partita.store import _requests as rq
-from partita.store._wire import Json, api_call, plain_item
+from partita.store._wire import Json, api_call
 from partita.store.remote import _answers as wire
 from partita.store.remote._attempts import Attempts, Call
 from partita.store.remote._steps import Steps
@@ -71,14 +71,14 @@ def write_item(attempts: Attempts, request: rq.PutItem | rq.UpdateItem | rq.Dele
     """Put, update or delete one item."""
     answer = _written((yield from attempts.send(call_for(request))))
     capacity = wire.capacity_of(answer.consumed_capacity, request.table, "write")
-    return rq.WriteResponse(plain_item(answer.attributes) if answer.attributes else None, capacity)
+    return rq.WriteResponse(wire.plain(answer.attributes) if answer.attributes else None, capacity)
 
 
 def read_page(attempts: Attempts, request: rq.QueryTable | rq.ScanTable) -> Steps[rq.PageResponse]:
     """Read one page of a query or scan."""
     answer = _paged((yield from attempts.send(call_for(request))))
     return rq.PageResponse(
-        items=[plain_item(item) for item in answer.items],
+        items=[wire.plain(item) for item in answer.items],
         count=answer.count,
         scanned=answer.scanned_count,
         last_key=wire.optional_item(answer.last_evaluated_key),
@@ -94,10 +94,10 @@ def batch_get(attempts: Attempts, request: rq.BatchGetItem) -> Steps[rq.BatchGet
     found = {
         _identity(table, names[table], item): item
         for table, items in answer.responses.items()
-        for item in map(plain_item, items)
+        for item in map(wire.plain, items)
     }
     left = {
-        _identity(table, names[table], plain_item(key))
+        _identity(table, names[table], wire.plain(key))
         for table, part in answer.unprocessed_keys.items()
         for key in part.keys
     }
@@ -139,19 +139,22 @@ def _identity(table: str, names: Iterable[str], item: Item) -> tuple[Any, ...]:
 def batch_write(attempts: Attempts, request: rq.BatchWriteItem) -> Steps[rq.BatchWriteResponse]:
     """Put and delete several items; what the endpoint did not get to is passed on."""
     answer = _batch_written((yield from attempts.send(call_for(request))))
-    left = [(table, entry) for table, entries in answer.unprocessed_items.items() for entry in entries]
+    left = [_left_over(table, entry) for table, entries in answer.unprocessed_items.items() for entry in entries]
     return rq.BatchWriteResponse(
         unprocessed=tuple(write for write in request.writes if any(_is_same(write, *each) for each in left)),
         capacity=wire.capacities_of(answer.consumed_capacity, "write"),
     )
 
 
-def _is_same(write: rq.PutItem | rq.DeleteItem, table: str, entry: wire.Write) -> bool:
-    if write.table != table:
-        return False
-    if isinstance(write, rq.PutItem):
-        return entry.put_request is not None and equal(plain_item(entry.put_request.item), write.item)
-    return entry.delete_request is not None and equal(plain_item(entry.delete_request.key), write.key)
+def _left_over(table: str, entry: wire.Write) -> tuple[str, type, Item]:
+    if entry.put_request is not None:
+        return table, rq.PutItem, wire.plain(entry.put_request.item)
+    return table, rq.DeleteItem, {} if entry.delete_request is None else wire.plain(entry.delete_request.key)
+
+
+def _is_same(write: rq.PutItem | rq.DeleteItem, table: str, kind: type, subject: Item) -> bool:
+    own = write.item if isinstance(write, rq.PutItem) else write.key
+    return write.table == table and type(write) is kind and equal(own, subject)
 
 
 def transact_get(attempts: Attempts, request: rq.TransactGetItems) -> Steps[rq.TransactGetResponse]:

@@ -17,10 +17,10 @@ from partita.errors import StoreUnavailable
 from partita.store import _requests as rq
 from partita.store.remote import _items, _streams, _tables
 from partita.store.remote._attempts import Attempts
+from partita.store.remote._connections import HttpTransport
 from partita.store.remote._credentials import ChainCredentials, Credentials, CredentialSource, FixedCredentials
 from partita.store.remote._endpoints import ITEMS, endpoints_at, endpoints_of_region, is_local
 from partita.store.remote._failures import UNKNOWN
-from partita.store.remote._http import HttpTransport
 from partita.store.remote._retry import RetryPolicy
 from partita.store.remote._steps import Pause, Step, Steps
 from partita.store.remote._streams import Iterators
@@ -106,7 +106,7 @@ class RemoteStore:
         limits, outside = limits or Limits(), outside or Outside()
         self.endpoint = endpoints[ITEMS].url
         self._credentials = _source(credentials, profile, fallback=ANYONE if is_local(endpoint) else None)
-        self._transport = transport or HttpTransport(limits, self.endpoint)
+        self._transport = transport or HttpTransport(limits)
         self._sleep = outside.sleep
         self._attempts = Attempts(
             endpoints, self._credentials, outside.clock, RetryPolicy(limits.tries, outside.random)

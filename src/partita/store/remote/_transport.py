@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
-
-USER_AGENT: Final = "partita"
 
 
 class HttpCall(Struct, frozen=True):
@@ -29,6 +27,8 @@ class HttpAnswer(Struct, frozen=True):
     """Anything with bytes in it."""
     header: Callable[[str], str | None]
     """Gives a header by its name, in any case."""
+    closes: bool = False
+    """Whether the connection ends with it."""
 
 
 class NotSent(Exception):
@@ -67,7 +67,7 @@ class Limits(Struct, frozen=True):
     read: float = 10.0
     """The longest silence while an answer is awaited."""
     connections: int = 100
-    """Calls at once; others wait."""
+    """Calls at once, of all threads, and of the tasks of each event loop; others wait."""
     wait: float = 10.0
     """The longest wait for a connection that others use."""
     idle: float = 20.0
