@@ -84,14 +84,12 @@ class ChainCredentials:
         Raises:
             AccessDenied: it finds none, or cannot renew them.
         """
-        from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - of the extra `aws`
+        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - of the extra `aws`
 
         try:
-            found = (
-                self._found or botocore_session(self._profile, is_local=self._fallback is not None).get_credentials()
-            )
+            found = self._found or self._ask_the_chain()
             credentials = _frozen(found) if found is not None else self._fallback
-        except BotoCoreError as error:
+        except (BotoCoreError, ClientError) as error:
             raise AccessDenied(f"The credentials cannot be loaded: {error}", hint=HINT) from error
         if credentials is None:
             raise AccessDenied("No credentials were found.", hint=HINT)

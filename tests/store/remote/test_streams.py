@@ -1,0 +1,136 @@
+"""DynamoDB Streams: shards of many pages, iterators that are kept and expire, positions that are gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.store.remote.scripted import Play, ScriptedStore, answer, refusal
+
+from partita.errors import StreamTrimmed, TableNotFound, Throttled
+from partita.store._requests import DescribeStream, ReadStream, Shard, StreamRecord
+
+ARN = "arn:aws:dynamodb:eu-west-1:1:table/t/stream/now"
+TABLE = answer({"Table": {"LatestStreamArn": ARN}})
+FIRST = "300000000000000499659"
+ITERATOR = answer({"ShardIterator": "i1"})
+
+
+def shard(name: str, parent: str | None = None, *, ended: bool = False) -> dict[str, Any]:
+    numbers = {"StartingSequenceNumber": FIRST, **({"EndingSequenceNumber": "3000000000000005"} if ended else {})}
+    return {"ShardId": name, "SequenceNumberRange": numbers, **({"ParentShardId": parent} if parent else {})}
+
+
+def stream(*shards: dict[str, Any], status: str = "ENABLED", last: str | None = None) -> Play:
+    body = {"StreamArn": ARN, "StreamStatus": status, "StreamViewType": "NEW_AND_OLD_IMAGES", "Shards": shards}
+    return answer({"StreamDescription": {**body, **({"LastEvaluatedShardId": last} if last else {})}})
+
+
+def record(number: str, **more: Any) -> dict[str, Any]:
+    keys = {"pk": {"S": "p"}}
+    change = {"SequenceNumber": number, "Keys": keys, "ApproximateCreationDateTime": 1_767_268_800, "SizeBytes": 9}
+    return {"eventName": "INSERT", "dynamodb": {**change, "NewImage": {**keys, "n": {"N": "1"}}}, **more}
+
+
+def records(*found: dict[str, Any], following: str | None = "i2") -> Play:
+    return answer({"Records": found, **({"NextShardIterator": following} if following else {})})
+
+
+def test_shards_of_all_pages_are_listed_with_their_parents() -> None:
+    scripted = ScriptedStore(TABLE, stream(shard("a", ended=True), last="a"), stream(shard("b", "a")))
+    description = scripted.store.execute(DescribeStream("t"))
+    assert description.shards == (Shard("a", None, closed=True), Shard("b", "a"))
+    assert (description.stream_id, description.enabled) == (ARN, True)
+    assert scripted.transport.bodies[2]["ExclusiveStartShardId"] == "a"
+
+
+def test_the_shards_of_a_disabled_stream_are_closed() -> None:
+    description = ScriptedStore(TABLE, stream(shard("a"), status="DISABLED")).store.execute(DescribeStream("t"))
+    assert (description.enabled, description.shards[0].closed) == (False, True)
+
+
+def test_a_disabled_stream_that_the_table_no_longer_names_is_found() -> None:
+    listed = answer({"Streams": [{"StreamArn": "old"}, {"StreamArn": ARN}]})
+    scripted = ScriptedStore(answer({"Table": {}}), listed, stream(shard("a"), status="DISABLED"))
+    assert scripted.store.execute(DescribeStream("t")).stream_id == ARN
+
+
+def test_a_table_without_a_stream_says_so() -> None:
+    with pytest.raises(TableNotFound, match="has no stream"):
+        ScriptedStore(answer({"Table": {}}), answer({"Streams": []})).store.execute(DescribeStream("t"))
+
+
+def test_a_record_tells_everything() -> None:
+    by_ttl = {"userIdentity": {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}}
+    scripted = ScriptedStore(TABLE, ITERATOR, records(record(FIRST), record("3" * 30, **by_ttl)))
+    first, second = scripted.store.execute(ReadStream("t", "a")).records
+    new = {"pk": "p", "n": 1}
+    assert first == StreamRecord(int(FIRST), "INSERT", {"pk": "p"}, None, new, 1_767_268_800.0, 9)
+    assert (second.sequence, second.by_ttl) == (int("3" * 30), True)
+
+
+def test_reading_begins_at_the_oldest_and_goes_on_with_the_iterator_that_was_given() -> None:
+    scripted = ScriptedStore(TABLE, ITERATOR, records(record(FIRST)), records())
+    scripted.store.execute(ReadStream("t", "a"))
+    scripted.store.execute(ReadStream("t", "a", after=int(FIRST)))
+    assert scripted.transport.names == ["DescribeTable", "GetShardIterator", "GetRecords", "GetRecords"]
+    assert scripted.transport.bodies[1]["ShardIteratorType"] == "TRIM_HORIZON"
+    assert [body["ShardIterator"] for body in scripted.transport.bodies[2:]] == ["i1", "i2"]
+
+
+def test_an_empty_page_is_no_end_and_the_next_read_goes_on_behind_it() -> None:
+    scripted = ScriptedStore(TABLE, ITERATOR, records(following="i2"), records(record(FIRST), following="i3"))
+    assert scripted.store.execute(ReadStream("t", "a")).records == []
+    assert len(scripted.store.execute(ReadStream("t", "a")).records) == 1
+    assert scripted.transport.bodies[-1]["ShardIterator"] == "i2"
+
+
+def test_a_position_of_another_process_is_found_by_its_number() -> None:
+    scripted = ScriptedStore(TABLE, ITERATOR, records())
+    scripted.store.execute(ReadStream("t", "a", after=int(FIRST), limit=5000))
+    asked = scripted.transport.bodies[1]
+    assert (asked["ShardIteratorType"], asked["SequenceNumber"]) == ("AFTER_SEQUENCE_NUMBER", FIRST)
+    assert scripted.transport.bodies[2]["Limit"] == 1000
+
+
+def test_numbers_that_a_server_fills_with_zeros_are_given_back_so() -> None:
+    number = "7".zfill(30)
+    scripted = ScriptedStore(
+        TABLE, ITERATOR, records(record(number), following=None), answer({"ShardIterator": "i"}), records()
+    )
+    (found,) = scripted.store.execute(ReadStream("t", "a")).records
+    scripted.store.execute(ReadStream("t", "a", after=found.sequence))
+    assert (found.sequence, scripted.transport.bodies[3]["SequenceNumber"]) == (7, number)
+
+
+def test_an_expired_iterator_is_replaced() -> None:
+    scripted = ScriptedStore(
+        TABLE,
+        ITERATOR,
+        records(record(FIRST)),
+        refusal("ExpiredIteratorException"),
+        answer({"ShardIterator": "new"}),
+        records(),
+    )
+    scripted.store.execute(ReadStream("t", "a"))
+    scripted.store.execute(ReadStream("t", "a", after=int(FIRST)))
+    assert scripted.transport.bodies[4]["SequenceNumber"] == FIRST
+    assert scripted.transport.bodies[5]["ShardIterator"] == "new"
+
+
+def test_a_shard_that_has_ended_is_closed() -> None:
+    page = ScriptedStore(TABLE, ITERATOR, records(record(FIRST), following=None)).store.execute(ReadStream("t", "a"))
+    assert (len(page.records), page.closed) == (1, True)
+
+
+def test_what_is_no_longer_kept_is_reported() -> None:
+    scripted = ScriptedStore(TABLE, refusal("TrimmedDataAccessException"))
+    with pytest.raises(StreamTrimmed):
+        scripted.store.execute(ReadStream("t", "a", after=5))
+
+
+def test_too_many_readers_of_a_shard_are_throttled() -> None:
+    scripted = ScriptedStore(TABLE, ITERATOR, refusal("LimitExceededException"), records())
+    assert scripted.store.execute(ReadStream("t", "a")).records == []
+    with pytest.raises(Throttled):
+        ScriptedStore(TABLE, ITERATOR, refusal("LimitExceededException"), tries=1).store.execute(ReadStream("t", "a"))
