@@ -11,7 +11,7 @@ from botocore.credentials import RefreshableCredentials
 from partita.errors import AccessDenied, OperationError
 from partita.store._open import open_store
 from partita.store.embedded import EmbeddedStore
-from partita.store.remote import Credentials, RemoteStore
+from partita.store.remote import Credentials, RemoteStore, _credentials
 from partita.store.remote._credentials import ChainCredentials
 from partita.store.remote._endpoints import ITEMS, STREAMS, endpoints_at, endpoints_of_region
 
@@ -81,6 +81,13 @@ def test_credentials_about_to_expire_are_renewed(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(chain, "_ask_the_chain", lambda: found)
     assert chain.load().access_key == "new"
     assert chain.ready() == Credentials("new", "s", "t")
+
+
+def test_without_botocore_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_credentials, "find_spec", lambda _: None)
+    for make in (ChainCredentials(None).load, RemoteStore):
+        with pytest.raises(OperationError, match=r"partita\[aws\]"):
+            make()
 
 
 REGIONS = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from msgspec import Struct
 
-from partita.errors import AccessDenied
+from partita.errors import AccessDenied, OperationError
 
 HINT = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, choose a profile, or give `credentials`."
 
@@ -84,6 +85,7 @@ class ChainCredentials:
         Raises:
             AccessDenied: it finds none, or cannot renew them.
         """
+        require_botocore()
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - of the extra `aws`
 
         try:
@@ -123,9 +125,21 @@ def _frozen(found: Any) -> Credentials:
 
 def botocore_session(profile: str | None, *, is_local: bool = False) -> Any:
     """A session of botocore's; for a server on this machine, one that does not ask the metadata service of EC2."""
+    require_botocore()
     from botocore.session import Session  # noqa: PLC0415 - of the extra `aws`
 
     session = Session(profile=profile)
     if is_local:
         session.get_component("credential_provider").remove("iam-role")
     return session
+
+
+def require_botocore() -> None:
+    """Check that the extra `aws` is installed.
+
+    Raises:
+        OperationError: it is not.
+    """
+    if find_spec("botocore") is None:
+        hint = "Install the extra: pip install 'partita[aws]'. Or give both an endpoint and credentials."
+        raise OperationError("botocore, which finds regions and credentials, is not installed.", hint=hint)
