@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import Final
 
 from partita.change import Consumer
-from partita.cli._data import DataFolder
+from partita.cli._data import EMBEDDED, DataFolder
 from partita.errors import PartitaError, RebuildRequired
 from partita.service import Projected, Service
 from partita.store._interface import Store
@@ -17,6 +17,8 @@ from partita.store._interface import Store
 logger: Final = logging.getLogger("partita.change")
 
 POLL_SECONDS: Final = 0.1
+REMOTE_POLL_SECONDS: Final = 1.0
+"""DynamoDB Streams lets a shard be read five times a second."""
 RETRY_SECONDS: Final = 5.0
 
 
@@ -30,7 +32,8 @@ def projecting(services: Sequence[Service], store: Store, data: DataFolder) -> I
                 path = data.path / f"{service.name}-projection.db"
                 sink = opened.enter_context(closing(service.projection.open(path)))
                 projected[service.name] = Projected(sink, Consumer(store, service.projection.table, sink))
-        opened.enter_context(following(part.consumer for part in projected.values()))
+        poll_seconds = POLL_SECONDS if data.store == EMBEDDED else REMOTE_POLL_SECONDS
+        opened.enter_context(following((part.consumer for part in projected.values()), poll_seconds=poll_seconds))
         yield projected
 
 

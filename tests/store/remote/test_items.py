@@ -5,10 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from tests.store.remote.scripted import ScriptedStore, answer
 from tests.strategies import items
 
+from partita.errors import ValidationFailed
 from partita.expressions._ast import KeyCondition, Path
 from partita.store._requests import (
     BatchGetItem,
@@ -52,6 +54,13 @@ def test_a_projection_without_the_key_is_answered_without_it() -> None:
     assert response.items == [{"title": "x", "n": 1}]
     part = scripted.transport.bodies[0]["RequestItems"]["t"]
     assert part["ExpressionAttributeNames"] == {"#0": "title", "#1": "n", "#2": "pk"}
+
+
+def test_items_of_a_table_are_asked_for_in_one_way() -> None:
+    scripted = ScriptedStore()
+    with pytest.raises(ValidationFailed, match="one consistency"):
+        scripted.store.execute(BatchGetItem((get(1), get(2, consistent=True))))
+    assert scripted.transport.sent == []
 
 
 def test_gets_that_were_left_are_passed_on() -> None:

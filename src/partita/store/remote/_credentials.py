@@ -12,7 +12,7 @@ from partita.errors import AccessDenied, OperationError
 HINT = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, choose a profile, or give `credentials`."
 
 
-class Credentials(Struct, frozen=True, repr_omit_defaults=True):
+class Credentials(Struct, frozen=True):
     """An access key. Its secret parts are in no `repr`, error or log."""
 
     access_key: str

@@ -88,6 +88,7 @@ def read_page(attempts: Attempts, request: rq.QueryTable | rq.ScanTable) -> Step
 
 def batch_get(attempts: Attempts, request: rq.BatchGetItem) -> Steps[rq.BatchGetResponse]:
     """Read items of several keys; they come in any order, and are put into that of the gets."""
+    _check_that_tables_are_asked_in_one_way(request.gets)
     asked = [_with_its_key(get) for get in request.gets]
     answer = _batch_got((yield from attempts.send(call_for(rq.BatchGetItem(tuple(asked))))))
     names = {get.table: tuple(get.key) for get in request.gets}
@@ -107,6 +108,13 @@ def batch_get(attempts: Attempts, request: rq.BatchGetItem) -> Steps[rq.BatchGet
         unprocessed=tuple(get for get, each in zip(request.gets, identities, strict=True) if each in left),
         capacity=wire.capacities_of(answer.consumed_capacity, "read"),
     )
+
+
+def _check_that_tables_are_asked_in_one_way(gets: tuple[rq.GetItem, ...]) -> None:
+    ways = {get.table: (get.consistent, get.projection) for get in gets}
+    if any(ways[get.table] != (get.consistent, get.projection) for get in gets):
+        message = "A batch reads all items of a table with one projection and one consistency."
+        raise ValidationFailed(message, hint="Send the others in a batch of their own.")
 
 
 def _with_its_key(get: rq.GetItem) -> rq.GetItem:

@@ -111,8 +111,9 @@ class Connection(KeptConnection):
             AnswerLost: it broke on the way; the connection is closed.
         """
         reader = AnswerReader()
+        data = encoded(self.start, call)
         try:
-            self.socket.sendall(encoded(self.start, call))
+            self.socket.sendall(data)
             while (answer := reader.feed(self.socket.recv(CHUNK))) is None:
                 pass
         except (OSError, ValueError) as error:
