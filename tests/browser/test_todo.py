@@ -81,6 +81,7 @@ def test_a_days_work(sign_in: SignIn, server: Server) -> None:
         dialog.get_by_label("Category").fill("home")
         dialog.get_by_role("button", name="Create").click()
         expect(page.get_by_role("status").last).to_have_text(f"Created “{title}”.")
+        expect(dialog).to_be_hidden()
     assert titles(page, "To do") == ["Pay the rent", "Book the train to Zürich", "Water the plants"]
     expect(column(page, "To do").locator(".late")).to_have_text("Yesterday")
     expect(column(page, "To do").locator(".number")).to_have_text("3")

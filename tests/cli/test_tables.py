@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 from tests.cli.conftest import Run
+from tests.referee import ministack
 
 from partita.cli._tables import differences
 from partita.store._interface import Store
 from partita.store._requests import CreateIndex, CreateTable, DeleteTable, SetStream, SetTimeToLive
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
-from partita.store.remote import RemoteStore
+from partita.store.remote import Credentials, RemoteStore
 from partita_services.todo.model import TABLE
 
 pytestmark = [pytest.mark.xdist_group("referee"), pytest.mark.req("X12")]
@@ -27,6 +28,19 @@ SCHEMA = TableSchema(
     ttl="ttl",
     stream="NEW_IMAGE",
 )
+
+
+@pytest.fixture(scope="module")
+def ministack_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of its own: on the shared one, other tests have the same tables."""
+    with ministack(tmp_path_factory.mktemp("ministack")) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def remote(ministack_url: str) -> Iterator[RemoteStore]:
+    with RemoteStore(ministack_url, credentials=Credentials("test", "test")) as store:
+        yield store
 
 
 @pytest.fixture
