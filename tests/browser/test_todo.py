@@ -134,6 +134,8 @@ def test_a_days_work(sign_in: SignIn, server: Server) -> None:
 def test_a_card_is_dragged_to_another_column(sign_in: SignIn, server: Server) -> None:
     add(server, "bea", "Sweep", "Mop")
     page = sign_in("bea")
+    expect(column(page, "To do").locator(".number")).to_have_text("2")  # loaded, so not drawn anew under the pointer
+    page.wait_for_load_state("networkidle")
     page.locator(".card", has_text="Sweep").drag_to(column(page, "Cancelled"))
     expect(column(page, "Cancelled").locator(".title")).to_have_text("Sweep")
     page.reload()

@@ -31,7 +31,7 @@ class CursorSigner(Struct, frozen=True):
     def sign(self, last_key: Item, query: str) -> str:
         """The cursor that continues after `last_key`."""
         body = _VERSION + encode_item(last_key)
-        return base64.urlsafe_b64encode(self._tag(body, query) + body).rstrip(b"=").decode()
+        return _text(self._tag(body, query) + body)
 
     def check(self, cursor: str, query: str) -> Item:
         """The key to continue after.
@@ -43,6 +43,8 @@ class CursorSigner(Struct, frozen=True):
             raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, UnicodeEncodeError):
             raise InvalidCursor("This is no cursor.") from None
+        if _text(raw) != cursor:  # the last character has bits to spare: only one spelling is ours
+            raise InvalidCursor("This is no cursor.")
         tag, body = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
         if len(cursor) > _MAX_LENGTH or body[:1] != _VERSION or not hmac.compare_digest(tag, self._tag(body, query)):
             raise InvalidCursor("The cursor does not belong to this query, or is outdated.")
@@ -54,3 +56,7 @@ class CursorSigner(Struct, frozen=True):
 
     def _tag(self, body: bytes, query: str) -> bytes:
         return hmac.digest(self.secret, query.encode() + b"\0" + body, hashlib.sha256)[:_TAG_BYTES]
+
+
+def _text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
