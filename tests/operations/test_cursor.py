@@ -150,3 +150,15 @@ def test_a_cursor_lets_another_session_with_the_same_secret_go_on(dues: list[dat
         page = db.run(tasks_due("u", Span()).page(1))
         rest = other.run(tasks_due("u", Span()).page(9, after=page.next_cursor))
         assert [*page, *rest] == sorted(tasks, key=lambda task: (task.due, task.task_id))
+
+
+def test_a_cursor_has_one_spelling() -> None:
+    signer = CursorSigner(b"secret")
+    for length in range(1, 5):
+        cursor = signer.sign({"PK": "x" * length}, "query")
+        others = [cursor[:-1] + last for last in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"]
+        for other in others:
+            if other != cursor:
+                with pytest.raises(InvalidCursor):
+                    signer.check(other, "query")
+        assert signer.check(cursor, "query") == {"PK": "x" * length}
