@@ -73,7 +73,7 @@ def test_a_days_work(sign_in: SignIn, server: Server) -> None:
         ("Pay the rent", "Urgent", day(-1)),
         ("Book the train to Zürich", "High", day(3)),
     ):
-        page.keyboard.press("n")
+        page.get_by_role("button", name="New task").click()
         dialog = page.get_by_role("dialog", name="New task")
         dialog.get_by_label("Title").fill(title)
         dialog.get_by_label(priority).check()
