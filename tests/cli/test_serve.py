@@ -151,9 +151,9 @@ def test_it_serves_from_a_server_that_speaks_dynamodb(
         monkeypatch.setenv(name, "test")
     server = start("accounts", "--store", ministack_url)
     assert f"from {ministack_url}" in server.banner
-    draft = {"pk": "a1", "name": "Ada", "balance": 100}
+    draft = {"pk": "served", "name": "Ada", "balance": 100}  # the server is shared: no other test uses this key
     assert server.client.post("/accounts/api/accounts", json=draft).status_code == 201
-    deposited = server.client.post("/accounts/api/accounts/a1/deposit", json={"amount": 50})
+    deposited = server.client.post("/accounts/api/accounts/served/deposit", json={"amount": 50})
     assert (deposited.status_code, deposited.json()["balance"]) == (200, 150)
     assert server.stop() == (0, "Stopped.\n")
 
