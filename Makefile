@@ -41,6 +41,7 @@ bench: $(READY) ## measure and print the ratios
 soak: $(READY) ## run under load for a long time
 	$(BIN)/python -m bench.soak
 
-docs: $(READY) ## write the reference page, and run the examples of the documentation
+docs: $(READY) ## write the generated pages, and run the examples of the documentation
 	$(BIN)/python docs/reference.py
-	$(BIN)/pytest tests/test_docs.py
+	$(BIN)/partita docs
+	$(BIN)/pytest tests/test_docs.py tests/docs

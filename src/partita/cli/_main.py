@@ -11,6 +11,7 @@ from partita.cli._cdc import cdc
 from partita.cli._check import check
 from partita.cli._completion import completion
 from partita.cli._cost import cost
+from partita.cli._docs import docs
 from partita.cli._dynamodb import dynamodb
 from partita.cli._explain import explain
 from partita.cli._lake import lake
@@ -57,6 +58,7 @@ for command in (
     patterns,
     explain,
     cost,
+    docs,
     seed,
     token,
     schema,

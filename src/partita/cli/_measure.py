@@ -18,7 +18,7 @@ import inspect
 import time
 from collections.abc import Callable, Sequence
 from types import UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
@@ -42,6 +42,16 @@ class Measurement(Struct, frozen=True):
     budget: Budget | None
     measured: Budget | None
     verdict: Verdict
+    requests: tuple[str, ...] = ()
+    """What it sent, by the names of the store's requests."""
+
+
+class _Run(NamedTuple):
+    """What one run did."""
+
+    index: str | None
+    consumed: Budget
+    requests: tuple[str, ...]
 
 
 class _NoSample(Exception):
@@ -63,11 +73,14 @@ def _measure(pattern: Pattern, service: Service) -> Measurement:
         examples = {example.pattern: example for example in (service.examples(now) if service.examples else ())}
         example = examples.get(pattern)
         try:
-            index, measured = _consumed(session, example) if example else _run(pattern, samples, session)
+            ran = _consumed(session, example) if example else _run(pattern, samples, session)
         except _NoSample:
-            index, measured = pattern.index, None
-    verdict = _verdict(pattern.budget, measured)
-    return Measurement(pattern.name, pattern.kind, index, pattern.budget, measured, verdict)
+            verdict = _verdict(pattern.budget, None)
+            return Measurement(pattern.name, pattern.kind, pattern.index, pattern.budget, None, verdict)
+    verdict = _verdict(pattern.budget, ran.consumed)
+    return Measurement(
+        pattern.name, pattern.kind, ran.index, pattern.budget, ran.consumed, verdict, requests=ran.requests
+    )
 
 
 def _verdict(budget: Budget | None, measured: Budget | None) -> Verdict:
@@ -78,7 +91,7 @@ def _verdict(budget: Budget | None, measured: Budget | None) -> Verdict:
     return "within" if budget.covers(measured.read, measured.write) else "over"
 
 
-def _run(pattern: Pattern, samples: _Samples, session: Session) -> tuple[str | None, Budget]:
+def _run(pattern: Pattern, samples: _Samples, session: Session) -> _Run:
     try:
         return _consumed(session, samples.operation(pattern, samples.changed))
     except (OperationError, AlreadyExists):
@@ -88,11 +101,12 @@ def _run(pattern: Pattern, samples: _Samples, session: Session) -> tuple[str | N
         return _consumed(session, samples.operation(pattern, samples.unsaved))
 
 
-def _consumed(session: Session, operation: Operation[Any]) -> tuple[str | None, Budget]:
+def _consumed(session: Session, operation: Operation[Any]) -> _Run:
     with session.meter.watch() as seen:
         session.run(operation)
     index = operation.key.index if isinstance(operation, Query) else None
-    return index, Budget(sum(run.read for run in seen), sum(run.write for run in seen))
+    consumed = Budget(sum(run.read for run in seen), sum(run.write for run in seen))
+    return _Run(index, consumed, tuple(request for run in seen for request in run.requests))
 
 
 class _Samples:

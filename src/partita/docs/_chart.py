@@ -1,0 +1,51 @@
+"""Charts in Mermaid's language: the entities of a service, and the lifecycles of their states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from partita._bound import allows_none, kinds_of
+from partita._entity import EntitySchema
+from partita._table import Table
+from partita.recipes.lifecycle import Lifecycle
+
+
+def entity_chart(tables: Sequence[Table]) -> list[str]:
+    """The entities with their fields, and which one's key leads to which."""
+    entities = [entity for table in tables for entity in table.entities]
+    lines = ["erDiagram"]
+    lines += [f"    {line}" for line in _relations(entities)]
+    for entity in entities:
+        lines.append(f"    {entity.name} {{")
+        lines += [f"        {_field(entity, name, field)}" for name, field in entity.cls.model_fields.items()]
+        lines.append("    }")
+    return lines
+
+
+def lifecycles(tables: Sequence[Table]) -> list[type[Lifecycle[Any, Any]]]:
+    """The lifecycles that were declared for entities of the tables."""
+    return [cls for cls in Lifecycle.__subclasses__() if cls.declared.schema.table in tables]
+
+
+def _relations(entities: Sequence[EntitySchema[Any]]) -> Iterator[str]:
+    """Whose key is the beginning of whose: a user has tasks, because a task's key begins with its user's."""
+    for owner in entities:
+        fields = owner.primary.fields
+        for other in entities:
+            if fields and len(fields) < len(other.primary.fields) and other.primary.fields[: len(fields)] == fields:
+                yield f'{owner.name} ||--o{{ {other.name} : "{", ".join(fields)}"'
+
+
+def _field(entity: EntitySchema[Any], name: str, field: FieldInfo) -> str:
+    marks = " PK" if name in entity.primary.fields else ""
+    note = ' "may be absent"' if allows_none(field.annotation) else ""
+    return f"{_type_name(field.annotation)} {entity.attribute(name)}{marks}{note}"
+
+
+def _type_name(annotation: Any) -> str:
+    names = [getattr(kind, "__name__", str(kind)) for kind in kinds_of(annotation)]
+    return re.sub(r"[^A-Za-z0-9_]", "_", "_or_".join(names))
