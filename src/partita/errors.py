@@ -6,6 +6,7 @@ PartitaError
 │   ├── InvalidKey              an empty, too long or unusable key part
 │   ├── InvalidItem             a stored item does not fit its entity
 │   │   └── DataNewer           a stored item was written by newer code
+│   ├── PoisonMessage           a message that no code here can read
 │   ├── InvalidCursor           a cursor that was tampered with, is of another query, or is outdated
 │   └── GuardrailError          the operation is refused before it reaches the store
 │       ├── ScanRefused         a scan outside a maintenance session
@@ -31,6 +32,7 @@ PartitaError
 │   ├── IdempotencyInProgress   the first request with this idempotency key is still running
 │   ├── AccessDenied            the credentials are missing, wrong or expired, or do not allow the request
 │   ├── TableNotFound
+│   ├── QueueNotFound
 │   ├── TableInUse              the table exists already, or is being changed
 │   ├── StreamTrimmed           the position in the stream is older than what is kept
 │   │   └── RebuildRequired     a consumer has missed changes; its sink must be built anew
@@ -118,6 +120,16 @@ class InvalidCursor(OperationError):
 
     code = "invalid_cursor"
     hint = "Start again from the first page."
+
+
+class PoisonMessage(OperationError):
+    """A message of a queue that no code here can read; `body` is what it says."""
+
+    code = "poison_message"
+
+    def __init__(self, message: str, *, body: str) -> None:
+        super().__init__(message, hint="Deploy the code that knows it, and redrive it from the dead letters.")
+        self.body = body
 
 
 class GuardrailError(OperationError):
@@ -333,6 +345,13 @@ class TableNotFound(RequestError):
 
     code = "table_not_found"
     hint = "Create it with `session.create_tables()`."
+
+
+class QueueNotFound(RequestError):
+    """The queue does not exist."""
+
+    code = "queue_not_found"
+    hint = "Create it with `partita queue create`."
 
 
 class TableInUse(RequestError):

@@ -16,12 +16,14 @@ from msgspec import Struct
 
 from partita import EmbeddedStore
 from partita.errors import StoreError, StoreReadOnly
+from partita.queue import Policy, Queue, open_queue
 from partita.store._interface import Store
 from partita.store._open import open_store
 
 _SECRET_BYTES: Final = 32
 EMBEDDED: Final = "embedded"
 _STORE: Final = "partita.cli.store"
+_QUEUE: Final = "partita.cli.queue"
 
 
 class DataFolder(Struct, frozen=True):
@@ -29,6 +31,7 @@ class DataFolder(Struct, frozen=True):
 
     path: Path
     store: str = EMBEDDED
+    queue: str = EMBEDDED
 
     @property
     def database(self) -> Path:
@@ -55,6 +58,17 @@ class DataFolder(Struct, frozen=True):
         if self.store != EMBEDDED:
             return open_store(self.store)
         return self.open_existing() if must_exist else self.open(sweep_every=sweep_every)
+
+    def open_queue(self, name: str, policy: Policy | None = None) -> Queue:
+        """Open the queue of a name where `--queue` says: in this folder, unless it says otherwise.
+
+        Raises:
+            OperationError: the address cannot be used. StoreError: the queue cannot be opened.
+        """
+        if self.queue != EMBEDDED:
+            return open_queue(self.queue, name, policy)
+        self.create()
+        return open_queue(self.path, name, policy)
 
     def open(self, *, sweep_every: float | None = None) -> EmbeddedStore:
         """Open the database, which is made where there is none.
@@ -115,11 +129,15 @@ def default_folder() -> Path:
 
 
 def _to_folder(context: click.Context, parameter: click.Parameter, value: Path) -> DataFolder:  # noqa: ARG001 - click's
-    return DataFolder(value, context.meta.get(_STORE, EMBEDDED))
+    return DataFolder(value, context.meta.get(_STORE, EMBEDDED), context.meta.get(_QUEUE, EMBEDDED))
 
 
 def _keep_address(context: click.Context, parameter: click.Parameter, value: str) -> None:  # noqa: ARG001 - click's
     context.meta[_STORE] = value
+
+
+def _keep_queue(context: click.Context, parameter: click.Parameter, value: str) -> None:  # noqa: ARG001 - click's
+    context.meta[_QUEUE] = value
 
 
 data_option = click.option(
@@ -147,3 +165,17 @@ store_option = click.option(
     help="Where the items are: dynamodb://REGION, the URL of a compatible server, or the database in --data.",
 )
 """The option `--store`, for commands that use `DataFolder.open_store`."""
+
+queue_option = click.option(
+    "--queue",
+    envvar="PARTITA_QUEUE",
+    default=EMBEDDED,
+    show_default=True,
+    show_envvar=True,
+    is_eager=True,  # as above
+    expose_value=False,
+    callback=_keep_queue,
+    metavar="URL",
+    help="Where messages wait: sqs://REGION, the URL of a server that speaks SQS, or a file in --data.",
+)
+"""The option `--queue`, for commands that use `DataFolder.open_queue`."""

@@ -30,7 +30,7 @@ def open_store(address: str) -> Store:
     if parts.scheme == "dynamodb":
         from partita.store.remote import RemoteStore  # noqa: PLC0415 - as above
 
-        return RemoteStore(region=parts.netloc or None, profile=_profile(address))
+        return RemoteStore(region=parts.netloc or None, profile=profile_of(address))
     if "://" in address:
         hint = "Write dynamodb://REGION, a URL that begins with http, or the path of a file."
         raise OperationError(f"{address!r} is no address of a store.", hint=hint)
@@ -39,7 +39,12 @@ def open_store(address: str) -> Store:
     return EmbeddedStore(address)
 
 
-def _profile(address: str) -> str | None:
+def profile_of(address: str) -> str | None:
+    """The profile that an address names after its region.
+
+    Raises:
+        OperationError: it says more than that.
+    """
     options = parse_qs(urlsplit(address).query)
     if options.keys() - {"profile"} or urlsplit(address).path.strip("/"):
         raise OperationError(f"{address!r} has more than a region and a profile.")

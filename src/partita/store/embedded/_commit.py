@@ -20,23 +20,35 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import apsw
 
 from partita.errors import PartitaError, StoreClosed, StoreUnavailable
-from partita.store._requests import Request
-from partita.store.embedded._access import Writer
-from partita.store.embedded._catalog import Catalog
 from partita.store.embedded._file import translated
 
 if TYPE_CHECKING:  # only who writes asynchronously loads them
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
-Handler: TypeAlias = Callable[[Writer, Any], Any]
+Handler: TypeAlias = Callable[[Any, Any], Any]
+"""Answers a request with the writer, inside a transaction."""
 
 MAX_BATCH: Final = 256
+
+
+class Writer(Protocol):
+    """Who writes: a connection, and what is known of the file besides."""
+
+    connection: apsw.Connection
+
+    def refresh(self) -> None:
+        """A transaction begins: learn what other processes changed."""
+        ...
+
+    def forget(self) -> None:
+        """The transaction was rolled back: drop what was learnt in it."""
+        ...
 
 
 class Ticket:
@@ -44,7 +56,7 @@ class Ticket:
 
     __slots__ = ("_woken", "answer", "done", "error", "future", "request")
 
-    def __init__(self, request: Request[Any], future: asyncio.Future[Any] | None = None) -> None:
+    def __init__(self, request: Any, future: asyncio.Future[Any] | None = None) -> None:
         self.request = request
         self.future = future
         self.done = False
@@ -92,7 +104,7 @@ class GroupCommit:
         *,
         path: str,
         between_processes: AbstractContextManager[None],
-        publish: Callable[[Catalog], None],
+        publish: Callable[[], None],
     ) -> None:
         self._pen = threading.RLock()
         self.commits = 0
@@ -107,7 +119,7 @@ class GroupCommit:
         self._thread: ThreadPoolExecutor | None = None
         self._starting = threading.Lock()
 
-    def run(self, request: Request[Any]) -> Any:
+    def run(self, request: Any) -> Any:
         """Write, and return when it is committed."""
         ticket = Ticket(request)
         self._queue.append(ticket)
@@ -161,7 +173,7 @@ class GroupCommit:
             if leader is not None:
                 leader.wake()
 
-    async def run_async(self, request: Request[Any]) -> Any:
+    async def run_async(self, request: Any) -> Any:
         """The same for a task; all writes of one turn of the loop share a thread and a commit."""
         from asyncio import get_running_loop  # noqa: PLC0415 - loaded by whoever awaits this
 
@@ -260,7 +272,7 @@ class GroupCommit:
             raise
         else:
             self.commits += 1
-            self._publish(self._writer.catalog)
+            self._publish()
         for ticket, (answer, refusal) in zip(tickets, outcomes, strict=True):
             ticket.finish(answer, refusal)
         return True

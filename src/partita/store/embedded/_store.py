@@ -118,7 +118,7 @@ class EmbeddedStore:
                 self._process_lock.close()
             raise
         self._commit = GroupCommit(
-            self._writer, WRITES, path=self.path, between_processes=between_processes, publish=self._publish
+            self._writer, WRITES, path=self.path, between_processes=between_processes, publish=self._publish_draft
         )
 
     def _open_writer(self, clock: Clock) -> None:
@@ -138,6 +138,9 @@ class EmbeddedStore:
         connection = _file.connect(self.path, durable=self._durable)
         self._connections.add(connection)
         return connection
+
+    def _publish_draft(self) -> None:
+        self._publish(self._writer.catalog)
 
     def _publish(self, catalog: Catalog) -> None:
         self._catalog = catalog

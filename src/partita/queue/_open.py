@@ -1,0 +1,31 @@
+"""Opening a queue by its address, as `--queue` takes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from partita.errors import OperationError
+from partita.queue._interface import Policy, Queue
+
+
+def open_queue(address: str | Path, name: str, policy: Policy | None = None) -> Queue:
+    """The queue of a name at an address.
+
+    | address | queue |
+    | --- | --- |
+    | `sqs://ap-southeast-2` | SQS in an AWS region: the FIFO queue `NAME.fifo`, with dead letters in `NAME-dead.fifo` |
+    | `sqs://` | in the region that the environment or profile names |
+    | `sqs://eu-west-1?profile=work` | with the credentials of a profile |
+    | `http://127.0.0.1:4566`, `https://…` | a server that speaks SQS's protocol |
+    | anything else | the folder of embedded queues, with a file for each |
+
+    Raises:
+        OperationError: the address cannot be used. StoreError: the file cannot be opened.
+    """
+    policy = policy or Policy()
+    if "://" in str(address):
+        hint = "Write sqs://REGION, a URL that begins with http, or the path of a folder."
+        raise OperationError(f"{str(address)!r} is no address of a queue.", hint=hint)
+    from partita.queue.embedded import EmbeddedQueue  # noqa: PLC0415 - as above
+
+    return EmbeddedQueue(Path(address) / f"queue-{name}.db", name, policy=policy)

@@ -1,0 +1,118 @@
+"""The file of a queue: its tables, and how it is opened.
+
+| table | holds |
+| --- | --- |
+| `queue` | one row: the last sequence, and when it was given |
+| `messages` | what waits or is in flight; `visible_at` is when a message in flight may be handed out again |
+| `groups` | each group that has messages: its first one, and until when it is held back |
+| `sent` | deduplication ids of the last five minutes, with what was answered |
+| `dead` | dead letters, and the sequence that they had |
+
+Times are whole microseconds, so that no two messages of a queue were sent at the same.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from partita._clock import Clock
+from partita.errors import StoreDamaged, StoreError, StoreNewer
+from partita.store.embedded import _file as store_file
+
+APPLICATION_ID: Final = 0x50415251  # "PARQ"
+FORMAT_VERSION: Final = 1
+MICROSECONDS: Final = 1_000_000
+
+_SCHEMA: Final = f"""
+    CREATE TABLE queue (sequence INTEGER NOT NULL, sent_at INTEGER NOT NULL);
+    INSERT INTO queue VALUES (0, 0);
+    CREATE TABLE messages (
+        sequence INTEGER PRIMARY KEY,
+        group_name TEXT NOT NULL,
+        body TEXT NOT NULL,
+        sent_at INTEGER NOT NULL,
+        receives INTEGER NOT NULL DEFAULT 0,
+        visible_at INTEGER
+    );
+    CREATE INDEX messages_of_group ON messages (group_name, sequence);
+    CREATE INDEX messages_in_flight ON messages (group_name, visible_at) WHERE visible_at IS NOT NULL;
+    CREATE TABLE groups (
+        name TEXT NOT NULL PRIMARY KEY,
+        first INTEGER NOT NULL,
+        held_until INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID;
+    CREATE INDEX groups_by_first ON groups (first);
+    CREATE TABLE sent (
+        deduplication_id TEXT NOT NULL PRIMARY KEY,
+        sequence INTEGER NOT NULL,
+        sent_at INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX sent_by_time ON sent (sent_at);
+    CREATE TABLE dead (
+        sequence INTEGER PRIMARY KEY,
+        group_name TEXT NOT NULL,
+        body TEXT NOT NULL,
+        sent_at INTEGER NOT NULL,
+        receives INTEGER NOT NULL
+    );
+    PRAGMA application_id = {APPLICATION_ID};
+    PRAGMA user_version = {FORMAT_VERSION};
+"""
+
+
+class Access:
+    """A connection to the file, and the time."""
+
+    def __init__(self, connection: apsw.Connection, clock: Clock, max_receives: int) -> None:
+        self.connection = connection
+        self.max_receives = max_receives
+        self._clock = clock
+
+    def now(self) -> int:
+        """The time in microseconds."""
+        return int(self._clock() * MICROSECONDS)
+
+    def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Run a statement with its values, and give its rows."""
+        return list(self.connection.execute(statement, values))
+
+    def refresh(self) -> None:
+        """Nothing is known of the file that another process could change."""
+
+    def forget(self) -> None:
+        """Nothing was learnt."""
+
+
+def open_file(path: Path, *, durable: bool) -> apsw.Connection:
+    """A connection to the queue at the path, which is made where there is none.
+
+    Raises:
+        StoreError: there is something else, or it cannot be opened.
+    """
+    if not path.parent.is_dir():
+        raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
+    connection = store_file.connect(str(path), durable=durable)
+    try:
+        _create_or_check(connection, path)
+        connection.pragma("journal_mode", "wal")
+    except BaseException:
+        store_file.close_untouched(connection)
+        raise
+    return connection
+
+
+def _create_or_check(connection: apsw.Connection, path: Path) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:
+        version, application = connection.pragma("user_version"), connection.pragma("application_id")
+        is_new = (version, application) == (0, 0) and not connection.pragma("schema_version")
+        if is_new:
+            connection.execute(_SCHEMA)
+    connection.execute("COMMIT")
+    if not is_new and application != APPLICATION_ID:
+        raise StoreDamaged(f"The file {path} is not a queue of Partita's.", hint="Choose another folder.")
+    if version > FORMAT_VERSION:
+        raise StoreNewer(f"The queue {path} has format {version}; this version knows {FORMAT_VERSION}.")

@@ -1,0 +1,155 @@
+"""The embedded queue: SQS's FIFO semantics over one SQLite file."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from math import ceil
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+from partita._clock import Clock, system_clock
+from partita.errors import StoreClosed
+from partita.queue import _interface as requests
+from partita.queue._interface import Message, Policy, Receive, Request
+from partita.queue.embedded import _reads, _writes
+from partita.queue.embedded._file import Access, open_file
+from partita.store.embedded import _file as store_file
+from partita.store.embedded._commit import GroupCommit, Handler
+from partita.store.embedded._lock import ProcessLock
+
+R = TypeVar("R")
+
+READS: Final[Mapping[type, Handler]] = {
+    requests.Create: _reads.find,
+    requests.Measure: _reads.measure,
+    requests.ReadDead: _reads.read_dead,
+    _reads.IsReady: _reads.is_ready,
+}
+
+WRITES: Final[Mapping[type, Handler]] = {
+    requests.Send: _writes.send,
+    requests.Receive: _writes.receive,
+    requests.Acknowledge: _writes.acknowledge,
+    requests.Postpone: _writes.postpone,
+    requests.Redrive: _writes.redrive,
+    requests.Discard: _writes.discard,
+}
+
+LOOK_SECONDS: Final = 0.02
+"""How often whoever waits looks for messages: other processes send, too, and looking takes microseconds."""
+
+
+class EmbeddedQueue:
+    """A queue in one SQLite file, shared by any number of processes.
+
+    `durable=False` is for tests: faster, but a power loss may lose or damage the file. `sleep` waits in place of
+    real time.
+
+    Raises:
+        StoreError: the file cannot be opened; it is left as it was.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        name: str,
+        *,
+        policy: Policy | None = None,
+        clock: Clock = system_clock,
+        durable: bool = True,
+        sleep: Callable[[float], None] | None = None,
+    ) -> None:
+        self.name = name
+        self.path = str(path)
+        self._sleep = sleep
+        self._closed = False
+        self._reading = threading.Lock()
+        max_receives = (policy or Policy()).max_receives
+        with store_file.translating(self.path):
+            self._lock = ProcessLock(Path(path))
+            try:
+                with self._lock:
+                    self._writer = Access(open_file(Path(path), durable=durable), clock, max_receives)
+                self._reader = Access(store_file.connect(self.path, durable=durable), clock, max_receives)
+            except BaseException:
+                self._lock.close()
+                raise
+        self._commit = GroupCommit(
+            self._writer, WRITES, path=self.path, between_processes=self._lock, publish=lambda: None
+        )
+
+    def __repr__(self) -> str:
+        return f"EmbeddedQueue({self.path!r})"
+
+    def execute(self, request: Request[R]) -> R:
+        """Answer the request; what it changed is durable when this returns.
+
+        Raises:
+            RequestError: it was refused and changed nothing. StoreError: the queue is in trouble.
+        """
+        if isinstance(request, Receive):
+            return self._receive(request)  # type: ignore[return-value]
+        if type(request) in READS:
+            return self._read(request)  # type: ignore[no-any-return]
+        return self._commit.run(request)  # type: ignore[no-any-return]
+
+    async def execute_async(self, request: Request[R]) -> R:
+        """The same for a task: reads are answered at once, changes are committed by another thread."""
+        if isinstance(request, Receive):
+            return await self._receive_async(request)  # type: ignore[return-value]
+        if type(request) in READS:
+            return self._read(request)  # type: ignore[no-any-return]
+        return await self._commit.run_async(request)  # type: ignore[no-any-return]
+
+    def _receive(self, request: Receive) -> tuple[Message, ...]:
+        for pause in self._looks(request):
+            if pause:
+                (self._sleep or time.sleep)(pause)
+            elif messages := self._commit.run(request):
+                return messages  # type: ignore[no-any-return]
+        return ()
+
+    async def _receive_async(self, request: Receive) -> tuple[Message, ...]:
+        for pause in self._looks(request):
+            if pause:
+                await asyncio.sleep(pause) if self._sleep is None else self._sleep(pause)
+            elif messages := await self._commit.run_async(request):
+                return messages  # type: ignore[no-any-return]
+        return ()
+
+    def _looks(self, request: Receive) -> Iterator[float]:
+        """Pauses until the wait is over; 0 in between where there is something to take, if nobody is faster."""
+        for look in range(ceil(request.wait / LOOK_SECONDS) + 1):
+            if look:
+                yield LOOK_SECONDS
+            if self._read(_reads.IsReady()):
+                yield 0.0
+
+    def _read(self, request: Request[Any]) -> Any:
+        with self._reading, store_file.translating(self.path):
+            if self._closed:
+                raise StoreClosed(f"The queue {self.path} was closed.")
+            return READS[type(request)](self._reader, request)
+
+    def close(self) -> None:
+        """Finish what is being committed, refuse the rest, and release the file. Closing twice does nothing."""
+        with self._reading:
+            if self._closed:
+                return
+            self._closed = True
+            self._reader.connection.close()
+        self._commit.close()
+        self._writer.connection.close()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

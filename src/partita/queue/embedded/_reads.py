@@ -1,0 +1,44 @@
+"""What is read from a queue without changing it."""
+
+from __future__ import annotations
+
+from partita.queue._interface import Create, DeadLetter, Measure, ReadDead, Request, Stats
+from partita.queue.embedded._file import MICROSECONDS, Access
+
+
+class IsReady(Request[bool], frozen=True):
+    """Whether there is a message to take."""
+
+
+def is_ready(access: Access, request: IsReady) -> bool:  # noqa: ARG001 - it says all by its type
+    """Look for a group that is not held back."""
+    return bool(access.rows("SELECT 1 FROM groups WHERE held_until <= ? LIMIT 1", access.now()))
+
+
+def find(access: Access, request: Create) -> None:
+    """The file was made when it was opened."""
+
+
+def measure(access: Access, request: Measure) -> Stats:  # noqa: ARG001 - it says all by its type
+    """Count the messages."""
+    now = access.now()
+    [(count, in_flight, oldest)] = access.rows(
+        "SELECT count(*), (SELECT count(*) FROM messages WHERE visible_at IS NOT NULL AND visible_at > ?),"
+        " (SELECT sent_at FROM messages ORDER BY sequence LIMIT 1) FROM messages",
+        now,
+    )
+    [(dead,)] = access.rows("SELECT count(*) FROM dead")
+    age = None if oldest is None else max(now - oldest, 0) / MICROSECONDS
+    return Stats(count - in_flight, in_flight, dead, age)
+
+
+def read_dead(access: Access, request: ReadDead) -> tuple[DeadLetter, ...]:
+    """The oldest dead letters."""
+    rows = access.rows(
+        "SELECT sequence, body, group_name, sent_at, receives FROM dead ORDER BY sequence LIMIT ?",
+        max(request.limit, 0),
+    )
+    return tuple(
+        DeadLetter(str(sequence), body, group, sent_at / MICROSECONDS, receives)
+        for sequence, body, group, sent_at, receives in rows
+    )

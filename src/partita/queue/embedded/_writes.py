@@ -1,0 +1,181 @@
+"""What changes a queue. Each runs inside a transaction that others may share.
+
+A group is held back while any of its messages is in flight:
+
+    message   waits ── Receive ──▶ in flight ── Acknowledge ──▶ gone
+                ▲                      │ its time is over, or Postpone(0)
+                └──────────────────────┘ handed out too often: dead, and back by Redrive
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from partita.errors import ValidationFailed
+from partita.queue._interface import (
+    DEDUPLICATION_SECONDS,
+    MAX_BODY_BYTES,
+    MAX_HIDDEN_SECONDS,
+    Accepted,
+    Acknowledge,
+    Discard,
+    Message,
+    Postpone,
+    Receive,
+    Redrive,
+    Send,
+)
+from partita.queue.embedded._file import MICROSECONDS, Access
+
+_FORGOTTEN_AT_ONCE: Final = 3
+"""More than one, so that forgetting keeps up with sending."""
+
+
+def send(writer: Access, request: Send) -> Accepted:
+    """Put a message at the end of its group, unless it was sent in the last five minutes."""
+    _check_sendable(request)
+    now = writer.now()
+    _forget_sent(writer, now)
+    known = writer.rows("SELECT sequence, sent_at FROM sent WHERE deduplication_id = ?", request.deduplication_id)
+    sequence, sent_at = known[0] if known else _append(writer, request.group, request.body, now)
+    if not known:
+        writer.rows("INSERT INTO sent VALUES (?, ?, ?)", request.deduplication_id, sequence, sent_at)
+    return Accepted(str(sequence), sequence, sent_at / MICROSECONDS)
+
+
+def _check_sendable(request: Send) -> None:
+    if not request.group or not request.deduplication_id:
+        raise ValidationFailed("A message needs a group and a deduplication id.")
+    if not request.body or len(request.body.encode()) > MAX_BODY_BYTES:
+        raise ValidationFailed(f"The body of a message has 1 to {MAX_BODY_BYTES} bytes.")
+
+
+def _append(writer: Access, group: str, body: str, now: int) -> tuple[int, int]:
+    statement = "UPDATE queue SET sequence = sequence + 1, sent_at = max(sent_at + 1, ?) RETURNING sequence, sent_at"
+    [(sequence, sent_at)] = writer.rows(statement, now)
+    writer.rows(
+        "INSERT INTO messages (sequence, group_name, body, sent_at) VALUES (?, ?, ?, ?)", sequence, group, body, sent_at
+    )
+    writer.rows("INSERT INTO groups (name, first) VALUES (?, ?) ON CONFLICT DO NOTHING", group, sequence)
+    return sequence, sent_at
+
+
+def _forget_sent(writer: Access, now: int) -> None:
+    oldest = now - int(DEDUPLICATION_SECONDS * MICROSECONDS)
+    old = "SELECT deduplication_id FROM sent WHERE sent_at <= ? ORDER BY sent_at LIMIT ?"
+    writer.rows(f"DELETE FROM sent WHERE deduplication_id IN ({old})", oldest, _FORGOTTEN_AT_ONCE)
+
+
+def receive(writer: Access, request: Receive) -> tuple[Message, ...]:
+    """Take the first messages of the groups that are not held back, oldest group first."""
+    now = writer.now()
+    hidden_until = now + _microseconds(request.visibility)
+    taken: list[Message] = []
+    free = writer.rows(
+        "SELECT name FROM groups WHERE held_until <= ? ORDER BY first LIMIT ?", now, max(request.limit, 0)
+    )
+    for (group,) in free:
+        if len(taken) < request.limit:
+            taken += _take(writer, group, request.limit - len(taken), hidden_until)
+    return tuple(taken)
+
+
+def _take(writer: Access, group: str, limit: int, hidden_until: int) -> Iterator[Message]:
+    _bury(writer, group)
+    first = "SELECT sequence FROM messages WHERE group_name = ? ORDER BY sequence LIMIT ?"
+    taken = writer.rows(
+        f"UPDATE messages SET receives = receives + 1, visible_at = ? WHERE sequence IN ({first})"
+        " RETURNING sequence, body, sent_at, receives",
+        hidden_until,
+        group,
+        limit,
+    )
+    _settle(writer, group)
+    for sequence, body, sent_at, receives in sorted(taken):
+        receipt = f"{sequence}.{receives}"
+        yield Message(str(sequence), receipt, body, group, sequence, sent_at / MICROSECONDS, receives)
+
+
+def _bury(writer: Access, group: str) -> None:
+    """Make dead letters of those messages of a group that were handed out too often already."""
+    spent = "group_name = ? AND visible_at IS NOT NULL AND receives >= ?"
+    writer.rows(
+        f"INSERT INTO dead SELECT sequence, group_name, body, sent_at, receives FROM messages WHERE {spent}",
+        group,
+        writer.max_receives,
+    )
+    writer.rows(f"DELETE FROM messages WHERE {spent}", group, writer.max_receives)
+
+
+def _settle(writer: Access, group: str) -> None:
+    """Write down what a group's messages say of it: which is the first, and until when it is held back."""
+    [(first,)] = writer.rows("SELECT min(sequence) FROM messages WHERE group_name = ?", group)
+    if first is None:
+        writer.rows("DELETE FROM groups WHERE name = ?", group)
+        return
+    [(held_until,)] = writer.rows(
+        "SELECT max(visible_at) FROM messages WHERE group_name = ? AND visible_at IS NOT NULL", group
+    )
+    writer.rows("UPDATE groups SET first = ?, held_until = ? WHERE name = ?", first, held_until or 0, group)
+
+
+def acknowledge(writer: Access, request: Acknowledge) -> tuple[str, ...]:
+    """Delete the messages; gives the receipts that were too late."""
+    return _with_receipts(
+        writer, request.receipts, "DELETE FROM messages WHERE sequence = ? AND receives = ? RETURNING group_name"
+    )
+
+
+def postpone(writer: Access, request: Postpone) -> tuple[str, ...]:
+    """Change when messages may be handed out again; gives the receipts that were too late."""
+    statement = "UPDATE messages SET visible_at = ?3 WHERE sequence = ?1 AND receives = ?2 RETURNING group_name"
+    return _with_receipts(writer, request.receipts, statement, writer.now() + _microseconds(request.seconds))
+
+
+def _with_receipts(writer: Access, receipts: tuple[str, ...], statement: str, *values: int) -> tuple[str, ...]:
+    late = []
+    touched: dict[str, None] = {}
+    for receipt in receipts:
+        rows = writer.rows(statement, *_parts(receipt), *values)
+        if rows:
+            touched[rows[0][0]] = None
+        else:
+            late.append(receipt)
+    for group in touched:
+        _settle(writer, group)
+    return tuple(late)
+
+
+def _parts(receipt: str) -> tuple[int, int]:
+    try:
+        sequence, receives = map(int, receipt.split("."))
+    except ValueError as error:
+        raise ValidationFailed(f"{receipt!r} is no receipt of this queue.") from error
+    return sequence, receives
+
+
+def _microseconds(seconds: float) -> int:
+    if not 0 <= seconds <= MAX_HIDDEN_SECONDS:
+        raise ValidationFailed(f"Messages can be hidden for 0 to {MAX_HIDDEN_SECONDS:.0f} seconds, not {seconds}.")
+    return int(seconds * MICROSECONDS)
+
+
+def redrive(writer: Access, request: Redrive) -> int:
+    """Send dead letters once more, oldest first."""
+    letters = _taken_dead(writer, request.ids)
+    for _, group, body in letters:
+        _append(writer, group, body, writer.now())
+    return len(letters)
+
+
+def discard(writer: Access, request: Discard) -> int:
+    """Throw dead letters away."""
+    return len(_taken_dead(writer, request.ids))
+
+
+def _taken_dead(writer: Access, ids: tuple[str, ...] | None) -> list[tuple[Any, ...]]:
+    if ids is None:
+        return sorted(writer.rows("DELETE FROM dead RETURNING sequence, group_name, body"))
+    statement = "DELETE FROM dead WHERE sequence = ? RETURNING sequence, group_name, body"
+    return sorted(row for each in ids for row in writer.rows(statement, each))
