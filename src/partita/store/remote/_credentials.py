@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
@@ -21,6 +21,10 @@ class Credentials(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"Credentials(access_key={self.access_key!r})"
+
+
+ANYONE: Final = Credentials("local", "local")
+"""Signs for a server on this machine where there are no credentials."""
 
 
 class CredentialSource(Protocol):
@@ -104,6 +108,15 @@ class ChainCredentials:
 
     def _ask_the_chain(self) -> Any:
         return botocore_session(self._profile, is_local=self._fallback is not None).get_credentials()
+
+
+def source_of(
+    credentials: Credentials | CredentialSource | None, profile: str | None, *, is_local: bool
+) -> CredentialSource:
+    """Where credentials come from: those that are given, else the chain; on this machine anyone's will do."""
+    if credentials is None:
+        return ChainCredentials(profile, ANYONE if is_local else None)
+    return FixedCredentials(credentials) if isinstance(credentials, Credentials) else credentials
 
 
 class _Frozen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -13,13 +13,18 @@ from partita.errors import OperationError
 from partita.store.remote._credentials import botocore_session
 from partita.store.remote._sign import Signer
 
-Api: TypeAlias = Literal["DynamoDB_20120810", "DynamoDBStreams_20120810"]
+Api: TypeAlias = Literal["AmazonSQS", "DynamoDB_20120810", "DynamoDBStreams_20120810"]
 ITEMS: Final = "DynamoDB_20120810"
 STREAMS: Final = "DynamoDBStreams_20120810"
+QUEUES: Final = "AmazonSQS"
+TABLES: Final[tuple[Api, ...]] = (ITEMS, STREAMS)
+"""What a store needs."""
 
 LOCAL_HOSTS: Final = frozenset(("127.0.0.1", "::1", "localhost"))
 _USUAL_PORTS: Final = {"http": 80, "https": 443}
 _ANY_REGION: Final = "us-east-1"
+_SERVICES: Final[Mapping[Api, str]] = {ITEMS: "dynamodb", STREAMS: "dynamodbstreams", QUEUES: "sqs"}
+_SIGNED_AS: Final[Mapping[Api, str]] = {ITEMS: "dynamodb", STREAMS: "dynamodb", QUEUES: "sqs"}
 
 
 class Endpoint(Struct, frozen=True):
@@ -37,17 +42,17 @@ def is_local(url: str | None) -> bool:
     return url is not None and urlsplit(url).hostname in LOCAL_HOSTS
 
 
-def endpoints_at(url: str, region: str | None) -> Endpoints:
-    """A server that answers both APIs at one URL.
+def endpoints_at(url: str, region: str | None, apis: Iterable[Api] = TABLES) -> Endpoints:
+    """A server that answers all the APIs at one URL.
 
     Raises:
         OperationError: the URL cannot be used.
     """
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or _ANY_REGION
-    return dict.fromkeys((ITEMS, STREAMS), _endpoint(url, region))
+    return {api: _endpoint(url, region, api) for api in apis}
 
 
-def endpoints_of_region(region: str | None, profile: str | None) -> Endpoints:
+def endpoints_of_region(region: str | None, profile: str | None, apis: Iterable[Api] = TABLES) -> Endpoints:
     """The endpoints that botocore knows: of the region, or as the environment or profile says.
 
     Raises:
@@ -58,10 +63,7 @@ def endpoints_of_region(region: str | None, profile: str | None) -> Endpoints:
     if not region:
         hint = "Give one, as in dynamodb://ap-southeast-2, or set AWS_REGION."
         raise OperationError("No AWS region is known.", hint=hint)
-    return {
-        ITEMS: _endpoint(_regional_url(session, "dynamodb", region), region),
-        STREAMS: _endpoint(_regional_url(session, "dynamodbstreams", region), region),
-    }
+    return {api: _endpoint(_regional_url(session, _SERVICES[api], region), region, api) for api in apis}
 
 
 def _regional_url(session: Any, service: str, region: str) -> str:
@@ -77,7 +79,7 @@ def _regional_url(session: Any, service: str, region: str) -> str:
     return url
 
 
-def _endpoint(url: str, region: str) -> Endpoint:
+def _endpoint(url: str, region: str, api: Api) -> Endpoint:
     parts = urlsplit(url)
     if parts.scheme not in _USUAL_PORTS or not parts.hostname:
         raise OperationError(f"{url!r} is no URL of an endpoint.", hint="Write it as http://127.0.0.1:8000.")
@@ -88,4 +90,4 @@ def _endpoint(url: str, region: str) -> Endpoint:
     if parts.port not in (None, _USUAL_PORTS[parts.scheme]):
         host = f"{host}:{parts.port}"
     path = parts.path or "/"
-    return Endpoint(f"{parts.scheme}://{host}{path}", Signer(region, host, path))
+    return Endpoint(f"{parts.scheme}://{host}{path}", Signer(region, host, path, _SIGNED_AS[api]))

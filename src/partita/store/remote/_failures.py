@@ -1,4 +1,4 @@
-"""What DynamoDB's errors are called here."""
+"""What the errors of DynamoDB and SQS are called here."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from partita.errors import (
     AccessDenied,
     ConditionFailed,
     PartitaError,
+    QueueNotFound,
     Reason,
     RequestError,
     SerializationFailed,
@@ -56,9 +57,14 @@ _ERRORS: Final[dict[str, type[RequestError]]] = {
     "MissingAuthenticationTokenException": AccessDenied,
     "NotAuthorized": AccessDenied,
     "OptInRequired": AccessDenied,
+    "OverLimit": Throttled,
+    "QueueDoesNotExist": QueueNotFound,
+    "QueueDeletedRecently": TableInUse,
+    "QueueNameExists": TableInUse,
     "ReplicatedWriteConflictException": TransactionConflict,
     "RequestExpired": AccessDenied,
     "RequestLimitExceeded": Throttled,
+    "RequestThrottled": Throttled,
     "RequestTimeTooSkewed": AccessDenied,
     "ResourceInUseException": TableInUse,
     "ResourceNotFoundException": TableNotFound,

@@ -1,4 +1,4 @@
-"""Signature Version 4, as far as DynamoDB needs it: one POST with a JSON body, and few headers."""
+"""Signature Version 4, as far as DynamoDB and SQS need it: one POST with a JSON body, and few headers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from partita.store.remote._credentials import Credentials
 
 ALGORITHM: Final = "AWS4-HMAC-SHA256"
 CONTENT_TYPE: Final = "application/x-amz-json-1.0"
-SERVICE: Final = "dynamodb"
 
 
 class Signer:
@@ -20,8 +19,9 @@ class Signer:
     Safe for threads: what is cached is replaced as a whole, never changed.
     """
 
-    def __init__(self, region: str, host: str, path: str = "/") -> None:
+    def __init__(self, region: str, host: str, path: str = "/", service: str = "dynamodb") -> None:
         self._region = region
+        self._service = service
         self._host = host
         self._path = path
         self._key: tuple[tuple[str, str], bytes] = (("", ""), b"")
@@ -42,7 +42,7 @@ class Signer:
             f"POST\n{self._path}\n\ncontent-type:{CONTENT_TYPE}\nhost:{self._host}\nx-amz-date:{stamp}\n{secure}"
             f"x-amz-target:{target}\n\n{names}\n{hashlib.sha256(body).hexdigest()}"
         )
-        scope = f"{stamp[:8]}/{self._region}/{SERVICE}/aws4_request"
+        scope = f"{stamp[:8]}/{self._region}/{self._service}/aws4_request"
         text = f"{ALGORITHM}\n{stamp}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
         signature = hmac.digest(self._signing_key(credentials.secret_key, stamp[:8]), text.encode(), "sha256").hex()
         headers["Authorization"] = (
@@ -61,7 +61,7 @@ class Signer:
         known, key = self._key
         if known != (secret, day):
             key = f"AWS4{secret}".encode()
-            for part in (day, self._region, SERVICE, "aws4_request"):
+            for part in (day, self._region, self._service, "aws4_request"):
                 key = hmac.digest(key, part.encode(), "sha256")
             self._key = ((secret, day), key)
         return key

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 import uuid
 from collections.abc import Callable, Mapping
 from random import Random, SystemRandom
@@ -13,18 +11,17 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 import msgspec
 
 from partita._clock import Clock, system_clock
-from partita.errors import StoreUnavailable
 from partita.store import _requests as rq
 from partita.store.remote import _items, _streams, _tables
 from partita.store.remote._attempts import Attempts
 from partita.store.remote._connections import HttpTransport
-from partita.store.remote._credentials import ChainCredentials, Credentials, CredentialSource, FixedCredentials
+from partita.store.remote._credentials import Credentials, CredentialSource, source_of
+from partita.store.remote._driver import Driver
 from partita.store.remote._endpoints import ITEMS, endpoints_at, endpoints_of_region, is_local
-from partita.store.remote._failures import UNKNOWN
 from partita.store.remote._retry import RetryPolicy
-from partita.store.remote._steps import Pause, Step, Steps
+from partita.store.remote._steps import Steps
 from partita.store.remote._streams import Iterators
-from partita.store.remote._transport import HttpCall, Limits, Transport
+from partita.store.remote._transport import Limits, Transport
 
 R = TypeVar("R")
 
@@ -49,9 +46,6 @@ HANDLERS: Final[Mapping[type, Handler]] = {
     rq.SetTimeToLive: _tables.set_time_to_live,
     rq.SetStream: _tables.set_stream,
 }
-
-ANYONE: Final = Credentials("local", "local")
-"""Signs for a server on this machine where there are no credentials."""
 
 
 def new_token() -> str:
@@ -105,12 +99,9 @@ class RemoteStore:
         endpoints = endpoints_at(endpoint, region) if endpoint else endpoints_of_region(region, profile)
         limits, outside = limits or Limits(), outside or Outside()
         self.endpoint = endpoints[ITEMS].url
-        self._credentials = _source(credentials, profile, fallback=ANYONE if is_local(endpoint) else None)
-        self._transport = transport or HttpTransport(limits)
-        self._sleep = outside.sleep
-        self._attempts = Attempts(
-            endpoints, self._credentials, outside.clock, RetryPolicy(limits.tries, outside.random)
-        )
+        source = source_of(credentials, profile, is_local=is_local(endpoint))
+        self._driver = Driver(transport or HttpTransport(limits), source, outside.sleep)
+        self._attempts = Attempts(endpoints, source, outside.clock, RetryPolicy(limits.tries, outside.random))
         self._handlers = _handlers(outside.tokens, Iterators())
 
     def __repr__(self) -> str:
@@ -122,37 +113,11 @@ class RemoteStore:
         Raises:
             RequestError: it was refused and changed nothing. StoreUnavailable: whether it happened is unknown.
         """
-        steps = self._steps(request)
-        try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = self._take(step)
-                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        except msgspec.MsgspecError as error:
-            raise _unreadable(error) from error
+        return self._driver.run(self._steps(request))
 
     async def execute_async(self, request: rq.Request[R]) -> R:
         """The same, without blocking the event loop."""
-        steps = self._steps(request)
-        try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = await self._take_async(step)
-                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        except msgspec.MsgspecError as error:
-            raise _unreadable(error) from error
+        return await self._driver.run_async(self._steps(request))
 
     def _steps(self, request: rq.Request[R]) -> Steps[R]:
         handler = self._handlers.get(type(request))
@@ -160,23 +125,9 @@ class RemoteStore:
             raise TypeError(f"{type(request).__name__} is no request that the store can answer.")
         return handler(self._attempts, request)
 
-    def _take(self, step: Step) -> Any:
-        if isinstance(step, HttpCall):
-            return self._transport.send(step)
-        if isinstance(step, Pause):
-            return (self._sleep or time.sleep)(step.seconds)
-        return self._credentials.load()
-
-    async def _take_async(self, step: Step) -> Any:
-        if isinstance(step, HttpCall):
-            return await self._transport.send_async(step)
-        if isinstance(step, Pause):
-            return await asyncio.sleep(step.seconds) if self._sleep is None else self._sleep(step.seconds)
-        return await asyncio.to_thread(self._credentials.load)
-
     def close(self) -> None:
         """Close the connections. Closing twice does nothing."""
-        self._transport.close()
+        self._driver.close()
 
     def __enter__(self) -> Self:
         return self
@@ -194,15 +145,3 @@ def _handlers(tokens: Callable[[], str], iterators: Iterators) -> Mapping[type, 
         rq.DescribeStream: lambda attempts, request: _streams.describe_stream(attempts, request, iterators),
         rq.ReadStream: lambda attempts, request: _streams.read_stream(attempts, request, iterators),
     }
-
-
-def _source(
-    credentials: Credentials | CredentialSource | None, profile: str | None, fallback: Credentials | None
-) -> CredentialSource:
-    if credentials is None:
-        return ChainCredentials(profile, fallback)
-    return FixedCredentials(credentials) if isinstance(credentials, Credentials) else credentials
-
-
-def _unreadable(error: msgspec.MsgspecError) -> StoreUnavailable:
-    return StoreUnavailable(f"The store's answer cannot be read: {error}.", hint=UNKNOWN)
