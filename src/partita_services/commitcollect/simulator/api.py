@@ -1,0 +1,196 @@
+"""Strava's own endpoints: OAuth, and version 3 of the API."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from partita_services.commitcollect.simulator.faults import bad_request
+from partita_services.commitcollect.simulator.oauth import SCOPES
+from partita_services.commitcollect.simulator.posting import is_willing
+from partita_services.commitcollect.simulator.strava import SimulatedStrava
+from partita_services.commitcollect.simulator.world import Grant
+
+OAUTH: Final = APIRouter(prefix="/oauth")
+API: Final = APIRouter()
+
+FOREVER: Final = 2**53
+LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+# Without form-action: the athlete's answer leads on to the application, wherever it is.
+PAGE_SECURITY: Final = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+TEMPLATES: Final = Environment(
+    loader=PackageLoader("partita_services.commitcollect.simulator"), autoescape=True, undefined=StrictUndefined
+)
+
+
+def strava_of(request: Request) -> SimulatedStrava:
+    """The simulator that answers."""
+    strava: SimulatedStrava = request.app.state.strava
+    return strava
+
+
+Strava = Annotated[SimulatedStrava, Depends(strava_of)]
+
+
+async def _given(request: Request) -> dict[str, str]:
+    """What a request says in its address and in a form."""
+    form = parse_qsl((await request.body()).decode(errors="replace"))
+    return dict(request.query_params) | dict(form)
+
+
+Given = Annotated[dict[str, str], Depends(_given)]
+
+
+def _bearer(request: Request) -> str:
+    return request.headers.get("Authorization", "").removeprefix("Bearer ")
+
+
+def _grant(request: Request, strava: Strava) -> Grant:
+    return strava.oauth.grant_of(_bearer(request))
+
+
+def _reader(request: Request, strava: Strava) -> Grant:
+    return strava.oauth.reader(_bearer(request))
+
+
+@OAUTH.get("/authorize")
+async def ask(request: Request, strava: Strava, given: Given) -> HTMLResponse:
+    """Ask the athlete for what an application wants."""
+    strava.oauth.check_client(given.get("client_id", ""))
+    page = TEMPLATES.get_template("authorize.html").render(
+        athletes=strava.world.athletes.values(),
+        asked={scope: SCOPES[scope] for scope in _asked_scopes(given)},
+        application=urlsplit(_redirect_uri(request, given)).netloc,
+        query=request.url.query,
+    )
+    return HTMLResponse(page, headers=PAGE_SECURITY)
+
+
+@OAUTH.post("/authorize")
+async def decide(request: Request, strava: Strava) -> RedirectResponse:
+    """The athlete's answer, which leads back to the application."""
+    asked = dict(request.query_params)
+    strava.oauth.check_client(asked.get("client_id", ""))
+    target, form = _redirect_uri(request, asked), parse_qsl((await request.body()).decode())
+    said = dict(form)
+    if said.get("answer") != "authorize":
+        return _back(target, state=asked.get("state", ""), error="access_denied")
+    accepted = [scope for scope in _asked_scopes(asked) if ("scope", scope) in form or scope == "read"]
+    code = strava.oauth.approve(_athlete_id(strava, said), tuple(accepted))
+    strava.save()
+    return _back(target, state=asked.get("state", ""), code=code.code, scope=",".join(accepted))
+
+
+def _asked_scopes(given: dict[str, str]) -> list[str]:
+    scopes = given.get("scope", "read").split(",")
+    if not set(scopes) <= set(SCOPES):
+        raise bad_request("Authorize", "scope")
+    return scopes
+
+
+def _redirect_uri(request: Request, given: dict[str, str]) -> str:
+    """Where the answer goes: to an application beside the simulator, as Strava takes only a registered domain."""
+    target = given.get("redirect_uri", "")
+    if urlsplit(target).hostname not in {*LOOPBACK, request.url.hostname}:
+        raise bad_request("Application", "redirect_uri")
+    return target
+
+
+def _athlete_id(strava: SimulatedStrava, said: dict[str, str]) -> int:
+    chosen = said.get("athlete", "")
+    if not chosen.isdecimal() or int(chosen) not in strava.world.athletes:
+        raise bad_request("Athlete", "id")
+    return int(chosen)
+
+
+def _back(target: str, **said: str) -> RedirectResponse:
+    joint = "&" if urlsplit(target).query else "?"
+    return RedirectResponse(f"{target}{joint}{urlencode(said)}", 303)
+
+
+@OAUTH.post("/token")
+async def give_tokens(strava: Strava, given: Given) -> dict[str, Any]:
+    """Tokens for a code or a refresh token."""
+    strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
+    if given.get("grant_type") == "authorization_code":
+        tokens = strava.oauth.exchange(given.get("code", ""))
+    elif given.get("grant_type") == "refresh_token":
+        tokens = strava.oauth.refresh(given.get("refresh_token", ""))
+    else:
+        raise bad_request("Application", "grant_type")
+    strava.save()
+    return tokens
+
+
+@OAUTH.post("/deauthorize")
+async def deauthorize(request: Request, strava: Strava, given: Given) -> dict[str, str]:
+    """End what an athlete granted, by its access token."""
+    token = given.get("access_token") or _bearer(request)
+    strava.deauthorize(strava.oauth.grant_of(token).athlete_id)
+    strava.save()
+    return {"access_token": token}
+
+
+@API.get("/athlete")
+async def show_athlete(strava: Strava, grant: Annotated[Grant, Depends(_grant)]) -> dict[str, Any]:
+    """The athlete whose token it is."""
+    return strava.world.athletes[grant.athlete_id].shown()
+
+
+@API.get("/athlete/activities")
+async def list_activities(
+    strava: Strava,
+    grant: Annotated[Grant, Depends(_reader)],
+    before: int = FOREVER,
+    after: int | None = None,
+    page: int = 1,
+    per_page: int = 30,
+) -> list[dict[str, Any]]:
+    """The athlete's activities, in pages."""
+    found = strava.activities(grant, before=before, after=after, page=page, per_page=per_page)
+    return [activity.shown() for activity in found]
+
+
+@API.get("/activities/{activity_id}")
+async def show_activity(strava: Strava, grant: Annotated[Grant, Depends(_reader)], activity_id: int) -> dict[str, Any]:
+    """One activity."""
+    return strava.activity(grant, activity_id).shown()
+
+
+@API.post("/push_subscriptions", status_code=201)
+async def subscribe(strava: Strava, given: Given) -> dict[str, int]:
+    """Tell an address of every change, after it agreed."""
+    strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
+    callback, challenge = given.get("callback_url", ""), strava.new_challenge()
+    if not await is_willing(callback, given.get("verify_token", ""), challenge):
+        raise bad_request("PushSubscription", "callback url", "GET to callback URL does not return 200")
+    subscription = strava.subscribe(callback)
+    strava.save()
+    return {"id": subscription.id}
+
+
+@API.get("/push_subscriptions")
+async def list_subscriptions(strava: Strava, given: Given) -> list[dict[str, Any]]:
+    """The address that is told, if there is one."""
+    strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
+    subscription = strava.world.subscription
+    if subscription is None:
+        return []
+    return [{"id": subscription.id, "resource_state": 2, "callback_url": subscription.callback_url}]
+
+
+@API.delete("/push_subscriptions/{subscription_id}", status_code=204, response_class=Response)
+async def unsubscribe(strava: Strava, given: Given, subscription_id: int) -> None:
+    """Tell the address no more."""
+    strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
+    strava.unsubscribe(subscription_id)
+    strava.save()

@@ -1,0 +1,91 @@
+"""The simulator as an app: mounted beside CommitCollect by `partita serve`, or on a port of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
+
+from partita.http._pages import Pages
+from partita_services.commitcollect.simulator.api import API, OAUTH
+from partita_services.commitcollect.simulator.control import CONTROL
+from partita_services.commitcollect.simulator.faults import StravaFault, exhausted
+from partita_services.commitcollect.simulator.strava import SimulatedStrava
+
+PAGES: Final = Path(__file__).parent / "pages"
+Next: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+
+def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAPI:
+    """The app.
+
+    Args:
+        strava: what it speaks for.
+        delivers: brings events to the webhook by itself; otherwise `strava.courier.deliver()` does, when it is called.
+    """
+    app = FastAPI(title="Strava simulator", openapi_url=None)
+    app.state.strava = strava
+    app.add_exception_handler(StravaFault, _fault)
+    app.include_router(OAUTH)
+    app.include_router(CONTROL)
+    app.mount("/api/v3", _api(strava))
+
+    @app.get("/activities/{activity_id}")
+    async def activity_page(activity_id: int) -> RedirectResponse:
+        return RedirectResponse(f"../#activity-{activity_id}", 303)
+
+    app.mount("/", Pages(PAGES))
+    if delivers:
+        app.middleware("http")(_Round(strava).begin)
+    return app
+
+
+def _api(strava: SimulatedStrava) -> FastAPI:
+    api = FastAPI(openapi_url=None)
+    api.state.strava = strava
+    api.add_exception_handler(StravaFault, _fault)
+    api.include_router(API)
+
+    @api.middleware("http")
+    async def within_limits(request: Request, call_next: Next) -> Response:
+        is_allowed = strava.limits.take(reads=request.method == "GET")
+        response = await call_next(request) if is_allowed else _answer(exhausted())
+        response.headers.update(strava.limits.headers())
+        return response
+
+    return api
+
+
+async def _fault(request: Request, error: Exception) -> Response:  # noqa: ARG001 - Starlette's signature
+    assert isinstance(error, StravaFault)  # noqa: S101 - registered for these only
+    return _answer(error)
+
+
+def _answer(fault: StravaFault) -> Response:
+    return JSONResponse(fault.shown(), fault.status)
+
+
+class _Round:
+    """Delivers what is due. A mounted app is not told when the server starts, so any request sets it going."""
+
+    def __init__(self, strava: SimulatedStrava) -> None:
+        self._strava = strava
+        self._running: asyncio.Task[None] | None = None
+
+    async def begin(self, request: Request, call_next: Next) -> Response:
+        """Answer, and then deliver what that gave rise to."""
+        response = await call_next(request)
+        if self._strava.courier.next_due is not None and (self._running is None or self._running.done()):
+            self._running = asyncio.create_task(self._deliver())
+        return response
+
+    async def _deliver(self) -> None:
+        courier = self._strava.courier
+        while (due := courier.next_due) is not None:
+            await asyncio.sleep(max(0.0, min(due - self._strava.clock(), 1.0)))
+            if await courier.deliver():
+                self._strava.save()

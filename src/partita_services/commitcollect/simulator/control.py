@@ -1,0 +1,160 @@
+"""What a person does at the simulator: athletes train, edit, hide, delete and revoke; and the network misbehaves."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import msgspec
+from fastapi import APIRouter, Depends, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from partita_services.commitcollect.simulator.api import Strava
+from partita_services.commitcollect.simulator.courier import Chaos
+from partita_services.commitcollect.simulator.faults import bad_request, not_found
+from partita_services.commitcollect.simulator.strava import SimulatedStrava
+from partita_services.commitcollect.simulator.training import SPORTS
+from partita_services.commitcollect.simulator.world import Athlete
+
+SHOWN: Final = 40
+JSON: Final = "application/json"
+
+
+def _only_json(request: Request) -> None:
+    """A page of another site cannot send JSON here without asking first, and nobody answers that."""
+    if request.method != "GET" and request.headers.get("Content-Type", "").partition(";")[0] != JSON:
+        raise bad_request("Control", "Content-Type")
+
+
+CONTROL: Final = APIRouter(prefix="/control", dependencies=[Depends(_only_json)])
+
+
+class ActivityEdit(BaseModel):
+    """What is said of an activity; what is left out stays, or is made up."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str | None = Field(default=None, min_length=1, max_length=200)
+    sport_type: Literal["Run", "TrailRun", "Ride", "Hike", "Swim", "Walk"] | None = None
+    distance: float | None = Field(default=None, ge=0)
+    moving_time: int | None = Field(default=None, ge=0)
+    total_elevation_gain: float | None = Field(default=None, ge=0)
+    manual: bool | None = None
+    flagged: bool | None = None
+    visibility: Literal["everyone", "followers_only", "only_me"] | None = None
+
+    def said(self) -> dict[str, Any]:
+        """The fields that were given."""
+        return self.model_dump(exclude_none=True)
+
+
+class ChaosEdit(BaseModel):
+    """What goes wrong on the way."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    duplicates: int = Field(ge=0, le=5)
+    spread: float = Field(ge=0, le=60)
+    failures: float = Field(ge=0, le=1)
+
+
+@CONTROL.get("")
+async def show_everything(strava: Strava) -> dict[str, Any]:
+    """All that the page shows."""
+    return {
+        "athletes": [_shown(strava, athlete) for athlete in strava.world.athletes.values()],
+        "sports": list(SPORTS),
+        "subscription": msgspec.to_builtins(strava.world.subscription),
+        "limits": strava.limits.headers(),
+        "chaos": msgspec.to_builtins(strava.courier.chaos),
+        "underway": len(strava.world.underway),
+        "outcomes": msgspec.to_builtins(list(reversed(strava.courier.outcomes))),
+    }
+
+
+def _shown(strava: SimulatedStrava, athlete: Athlete) -> dict[str, Any]:
+    grant = strava.world.grants.get(athlete.id)
+    own = [one for one in strava.world.activities.values() if one.athlete_id == athlete.id]
+    own.sort(key=lambda one: (one.started_at, one.id), reverse=True)
+    return {
+        **athlete.shown(),
+        "granted": None if grant is None else {"scopes": grant.scopes, "expires_at": grant.expires_at},
+        "activities": [activity.shown() for activity in own[:SHOWN]],
+    }
+
+
+@CONTROL.post("/athletes/{athlete_id}/activities", status_code=201)
+async def train(strava: Strava, athlete_id: int, edit: ActivityEdit) -> dict[str, Any]:
+    """A workout that ended just now."""
+    _check(strava, athlete_id)
+    activity = strava.train(athlete_id, **edit.said())
+    strava.save()
+    return activity.shown()
+
+
+@CONTROL.post("/athletes/{athlete_id}/weeks", status_code=201)
+async def train_a_week(strava: Strava, athlete_id: int) -> list[dict[str, Any]]:
+    """Some workouts in the last seven days."""
+    _check(strava, athlete_id)
+    activities = strava.train_a_week(athlete_id)
+    strava.save()
+    return [activity.shown() for activity in activities]
+
+
+@CONTROL.post("/athletes/{athlete_id}/deauthorize", status_code=204, response_class=Response)
+async def deauthorize(strava: Strava, athlete_id: int) -> None:
+    """The athlete takes back what was granted."""
+    strava.deauthorize(athlete_id)
+    strava.save()
+
+
+@CONTROL.post("/athletes/{athlete_id}/expire", status_code=204, response_class=Response)
+async def expire(strava: Strava, athlete_id: int) -> None:
+    """The athlete's access token ends now, and has to be refreshed."""
+    if athlete_id not in strava.world.grants:
+        raise not_found("Athlete")
+    strava.oauth.expire(athlete_id)
+    strava.save()
+
+
+@CONTROL.patch("/activities/{activity_id}")
+async def change(strava: Strava, activity_id: int, edit: ActivityEdit) -> dict[str, Any]:
+    """Edit an activity, flag it, or say who sees it."""
+    activity = strava.change(activity_id, **edit.said())
+    strava.save()
+    return activity.shown()
+
+
+@CONTROL.delete("/activities/{activity_id}", status_code=204, response_class=Response)
+async def delete(strava: Strava, activity_id: int) -> None:
+    """Delete an activity."""
+    strava.delete(activity_id)
+    strava.save()
+
+
+@CONTROL.post("/events/resend")
+async def resend(strava: Strava) -> dict[str, int]:
+    """Send the newest events once more."""
+    number = strava.tell_again(SHOWN)
+    strava.save()
+    return {"events": number}
+
+
+@CONTROL.put("/chaos")
+async def misbehave(strava: Strava, edit: ChaosEdit) -> dict[str, Any]:
+    """Say what goes wrong on the way from now on."""
+    strava.courier.chaos = Chaos(**edit.model_dump())
+    return edit.model_dump()
+
+
+@CONTROL.post("/limits/{what}", status_code=204, response_class=Response)
+async def limit(strava: Strava, what: Literal["exhaust", "reset"]) -> None:
+    """Use up this quarter of an hour, or count anew."""
+    if what == "exhaust":
+        strava.limits.exhaust()
+    else:
+        strava.limits.reset()
+
+
+def _check(strava: SimulatedStrava, athlete_id: int) -> None:
+    if athlete_id not in strava.world.athletes:
+        raise not_found("Athlete")

@@ -1,0 +1,162 @@
+"""What the simulator knows: athletes, their activities, what they granted, and who wants to hear of it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+UTC_OFFSET: Final = 36_000
+"""All athletes live in Brisbane, which has no daylight saving time."""
+TIME_ZONE: Final = "(GMT+10:00) Australia/Brisbane"
+
+EVERYONE: Final = "everyone"
+ONLY_ME: Final = "only_me"
+
+
+class Application(Struct, frozen=True):
+    """The program that is registered with Strava."""
+
+    client_id: str
+    client_secret: str
+
+
+class Athlete(Struct, frozen=True):
+    """A person with an account at Strava."""
+
+    id: int
+    username: str
+    firstname: str
+    lastname: str
+
+    def shown(self) -> dict[str, Any]:
+        """The athlete as Strava's API shows it."""
+        return {**msgspec.structs.asdict(self), "resource_state": 2, "city": "Brisbane", "country": "Australia"}
+
+
+class Activity(Struct, frozen=True):
+    """A workout, under the names of Strava's API."""
+
+    id: int
+    athlete_id: int
+    name: str
+    sport_type: str
+    started_at: int
+    distance: float
+    """In metres."""
+    moving_time: int
+    """In seconds."""
+    elapsed_time: int
+    total_elevation_gain: float
+    """In metres."""
+    manual: bool = False
+    flagged: bool = False
+    visibility: str = EVERYONE
+
+    @property
+    def private(self) -> bool:
+        """Whether only the athlete sees it."""
+        return self.visibility == ONLY_ME
+
+    def shown(self) -> dict[str, Any]:
+        """The activity as Strava's API shows it."""
+        speed = round(self.distance / self.moving_time, 3) if self.moving_time else 0.0
+        known = msgspec.structs.asdict(self)
+        del known["athlete_id"], known["started_at"]
+        return {
+            **known,
+            "resource_state": 2,
+            "athlete": {"id": self.athlete_id, "resource_state": 1},
+            "type": self.sport_type,
+            "start_date": _instant(self.started_at),
+            # Strava writes the local time with the same letter, although it is not UTC.
+            "start_date_local": _instant(self.started_at + UTC_OFFSET),
+            "timezone": TIME_ZONE,
+            "utc_offset": float(UTC_OFFSET),
+            "private": self.private,
+            "average_speed": speed,
+        }
+
+
+class Code(Struct, frozen=True):
+    """What an athlete's approval gives, to be exchanged once."""
+
+    code: str
+    athlete_id: int
+    scopes: tuple[str, ...]
+    expires_at: float
+
+
+class Grant(Struct, frozen=True):
+    """What an athlete allows the application, with the tokens that are valid now."""
+
+    athlete_id: int
+    scopes: tuple[str, ...]
+    access_token: str
+    refresh_token: str
+    expires_at: int
+
+
+class Subscription(Struct, frozen=True):
+    """Where the application wants to hear of changes."""
+
+    id: int
+    callback_url: str
+    created_at: int
+
+
+class Event(Struct, frozen=True):
+    """What a webhook is told, under Strava's names. It is not signed and has no id."""
+
+    object_type: str
+    object_id: int
+    aspect_type: str
+    updates: dict[str, str]
+    owner_id: int
+    subscription_id: int
+    event_time: int
+
+
+class Delivery(Struct, frozen=True):
+    """An event on its way."""
+
+    event: Event
+    due: float
+    attempt: int = 1
+
+
+class World(Struct):
+    """The state of the simulator. It changes in place, and is saved after each change."""
+
+    athletes: dict[int, Athlete] = {}
+    activities: dict[int, Activity] = {}
+    codes: dict[str, Code] = {}
+    grants: dict[int, Grant] = {}
+    """By athlete."""
+    subscription: Subscription | None = None
+    underway: list[Delivery] = []
+    told: list[Event] = []
+    """The events so far, so that they can be sent again; only the newest are kept."""
+    last_id: int = 15_000_000_000
+
+
+def load(file: Path) -> World | None:
+    """The world that was saved, or None."""
+    return msgspec.json.decode(file.read_bytes(), type=World) if file.exists() else None
+
+
+def save(world: World, file: Path) -> None:
+    """Write the world, whole or not at all, for its owner alone."""
+    handle, unfinished = tempfile.mkstemp(dir=file.parent)
+    with os.fdopen(handle, "wb") as written:
+        written.write(msgspec.json.encode(world))
+    Path(unfinished).replace(file)
+
+
+def _instant(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

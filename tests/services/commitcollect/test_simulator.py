@@ -1,0 +1,289 @@
+"""The Strava simulator speaks Strava's endpoints: OAuth, activities, limits, subscriptions, and what a person does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.services.commitcollect.simulated import ALEX, CREDENTIALS, answered, asking, serving_simulator, simulated
+
+from partita.testing import FakeClock
+from partita_services.commitcollect.simulator.app import build_simulator
+from partita_services.commitcollect.simulator.strava import SimulatedStrava
+
+pytestmark = pytest.mark.req("C08")
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def strava(fake_clock: FakeClock) -> SimulatedStrava:
+    return simulated(fake_clock)
+
+
+@pytest.fixture
+async def client(strava: SimulatedStrava) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(build_simulator(strava, delivers=False))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+async def granted(client: httpx.AsyncClient, scope: str = "read,activity:read") -> dict[str, Any]:
+    """The tokens that an application gets when Alex allows all that it asks for."""
+    form = {"athlete": ALEX, "answer": "authorize", "scope": scope.split(",")}
+    code = answered(await client.post("/oauth/authorize", params=asking(scope), data=form))["code"]
+    exchanged = await client.post(
+        "/oauth/token", data={**CREDENTIALS, "grant_type": "authorization_code", "code": code}
+    )
+    tokens: dict[str, Any] = exchanged.json()
+    client.headers["Authorization"] = f"Bearer {tokens['access_token']}"
+    return tokens
+
+
+async def refreshed(client: httpx.AsyncClient, token: str) -> httpx.Response:
+    form = {**CREDENTIALS, "grant_type": "refresh_token", "refresh_token": token}
+    return await client.post("/oauth/token", data=form)
+
+
+def fault(response: httpx.Response) -> tuple[int, str, str, str]:
+    (error,) = response.json()["errors"]
+    return response.status_code, error["resource"], error["field"], error["code"]
+
+
+async def test_the_athlete_is_asked_for_each_scope(client: httpx.AsyncClient) -> None:
+    page = await client.get("/oauth/authorize", params=asking("read,activity:read_all"))
+    assert page.status_code == 200
+    assert "Alex Runner" in page.text
+    assert 'value="activity:read_all"' in page.text
+    assert "This is not Strava" in page.text
+
+
+async def test_an_approval_says_what_was_accepted(client: httpx.AsyncClient) -> None:
+    form = {"athlete": ALEX, "answer": "authorize"}
+    said = answered(await client.post("/oauth/authorize", params=asking(state="a&b"), data=form))
+    assert (said["scope"], said["state"], len(said["code"])) == ("read", "a&b", 40)
+
+
+async def test_a_refusal_says_so(client: httpx.AsyncClient) -> None:
+    said = answered(await client.post("/oauth/authorize", params=asking(), data={"answer": "cancel"}))
+    assert said == {"state": "s1", "error": "access_denied"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "refused"),
+    [
+        ({"client_id": "1"}, (400, "Application", "client_id", "invalid")),
+        ({"redirect_uri": "http://elsewhere.example/"}, (400, "Application", "redirect_uri", "invalid")),
+        ({"scope": "everything"}, (400, "Authorize", "scope", "invalid")),
+    ],
+)
+async def test_other_applications_are_refused(
+    client: httpx.AsyncClient, wrong: dict[str, str], refused: tuple[int, str, str, str]
+) -> None:
+    assert fault(await client.get("/oauth/authorize", params=asking() | wrong)) == refused
+
+
+async def test_a_code_gives_tokens_and_the_athlete_once(client: httpx.AsyncClient, fake_clock: FakeClock) -> None:
+    form = {"athlete": ALEX, "answer": "authorize"}
+    code = answered(await client.post("/oauth/authorize", params=asking("read"), data=form))["code"]
+    exchange = {**CREDENTIALS, "grant_type": "authorization_code", "code": code}
+    tokens = (await client.post("/oauth/token", data=exchange)).json()
+    assert (tokens["token_type"], tokens["expires_in"], tokens["athlete"]["id"]) == ("Bearer", 21_600, ALEX)
+    assert tokens["expires_at"] == int(fake_clock()) + 21_600
+    again = await client.post("/oauth/token", data=exchange)
+    assert fault(again) == (400, "AuthorizationCode", "code", "invalid")
+
+
+async def test_the_secret_of_the_application_is_checked(client: httpx.AsyncClient) -> None:
+    form = {**CREDENTIALS, "client_secret": "guessed", "grant_type": "refresh_token", "refresh_token": "x"}
+    assert fault(await client.post("/oauth/token", data=form)) == (401, "Application", "client_secret", "invalid")
+
+
+async def test_a_refresh_token_is_good_for_one_use(client: httpx.AsyncClient) -> None:
+    first = await granted(client)
+    second = await refreshed(client, first["refresh_token"])
+    assert second.status_code == 200
+    assert "athlete" not in second.json()
+    assert fault(await refreshed(client, first["refresh_token"])) == (400, "RefreshToken", "refresh_token", "invalid")
+    assert fault(await client.get("/api/v3/athlete"))[0] == 401  # and so ends the access token before
+    client.headers["Authorization"] = f"Bearer {second.json()['access_token']}"
+    assert (await client.get("/api/v3/athlete")).json()["username"] == "alex_runs"
+    assert (await refreshed(client, second.json()["refresh_token"])).status_code == 200
+
+
+async def test_an_access_token_ends_after_six_hours(client: httpx.AsyncClient, fake_clock: FakeClock) -> None:
+    await granted(client)
+    fake_clock.advance(21_599)
+    assert (await client.get("/api/v3/athlete")).status_code == 200
+    fake_clock.advance(1)
+    assert fault(await client.get("/api/v3/athlete")) == (401, "Athlete", "access_token", "invalid")
+
+
+async def test_activities_come_in_pages_newest_first(client: httpx.AsyncClient) -> None:
+    await granted(client)
+    listed = [
+        activity
+        for page in (1, 2, 3, 4)
+        for activity in (await client.get("/api/v3/athlete/activities", params={"page": page, "per_page": 7})).json()
+    ]
+    assert len(listed) == 19  # of 20, one is private
+    assert [one["start_date"] for one in listed] == sorted((one["start_date"] for one in listed), reverse=True)
+    assert {one["athlete"]["id"] for one in listed} == {ALEX}
+
+
+async def test_activities_between_two_instants_come_oldest_first(
+    client: httpx.AsyncClient, strava: SimulatedStrava
+) -> None:
+    await granted(client, "read,activity:read_all")
+    starts = sorted(one.started_at for one in strava.world.activities.values() if one.athlete_id == ALEX)
+    window = {"after": starts[2], "before": starts[6]}
+    listed = (await client.get("/api/v3/athlete/activities", params=window)).json()
+    assert [strava.world.activities[one["id"]].started_at for one in listed] == starts[3:6]
+
+
+async def test_an_activity_has_stravas_fields(client: httpx.AsyncClient, strava: SimulatedStrava) -> None:
+    await granted(client)
+    given: dict[str, Any] = {"name": "Parkrun", "started_at": 1_780_000_000, "distance": 5000.0, "moving_time": 1500}
+    activity = strava.train(ALEX, "Run", elapsed_time=1520, total_elevation_gain=12.0, **given)
+    shown = (await client.get(f"/api/v3/activities/{activity.id}")).json()
+    assert shown == {
+        "id": activity.id,
+        "resource_state": 2,
+        "athlete": {"id": ALEX, "resource_state": 1},
+        "name": "Parkrun",
+        "type": "Run",
+        "sport_type": "Run",
+        "start_date": "2026-05-28T20:26:40Z",
+        "start_date_local": "2026-05-29T06:26:40Z",
+        "timezone": "(GMT+10:00) Australia/Brisbane",
+        "utc_offset": 36000.0,
+        "distance": 5000.0,
+        "moving_time": 1500,
+        "elapsed_time": 1520,
+        "total_elevation_gain": 12.0,
+        "average_speed": 3.333,
+        "manual": False,
+        "flagged": False,
+        "private": False,
+        "visibility": "everyone",
+    }
+
+
+@pytest.mark.parametrize(("scope", "status"), [("read,activity:read", 404), ("read,activity:read_all", 200)])
+async def test_a_private_activity_needs_the_greater_scope(
+    client: httpx.AsyncClient, strava: SimulatedStrava, scope: str, status: int
+) -> None:
+    await granted(client, scope)
+    activity = strava.train(ALEX, visibility="only_me")
+    assert (await client.get(f"/api/v3/activities/{activity.id}")).status_code == status
+
+
+async def test_without_the_scope_no_activity_is_read(client: httpx.AsyncClient) -> None:
+    await granted(client, "read")
+    refused = fault(await client.get("/api/v3/athlete/activities"))
+    assert refused == (401, "AccessToken", "activity:read_permission", "missing")
+
+
+async def test_deauthorizing_ends_the_tokens(client: httpx.AsyncClient) -> None:
+    tokens = await granted(client)
+    ended = await client.post("/oauth/deauthorize", data={"access_token": tokens["access_token"]})
+    assert ended.json() == {"access_token": tokens["access_token"]}
+    assert fault(await client.get("/api/v3/athlete"))[0] == 401
+    assert (await refreshed(client, tokens["refresh_token"])).status_code == 400
+
+
+@pytest.mark.req("C06")
+async def test_the_limits_are_told_counted_and_begin_anew_with_the_quarter_of_an_hour(
+    client: httpx.AsyncClient, strava: SimulatedStrava, fake_clock: FakeClock
+) -> None:
+    await granted(client)
+    first = await client.get("/api/v3/athlete")
+    assert {name: first.headers[name] for name in strava.limits.headers()} == {
+        "X-RateLimit-Limit": "400,4000",
+        "X-RateLimit-Usage": "1,1",
+        "X-ReadRateLimit-Limit": "200,2000",
+        "X-ReadRateLimit-Usage": "1,1",
+    }
+    strava.limits.exhaust()
+    refused = await client.get("/api/v3/athlete")
+    assert fault(refused) == (429, "Application", "overall rate limit", "exceeded")
+    assert refused.headers["X-ReadRateLimit-Usage"] == "201,201"
+    fake_clock.advance(900 - fake_clock() % 900)
+    again = await client.get("/api/v3/athlete")
+    assert (again.status_code, again.headers["X-ReadRateLimit-Usage"]) == (200, "1,202")
+
+
+async def test_a_restart_keeps_the_grant_and_the_activities(fake_clock: FakeClock, tmp_path: Path) -> None:
+    file = tmp_path / "strava.json"
+    transport = httpx.ASGITransport(build_simulator(simulated(fake_clock, file=file), delivers=False))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        await granted(client)
+        json: dict[str, Any] = {"name": "Before the restart"}
+        added = (await client.post(f"/control/athletes/{ALEX}/activities", json=json)).json()
+        headers = client.headers
+    transport = httpx.ASGITransport(build_simulator(simulated(fake_clock, file=file), delivers=False))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:
+        assert (await client.get(f"/api/v3/activities/{added['id']}")).json()["name"] == "Before the restart"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_the_page_gets_all_it_shows(client: httpx.AsyncClient) -> None:
+    await granted(client)
+    shown = (await client.get("/control")).json()
+    assert [(athlete["username"], athlete["granted"] is not None) for athlete in shown["athletes"]] == [
+        ("alex_runs", True),
+        ("robin_rides", False),
+        ("sam_hikes", False),
+    ]
+    assert (shown["subscription"], shown["underway"], shown["outcomes"]) == (None, 0, [])
+    assert shown["chaos"] == {"duplicates": 0, "spread": 0.0, "failures": 0.0}
+
+
+async def test_a_person_adds_edits_hides_and_deletes(client: httpx.AsyncClient, strava: SimulatedStrava) -> None:
+    added = (await client.post(f"/control/athletes/{ALEX}/activities", json={"sport_type": "Swim"})).json()
+    assert added["sport_type"] == "Swim"
+    address = f"/control/activities/{added['id']}"
+    edited = (await client.patch(address, json={"name": "Bay", "flagged": True, "visibility": "only_me"})).json()
+    assert (edited["name"], edited["flagged"], edited["private"]) == ("Bay", True, True)
+    json = {"Content-Type": "application/json"}
+    assert (await client.delete(address, headers=json)).status_code == 204
+    assert added["id"] not in strava.world.activities
+    assert fault(await client.delete(address, headers=json))[0] == 404
+    week = (await client.post(f"/control/athletes/{ALEX}/weeks", json={})).json()
+    assert len({one["start_date"][:10] for one in week}) == 4
+
+
+async def test_a_page_of_another_site_changes_nothing(client: httpx.AsyncClient, strava: SimulatedStrava) -> None:
+    before = len(strava.world.activities)
+    response = await client.post(f"/control/athletes/{ALEX}/weeks", data={"a": "form"})
+    assert fault(response) == (400, "Control", "Content-Type", "invalid")
+    assert len(strava.world.activities) == before
+
+
+async def test_a_person_uses_up_the_limit_and_ends_tokens(client: httpx.AsyncClient) -> None:
+    await granted(client)
+    assert (await client.post("/control/limits/exhaust", json={})).status_code == 204
+    assert (await client.get("/api/v3/athlete")).status_code == 429
+    assert (await client.post("/control/limits/reset", json={})).status_code == 204
+    assert (await client.post(f"/control/athletes/{ALEX}/expire", json={})).status_code == 204
+    assert (await client.get("/api/v3/athlete")).status_code == 401
+
+
+async def test_the_pages_load_nothing_from_outside(client: httpx.AsyncClient) -> None:
+    page = await client.get("/")
+    assert page.status_code == 200
+    assert "Strava simulator" in page.text
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    moved = await client.get("/activities/7")
+    assert (moved.status_code, moved.headers["Location"]) == (303, "../#activity-7")
+
+
+def test_it_runs_on_a_port_of_its_own(fake_clock: FakeClock) -> None:
+    with serving_simulator(simulated(fake_clock)) as address:
+        assert httpx.get(f"{address}/control").json()["sports"][0] == "Run"
