@@ -9,7 +9,8 @@ A package adds a service of its own with one line in its `pyproject.toml`:
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -24,8 +25,10 @@ from partita.operations._operation import Operation, Procedure
 if TYPE_CHECKING:
     import click
     from fastapi import APIRouter
+    from starlette.types import ASGIApp
 
     from partita.change import Consumer, SqliteProjection
+    from partita.queue import Policy, Queue
 
 GROUP: Final = "partita.services"
 
@@ -48,6 +51,19 @@ class Projected(Struct, frozen=True):
     consumer: Consumer
 
 
+class Place(Struct, frozen=True):
+    """Where a service runs: what it may use of the installation besides the store."""
+
+    folder: Path
+    """For files of its own."""
+    secret: Callable[[str], bytes]
+    """Gives the installation's secret for one purpose, which is always the same."""
+    open_queue: Callable[[str, Policy], Queue]
+    """Opens the queue of a name."""
+    url: str | None = None
+    """The address that it is served at; None where it is not served, as in a worker of its own."""
+
+
 class Service(Struct, frozen=True):
     """All that is needed to run a service. Only declarations; nothing is opened or built before it is served."""
 
@@ -66,6 +82,12 @@ class Service(Struct, frozen=True):
     projection: Projection | None = None
     command: Callable[[], click.Group] | None = None
     """Gives commands of its own, which run as `partita <name> …`."""
+    site: Callable[[], APIRouter] | None = None
+    """Gives routes beside its API, such as `/<name>/auth/login`."""
+    resources: Callable[[Place], AbstractContextManager[Any]] | None = None
+    """Opens what its routes and workers share, such as a queue; routes take it with `Resources`."""
+    apps: Callable[[Place], Mapping[str, ASGIApp]] | None = None
+    """Gives whole apps that are served beside it, by their path."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

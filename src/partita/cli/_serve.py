@@ -18,6 +18,7 @@ from partita.cli._extra import needs_serve
 from partita.cli._follow import projecting
 from partita.cli._lake import lake_option
 from partita.cli._listen import listening
+from partita.cli._resources import opening, place_of
 from partita.cli._seed import plant
 from partita.cli._services import services_argument
 from partita.errors import TableNotFound
@@ -76,11 +77,17 @@ def serve(
 
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, with_samples=not no_seed)
-        banner = _banner(services, data, listener, issuer)
+        place = place_of(data, _address(listener))
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
-        with projecting(services, store, data) as projected, filling(lake, services, store):
-            _run(build_app(services, session, verifier, projected=projected), listener, banner)
+        with (
+            opening(services, place) as resources,
+            projecting(services, store, data) as projected,
+            filling(lake, services, store),
+        ):
+            beside = {path: app for service in services if service.apps for path, app in service.apps(place).items()}
+            app = build_app(services, session, verifier, projected=projected, resources=resources, beside=beside)
+            _run(app, listener, _banner(services, data, place.url, issuer))
     click.echo("Stopped.")
 
 
@@ -119,9 +126,12 @@ def _run(app: FastAPI, listener: socket.socket, banner: str) -> None:
     uvicorn.Server(config).run(sockets=[listener])
 
 
-def _banner(services: Sequence[Service], data: DataFolder, listener: socket.socket, issuer: str | None) -> str:
+def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
-    base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _banner(services: Sequence[Service], data: DataFolder, base: str | None, issuer: str | None) -> str:
     place = data.path if data.store == EMBEDDED else data.store
     lines = [f"Partita serves at {base}/ from {place}", ""]
     for service in services:

@@ -1,7 +1,7 @@
 """Building blocks for services that speak HTTP: one app for all of them, identity, problems, paging and ETags."""
 
 from partita.http._app import build_app
-from partita.http._dependencies import CurrentCaller, Db, Now
+from partita.http._dependencies import CurrentCaller, Db, Now, Resources
 from partita.http._etag import IfMatch, IfNoneMatch, etag, precondition, still_right
 from partita.http._idempotent import Once, once_by
 from partita.http._identity import Caller, Identity, Role, Verifier
@@ -24,6 +24,7 @@ __all__ = [
     "Paging",
     "Problem",
     "Refusal",
+    "Resources",
     "Role",
     "Verifier",
     "build_app",

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.responses import JSONResponse, Response
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
 from partita import AsyncSession
 from partita.http._capacity import ConsumedCapacity
@@ -33,6 +34,8 @@ def build_app(
     *,
     max_body_bytes: int = MAX_BODY_BYTES,
     projected: Mapping[str, Projected] | None = None,
+    resources: Mapping[str, Any] | None = None,
+    beside: Mapping[str, ASGIApp] | None = None,
 ) -> FastAPI:
     """The app that serves the services.
 
@@ -42,6 +45,8 @@ def build_app(
         identity: says who is calling.
         max_body_bytes: a larger body is refused.
         projected: the open projections, by the name of their service.
+        resources: what services have opened for their routes, by the name of the service.
+        beside: other apps, by the path that each is served at.
     """
     requests = Requests()
     app = FastAPI(
@@ -57,11 +62,19 @@ def build_app(
     )
     answer_with_problems(app)
     for service in services:
-        service_app = _service_app(service, session, identity)
-        service_app.state.projected = (projected or {}).get(service.name)
-        app.mount(f"/{service.name}/api", service_app)
-        if service.pages is not None:
+        state = {
+            "session": session,
+            "identity": identity,
+            "projected": (projected or {}).get(service.name),
+            "resources": (resources or {}).get(service.name),
+        }
+        app.mount(f"/{service.name}/api", _service_app(service, service.router(), state))
+        if service.site is not None:
+            app.mount(f"/{service.name}", _with_pages(_service_app(service, service.site(), state), service))
+        elif service.pages is not None:
             app.mount(f"/{service.name}", Pages(service.pages))
+    for path, other in (beside or {}).items():
+        app.mount(path, other)
     page = render_landing(services)
 
     @app.get("/healthz")
@@ -89,7 +102,7 @@ class _ServiceApp(FastAPI):
         return self.openapi_schema
 
 
-def _service_app(service: Service, session: AsyncSession, identity: Verifier) -> FastAPI:
+def _service_app(service: Service, router: APIRouter, state: Mapping[str, Any]) -> FastAPI:
     app = _ServiceApp(
         title=service.title,
         summary=service.summary,
@@ -100,8 +113,15 @@ def _service_app(service: Service, session: AsyncSession, identity: Verifier) ->
         responses=describe_problems(401, 413, 422, 500, 503),
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.session = session
-    app.state.identity = identity
+    for name, value in state.items():
+        setattr(app.state, name, value)
     answer_with_problems(app)
-    app.include_router(service.router())
+    app.include_router(router)
     return app
+
+
+def _with_pages(site: FastAPI, service: Service) -> FastAPI:
+    """A service's own routes come first, and its pages have all other paths."""
+    if service.pages is not None:
+        site.mount("/", Pages(service.pages))
+    return site

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, TypeVar
 
-from fastapi import Header, Request, Response
+from fastapi import Depends, Header, Request, Response
 
 from partita import AsyncSession, Procedure
-from partita.http._dependencies import CurrentCaller, Db
+from partita.http._dependencies import Db, current_caller
+from partita.http._identity import Caller
 from partita.recipes._reading import reading
 from partita.recipes.idempotency import Answer, Command, Idempotency, Outcome, Plan, fingerprint
 
@@ -55,10 +56,20 @@ class Once:
         return _response(await self._db.run(self._requests.run(self._command, plan, answer)))
 
 
-def once_by(requests: Idempotency[Any]) -> Callable[..., Awaitable[Once]]:
-    """The dependency of routes whose commands are remembered there, apart for each caller."""
+def once_by(requests: Idempotency[Any], caller: Callable[..., Any] = current_caller) -> Callable[..., Awaitable[Once]]:
+    """The dependency of routes whose commands are remembered there, apart for each caller.
 
-    async def once(request: Request, db: Db, caller: CurrentCaller, idempotency_key: IdempotencyKey = None) -> Once:
+    Args:
+        requests: where commands are remembered.
+        caller: the dependency that gives the `Caller`: by the token of the request unless said otherwise.
+    """
+
+    async def once(
+        request: Request,
+        db: Db,
+        caller: Caller = Depends(caller),  # noqa: B008 - an annotation could not name a variable
+        idempotency_key: IdempotencyKey = None,
+    ) -> Once:
         if idempotency_key is None:
             return Once(requests, db, None)
         payload = fingerprint(request.method, request.url.path, request.url.query, await request.body())

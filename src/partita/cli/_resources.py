@@ -1,0 +1,28 @@
+"""What services open besides the store, as long as a command runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from partita.cli._data import DataFolder
+from partita.queue import open_queue
+from partita.service import Place, Service
+
+
+def place_of(data: DataFolder, url: str | None = None) -> Place:
+    """What services may use of the data folder."""
+    data.create()
+    return Place(data.path, data.secret, lambda name, policy: open_queue(data.path, name, policy), url)
+
+
+@contextmanager
+def opening(services: Sequence[Service], place: Place) -> Iterator[dict[str, Any]]:
+    """What each of the services has opened, by name; closed when the block ends."""
+    with ExitStack() as opened:
+        yield {
+            service.name: opened.enter_context(service.resources(place))
+            for service in services
+            if service.resources is not None
+        }
