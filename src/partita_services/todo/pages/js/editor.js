@@ -9,7 +9,9 @@ export function editor({ categories, save, remove }) {
   const dialog = el("dialog", { className: "editor" });
   dialog.setAttribute("aria-labelledby", "editor-title");
   document.body.append(dialog);
-  dialog.addEventListener("close", () => replace(dialog));
+  dialog.addEventListener("close", () => {
+    if (!dialog.open) replace(dialog); // the event comes late: the next task may be open already
+  });
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
   });
