@@ -95,7 +95,7 @@ class Create(Request[None], frozen=True):
 class Send(Request[Accepted], frozen=True):
     """Put a message at the end of its group.
 
-    The same deduplication id within five minutes is not sent again: the answer is that of the first.
+    The same deduplication id of the same group within five minutes is not sent again: the answer is that of the first.
     """
 
     body: str

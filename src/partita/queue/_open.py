@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from partita.errors import OperationError
 from partita.queue._interface import Policy, Queue
+from partita.store._open import profile_of
 
 
 def open_queue(address: str | Path, name: str, policy: Policy | None = None) -> Queue:
@@ -23,6 +25,15 @@ def open_queue(address: str | Path, name: str, policy: Policy | None = None) -> 
         OperationError: the address cannot be used. StoreError: the file cannot be opened.
     """
     policy = policy or Policy()
+    parts = urlsplit(str(address))
+    if parts.scheme in ("http", "https"):
+        from partita.queue.sqs import SqsQueue  # noqa: PLC0415 - only who asks for it needs the extra `aws`
+
+        return SqsQueue(name, str(address), policy=policy)
+    if parts.scheme == "sqs":
+        from partita.queue.sqs import SqsQueue  # noqa: PLC0415 - as above
+
+        return SqsQueue(name, region=parts.netloc or None, profile=profile_of(str(address)), policy=policy)
     if "://" in str(address):
         hint = "Write sqs://REGION, a URL that begins with http, or the path of a folder."
         raise OperationError(f"{str(address)!r} is no address of a queue.", hint=hint)

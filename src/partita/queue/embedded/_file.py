@@ -46,9 +46,11 @@ _SCHEMA: Final = f"""
     ) WITHOUT ROWID;
     CREATE INDEX groups_by_first ON groups (first);
     CREATE TABLE sent (
-        deduplication_id TEXT NOT NULL PRIMARY KEY,
+        group_name TEXT NOT NULL,
+        deduplication_id TEXT NOT NULL,
         sequence INTEGER NOT NULL,
-        sent_at INTEGER NOT NULL
+        sent_at INTEGER NOT NULL,
+        PRIMARY KEY (group_name, deduplication_id)
     ) WITHOUT ROWID;
     CREATE INDEX sent_by_time ON sent (sent_at);
     CREATE TABLE dead (

@@ -36,11 +36,19 @@ def send(writer: Access, request: Send) -> Accepted:
     """Put a message at the end of its group, unless it was sent in the last five minutes."""
     _check_sendable(request)
     now = writer.now()
-    _forget_sent(writer, now)
-    known = writer.rows("SELECT sequence, sent_at FROM sent WHERE deduplication_id = ?", request.deduplication_id)
-    sequence, sent_at = known[0] if known else _append(writer, request.group, request.body, now)
-    if not known:
-        writer.rows("INSERT INTO sent VALUES (?, ?, ?)", request.deduplication_id, sequence, sent_at)
+    forgotten = now - int(DEDUPLICATION_SECONDS * MICROSECONDS)
+    _forget_sent(writer, forgotten)
+    known = writer.rows(
+        "SELECT sequence, sent_at FROM sent WHERE group_name = ? AND deduplication_id = ? AND sent_at > ?",
+        request.group,
+        request.deduplication_id,
+        forgotten,
+    )
+    if known:
+        [(sequence, sent_at)] = known
+    else:
+        sequence, sent_at = _append(writer, request.group, request.body, now)
+        writer.rows("REPLACE INTO sent VALUES (?, ?, ?, ?)", request.group, request.deduplication_id, sequence, sent_at)
     return Accepted(str(sequence), sequence, sent_at / MICROSECONDS)
 
 
@@ -61,10 +69,9 @@ def _append(writer: Access, group: str, body: str, now: int) -> tuple[int, int]:
     return sequence, sent_at
 
 
-def _forget_sent(writer: Access, now: int) -> None:
-    oldest = now - int(DEDUPLICATION_SECONDS * MICROSECONDS)
-    old = "SELECT deduplication_id FROM sent WHERE sent_at <= ? ORDER BY sent_at LIMIT ?"
-    writer.rows(f"DELETE FROM sent WHERE deduplication_id IN ({old})", oldest, _FORGOTTEN_AT_ONCE)
+def _forget_sent(writer: Access, until: int) -> None:
+    old = "SELECT group_name, deduplication_id FROM sent WHERE sent_at <= ? ORDER BY sent_at LIMIT ?"
+    writer.rows(f"DELETE FROM sent WHERE (group_name, deduplication_id) IN ({old})", until, _FORGOTTEN_AT_ONCE)
 
 
 def receive(writer: Access, request: Receive) -> tuple[Message, ...]:

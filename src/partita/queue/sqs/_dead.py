@@ -1,0 +1,74 @@
+"""The dead letters of a queue on SQS: a queue of their own, which is walked by receiving from it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from partita.queue._interface import DeadLetter, Discard, Message, ReadDead, Receive, Redrive, Send
+from partita.queue.sqs._channel import Channel
+from partita.queue.sqs._messages import BATCH, batched, receive_from, send
+from partita.store.remote._steps import Steps
+
+WALK_SECONDS: Final = 60.0
+"""How long a walk may take; what it has seen is hidden from other walks meanwhile."""
+
+
+def read_dead(channel: Channel, request: ReadDead) -> Steps[tuple[DeadLetter, ...]]:
+    """Look at the dead letters, and leave them where they are."""
+    seen, _ = yield from _walk(channel, _leave, request.limit)
+    return tuple(DeadLetter(each.id, each.body, each.group, each.sent_at, each.receives) for each in seen)
+
+
+def redrive(channel: Channel, request: Redrive) -> Steps[int]:
+    """Send dead letters once more. Should this be cut off and run again, none is sent twice within five minutes."""
+
+    def use(letter: Message) -> Steps[bool]:
+        if _is_wanted(letter, request.ids):
+            yield from send(channel, Send(letter.body, letter.group, f"redrive-{letter.id}"))
+        return _is_wanted(letter, request.ids)
+
+    _, used = yield from _walk(channel, use)
+    return used
+
+
+def discard(channel: Channel, request: Discard) -> Steps[int]:
+    """Throw dead letters away."""
+
+    def use(letter: Message) -> Steps[bool]:
+        yield from ()
+        return _is_wanted(letter, request.ids)
+
+    _, used = yield from _walk(channel, use)
+    return used
+
+
+def _is_wanted(letter: Message, ids: tuple[str, ...] | None) -> bool:
+    return ids is None or letter.id in ids
+
+
+def _leave(letter: Message) -> Steps[bool]:  # noqa: ARG001 - all are left
+    yield from ()
+    return False
+
+
+def _walk(
+    channel: Channel, use: Callable[[Message], Steps[bool]], limit: int = sys.maxsize
+) -> Steps[tuple[list[Message], int]]:
+    """See the dead letters and delete those that are used up; gives what was seen, and how many were used up."""
+    url = yield from channel.url(channel.dead_name)
+    seen: list[Message] = []
+    left: list[str] = []
+    while len(seen) < limit:
+        request = Receive(min(BATCH, limit - len(seen)), visibility=WALK_SECONDS)
+        letters = yield from receive_from(channel, url, request)
+        if not letters:
+            break
+        used_up: list[str] = []
+        for letter in letters:
+            (used_up if (yield from use(letter)) else left).append(letter.receipt)
+        yield from batched(channel, url, "DeleteMessageBatch", used_up)
+        seen += letters
+    yield from batched(channel, url, "ChangeMessageVisibilityBatch", left, VisibilityTimeout=0)
+    return seen, len(seen) - len(left)

@@ -1,0 +1,114 @@
+"""The queue on SQS: procedures without input and output, driven by blocking calls or by `await`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias, TypeVar
+
+from partita.queue import _interface as requests
+from partita.queue._interface import Policy, Request
+from partita.queue.sqs import _channel, _dead, _messages
+from partita.queue.sqs._channel import Channel
+from partita.store.remote import Credentials, Limits, Outside
+from partita.store.remote._attempts import Attempts
+from partita.store.remote._connections import HttpTransport
+from partita.store.remote._credentials import CredentialSource, source_of
+from partita.store.remote._driver import Driver
+from partita.store.remote._endpoints import QUEUES, Api, endpoints_at, endpoints_of_region, is_local
+from partita.store.remote._retry import RetryPolicy
+from partita.store.remote._steps import Steps
+from partita.store.remote._transport import Transport
+
+R = TypeVar("R")
+
+Handler: TypeAlias = Callable[[Channel, Any], Steps[Any]]
+
+HANDLERS: Final[Mapping[type, Handler]] = {
+    requests.Create: _channel.create,
+    requests.Send: _messages.send,
+    requests.Receive: _messages.receive,
+    requests.Acknowledge: _messages.acknowledge,
+    requests.Postpone: _messages.postpone,
+    requests.Measure: _messages.measure,
+    requests.ReadDead: _dead.read_dead,
+    requests.Redrive: _dead.redrive,
+    requests.Discard: _dead.discard,
+}
+
+LIMITS: Final = Limits(read=_messages.MAX_WAIT_SECONDS + 10.0)
+"""An answer may be silent for as long as a receiver waits for messages."""
+
+
+class SqsQueue:
+    """A FIFO queue in an AWS region, or at an endpoint that speaks SQS's protocol.
+
+    Region, endpoint and credentials come from botocore's chain (environment, profiles, SSO, roles, IMDS) unless given.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: str | None = None,
+        *,
+        region: str | None = None,
+        profile: str | None = None,
+        policy: Policy | None = None,
+        credentials: Credentials | CredentialSource | None = None,
+        transport: Transport | None = None,
+        outside: Outside | None = None,
+    ) -> None:
+        """Name a queue; its first request connects.
+
+        Args:
+            name: of the queue, without the ending `.fifo`.
+            endpoint: a URL, for example `http://127.0.0.1:4566`; by default that of the region on AWS.
+            region: for example `ap-southeast-2`.
+            profile: of the AWS configuration files.
+            policy: how the queue is created.
+            credentials: by default what the chain finds.
+            transport: how calls are sent; tests pass their own.
+            outside: time, chance and tokens; tests pass their own.
+
+        Raises:
+            OperationError: neither endpoint nor region is known, or the URL cannot be used.
+        """
+        apis: tuple[Api, ...] = (QUEUES,)
+        endpoints = endpoints_at(endpoint, region, apis) if endpoint else endpoints_of_region(region, profile, apis)
+        outside = outside or Outside()
+        source = source_of(credentials, profile, is_local=is_local(endpoint))
+        attempts = Attempts(endpoints, source, outside.clock, RetryPolicy(LIMITS.tries, outside.random))
+        self.name = name
+        self.endpoint = endpoints[QUEUES].url
+        self._driver = Driver(transport or HttpTransport(LIMITS), source, outside.sleep)
+        self._channel = Channel(attempts, name, (policy or Policy()).max_receives, outside.clock, outside.tokens)
+
+    def __repr__(self) -> str:
+        return f"SqsQueue({self.name!r}, {self.endpoint!r})"
+
+    def execute(self, request: Request[R]) -> R:
+        """Ask SQS; what it changed is durable when this returns.
+
+        Raises:
+            RequestError: it was refused and changed nothing. StoreUnavailable: whether it happened is unknown.
+        """
+        return self._driver.run(self._steps(request))
+
+    async def execute_async(self, request: Request[R]) -> R:
+        """The same, without blocking the event loop."""
+        return await self._driver.run_async(self._steps(request))
+
+    def _steps(self, request: Request[R]) -> Steps[R]:
+        return HANDLERS[type(request)](self._channel, request)
+
+    def close(self) -> None:
+        """Close the connections. Closing twice does nothing."""
+        self._driver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
