@@ -1,0 +1,67 @@
+"""Removing all that a query can reach, what has expired too, 25 at a time; cut off, it can be run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Generic, TypeVar
+
+from msgspec.structs import replace
+
+from partita._entity import Entity
+from partita.operations._batch import BatchWrite, batch_write
+from partita.operations._operation import Context, Operation, Procedure, Steps
+from partita.operations._query import Query
+from partita.operations._writes import Delete
+from partita.store._requests import PageResponse
+
+E = TypeVar("E", bound=Entity)
+
+PAGE: Final = 25
+"""As many as one batch deletes."""
+
+
+def remove_all(query: Query[E], delete: Callable[[Sequence[Delete[E]]], BatchWrite] = batch_write) -> Procedure[int]:
+    """Delete every item of the query's entity in its range, expired ones too; how many there were.
+
+    What is written meanwhile may stay: close the door first. `delete` is the access pattern of one batch.
+    """
+    removed = 0
+    start: dict[str, Any] | None = None
+    while True:
+        found, start = yield from _Stored(query, start, pattern=query.pattern)
+        if found:
+            yield from delete(found)
+            removed += len(found)
+        if start is None:
+            return removed
+
+
+class _Stored(Operation[tuple[list[Delete[E]], dict[str, Any] | None]], Generic[E], frozen=True):
+    """One page of what is stored in a range, expired or not, as deletes; and where the next page begins."""
+
+    query: Query[E]
+    start: dict[str, Any] | None
+
+    def default_name(self) -> str:
+        """The name of the query."""
+        return self.query.name
+
+    def steps(self, context: Context) -> Steps[tuple[list[Delete[E]], dict[str, Any] | None]]:  # noqa: ARG002
+        """One page of keys; consistent, except on a global index, which cannot be."""
+        schema = self.query.schema
+        request = replace(
+            self.query.request(),
+            limit=PAGE,
+            start=self.start,
+            projection=schema.key_projection(schema.primary),
+            consistent=_can_be_consistent(self.query),
+        )
+        response: PageResponse = yield request
+        names = [attribute.name for attribute, _ in schema.primary.attributes]
+        keys = [{name: item[name] for name in names} for item in response.items if schema.owns(item)]
+        return [Delete(schema, key) for key in keys], response.last_key
+
+
+def _can_be_consistent(query: Query[Any]) -> bool:
+    index = query.schema.table.schema.index(query.key.index) if query.key.index else None
+    return index is None or index.local
