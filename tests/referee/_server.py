@@ -1,4 +1,4 @@
-"""Starts the `ministack` emulator on a free loopback port, with DynamoDB alone."""
+"""Starts emulators on free loopback ports: `ministack`, with DynamoDB and SQS alone, and `moto`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,31 @@ def ministack(folder: Path) -> Iterator[str]:
     """
     _check_version(version("ministack"))
     port = _free_port()
-    with (folder / "ministack.log").open("wb") as log:
+    with _running(["ministack"], folder, port, _environment(folder, port)) as url:
+        yield url
+
+
+@contextmanager
+def moto(folder: Path) -> Iterator[str]:
+    """Run another emulator, for a third opinion.
+
+    Raises:
+        RuntimeError: it did not start.
+    """
+    port = _free_port()
+    with _running(["moto.server", "-H", "127.0.0.1", "-p", str(port)], folder, port, dict(os.environ)) as url:
+        yield url
+
+
+@contextmanager
+def _running(module: list[str], folder: Path, port: int, environment: dict[str, str]) -> Iterator[str]:
+    log = folder / f"{module[0]}.log"
+    with log.open("wb") as output:
         server = subprocess.Popen(
-            [sys.executable, "-m", "ministack"],
-            cwd=folder,
-            env=_environment(folder, port),
-            stdout=log,
-            stderr=subprocess.STDOUT,
+            [sys.executable, "-m", *module], cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
         )
     try:
-        _wait_until_it_listens(server, port, folder / "ministack.log")
+        _wait_until_it_listens(server, port, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
@@ -58,7 +73,7 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
     own = {
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),
-        "SERVICES": "dynamodb,dynamodbstreams",
+        "SERVICES": "dynamodb,dynamodbstreams,sqs",
         "TMPDIR": str(folder),
         "S3_DATA_DIR": str(folder / "s3"),
         "STATE_DIR": str(folder / "state"),
@@ -76,4 +91,4 @@ def _wait_until_it_listens(server: subprocess.Popen[bytes], port: int, log: Path
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
         time.sleep(0.05)
-    raise RuntimeError(f"ministack did not start:\n{log.read_text()[-2000:]}")
+    raise RuntimeError(f"{log.stem} did not start:\n{log.read_text()[-2000:]}")

@@ -66,7 +66,6 @@ class DeadLetter(Struct, frozen=True):
     body: str
     group: str
     sent_at: float
-    receives: int
 
 
 class Stats(Struct, frozen=True):

@@ -57,8 +57,7 @@ _SCHEMA: Final = f"""
         sequence INTEGER PRIMARY KEY,
         group_name TEXT NOT NULL,
         body TEXT NOT NULL,
-        sent_at INTEGER NOT NULL,
-        receives INTEGER NOT NULL
+        sent_at INTEGER NOT NULL
     );
     PRAGMA application_id = {APPLICATION_ID};
     PRAGMA user_version = {FORMAT_VERSION};

@@ -35,10 +35,9 @@ def measure(access: Access, request: Measure) -> Stats:  # noqa: ARG001 - it say
 def read_dead(access: Access, request: ReadDead) -> tuple[DeadLetter, ...]:
     """The oldest dead letters."""
     rows = access.rows(
-        "SELECT sequence, body, group_name, sent_at, receives FROM dead ORDER BY sequence LIMIT ?",
+        "SELECT sequence, body, group_name, sent_at FROM dead ORDER BY sequence LIMIT ?",
         max(request.limit, 0),
     )
     return tuple(
-        DeadLetter(str(sequence), body, group, sent_at / MICROSECONDS, receives)
-        for sequence, body, group, sent_at, receives in rows
+        DeadLetter(str(sequence), body, group, sent_at / MICROSECONDS) for sequence, body, group, sent_at in rows
     )

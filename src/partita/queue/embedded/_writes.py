@@ -108,7 +108,7 @@ def _bury(writer: Access, group: str) -> None:
     """Make dead letters of those messages of a group that were handed out too often already."""
     spent = "group_name = ? AND visible_at IS NOT NULL AND receives >= ?"
     writer.rows(
-        f"INSERT INTO dead SELECT sequence, group_name, body, sent_at, receives FROM messages WHERE {spent}",
+        f"INSERT INTO dead SELECT sequence, group_name, body, sent_at FROM messages WHERE {spent}",
         group,
         writer.max_receives,
     )

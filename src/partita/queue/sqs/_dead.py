@@ -18,7 +18,7 @@ WALK_SECONDS: Final = 60.0
 def read_dead(channel: Channel, request: ReadDead) -> Steps[tuple[DeadLetter, ...]]:
     """Look at the dead letters, and leave them where they are."""
     seen, _ = yield from _walk(channel, _leave, request.limit)
-    return tuple(DeadLetter(each.id, each.body, each.group, each.sent_at, each.receives) for each in seen)
+    return tuple(DeadLetter(each.id, each.body, each.group, each.sent_at) for each in seen)
 
 
 def redrive(channel: Channel, request: Redrive) -> Steps[int]:
