@@ -61,7 +61,7 @@ def explain(operation: Operation[Any], session: Session | None = None, *, item_b
         request=parameters,
         predicted=Budget() if request is None else forecast(request, tables_of(operation), item_bytes),
         assumed_item_bytes=item_bytes,
-        budget=operation.pattern.budget if operation.pattern is not None else None,
+        budget=operation.budget,
         consumed=consumed,
         requests_sent=sent,
     )

@@ -13,6 +13,7 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args, get_or
 from msgspec import Struct
 from pydantic import BaseModel
 
+from partita._access import Access, Via, Writes, access, sends_of
 from partita._bound import BoundKey, Key, kinds_of
 from partita._conditions import RangeKind, key_condition
 from partita._cost import Budget
@@ -26,6 +27,7 @@ from partita.operations._collect import Collect, slots_of
 from partita.operations._get import Get
 from partita.operations._operation import Operation, named
 from partita.operations._query import Query
+from partita.store._requests import GetItem, QueryTable
 
 P = ParamSpec("P")
 E = TypeVar("E", bound=Entity)
@@ -49,6 +51,8 @@ class Pattern(Struct, frozen=True):
     signature: inspect.Signature
     view: type[BaseModel] | None = None
     function: Callable[..., Operation[Any]] | None = None
+    sends: tuple[Access, ...] | None = None
+    """The requests that a role must be allowed to run it; None where nothing tells."""
 
     @property
     def index(self) -> str | None:
@@ -137,7 +141,8 @@ def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[
             values = parameters.ordered(args, kwargs)
             return Get(schema, render(values), values, pattern=declared)
 
-        declared = _register(function, make, "get", schema, key, budget)
+        sends = access(key, schema.table, GetItem)
+        declared = _register(function, make, "get", schema, key, budget, sends=sends)
         return make
 
     return declare
@@ -185,7 +190,8 @@ def query(
                 pattern=declared,
             )
 
-        declared = _register(function, make, "query", schema, bound, budget, view)
+        sends = access(bound, schema.table, QueryTable)
+        declared = _register(function, make, "query", schema, bound, budget, view=view, sends=sends)
         return make
 
     return declare
@@ -222,18 +228,27 @@ def collect(
             condition = KeyCondition(((name, keys[0].hash.render([values[n] for n in keys[0].hash.fields])),))
             return Collect(result, slots, schema.table, condition, index, limit, pattern=declared)
 
-        declared = _register(function, make, "collect", schema, keys[0], budget)
+        sends = access(keys[0], schema.table, QueryTable)
+        declared = _register(function, make, "collect", schema, keys[0], budget, sends=sends)
         return make
 
     return declare
 
 
-def pattern(*, budget: Budget | None = None) -> Callable[[Callable[P, O]], Callable[P, O]]:
+def pattern(
+    *, budget: Budget | None = None, via: Via | None = None, writes: Writes | None = None
+) -> Callable[[Callable[P, O]], Callable[P, O]]:
     """Name an operation that a function builds, such as a write or a transaction, and give it a budget.
 
     @pattern(budget=Wcu(5))
     def create_task(task: Task) -> Put[Task]:
         return insert(task)
+
+    Which requests it sends follows from what the function says it returns. Where that does not tell, as with a
+    transaction or a query, name the declared patterns that it is made of (`via`), or what it sends for each entity:
+
+    @pattern(budget=Wcu(4), writes={User: (PutItem,), Claimed: (PutItem, DeleteItem)})
+    def save_user(plan: Plan[User]) -> Transaction: ...
     """
 
     def declare(function: Callable[P, O]) -> Callable[P, O]:
@@ -241,7 +256,9 @@ def pattern(*, budget: Budget | None = None) -> Callable[[Callable[P, O]], Calla
         def make(*args: P.args, **kwargs: P.kwargs) -> O:
             return named(function(*args, **kwargs), declared)
 
-        declared = _register(function, make, _kind_of(function, budget), _entity_in(function), None, budget)
+        schema = _entity_in(function)
+        sends = sends_of(function, schema, via, writes)
+        declared = _register(function, make, _kind_of(function, budget), schema, None, budget, sends=sends)
         return make
 
     return declare
@@ -254,6 +271,8 @@ def _register(
     schema: EntitySchema[Any],
     key: BoundKey | None,
     budget: Budget | None,
+    *,
+    sends: tuple[Access, ...] | None,
     view: type[BaseModel] | None = None,
 ) -> Pattern:
     declared = Pattern(
@@ -267,6 +286,7 @@ def _register(
         signature=inspect.signature(function),
         view=view,
         function=make,
+        sends=sends,
     )
     schema.table.add_pattern(declared)
     make.pattern = declared  # type: ignore[attr-defined]

@@ -122,7 +122,7 @@ class Pipeline(Struct, frozen=True):
 
     def _record(self, operation: Operation[Any], sent: Sent) -> bool:
         read, write = consumed(sent)
-        budget = operation.pattern.budget if operation.pattern is not None else None
+        budget = operation.budget
         over = budget is not None and not budget.covers(read, write)
         requests = tuple([type(request).__name__ for request, _ in sent])
         self.meter.record(Consumption(operation.name, requests, read, write, over))
@@ -139,8 +139,7 @@ def _checked(yielded: object) -> Operation[Any]:
 def over_budget(operation: Operation[Any], sent: Sent) -> BudgetExceeded:
     """The error for an operation that consumed more than its access pattern declares."""
     read, write = consumed(sent)
-    budget = operation.pattern.budget if operation.pattern is not None else None
-    message = f"{operation.name} consumed {read:g} RCU and {write:g} WCU; its budget is {budget}."
+    message = f"{operation.name} consumed {read:g} RCU and {write:g} WCU; its budget is {operation.budget}."
     return BudgetExceeded(message, hint="Mend the access pattern, or declare what it truly costs.")
 
 

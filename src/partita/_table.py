@@ -12,6 +12,7 @@ from partita.errors import ModelError
 from partita.store._schema import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
 
 if TYPE_CHECKING:
+    from partita._access import Declared
     from partita._entity import EntitySchema
     from partita._patterns import Pattern
 
@@ -51,7 +52,7 @@ class LocalIndex(Struct, frozen=True):
 
 
 class Table:
-    """A declared table: keys, indexes, TTL attribute and stream, with the entities and patterns on it."""
+    """A declared table: keys, indexes, TTL attribute and stream, with the entities, patterns and recipes on it."""
 
     def __init__(
         self,
@@ -75,6 +76,7 @@ class Table:
         )
         self.entities: list[EntitySchema[Any]] = []
         self.patterns: dict[str, Pattern] = {}
+        self.recipes: dict[str, Declared] = {}
         _check_attributes(self)
         (registry or REGISTRY).add(self)
 
@@ -113,6 +115,10 @@ class Table:
         if pattern.name in self.patterns:
             raise ModelError(f"{self!r} has two access patterns named {pattern.name!r}.", owner=self)
         self.patterns[pattern.name] = pattern
+
+    def add_recipe(self, operation: Declared) -> None:
+        """Register what a recipe sends by itself, under the name that it is metered under."""
+        self.recipes[operation.name] = operation
 
 
 class Registry:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from partita.queue import Policy, Queue
 
 GROUP: Final = "partita.services"
+
+Role: TypeAlias = Literal["request", "worker", "nobody"]
+"""Who uses a pattern: who answers requests, who works in the background, or nobody in this service."""
 
 Seed: TypeAlias = Callable[[float], Sequence[Operation[Any] | Procedure[Any]]]
 """Gives the steps that write sample data, for the time that it is. A step that meets its own item is done already."""
@@ -88,6 +91,14 @@ class Service(Struct, frozen=True):
     """Opens what its routes and workers share, such as a queue; routes take it with `Resources`."""
     apps: Callable[[Place], Mapping[str, ASGIApp]] | None = None
     """Gives whole apps that are served beside it, by their path."""
+    roles: Mapping[Role, Sequence[Callable[..., Operation[Any]] | str]] = {}
+    """What each role uses: functions of declared patterns, and names of what recipes send by themselves.
+
+    What is listed belongs to the roles that list it, and everything else to the request path."""
+    caller: tuple[str, ...] = ()
+    """The fields that hold the identifier of who is calling. A partition key that has one is the caller's own."""
+    queues: tuple[str, ...] = ()
+    """The queues that its request path sends to and its workers receive from."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

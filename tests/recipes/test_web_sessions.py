@@ -318,8 +318,8 @@ class TestCost:
             ("LoginSession.resolve", 1, 0),
             ("LoginSession.resolve", 1, 2),
             ("LoginSession.resolve", 1, 0),
-            ("LoginSession.insert+LoginSession.delete", 0, 6),
-            ("LoginSession.delete", 0, 2),
+            ("LoginSession.rotate", 0, 6),
+            ("LoginSession.end", 0, 2),
         ]
 
     def test_ending_all_reads_keys_and_deletes_in_batches(self, db: Session) -> None:

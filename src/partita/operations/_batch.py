@@ -33,6 +33,8 @@ MAX_TRIES = 8
 class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
     """Read many items by key; the results align with the gets."""
 
+    sends = (BatchGetItem,)
+
     gets: tuple[Get[E], ...]
 
     def steps(self, context: Context) -> Steps[tuple[E | None, ...]]:
@@ -64,6 +66,8 @@ class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
 
 class BatchWrite(Operation[None], frozen=True):
     """Write and delete many items, each by itself, in any order."""
+
+    sends = (BatchWriteItem,)
 
     writes: tuple[Put[Any] | Delete[Any], ...]
 

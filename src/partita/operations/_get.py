@@ -17,6 +17,8 @@ E = TypeVar("E", bound=Entity)
 class Get(Operation[E | None], frozen=True):
     """Read one item; None where there is none or it has expired. It also names the item for a write."""
 
+    sends = (GetItem,)
+
     schema: EntitySchema[E]
     key: Item
     values: tuple[Any, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from partita._clock import Clock, system_clock
 from partita.operations._cursor import CursorSigner
 
 if TYPE_CHECKING:
+    from partita._cost import Budget
     from partita._patterns import Pattern
     from partita.store._requests import Request
 
@@ -48,6 +49,9 @@ class Operation(Struct, Generic[R_co], frozen=True, kw_only=True):
     In a procedure, `result = yield from operation` runs it.
     """
 
+    sends: ClassVar[tuple[type[Any], ...]] = ()
+    """The kinds of request for single items; none where that depends on the value, as in a transaction."""
+
     pattern: Pattern | None = None
 
     def __iter__(self) -> Generator[Operation[Any], Any, R_co]:
@@ -58,9 +62,18 @@ class Operation(Struct, Generic[R_co], frozen=True, kw_only=True):
         """What the operation is metered under: its access pattern, or else its kind."""
         return self.pattern.name if self.pattern is not None else self.default_name()
 
+    @property
+    def budget(self) -> Budget | None:
+        """What it may consume: what its access pattern declares, or else what follows from its parts."""
+        return self.pattern.budget if self.pattern is not None else self.default_budget()
+
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
         return type(self).__name__
+
+    def default_budget(self) -> Budget | None:
+        """The budget where no access pattern was declared."""
+        return None
 
     def steps(self, context: Context) -> Steps[R_co]:
         """Send requests, read the answers, return the result."""

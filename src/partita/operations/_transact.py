@@ -7,11 +7,12 @@ from typing import Any, Protocol, TypeVar, overload
 
 from msgspec.structs import replace
 
+from partita._cost import Budget
 from partita._entity import Entity
 from partita.errors import ConditionFailed, OperationError, TransactionCancelled
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Steps
-from partita.store._requests import TransactAction, TransactGetItems, TransactGetResponse, TransactWriteItems
+from partita.store._requests import GetItem, TransactAction, TransactGetItems, TransactGetResponse, TransactWriteItems
 
 A = TypeVar("A", bound=Entity)
 B = TypeVar("B", bound=Entity)
@@ -48,6 +49,10 @@ class Transaction(Operation[None], frozen=True):
         names = dict.fromkeys(action.name for action in self.actions if isinstance(action, Operation))
         return "+".join(names) or "Transaction"
 
+    def default_budget(self) -> Budget | None:
+        """Twice what its parts may consume, where each says so: in a transaction, a write costs no more than that."""
+        return in_transaction(self.actions)
+
     def request(self, context: Context) -> TransactWriteItems:
         """The request that is sent.
 
@@ -73,6 +78,8 @@ class Transaction(Operation[None], frozen=True):
 class TransactGet(Operation[tuple[Any, ...]], frozen=True):
     """Several items as they were at one instant."""
 
+    sends = (GetItem,)
+
     gets: tuple[Get[Any], ...]
 
     def request(self) -> TransactGetItems:
@@ -83,6 +90,17 @@ class TransactGet(Operation[tuple[Any, ...]], frozen=True):
         """Send the request; the results align with the gets."""
         response: TransactGetResponse = yield self.request()
         return tuple(get.result(item, context) for get, item in zip(self.gets, response.items, strict=True))
+
+
+def in_transaction(actions: Sequence[object]) -> Budget | None:
+    """What actions may consume as parts of a transaction; None unless all of them have a budget."""
+    total = Budget()
+    for action in actions:
+        budget: Budget | None = getattr(action, "budget", None)
+        if budget is None:
+            return None
+        total += budget + budget
+    return total
 
 
 def transact(*actions: Action, token: str | None = None) -> Transaction:

@@ -35,6 +35,8 @@ MAX_REWRITES = 5
 class Put(Operation[E], Generic[E], frozen=True):
     """Write a whole entity; the result is what was stored, with its new version."""
 
+    sends = (PutItem,)
+
     schema: EntitySchema[E]
     entity: E
     expected: int | None = None
@@ -87,6 +89,8 @@ class Put(Operation[E], Generic[E], frozen=True):
 class Delete(Operation[E | None], Generic[E], frozen=True):
     """Delete an item; the result is what was deleted, or None."""
 
+    sends = (DeleteItem,)
+
     schema: EntitySchema[E]
     key: Item
     expected: int | None = None
@@ -129,6 +133,8 @@ class Update(Operation[E], Generic[E], frozen=True):
     the changes and, if an entity was given, its other fields, that is one request. Where it does not, the item is
     read first and written under the condition that what was read still holds.
     """
+
+    sends = (UpdateItem,)
 
     schema: EntitySchema[E]
     key: Item

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from partita._entity import EntitySchema
 from partita._fields import f
-from partita.errors import AlreadyExists, ConditionFailed, OperationError, TransactionCancelled
+from partita.errors import AlreadyExists, ConditionFailed, OperationError
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Procedure, Steps
 from partita.operations._transact import Action, Transaction
@@ -40,18 +40,9 @@ class VersionPlan(Plan[R]):
         """The same plan with another result, such as the answer to whoever asked for it."""
         return VersionPlan(result, *self.actions, write=self._write)
 
-    def run(self) -> Procedure[R]:
-        """Write it.
-
-        Raises:
-            ConditionFailed: another writer was first, or a unique value is taken; nothing was written.
-        """
-        if self.actions:
-            try:
-                yield from self._write(self)
-            except TransactionCancelled as cancelled:
-                raise cancelled.cause or cancelled from cancelled
-        return self.result
+    def transaction(self) -> Transaction:
+        """All of its actions, as the history's own pattern for writes makes them."""
+        return self._write(self)
 
 
 class Planning(Operation[VersionPlan[V]], Generic[V], frozen=True):

@@ -23,14 +23,17 @@ from uuid import UUID
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from partita._access import writes_to
 from partita._bound import kinds_of
 from partita._entity import Entity, EntitySchema, schema_of
 from partita._meter import Meter
 from partita.errors import AlreadyExists, LimitExceeded, ModelError, OperationError, PartitaError
 from partita.operations._operation import Context, Operation, Procedure, Steps
 from partita.operations._writes import insert
+from partita.recipes._declaring import declare
 from partita.recipes._naming import snake
 from partita.recipes._records import check_complete, check_expires
+from partita.store._requests import PutItem
 
 A = TypeVar("A", bound="AuditRecord")
 
@@ -108,6 +111,7 @@ class AuditTrail(Generic[A]):
         if missing := {"occurred_at", "request_id", "sequence"} - set(self._schema.primary.fields):
             message = f"{self._schema.name}: records would overwrite each other without {', '.join(sorted(missing))}."
             raise ModelError(message, owner=record, hint="Put them into the sort key, in this order.")
+        declare(self._schema, "append", "An event is written down.", writes_to(self._schema, PutItem))
 
     def append(self, event: AuditEvent, *, user_id: str, trace: Trace) -> Procedure[A | None]:
         """Write an event down; None where that failed. It never raises, and `dropped` counts what was lost."""

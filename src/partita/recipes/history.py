@@ -28,6 +28,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from msgspec.structs import replace
 
+from partita._access import writes_to
 from partita._conditions import span_range
 from partita._entity import EntitySchema
 from partita._fields import Change
@@ -38,10 +39,12 @@ from partita.operations._get import Get
 from partita.operations._index_keys import check_changes
 from partita.operations._query import First, Query
 from partita.operations._transact import Transaction, transact
+from partita.recipes._declaring import declare
 from partita.recipes._planning import Planning, VersionPlan
 from partita.recipes._revisions import OWN_FIELDS, UNWRITTEN, Difference, Revision, differences
 from partita.recipes.idempotency import Plan
 from partita.recipes.unique import Unique
+from partita.store._requests import GetItem
 
 __all__ = [
     "UNWRITTEN",
@@ -86,6 +89,8 @@ class History(Generic[P, V]):
         self._claim_on = claim_on
         self._unique = tuple(unique)
         self._write = write or (lambda plan: transact(*plan.actions))
+        claims = claim_on("field", "value").schema
+        declare(self._schema, "plan", "The claims that a new version takes.", writes_to(claims, GetItem))
 
     def versions(self, *key: P.args, **named: P.kwargs) -> Query[V]:
         """All versions of one thing, newest first."""

@@ -24,7 +24,8 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, Field
 
-from partita._cost import Budget
+from partita._access import writes_to
+from partita._cost import Budget, Wcu
 from partita._entity import Entity, EntitySchema, schema_of
 from partita._fields import all_of, any_of, f
 from partita._patterns import get
@@ -38,8 +39,9 @@ from partita.errors import (
 from partita.expressions._ast import Condition
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Procedure, Steps
-from partita.operations._transact import Action, Transaction, transact
+from partita.operations._transact import Action, Transaction, in_transaction, transact
 from partita.operations._writes import Delete, Put, Update, delete, update
+from partita.recipes._declaring import declare
 from partita.recipes._naming import snake
 from partita.recipes._reading import reading
 from partita.recipes._records import check_complete, check_expires
@@ -49,6 +51,8 @@ R = TypeVar("R")
 Record = TypeVar("Record", bound="IdempotencyRecord")
 
 LIFETIME: Final = timedelta(hours=24)
+_WRITE_UNITS_PER_READ: Final = 4
+"""A read unit is for 4 KB of an item, a write unit for 1."""
 
 
 class IdempotencyRecord(Entity):
@@ -108,6 +112,10 @@ class Plan(Generic[R]):
         self.result = result
         self.actions = actions
 
+    def transaction(self) -> Transaction:
+        """All of its actions, or none of them."""
+        return transact(*self.actions)
+
     def run(self) -> Procedure[R]:
         """Write it, without remembering the command. One write alone needs no transaction, which would cost twice.
 
@@ -118,9 +126,9 @@ class Plan(Generic[R]):
             yield from self.actions[0]
         elif self.actions:
             try:
-                yield from transact(*self.actions)
+                yield from self.transaction()
             except TransactionCancelled as cancelled:
-                raise _cause_of(cancelled) from cancelled
+                raise cancelled.cause or cancelled from cancelled
         return self.result
 
 
@@ -143,7 +151,8 @@ class Idempotency(Generic[Record]):
         Args:
             record: a subclass of `IdempotencyRecord` with a table and a key.
             lifetime: how long an answer is replayed.
-            budget: of the read that looks for a record, which is consistent: 1 RCU for every 4 KB of an answer.
+            budget: of the read that looks for a record, which is consistent: 1 RCU for every 4 KB of an answer. Writing
+                the record may then consume four times as many WCU, and twice that in the command's transaction.
 
         Raises:
             ModelError: the key is not made of scope and key, or records would not expire.
@@ -158,6 +167,8 @@ class Idempotency(Generic[Record]):
 
         by_key.__name__ = f"{snake(self._schema.name)}_by_key"
         self._by_key = get(record, budget=budget)(by_key)
+        self._budget = None if budget is None else Wcu(budget.read * _WRITE_UNITS_PER_READ)
+        declare(self._schema, "remember", "The record of a command.", writes_to(self._schema, PutItem))
 
     def run(
         self, command: Command, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], Answer]
@@ -179,14 +190,13 @@ class Idempotency(Generic[Record]):
             return _replay(found, command)
         planned = plan if isinstance(plan, Plan) else (yield from reading(plan))
         given = answer(planned.result)
-        remember = self._claim(command, given)
         try:
-            yield from _Once(transact(*planned.actions, remember).actions)
+            yield from _once(planned, self._claim(command, given))
         except TransactionCancelled as cancelled:
             first = cancelled.reasons[-1].error
             if first is not None:
                 return _replay(first.current, command)
-            raise _cause_of(cancelled) from cancelled
+            raise cancelled.cause or cancelled from cancelled
         return Outcome(given)
 
     def begin(self, command: Command, *, owner: str, lease: timedelta) -> Operation[Outcome | None]:
@@ -231,7 +241,7 @@ class Idempotency(Generic[Record]):
         owner: str | None = None,
         lease: timedelta | None = None,
     ) -> _Claim:
-        return _Claim(self._schema, command, self._lifetime, answer, owner, lease)
+        return _Claim(self._schema, command, self._lifetime, answer, owner, lease, self._budget)
 
 
 class _Claim(Struct, frozen=True):
@@ -243,6 +253,7 @@ class _Claim(Struct, frozen=True):
     answer: Answer | None
     owner: str | None
     lease: timedelta | None
+    budget: Budget | None
 
     def action(self, context: Context) -> PutItem:
         """The request that is sent, alone or in a transaction."""
@@ -296,13 +307,29 @@ class _Begin(Operation[Outcome | None], frozen=True):
         return None
 
 
-class _Once(Transaction, frozen=True):
-    """The transaction of a command and its record, metered under the name of the command's first write."""
+class _Once(Transaction, frozen=True, kw_only=True):
+    """The transaction of a command and its record, metered under the name of what the command writes."""
+
+    writes: str
+    within: Budget | None
 
     def default_name(self) -> str:
-        """The name of the first action that has one."""
-        names = [action.name for action in self.actions if isinstance(action, Operation)]
-        return f"{names[0]}.once" if names else "once"
+        """The name of the command's own transaction."""
+        return f"{self.writes}.once"
+
+    def default_budget(self) -> Budget | None:
+        """What the command's own transaction may consume, and its record."""
+        return self.within
+
+
+def _once(plan: Plan[Any], record: _Claim) -> _Once:
+    actions = transact(*plan.actions, record).actions
+    recording = in_transaction((record,))
+    if not plan.actions:
+        return _Once(actions, writes=record.schema.name, within=recording)
+    planned = plan.transaction()
+    within = None if planned.budget is None or recording is None else planned.budget + recording
+    return _Once(actions, writes=planned.name, within=within)
 
 
 def _replay(record: IdempotencyRecord, command: Command) -> Outcome:
@@ -311,11 +338,6 @@ def _replay(record: IdempotencyRecord, command: Command) -> Outcome:
     if record.status is None:
         raise IdempotencyInProgress("The first request with this idempotency key is still running.")
     return Outcome(Answer(record.status, record.body, record.headers), replayed=True)
-
-
-def _cause_of(cancelled: TransactionCancelled) -> ConditionFailed | TransactionCancelled:
-    """What the first action whose condition was false would have raised by itself."""
-    return next((reason.error for reason in cancelled.reasons if reason.error is not None), cancelled)
 
 
 def _is_running_for(record: type[IdempotencyRecord], owner: str) -> Condition:

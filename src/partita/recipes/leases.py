@@ -12,10 +12,11 @@ db.transact(update(task, …), LEASES.check(lease))     # only while nobody else
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
+from partita._access import writes_to
 from partita._entity import Entity, EntitySchema, schema_of
 from partita._fields import all_of, any_of, f
 from partita._patterns import get
@@ -25,11 +26,18 @@ from partita.expressions._ast import Condition
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Steps
 from partita.operations._writes import Check, Update, check, update
+from partita.recipes._declaring import declare
 from partita.recipes._naming import snake
 from partita.recipes._records import check_complete
-from partita.store._requests import UpdateItem, WriteResponse
+from partita.store._requests import ConditionCheck, UpdateItem, WriteResponse
 
 L = TypeVar("L", bound="LeaseRecord")
+
+_UPDATES: Final = {
+    "acquire": "A lease is taken.",
+    "renew": "A lease is held for longer.",
+    "release": "A lease is given back.",
+}
 
 
 class LeaseRecord(Entity):
@@ -62,6 +70,9 @@ class Leases(Generic[L]):
 
         by_name.__name__ = f"{snake(self._schema.name)}_by_name"
         self._by_name = get(record)(by_name)
+        for verb, doc in _UPDATES.items():
+            declare(self._schema, verb, doc, writes_to(self._schema, UpdateItem))
+        declare(self._schema, "check", "A lease is still its holder's.", writes_to(self._schema, ConditionCheck))
 
     def acquire(self, name: str, *, owner: str, duration: timedelta) -> Acquire[L]:
         """Take a lease that nobody holds, or whose time has run out. An owner may take its own again.

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
+from partita._access import writes_to
 from partita._entity import Entity, schema_of
 from partita._patterns import Pattern
 from partita._table import Table
@@ -23,9 +24,10 @@ from partita.expressions._ast import both
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Procedure, Steps
 from partita.operations._writes import Put, missing
+from partita.recipes._declaring import declare
 from partita.recipes._versioned_form import Versioned, VersionedForm, milliseconds
 from partita.recipes.migrations import Migrations, newer
-from partita.store._requests import DeleteItem, ItemResponse, PutItem
+from partita.store._requests import DeleteItem, GetItem, ItemResponse, PutItem
 
 __all__ = [
     "Versioned",
@@ -44,6 +46,8 @@ E = TypeVar("E", bound=Entity)
 class VersionedRead(Operation[Versioned[E] | None], Generic[E], frozen=True):
     """Read one versioned item; None where there is none."""
 
+    sends = (GetItem,)
+
     form: VersionedForm[E]
     get: Get[E]
 
@@ -58,6 +62,8 @@ class VersionedRead(Operation[Versioned[E] | None], Generic[E], frozen=True):
 
 
 class _VersionedWrite(Operation[Versioned[E]], Generic[E], frozen=True):
+    sends = (PutItem,)
+
     form: VersionedForm[E]
     now: float | None = None
     """The time to write under; None for the session's clock when it runs."""
@@ -144,6 +150,8 @@ class VersionedUpdate(_VersionedWrite[E], Generic[E], frozen=True, kw_only=True)
 class VersionedDelete(Operation[None], Generic[E], frozen=True):
     """Delete the version that was read."""
 
+    sends = (DeleteItem,)
+
     form: VersionedForm[E]
     key: Item
     last_write: int
@@ -208,6 +216,8 @@ class VersionedTable(Generic[P, E]):
         if any(other.form.schema is schema for other in declared):
             raise ModelError(f"{schema.name} has two versioned tables.", owner=schema.cls)
         declared.append(self)
+        declare(schema, "read_strong", "An item that is changed, once more.", writes_to(schema, GetItem))
+        declare(schema, "update", "A changed item.", writes_to(schema, PutItem))
 
     def __repr__(self) -> str:
         return f"<versioned table of {self.form.schema.name}>"

@@ -18,32 +18,40 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
+from partita._access import access, writes_to
 from partita._bound import Key
 from partita._entity import Entity, EntitySchema, schema_of
 from partita._fields import f
 from partita._patterns import get, query
 from partita.errors import ConditionFailed, ItemMissing, ModelError, OperationError, TransactionCancelled
-from partita.operations._batch import batch_write
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Procedure, Steps
 from partita.operations._query import Query
-from partita.operations._transact import transact
+from partita.operations._transact import Transaction, transact
 from partita.operations._writes import Delete, delete, insert, update
+from partita.recipes._declaring import declare
 from partita.recipes._naming import snake
 from partita.recipes._records import check_complete, check_expires
-from partita.store._requests import ItemResponse, PageResponse, PutItem
+from partita.recipes.removal import remove_all
+from partita.store._requests import (
+    BatchWriteItem,
+    DeleteItem,
+    GetItem,
+    ItemResponse,
+    PutItem,
+    QueryTable,
+    UpdateItem,
+)
 
 S = TypeVar("S", bound="WebSession")
 
 ID_BYTES: Final = 32
 MIN_ID_LENGTH: Final = 22
 """So many characters of base 64 hold 128 bits."""
-PAGE: Final = 25
 
 
 class WebSession(Entity):
@@ -123,6 +131,7 @@ class WebSessions(Generic[S]):
         self._by_hash = get(record)(by_hash)
         self.of_user: Callable[[str], Query[S]] = query(record, record.by_user)(of_user)
         """A user's sessions, as for a page that lists them."""
+        self._declare()
 
     def create(self, session_id: str, user_id: str) -> Create[S]:
         """Begin a session. Alone, or in a transaction with the end of the one that the browser had before.
@@ -148,28 +157,29 @@ class WebSessions(Generic[S]):
         renamed = found.model_copy(update={"session_hash": session_hash(_secret(new_id))})
         ended = delete(self._at(session_id)).when(f(self._schema.cls.session_hash).exists())
         try:
-            yield from transact(insert(renamed), ended)
+            yield from _Rotate(transact(insert(renamed), ended).actions, of=self._schema.name)
         except TransactionCancelled as cancelled:
             if isinstance(cancelled.reasons[1].error, ItemMissing):
                 raise _ended() from cancelled
             raise
         return renamed
 
-    def end(self, session_id: str) -> Delete[S]:
+    def end(self, session_id: str) -> End[S]:
         """End a session, as at logout. One that has ended already is no error."""
-        return delete(self._at(session_id))
+        return End(self._schema, self._at(session_id).key)
 
     def end_all(self, user_id: str) -> Procedure[int]:
         """End all sessions of a user, expired ones too; how many there were. Cut off, it can be run again."""
-        ended = 0
-        start: dict[str, Any] | None = None
-        while True:
-            found, start = yield from _Stored(self.of_user(user_id), start)
-            if found:
-                yield from batch_write(found)
-                ended += len(found)
-            if start is None:
-                return ended
+        return (yield from remove_all(self.of_user(user_id)))
+
+    def _declare(self) -> None:
+        schema = self._schema
+        by_user = access(schema.bound(schema.cls.by_user), schema.table, QueryTable)
+        declare(schema, "create", "A session begins.", writes_to(schema, PutItem))
+        declare(schema, "resolve", "The session of a cookie.", writes_to(schema, GetItem, UpdateItem))
+        declare(schema, "rotate", "A session gets a new id.", writes_to(schema, PutItem, DeleteItem))
+        declare(schema, "end", "A session ends.", writes_to(schema, DeleteItem))
+        declare(schema, "end_all", "All sessions of a user end.", by_user, writes_to(schema, BatchWriteItem))
 
     def _at(self, session_id: str) -> Get[S]:
         return self._by_hash(session_hash(session_id)).consistent()
@@ -240,26 +250,22 @@ class Resolve(Operation[S | None], Generic[S], frozen=True):
             return None  # it ended in between
 
 
-class _Stored(Operation[tuple[list[Delete[S]], dict[str, Any] | None]], Generic[S], frozen=True):
-    """One page of what is stored of a user's sessions, expired or not, as deletes; and where the next page begins."""
-
-    query: Query[S]
-    start: dict[str, Any] | None
+class End(Delete[S], Generic[S], frozen=True):
+    """End a session."""
 
     def default_name(self) -> str:
-        """The name of the query."""
-        return self.query.name
+        """The name where no access pattern was declared."""
+        return f"{self.schema.name}.end"
 
-    def steps(self, context: Context) -> Steps[tuple[list[Delete[S]], dict[str, Any] | None]]:  # noqa: ARG002
-        """One page of the index."""
-        schema = self.query.schema
-        request = replace(
-            self.query.request(), limit=PAGE, start=self.start, projection=schema.key_projection(schema.primary)
-        )
-        response: PageResponse = yield request
-        names = [attribute.name for attribute, _ in schema.primary.attributes]
-        keys = [{name: item[name] for name in names} for item in response.items if schema.owns(item)]
-        return [Delete(schema, key) for key in keys], response.last_key
+
+class _Rotate(Transaction, frozen=True, kw_only=True):
+    """One session goes on as another."""
+
+    of: str
+
+    def default_name(self) -> str:
+        """The name in metrics."""
+        return f"{self.of}.rotate"
 
 
 def _secret(session_id: str) -> str:

@@ -58,7 +58,7 @@ ACCOUNTS: Final = VersionedTable(
     data_version=1,
     example=AccountData(pk="acc-1001", name="Ada Lovelace", balance=125_000),
 )
-REQUESTS: Final = Idempotency(AccountRequest)
+REQUESTS: Final = Idempotency(AccountRequest, budget=Rcu(1))
 
 Account: TypeAlias = Versioned[AccountData]
 

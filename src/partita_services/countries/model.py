@@ -24,6 +24,7 @@ from partita import Index, Key, Prefix, Query, Rcu, Table, Transaction, Wcu, f, 
 from partita.recipes.history import UNWRITTEN, History, Revision
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
 from partita.recipes.unique import Claim, Unique
+from partita.store import PutItem, UpdateItem
 
 TABLE: Final = Table(
     "countries",
@@ -119,7 +120,7 @@ def claim_on_code(field: str, value: str) -> None:
     """Which country has a code; also, since when nobody has it."""
 
 
-@pattern(budget=Wcu(18))
+@pattern(budget=Wcu(18), writes={Country: (PutItem, UpdateItem), CodeClaim: (PutItem, UpdateItem)})
 def write_version(plan: Plan[Country]) -> Transaction:
     """Close the previous version, add the next, and move the codes; 18 WCU where both codes change."""
     return transact(*plan.actions)
@@ -135,7 +136,7 @@ HISTORY: Final = History(
     write=write_version,
 )
 
-REQUESTS: Final = Idempotency(Request)
+REQUESTS: Final = Idempotency(Request, budget=Rcu(1))
 
 
 def folded(name: str) -> str:

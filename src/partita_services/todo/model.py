@@ -44,6 +44,7 @@ from partita import (
 )
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
 from partita.recipes.unique import Claim, Unique, UniqueFields
+from partita.store import DeleteItem, PutItem, UpdateItem
 
 TABLE: Final = Table(
     "todo-app-data",
@@ -209,13 +210,13 @@ def tasks_in_category(user_id: str, category: str) -> None:
     """A user's tasks in one category."""
 
 
-@pattern(budget=PAGE)
+@pattern(budget=PAGE, via=tasks_with_status)
 def completed_tasks(user_id: str) -> Query[Task]:
     """A user's completed tasks."""
     return tasks_with_status(user_id, Status.COMPLETED)
 
 
-@pattern(budget=FILTERED)
+@pattern(budget=FILTERED, via=tasks_due_within)
 def overdue_tasks(user_id: str, today: date) -> Query[Task]:
     """A user's open tasks that were due before today, longest overdue first."""
     return tasks_due_within(user_id, Span.before(today)).where(f(Task.status).is_in(OPEN))
@@ -241,7 +242,7 @@ def claim_on(field: str, value: str) -> None:
 USERS: Final = UniqueFields(Unique(claim_on, User, f(User.email), owner=f(User.user_id), fold=str.casefold))
 
 
-@pattern(budget=Wcu(6))
+@pattern(budget=Wcu(6), writes={User: (PutItem, UpdateItem), Claimed: (PutItem, DeleteItem)})
 def save_user(plan: Plan[User]) -> Transaction:
     """Write a user and the claim on the email; 6 WCU where another is given up."""
     return transact(*plan.actions)
