@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Context, Decimal, Inexact
+from decimal import Context, Decimal, Inexact, Overflow
 from typing import Any, Final, Literal, TypeAlias
 
 from partita.errors import ValidationFailed
@@ -27,7 +27,8 @@ _INT_LIMIT: Final = 10**MAX_DIGITS
 MAX_DEPTH: Final = 32
 MAX_MAGNITUDE: Final = 125
 MIN_MAGNITUDE: Final = -130
-_WIDE: Final = Context(prec=400, traps=[Inexact])
+_WIDE: Final = Context(prec=400, traps=[Inexact, Overflow])
+_TOO_GREAT: Final = "Number overflow. Attempting to store a number with magnitude larger than supported range"
 _SUM: Final = Context(prec=400)
 _NUMBER_TEXT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
@@ -85,6 +86,8 @@ def number(value: int | Decimal | str) -> int | Decimal:
         raise ValidationFailed(f"The parameter cannot be converted to a numeric value: {value:.60}")
     try:
         exact = _WIDE.create_decimal(value)
+    except Overflow:
+        raise ValidationFailed(_TOO_GREAT) from None
     except Inexact:
         raise ValidationFailed("Attempting to store more than 38 significant digits in a Number") from None
     if not exact.is_finite():
@@ -102,8 +105,7 @@ def _canonical(exact: Decimal) -> int | Decimal:
         raise ValidationFailed("Attempting to store more than 38 significant digits in a Number")
     magnitude = len(digits) + exponent - 1
     if magnitude > MAX_MAGNITUDE:
-        message = "Number overflow. Attempting to store a number with magnitude larger than supported range"
-        raise ValidationFailed(message)
+        raise ValidationFailed(_TOO_GREAT)
     if magnitude < MIN_MAGNITUDE:
         message = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
         raise ValidationFailed(message)

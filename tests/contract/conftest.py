@@ -10,7 +10,6 @@ import pytest
 from tests.contract.differences import (
     HIDDEN_BY_THE_REMOTE_STORE,
     KNOWN_REFEREE_DIFFERENCES,
-    KNOWN_WIRE_DIFFERENCES,
 )
 from tests.contract.table import Clock, MakeTable, Table
 from tests.referee import Referee
@@ -34,11 +33,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        store = re.search(r"\[(ministack|remote|wire)\b", item.name)
+        store = re.search(r"\[(ministack|remote)\b", item.name)
         if store is None or "tests/contract" not in item.nodeid:
             continue
-        if store[1] != "wire":
-            item.add_marker(pytest.mark.xdist_group("referee"))
+        item.add_marker(pytest.mark.xdist_group("referee"))
         case = item.name.replace(f"[{store[1]}-", "[").replace(f"[{store[1]}]", "")
         reason = _known_difference(store[1], item.path.name, case)
         if reason is not None:
@@ -46,8 +44,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _known_difference(store: str, file: str, case: str) -> str | None:
-    if store == "wire":
-        return KNOWN_WIRE_DIFFERENCES.get(case)
     if store == "remote" and case in HIDDEN_BY_THE_REMOTE_STORE:
         return None
     known = KNOWN_REFEREE_DIFFERENCES.get(file, {})

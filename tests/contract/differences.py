@@ -173,9 +173,3 @@ HIDDEN_BY_THE_REMOTE_STORE: frozenset[str] = frozenset(
     )
 )
 """What is not to be seen through the remote store: it sends numbers in one form, and takes capacity as it comes."""
-
-KNOWN_WIRE_DIFFERENCES: dict[str, str] = {
-    "test_a_schema_that_is_refused[one attribute of two types]": "takes one of its definitions",
-    "test_enabling_what_is_enabled_is_refused": "answers ResourceInUseException, as AWS once did",
-}
-"""What is to be seen of the embedded store only, and not of our own server in front of it."""

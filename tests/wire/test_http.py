@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 
 import pytest
 from tests.wire.support import connected, http, serving
@@ -32,6 +34,7 @@ def test_an_answer_has_a_checksum_and_a_request_id(address: tuple[str, int]) -> 
     assert zlib.crc32(b'{"TableNames":[]}') == int(headers["x-amz-crc32"])
     assert len(headers["x-amzn-requestid"]) == 52
     assert headers["content-type"] == "application/x-amz-json-1.0"
+    assert parsedate_to_datetime(headers["date"]).tzinfo == UTC
 
 
 def test_requests_of_one_connection_are_answered_in_their_order(address: tuple[str, int]) -> None:
@@ -54,9 +57,17 @@ def test_a_request_may_come_byte_by_byte(address: tuple[str, int]) -> None:
         assert client.receive()[0] == 200
 
 
-def test_a_body_may_be_packed(address: tuple[str, int]) -> None:
-    packed = gzip.compress(b'{"Limit": 1}')
-    assert answer(address, http("ListTables", packed, content_encoding="gzip")) == (200, "")
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [
+        ("gzip", gzip.compress(b'{"Limit": 1}')),
+        ("gzip", gzip.compress(b'{"Limit"') + gzip.compress(b": 1}")),
+        ("deflate", zlib.compress(b'{"Limit": 1}')),
+    ],
+    ids=["gzip", "gzip in parts", "deflate"],
+)
+def test_a_body_may_be_packed(address: tuple[str, int], encoding: str, packed: bytes) -> None:
+    assert answer(address, http("ListTables", packed, content_encoding=encoding)) == (200, "")
 
 
 @pytest.mark.parametrize(
@@ -68,8 +79,10 @@ def test_a_body_may_be_packed(address: tuple[str, int]) -> None:
         (b'{"TableName": 7}', {}),
         (b'{"a":' * 100_000, {}),
         (b"not packed", {"content_encoding": "gzip"}),
+        (gzip.compress(b"{}")[:-1], {"content_encoding": "gzip"}),
+        (b"{}", {"content_encoding": "br"}),
     ],
-    ids=["cut off", "no object", "no text", "wrong type", "too deep", "not packed"],
+    ids=["cut off", "no object", "no text", "wrong type", "too deep", "not packed", "packed and cut off", "unknown"],
 )
 def test_what_cannot_be_read_is_a_serialization_exception(
     address: tuple[str, int], body: bytes, headers: dict[str, str]
@@ -134,3 +147,14 @@ def test_a_request_that_never_ends_is_given_up(store: EmbeddedStore) -> None:
 
 def test_the_root_tells_that_the_server_is_well(address: tuple[str, int]) -> None:
     assert answer(address, b"GET / HTTP/1.1\r\n\r\n") == (200, "")
+
+
+def test_there_is_nothing_beside_the_root(address: tuple[str, int]) -> None:
+    assert answer(address, b"GET /other HTTP/1.1\r\n\r\n")[0] == 404
+
+
+def test_the_endpoint_is_told_where_it_is(address: tuple[str, int]) -> None:
+    with connected(address) as client:
+        client.send(http("DescribeEndpoints", b"{}"))
+        endpoints = client.receive()[2]["Endpoints"]
+    assert endpoints == [{"Address": f"{address[0]}:{address[1]}", "CachePeriodInMinutes": 1440}]

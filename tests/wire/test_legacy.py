@@ -35,6 +35,8 @@ def rule(operator: str, *values: Json) -> Json:
         ("title", rule("BEGINS_WITH", {"S": "mi"}), 1),
         ("title", rule("CONTAINS", {"S": "il"}), 1),
         ("tags", rule("NOT_CONTAINS", {"S": "a"}), 0),
+        ("tags", rule("NOT_CONTAINS", {"S": "b"}), 1),
+        ("other", rule("NOT_CONTAINS", {"S": "b"}), 0),
         ("title", rule("NOT_NULL"), 1),
         ("title", rule("NULL"), 0),
     ],
@@ -49,6 +51,18 @@ def test_a_filter_compares(stored: Caller, attribute: str, condition: Json, foun
 def test_key_conditions_may_have_a_range(stored: Caller) -> None:
     conditions = {"user": rule("EQ", {"S": "u"}), "task": rule("BEGINS_WITH", {"S": "2"})}
     assert stored("Query", TableName="tasks", KeyConditions=conditions)["Count"] == 0
+
+
+def test_key_conditions_go_along_with_other_expressions(stored: Caller) -> None:
+    page = stored(
+        "Query",
+        TableName="tasks",
+        KeyConditions={"user": rule("EQ", {"S": "u"})},
+        FilterExpression="title = :title",
+        ProjectionExpression="n",
+        ExpressionAttributeValues={":title": {"S": "milk"}},
+    )
+    assert page["Items"] == [{"n": {"N": "5"}}]
 
 
 @pytest.mark.parametrize(("operator", "found"), [("AND", 0), ("OR", 1)])
@@ -105,3 +119,26 @@ def test_only_named_attributes_are_got(stored: Caller) -> None:
 def test_wrong_parameters_are_refused(stored: Caller, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationFailed, match=message):
         stored("Scan", TableName="tasks", **parameters)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"Expected": {"n": {"Exists": True, **rule("EQ", {"N": "5"})}}}, "Exists and ComparisonOperator cannot"),
+        ({"Expected": {"n": {"Value": {"N": "5"}, **rule("EQ", {"N": "5"})}}}, "Value and AttributeValueList cannot"),
+        ({"Expected": {"n": rule("IN", {"L": []})}}, "IN is not valid for L"),
+        ({"Expected": {"n": rule("CONTAINS", {"L": []})}}, "CONTAINS is not valid for L"),
+        ({"ConditionalOperator": "OR"}, "ConditionalOperator cannot be used without"),
+        ({"Expected": {}, "ConditionalOperator": "AND"}, "ConditionalOperator cannot be used without"),
+    ],
+)
+def test_an_expectation_that_breaks_a_rule_is_refused(stored: Caller, parameters: Json, message: str) -> None:
+    with pytest.raises(ValidationFailed, match=message):
+        stored("DeleteItem", TableName="tasks", Key=KEY, **parameters)
+
+
+@pytest.mark.parametrize("action", ["ADD", "DELETE"])
+def test_an_update_of_another_type_is_a_mismatch(stored: Caller, action: str) -> None:
+    update = {"tags": {"Action": action, "Value": {"NS": ["1"]}}}
+    with pytest.raises(ValidationFailed, match="Type mismatch for attribute to update"):
+        stored("UpdateItem", TableName="tasks", Key=KEY, AttributeUpdates=update)

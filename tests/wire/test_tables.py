@@ -13,6 +13,20 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/tasks"
 UNITS = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6}
 
 
+DEFINED = TASKS["AttributeDefinitions"]
+
+
+def index(*roles: str, names: tuple[str, ...] = ("status", "user", "task"), projected: list[str] | None = None) -> Json:
+    projection: Json = {"ProjectionType": "ALL"}
+    if projected is not None:
+        projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": projected}
+    return {
+        "IndexName": "one",
+        "KeySchema": [{"AttributeName": name, "KeyType": role} for name, role in zip(names, roles, strict=False)],
+        "Projection": projection,
+    }
+
+
 def described(call: Caller) -> Json:
     table: Json = call("DescribeTable", TableName="tasks")["Table"]
     return table
@@ -23,7 +37,7 @@ def test_a_table_is_described_as_it_was_made(call: Caller) -> None:
     parts = ("TableName", "KeySchema", "AttributeDefinitions", "StreamSpecification")
     assert {part: table[part] for part in parts} == {part: TASKS[part] for part in parts}
     assert (table["TableStatus"], table["TableArn"]) == ("ACTIVE", ARN)
-    assert table["BillingModeSummary"] == {"BillingMode": "PAY_PER_REQUEST"}
+    assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
     assert table["GlobalSecondaryIndexes"][0]["IndexStatus"] == "ACTIVE"
 
 
@@ -61,6 +75,29 @@ def test_an_index_may_be_added_and_is_filled(call: Caller) -> None:
     assert [index["IndexName"] for index in described(call)["GlobalSecondaryIndexes"]] == ["by_status"]
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, "At least one of"),
+        ({"GlobalSecondaryIndexUpdates": []}, "At least one of"),
+        ({"GlobalSecondaryIndexUpdates": [{}]}, "Exactly one of"),
+        ({"GlobalSecondaryIndexUpdates": [{"Create": index("HASH"), "Delete": {"IndexName": "a"}}]}, "Exactly one of"),
+        ({"GlobalSecondaryIndexUpdates": [{"Create": index("HASH")}]}, "not defined in AttributeDefinitions"),
+        (
+            {
+                "AttributeDefinitions": [{"AttributeName": "status", "AttributeType": "N"}],
+                "GlobalSecondaryIndexUpdates": [{"Create": index("HASH")}],
+            },
+            "Attributes cannot be redefined",
+        ),
+        ({"StreamSpecification": TASKS["StreamSpecification"]}, "already has an enabled stream"),
+    ],
+)
+def test_a_change_that_breaks_a_rule_is_refused(call: Caller, change: Json, message: str) -> None:
+    with pytest.raises(ValidationFailed, match=message):
+        call("UpdateTable", TableName="tasks", **change)
+
+
 def test_two_indexes_at_once_are_too_many(call: Caller) -> None:
     updates = [{"Delete": {"IndexName": "by_status"}}, {"Delete": {"IndexName": "other"}}]
     with pytest.raises(Fault, match="Only 1 online index"):
@@ -80,7 +117,9 @@ def test_a_protected_table_is_not_deleted(call: Caller) -> None:
     with pytest.raises(ValidationFailed, match="protected against deletion"):
         call("DeleteTable", TableName="tasks")
     call("UpdateTable", TableName="tasks", DeletionProtectionEnabled=False)
-    assert call("DeleteTable", TableName="tasks")["TableDescription"]["TableStatus"] == "DELETING"
+    deleted = call("DeleteTable", TableName="tasks")["TableDescription"]
+    assert (deleted["TableName"], deleted["TableStatus"]) == ("tasks", "DELETING")
+    assert not {"KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes"} & deleted.keys()
 
 
 def test_settings_are_gone_with_their_table(call: Caller) -> None:
@@ -103,6 +142,11 @@ def test_expiry_is_switched(call: Caller) -> None:
     assert call("DescribeTimeToLive", TableName="tasks") == {"TimeToLiveDescription": expected}
     with pytest.raises(ValidationFailed, match="TimeToLive is already enabled"):
         call("UpdateTimeToLive", TableName="tasks", TimeToLiveSpecification=specification)
+    other = {"Enabled": False, "AttributeName": "other"}
+    with pytest.raises(ValidationFailed, match="active on a different AttributeName"):
+        call("UpdateTimeToLive", TableName="tasks", TimeToLiveSpecification=other)
+    call("UpdateTimeToLive", TableName="tasks", TimeToLiveSpecification={**specification, "Enabled": False})
+    assert call("DescribeTimeToLive", TableName="tasks") == {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
 
 
 @pytest.mark.parametrize(
@@ -114,6 +158,16 @@ def test_expiry_is_switched(call: Caller) -> None:
         ({"ProvisionedThroughput": UNITS}, "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified"),
         ({"StreamSpecification": {"StreamEnabled": True}}, "StreamViewType must be specified"),
         ({"KeySchema": TASKS["KeySchema"][::-1]}, "The first KeySchemaElement is not a HASH key type"),
+        ({"AttributeDefinitions": [*DEFINED, {**DEFINED[0], "AttributeType": "N"}]}, "Duplicate AttributeName"),
+        ({"AttributeDefinitions": [{**DEFINED[0], "AttributeName": "x" * 256}]}, "less than or equal to 255"),
+        ({"GlobalSecondaryIndexes": [index("RANGE")]}, "The first KeySchemaElement is not a HASH key type"),
+        ({"GlobalSecondaryIndexes": [index("HASH", "RANGE", "HASH")]}, "HASH key elements must precede RANGE"),
+        ({"GlobalSecondaryIndexes": [index("HASH", "HASH", names=("status", "status"))]}, "have the same name"),
+        ({"GlobalSecondaryIndexes": [index("HASH", projected=["a", "a"])]}, "Duplicate value in NonKeyAttributes"),
+        ({"Tags": [{"Key": "x" * 129, "Value": "b"}]}, "less than or equal to 128"),
+        ({"Tags": [{"Key": "a", "Value": "x" * 257}]}, "less than or equal to 256"),
+        ({"Tags": [{"Key": "a", "Value": "100%"}]}, "only letters, numbers, white space"),
+        ({"Tags": [{"Key": str(number), "Value": "b"} for number in range(51)]}, "limit of 50"),
     ],
 )
 def test_a_definition_that_breaks_a_rule_is_refused(call: Caller, change: Json, message: str) -> None:
@@ -135,6 +189,26 @@ def test_the_latest_iterator_sees_what_comes_after_it(call: Caller) -> None:
     page = call("GetRecords", ShardIterator=place)
     assert [record["dynamodb"]["Keys"] for record in page["Records"]] == [task("u", "2")]
     assert call("GetRecords", ShardIterator=page["NextShardIterator"])["Records"] == []
+
+
+def test_shards_are_listed_by_their_parent(call: Caller) -> None:
+    arn = described(call)["LatestStreamArn"]
+    shard = call("DescribeStream", StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
+    children = {"Type": "CHILD_SHARDS", "ShardId": shard}
+    assert call("DescribeStream", StreamArn=arn, ShardFilter=children)["StreamDescription"]["Shards"] == []
+    for wrong in ({"ShardId": shard}, {**children, "Type": "all"}, {**children, "ShardId": "x"}):
+        with pytest.raises(ValidationFailed, match=r"shardFilter\."):
+            call("DescribeStream", StreamArn=arn, ShardFilter=wrong)
+
+
+def test_a_place_by_number_needs_one_and_no_other_has_one(call: Caller) -> None:
+    arn = described(call)["LatestStreamArn"]
+    shard = call("DescribeStream", StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
+    for kind, number in (("LATEST", "1"), ("TRIM_HORIZON", "1"), ("AT_SEQUENCE_NUMBER", None)):
+        with pytest.raises(ValidationFailed, match=f"be specified for the ShardIteratorType {kind}"):
+            call("GetShardIterator", StreamArn=arn, ShardId=shard, ShardIteratorType=kind, SequenceNumber=number)
+    with pytest.raises(ValidationFailed, match="Invalid ExclusiveStartStreamArn"):
+        call("ListStreams", ExclusiveStartStreamArn="x" * 40)
 
 
 def test_an_iterator_grows_old(call: Caller) -> None:
@@ -167,3 +241,9 @@ def test_limits_and_backups_are_answered(call: Caller) -> None:
     call("UpdateContinuousBackups", TableName="tasks", PointInTimeRecoverySpecification=point)
     backups = call("DescribeContinuousBackups", TableName="tasks")["ContinuousBackupsDescription"]
     assert backups["PointInTimeRecoveryDescription"] == {"PointInTimeRecoveryStatus": "ENABLED"}
+
+
+def test_backups_of_a_missing_table_have_an_error_of_their_own(call: Caller) -> None:
+    with pytest.raises(Fault) as failure:
+        call("DescribeContinuousBackups", TableName="nothing")
+    assert failure.value.kind == "TableNotFoundException"

@@ -96,9 +96,9 @@ class Missing(Struct, frozen=True):
 
 
 class HasType(Struct, frozen=True):
-    """`attribute_type(path, type)`."""
+    """`attribute_type(operand, type)`."""
 
-    path: Path
+    operand: Operand
     type: Operand
 
 

@@ -143,8 +143,8 @@ def _check_presence(node: Exists | Missing) -> int:
 
 
 def _check_has_type(node: HasType) -> int:
-    functions = _check_operands(node.path, node.type)
-    _check_distinct("attribute_type", node.path, node.type)
+    functions = _check_operands(node.operand, node.type)
+    _check_distinct("attribute_type", node.operand, node.type)
     check_kinds("attribute_type", (node.type,), frozenset({"S"}))
     if type(node.type) is not Value:
         raise wrong_type("attribute_type", "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}")

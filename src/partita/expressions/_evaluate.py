@@ -99,7 +99,7 @@ def _missing(node: Missing, item: Item) -> bool:
 
 
 def _has_type(node: HasType, item: Item) -> bool:
-    value = resolve(node.path, item)
+    value = _read(node.operand, item)
     return value is not MISSING and kind_of(value) == _read(node.type, item)
 
 

@@ -57,9 +57,9 @@ _SECTIONS: Final = frozenset({"SET", "REMOVE", "ADD", "DELETE"})
 _PATH_PREDICATES: Final[dict[str, Callable[..., Condition]]] = {
     "attribute_exists": Exists,
     "attribute_not_exists": Missing,
-    "attribute_type": HasType,
 }
 _VALUE_PREDICATES: Final[dict[str, Callable[..., Condition]]] = {
+    "attribute_type": HasType,
     "begins_with": BeginsWith,
     "contains": Contains,
 }

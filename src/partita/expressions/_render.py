@@ -149,7 +149,7 @@ class Renderer:
         return f"attribute_not_exists({self._path(node.path)})"
 
     def _has_type(self, node: HasType) -> str:
-        return f"attribute_type({self._path(node.path)}, {self._operand(node.type)})"
+        return f"attribute_type({self._operand(node.operand)}, {self._operand(node.type)})"
 
     def _begins_with(self, node: BeginsWith) -> str:
         return f"begins_with({self._operand(node.operand)}, {self._operand(node.prefix)})"

@@ -26,6 +26,8 @@ from partita.expressions._ast import (
 )
 from partita.expressions._paths import MISSING, project, resolve
 
+WRONG_OPERAND: Final = "An operand in the update expression has an incorrect data type"
+
 
 class _Branch(dict[str | int, Any]):
     """The changes below one map or list, by name or position: a new value, MISSING, or a branch."""
@@ -126,7 +128,7 @@ def _difference(action: DeleteAction, item: Item) -> Any:
 
 def _require(right_type: bool) -> None:  # noqa: FBT001 - an assertion
     if not right_type:
-        raise ValidationFailed("An operand in the update expression has an incorrect data type")
+        raise ValidationFailed(WRONG_OPERAND)
 
 
 def _read_value(operand: Value, _: Item) -> Any:

@@ -18,6 +18,10 @@ _PROJECTIONS: Final = ("ALL", "INCLUDE", "KEYS_ONLY")
 _VIEWS: Final = ("NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY")
 _BILLING: Final = ("PROVISIONED", ON_DEMAND)
 _MAX_KEY: Final = 2
+_MAX_TAG_KEY: Final = 128
+_MAX_TAG_VALUE: Final = 256
+_TAG_SIGNS: Final = "+-=._:/@"
+MAX_TAGS: Final = 50
 _KINDS: Final = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
 
 
@@ -54,9 +58,21 @@ def new_table_name(call: Parameters) -> str:
 def _check_definitions(call: Parameters) -> None:
     if call.given.get("AttributeDefinitions") is None:
         refuse(violated(None, "attributeDefinitions", "Member must not be null"))
+    defined = set()
     for place, definition in enumerate(call.structures("AttributeDefinitions"), 1):
-        Parameters(definition).required("AttributeName", f"attributeDefinitions.{place}.member.attributeName")
+        name = _attribute_name(definition, f"attributeDefinitions.{place}.member")
         _check_word(definition, "AttributeType", f"attributeDefinitions.{place}.member.attributeType", _TYPES)
+        if name in defined:
+            raise ValidationFailed(f"{_INVALID}Duplicate AttributeName in AttributeDefinitions: {name}")
+        defined.add(name)
+
+
+def _attribute_name(part: Json, at: str) -> str:
+    name = Parameters(part).required("AttributeName", f"{at}.attributeName")
+    if len(name) > MAX_NAME:
+        rule = f"Member must have length less than or equal to {MAX_NAME}"
+        refuse(violated(name, f"{at}.attributeName", rule))
+    return name
 
 
 def _check_word(part: Json, name: str, at: str, options: tuple[str, ...]) -> None:
@@ -75,7 +91,7 @@ def _check_key(part: Json, at: str, most: int) -> None:
         elements = ", ".join(f"KeySchemaElement({show_fields(element)})" for element in key)
         refuse(violated(f"[{elements}]", at, f"Member must have length less than or equal to {most}"))
     for place, element in enumerate(key, 1):
-        Parameters(element).required("AttributeName", f"{at}.{place}.member.attributeName")
+        _attribute_name(element, f"{at}.{place}.member")
         _check_word(element, "KeyType", f"{at}.{place}.member.keyType", _ROLES)
 
 
@@ -87,6 +103,7 @@ def show_fields(part: Json) -> str:
 def _check_index(index: Json, at: str, *, local: bool) -> None:
     Parameters(index).required("IndexName", f"{at}.indexName")
     _check_key(index, f"{at}.keySchema", most=_MAX_KEY if local else 8)
+    _check_hashes_first(index["KeySchema"])
     projection = Parameters(index).fields("Projection")
     if projection is None:
         refuse(violated(None, f"{at}.projection", "Member must not be null"))
@@ -96,12 +113,22 @@ def _check_index(index: Json, at: str, *, local: bool) -> None:
     _check_projection(projection)
 
 
+def _check_hashes_first(key: list[Json]) -> None:
+    roles = [element["KeyType"] for element in key]
+    if roles[0] != "HASH":
+        raise ValidationFailed("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
+    if roles != sorted(roles):
+        raise ValidationFailed("Invalid KeySchema: All HASH key elements must precede RANGE key elements")
+
+
 def _check_projection(projection: Json) -> None:
     kind, names = projection["ProjectionType"], Parameters(projection).texts("NonKeyAttributes")
     if kind == "INCLUDE" and not names:
         raise ValidationFailed(f"{_INVALID}ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
     if kind in ("ALL", "KEYS_ONLY") and names is not None:
         raise ValidationFailed(f"{_INVALID}ProjectionType is {kind}, but NonKeyAttributes is specified")
+    if names is not None and len(set(names)) < len(names):
+        raise ValidationFailed(f"{_INVALID}Duplicate value in NonKeyAttributes: {show(names)}")
 
 
 def _check_names(given: Json) -> None:
@@ -118,6 +145,7 @@ def _check_names(given: Json) -> None:
         for index in given.get(kind) or ():
             names = [element["AttributeName"] for element in index["KeySchema"]]
             _check_defined(names, defined)
+            _check_distinct(names)
             used += names
     _check_roles(given["KeySchema"])
     if len(set(defined)) > len(set(used)):
@@ -136,6 +164,12 @@ def _check_defined(names: list[str], defined: list[str]) -> None:
         )
 
 
+def _check_distinct(names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        message = "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+        raise ValidationFailed(_INVALID + message)
+
+
 def _check_roles(key: list[Json]) -> None:
     if key[0]["KeyType"] != "HASH":
         raise ValidationFailed("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
@@ -144,13 +178,16 @@ def _check_roles(key: list[Json]) -> None:
 
 
 def read_index(call: Parameters, definition: Json, table: TableSchema) -> IndexSchema:
-    """An index that is to be added; attribute definitions add to those that the table has."""
+    """An index that is to be added; the call defines its key attributes, also those that the table knows."""
     _check_definitions(Parameters({"AttributeDefinitions": call.members("AttributeDefinitions") or []}))
     _check_index(definition, "globalSecondaryIndexUpdates.1.member.create", local=False)
+    defined = {each["AttributeName"]: each["AttributeType"] for each in call.structures("AttributeDefinitions")}
+    _check_defined([element["AttributeName"] for element in definition["KeySchema"]], list(defined))
     known = {part.name: part.type for part in (*table.key, *(part for index in table.indexes for part in index.key))}
-    for each in call.structures("AttributeDefinitions"):
-        known.setdefault(each["AttributeName"], each["AttributeType"])
-    _check_defined([element["AttributeName"] for element in definition["KeySchema"]], list(known))
+    for name, kind in defined.items():
+        if known.setdefault(name, kind) != kind:
+            message = "Attributes cannot be redefined. Please check that your attribute has the same type as previously"
+            raise ValidationFailed(f"{_INVALID}{message} defined. Existing: {name}:{known[name]} New: {name}:{kind}")
     described = {
         "TableName": table.name,
         "KeySchema": [{"AttributeName": table.hash.name, "KeyType": "HASH"}],
@@ -195,12 +232,14 @@ def read_billing(call: Parameters, before: Settings, *, creating: bool) -> Setti
     indexes = dict(before.indexes)
     for index in call.structures("GlobalSecondaryIndexes"):
         indexes[index["IndexName"]] = _index_units(index, billing)
+    tags = before.tags | read_tags(call)
+    check_tag_count(tags)
     protected = call.flag("DeletionProtectionEnabled")
     return Settings(
         billing=billing,
         throughput=Throughput() if billing == ON_DEMAND else units or before.throughput,
         indexes={} if billing == ON_DEMAND else indexes,
-        tags=before.tags | read_tags(call),
+        tags=tags,
         protected=before.protected if protected is None else protected,
         table_class=call.choice("TableClass", ("STANDARD", "STANDARD_INFREQUENT_ACCESS"), before.table_class),
         recovery=before.recovery,
@@ -235,5 +274,24 @@ def read_throughput(given: Json | None, at: str) -> Throughput | None:
 
 def read_tags(call: Parameters) -> dict[str, str]:
     """Tags, by key."""
-    tags = [Parameters(tag) for tag in call.structures("Tags")]
-    return {tag.required("Key", "tags.1.member.key"): tag.required("Value", "tags.1.member.value") for tag in tags}
+    tags: dict[str, str] = {}
+    for place, given in enumerate(call.structures("Tags"), 1):
+        tag, at = Parameters(given), f"tags.{place}.member"
+        key, value = tag.required("Key", f"{at}.key"), tag.required("Value", f"{at}.value")
+        _check_tag(key, f"{at}.key", _MAX_TAG_KEY)
+        _check_tag(value, f"{at}.value", _MAX_TAG_VALUE)
+        tags[key] = value
+    return tags
+
+
+def _check_tag(text: str, at: str, most: int) -> None:
+    if len(text) > most:
+        refuse(violated(text, at, f"Member must have length less than or equal to {most}"))
+    if not all(letter.isalnum() or letter.isspace() or letter in _TAG_SIGNS for letter in text):
+        refuse(violated(text, at, f"Member must have only letters, numbers, white space and {_TAG_SIGNS}"))
+
+
+def check_tag_count(tags: dict[str, str]) -> None:
+    """Refuse more tags than a table may have."""
+    if len(tags) > MAX_TAGS:
+        raise ValidationFailed(f"{_INVALID}Number of tags must not exceed the limit of {MAX_TAGS}")

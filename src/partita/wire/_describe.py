@@ -40,7 +40,8 @@ def table_body(description: TableDescription, settings: Settings, status: str = 
         "DeletionProtectionEnabled": settings.protected,
     }
     if settings.billing == ON_DEMAND:
-        body["BillingModeSummary"] = {"BillingMode": ON_DEMAND}
+        since = {"LastUpdateToPayPerRequestDateTime": description.created_at}
+        body["BillingModeSummary"] = {"BillingMode": ON_DEMAND, **since}
     if settings.table_class is not None:
         body["TableClassSummary"] = {"TableClass": settings.table_class}
     _describe_indexes(body, settings)
@@ -48,6 +49,19 @@ def table_body(description: TableDescription, settings: Settings, status: str = 
         body["LatestStreamLabel"] = description.stream_id
         body["LatestStreamArn"] = stream_arn(schema.name, description.stream_id)
     return body
+
+
+def deleted_body(description: TableDescription, settings: Settings) -> Json:
+    """What is told of a table that was deleted: no longer how it was made."""
+    gone = (
+        "AttributeDefinitions",
+        "CreationDateTime",
+        "GlobalSecondaryIndexes",
+        "KeySchema",
+        "LocalSecondaryIndexes",
+    )
+    body = table_body(description, settings, "DELETING")
+    return {name: value for name, value in body.items() if name not in gone}
 
 
 def _describe_indexes(body: Json, settings: Settings) -> None:

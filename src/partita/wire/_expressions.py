@@ -47,12 +47,17 @@ def read_expressions(call: Parameters, kinds: Sequence[str], legacy: Sequence[st
 
 
 def _check_not_mixed(call: Parameters, texts: tuple[tuple[str, str], ...], legacy: Sequence[str]) -> None:
-    old = [name for name in legacy if call.given.get(name) is not None]
+    old = [name for name in legacy if call.given.get(name) is not None and not _goes_along(name, texts)]
     if old and texts:
         raise ValidationFailed(
             "Can not use both expression and non-expression parameters in the same request: Non-expression "
             f"parameters: {{{', '.join(old)}}} Expression parameters: {{{', '.join(kind for kind, _ in texts)}}}"
         )
+
+
+def _goes_along(name: str, texts: tuple[tuple[str, str], ...]) -> bool:
+    """KeyConditions are the one older parameter that goes with expressions, except with the one in its place."""
+    return name == "KeyConditions" and all(kind != "KeyConditionExpression" for kind, _ in texts)
 
 
 def _names(call: Parameters, kinds: Sequence[str], texts: tuple[tuple[str, str], ...]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from partita.store._requests import (
 from partita.store._wire import Json, wire_item
 from partita.wire._capacity import collection_metrics, consumed
 from partita.wire._expressions import read_expressions
-from partita.wire._legacy import read_expected, read_projection, read_updates
+from partita.wire._legacy import read_expected, read_projection, read_updates, refused_update
 from partita.wire._parameters import Parameters
 from partita.wire._steps import Steps
 
@@ -101,7 +101,10 @@ def update_item(call: Parameters) -> Steps:
     key = call.item("Key")
     update, condition = _read_update(call)
     request = UpdateItem(table, key, update, condition, options.returns, options.on_failure)
-    response: WriteResponse = yield request
+    try:
+        response: WriteResponse = yield request
+    except ValidationFailed as refusal:
+        raise refused_update(call, refusal) from None
     return (yield from options.answer(response, table, key))
 
 

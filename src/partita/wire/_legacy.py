@@ -31,6 +31,7 @@ from partita.expressions._ast import (
     Update,
     Value,
 )
+from partita.expressions._update import WRONG_OPERAND
 from partita.store._wire import Json
 from partita.wire._parameters import Parameters, refuse, violated
 from partita.wire._values import read_value
@@ -55,8 +56,13 @@ _TREES: Final[dict[str, Callable[[Path, list[AttributeValue]], Condition]]] = {
     "NOT_NULL": lambda path, _: Exists(path),
     "NULL": lambda path, _: Missing(path),
     "CONTAINS": lambda path, values: Contains(path, Value(values[0])),
-    "NOT_CONTAINS": lambda path, values: Not(Contains(path, Value(values[0]))),
+    "NOT_CONTAINS": lambda path, values: And((Exists(path), Not(Contains(path, Value(values[0]))))),
     "BEGINS_WITH": lambda path, values: BeginsWith(path, Value(values[0])),
+}
+_ORDERED: Final = ("S", "N", "B")
+_OPERANDS: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("IN", "LE", "LT", "GE", "GT", "CONTAINS", "NOT_CONTAINS"), _ORDERED),
+    "BEGINS_WITH": ("S", "B"),
 }
 _RANGES: Final = {"LE": "<=", "LT": "<", "GE": ">=", "GT": ">", "BETWEEN": "BETWEEN", "BEGINS_WITH": "BEGINS_WITH"}
 
@@ -78,6 +84,7 @@ def read_filter(call: Parameters, name: str) -> Condition | None:
     """QueryFilter or ScanFilter, joined as ConditionalOperator says."""
     given = call.structures_by_name(name)
     if not given:
+        _check_nothing_to_join(call)
         return None
     return _joined(call, [_comparison(attribute, rule) for attribute, rule in given.items()])
 
@@ -86,8 +93,15 @@ def read_expected(call: Parameters) -> Condition | None:
     """Expected: comparisons, or the older pair of Exists and Value."""
     given = call.structures_by_name("Expected")
     if not given:
+        _check_nothing_to_join(call)
         return None
     return _joined(call, [_expectation(attribute, rule) for attribute, rule in given.items()])
+
+
+def _check_nothing_to_join(call: Parameters) -> None:
+    if call.choice("ConditionalOperator", ("AND", "OR")) is not None:
+        message = "ConditionalOperator cannot be used without Filter or Expected"
+        raise ValidationFailed(f"{_INVALID}{message}")
 
 
 def _joined(call: Parameters, terms: list[Condition]) -> Condition:
@@ -98,7 +112,9 @@ def _joined(call: Parameters, terms: list[Condition]) -> Condition:
 
 
 def _expectation(attribute: str, rule: Json) -> Condition:
+    _check_not_together(attribute, rule, "Value", "AttributeValueList")
     if rule.get("ComparisonOperator") is not None:
+        _check_not_together(attribute, rule, "Exists", "ComparisonOperator")
         if "Value" in rule and "AttributeValueList" not in rule:
             rule = {**rule, "AttributeValueList": [rule["Value"]]}
         return _comparison(attribute, rule)
@@ -118,6 +134,12 @@ def _expectation(attribute: str, rule: Json) -> Condition:
     return Compare("=", path, Value(read_value(value)))
 
 
+def _check_not_together(attribute: str, rule: Json, first: str, second: str) -> None:
+    if rule.get(first) is not None and rule.get(second) is not None:
+        message = f"{first} and {second} cannot be used together for Attribute: {attribute}"
+        raise ValidationFailed(f"{_INVALID}{message}")
+
+
 def _operator(attribute: str, rule: Json) -> tuple[str, list[AttributeValue]]:
     part = Parameters(rule)
     operator = part.required("ComparisonOperator", "comparisonOperator")
@@ -134,10 +156,9 @@ def _operator(attribute: str, rule: Json) -> tuple[str, list[AttributeValue]]:
 
 
 def _check_types(attribute: str, operator: str, values: list[AttributeValue]) -> None:
-    allowed: dict[str, str] = {"BEGINS_WITH": "S B", "LE": "S N B", "LT": "S N B", "GE": "S N B", "GT": "S N B"}
-    kinds = allowed.get(operator)
+    kinds = _OPERANDS.get(operator)
     for value in values:
-        if kinds is not None and kind_of(value) not in kinds.split():
+        if kinds is not None and kind_of(value) not in kinds:
             message = f"ComparisonOperator {operator} is not valid for {kind_of(value)} AttributeValue type"
             raise ValidationFailed(f"{_INVALID}{message}")
     if operator == "BETWEEN" and kind_of(values[0]) == kind_of(values[1]) and _above(values[0], values[1]):
@@ -149,7 +170,7 @@ def _check_types(attribute: str, operator: str, values: list[AttributeValue]) ->
 
 
 def _above(low: Any, high: Any) -> bool:
-    return kind_of(low) in ("S", "N", "B") and bool(low > high)
+    return kind_of(low) in _ORDERED and bool(low > high)
 
 
 def _comparison(attribute: str, rule: Json) -> Condition:
@@ -186,6 +207,13 @@ def read_updates(call: Parameters) -> Update | None:
     for attribute, rule in given.items():
         update = _with_action(update, attribute, rule)
     return update
+
+
+def refused_update(call: Parameters, refusal: ValidationFailed) -> ValidationFailed:
+    """What an update was refused for, in the words that AttributeUpdates have for it."""
+    if call.given.get("AttributeUpdates") is not None and refusal.message == WRONG_OPERAND:
+        return ValidationFailed("Type mismatch for attribute to update")
+    return refusal
 
 
 def _with_action(update: Update, attribute: str, rule: Json) -> Update:

@@ -8,8 +8,8 @@ from partita.wire import _batches, _items, _pages, _partiql, _streams, _tables
 from partita.wire._steps import Operation
 
 
-def operations(clock: Callable[[], float]) -> dict[str, Operation]:
-    """The operations of both services, DynamoDB and its streams."""
+def operations(clock: Callable[[], float], address: str = "localhost") -> dict[str, Operation]:
+    """The operations of both services, DynamoDB and its streams; `address` is where they are served."""
     return {
         "GetItem": _items.get_item,
         "PutItem": _items.put_item,
@@ -37,7 +37,7 @@ def operations(clock: Callable[[], float]) -> dict[str, Operation]:
         "DescribeContinuousBackups": _tables.describe_continuous_backups,
         "UpdateContinuousBackups": _tables.update_continuous_backups,
         "DescribeLimits": _tables.fixed(_tables.LIMITS),
-        "DescribeEndpoints": _tables.fixed({"Endpoints": [{"Address": "localhost", "CachePeriodInMinutes": 1440}]}),
+        "DescribeEndpoints": _tables.fixed({"Endpoints": [{"Address": address, "CachePeriodInMinutes": 1440}]}),
         "ListBackups": _tables.fixed({"BackupSummaries": []}),
         "ListGlobalTables": _tables.fixed({"GlobalTables": []}),
         "ListStreams": _streams.list_streams,

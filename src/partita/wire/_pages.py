@@ -41,6 +41,7 @@ def query(call: Parameters) -> Steps:
         consistent=call.flag("ConsistentRead") or False,
         count_only=select == "COUNT",
     )
+    _check_select(call, request, select)
     return (yield from _answer(request, select, told))
 
 
@@ -80,6 +81,7 @@ def scan(call: Parameters) -> Steps:
         consistent=call.flag("ConsistentRead") or False,
         count_only=select == "COUNT",
     )
+    _check_select(call, request, select)
     return (yield from _answer(request, select, told))
 
 
@@ -119,7 +121,6 @@ def _segments(call: Parameters) -> tuple[int, int]:
 
 
 def _answer(request: QueryTable | ScanTable, select: str | None, told: str) -> Steps:
-    _check_select(request, select)
     fetches = yield from _fetches(request, select)
     page: PageResponse = yield request
     if fetches:
@@ -134,7 +135,7 @@ def _answer(request: QueryTable | ScanTable, select: str | None, told: str) -> S
     return body
 
 
-def _check_select(request: QueryTable | ScanTable, select: str | None) -> None:
+def _check_select(call: Parameters, request: QueryTable | ScanTable, select: str | None) -> None:
     if select == "SPECIFIC_ATTRIBUTES" and request.projection is None:
         message = "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
         raise ValidationFailed(f"One or more parameter values were invalid: {message}")
@@ -144,7 +145,8 @@ def _check_select(request: QueryTable | ScanTable, select: str | None) -> None:
     if request.projection is not None and select in ("COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
         words = {"COUNT": "only the Count", "ALL_ATTRIBUTES": "ALL_ATTRIBUTES"}
         message = f"when choosing to get {words.get(select, select)}"
-        raise ValidationFailed(f"Cannot specify the ProjectionExpression {message}")
+        given = "AttributesToGet" if call.given.get("AttributesToGet") is not None else "ProjectionExpression"
+        raise ValidationFailed(f"Cannot specify the {given} {message}")
 
 
 def _fetches(request: QueryTable | ScanTable, select: str | None) -> Generator[Request[Any], Any, bool]:

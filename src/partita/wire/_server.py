@@ -8,6 +8,7 @@ import socket
 import time
 import zlib
 from collections.abc import Callable
+from email.utils import formatdate
 from functools import partial
 from typing import Any, Final
 
@@ -28,7 +29,15 @@ from partita.wire._signature import AccessKey, SignedRequest, check_signature
 from partita.wire._steps import Steps
 
 _PREFIXES: Final = ("DynamoDB_20120810.", "DynamoDBStreams_20120810.")
-_REASONS: Final = {200: "OK", 400: "Bad Request", 413: "Payload Too Large", 500: "Internal Server Error"}
+_EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
+_REASONS: Final = {
+    200: "OK",
+    400: "Bad Request",
+    404: "Not Found",
+    413: "Payload Too Large",
+    500: "Internal Server Error",
+}
+_WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 _CLOSE: Final = "connection: close\r\n"
 _ENCODE: Final = msgspec.json.Encoder().encode
 _DECODE: Final = msgspec.json.Decoder().decode
@@ -66,10 +75,13 @@ class WireServer:
         self._operations = operations(clock)
         self._server: asyncio.Server | None = None
         self._tidying: asyncio.TimerHandle | None = None
+        self._date = (0, "")
 
     async def start(self, listener: socket.socket) -> None:
         """Begin to answer on a listening socket."""
         loop = asyncio.get_running_loop()
+        host, port = listener.getsockname()[:2]
+        self._operations = operations(self._clock, f"{'localhost' if host in _EVERYWHERE else host}:{port}")
         self._server = await loop.create_server(lambda: Connection(self), sock=listener)
         self._tidy()
 
@@ -92,11 +104,20 @@ class WireServer:
         if pending:
             await asyncio.gather(*pending, return_exceptions=True)
 
+    def date(self) -> str:
+        """The time as HTTP writes it; clients correct their clocks by it."""
+        second = int(self._clock())
+        if self._date[0] != second:
+            self._date = second, formatdate(second, usegmt=True)
+        return self._date[1]
+
     def begin(self, head: Head, body: bytes) -> Answer | Steps:
         """The operation that the request asks for, or the answer that refuses it."""
         try:
             if self._key is not None:
                 check_signature(SignedRequest(head.method, head.path, head.headers, body), self._key, self._clock())
+            if head.path != "/":
+                raise Fault("UnknownOperationException", "", status=404)
             if head.method == "GET":
                 return Answer(200, {"healthy": "dynamodb"})
             operation = self._operations.get(_operation_name(head))
@@ -145,16 +166,28 @@ def _operation_name(head: Head) -> str:
 
 
 def _unpacked(head: Head, body: bytes, most: int) -> bytes:
-    encoding = head.headers.get("content-encoding", "")
-    if encoding not in ("gzip", "x-gzip"):
+    encoding = head.headers.get("content-encoding", "identity")
+    if encoding == "identity":
         return body
-    unpacking = zlib.decompressobj(wbits=31)
+    if encoding not in _WINDOWS:
+        raise SerializationFailed("The body may be packed with gzip or deflate.")
     try:
-        unpacked = unpacking.decompress(body, most)
+        return _unpacked_parts(body, most, _WINDOWS[encoding])
     except zlib.error:
-        raise SerializationFailed("The body is not valid gzip.") from None
-    if unpacking.unconsumed_tail or not unpacking.eof:
-        raise Fault("RequestEntityTooLargeException", "The body is too large when unpacked.", status=413)
+        raise SerializationFailed(f"The body is not valid {encoding}.") from None
+
+
+def _unpacked_parts(body: bytes, most: int, window: int) -> bytes:
+    """Everything that was packed; gzip may have several parts."""
+    unpacked = b""
+    while body:
+        unpacking = zlib.decompressobj(wbits=window)
+        unpacked += unpacking.decompress(body, most - len(unpacked) + 1)
+        if len(unpacked) > most:
+            raise Fault("RequestEntityTooLargeException", "The body is too large when unpacked.", status=413)
+        if not unpacking.eof:
+            raise SerializationFailed("The packed body is cut off.")
+        body = unpacking.unused_data
     return unpacked
 
 
@@ -286,6 +319,7 @@ class Connection(asyncio.Protocol):
         body = _ENCODE(answer.body)
         head = (
             f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Error')}\r\n"
+            f"server: partita\r\ndate: {self._server.date()}\r\n"
             "content-type: application/x-amz-json-1.0\r\n"
             f"content-length: {len(body)}\r\n"
             f"x-amz-crc32: {zlib.crc32(body)}\r\n"

@@ -35,6 +35,7 @@ ITERATOR_SECONDS: Final = 900
 MAX_LISTED: Final = 100
 MAX_RECORDS: Final = 1_000
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)/stream/(.+)")
+_SHARD: Final = re.compile(r"shardId-[0-9a-f-]{20,57}")
 _TYPES: Final = ("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON")
 
 
@@ -67,6 +68,8 @@ def _sequence_text(sequence: int) -> str:
 def list_streams(call: Parameters) -> Steps:
     """The streams of all tables, or of one."""
     table, start = call.text("TableName"), call.text("ExclusiveStartStreamArn")
+    if start is not None:
+        _parts_of(start, "ExclusiveStartStreamArn")
     limit = _limit(call)
     tables = (table,) if table is not None else (yield ListTables())
     streams = []
@@ -99,15 +102,19 @@ def _latest(table: str) -> Generator[Request[Any], Any, StreamDescription | None
     return stream
 
 
+def _parts_of(arn: str, what: str) -> tuple[str, str]:
+    match = _ARN.fullmatch(arn)
+    if match is None:
+        raise ValidationFailed(f"Invalid {what}")
+    return match[1], match[2]
+
+
 def _found(call: Parameters) -> Generator[Request[Any], Any, tuple[str, StreamDescription]]:
     """The stream that the ARN names; a table's earlier ones are closed, and known by their number alone."""
     arn = call.text("StreamArn")
     if arn is None:
         refuse(violated(None, "streamArn", "Member must not be null"))
-    match = _ARN.fullmatch(arn)
-    if match is None:
-        raise ValidationFailed("Invalid StreamArn")
-    table, label = match.groups()
+    table, label = _parts_of(arn, "StreamArn")
     latest = yield from _latest(table)
     if latest is not None and latest.stream_id == label:
         return table, latest
@@ -127,7 +134,12 @@ def describe_stream(call: Parameters) -> Steps:
     table, stream = yield from _found(call)
     limit, start = _limit(call), call.text("ExclusiveStartShardId")
     description: TableDescription = yield DescribeTable(table)
-    shards = [shard for shard in stream.shards if start is None or shard.id > start]
+    parent = _parent_wanted(call)
+    shards = [
+        shard
+        for shard in stream.shards
+        if (start is None or shard.id > start) and (parent is None or shard.parent == parent)
+    ]
     body: Json = {
         "StreamArn": stream_arn(table, stream.stream_id),
         "StreamLabel": stream.stream_id,
@@ -141,6 +153,20 @@ def describe_stream(call: Parameters) -> Steps:
     if len(shards) > limit:
         body["LastEvaluatedShardId"] = shards[limit - 1].id
     return {"StreamDescription": body}
+
+
+def _parent_wanted(call: Parameters) -> str | None:
+    """The shard whose children are asked for, where ShardFilter asks for some."""
+    given = call.fields("ShardFilter")
+    if given is None:
+        return None
+    wanted = Parameters(given)
+    kind, parent = wanted.required("Type", "shardFilter.type"), wanted.required("ShardId", "shardFilter.shardId")
+    if kind != "CHILD_SHARDS":
+        refuse(violated(kind, "shardFilter.type", "Member must satisfy enum value set: [CHILD_SHARDS]"))
+    if not _SHARD.fullmatch(parent):
+        refuse(violated(parent, "shardFilter.shardId", f"Member must satisfy regular expression: {_SHARD.pattern}"))
+    return parent
 
 
 def _shard_body(shard: Shard) -> Json:
@@ -194,10 +220,10 @@ class StreamReading:
 
 
 def _after(kind: str, sequence: str | None, shard: Shard) -> int:
-    if kind == "LATEST":
-        return shard.newest or 0
-    if kind == "TRIM_HORIZON":
-        return 0
+    if kind in ("LATEST", "TRIM_HORIZON"):
+        if sequence is not None:
+            raise ValidationFailed(f"SequenceNumber must not be specified for the ShardIteratorType {kind}")
+        return (shard.newest or 0) if kind == "LATEST" else 0
     if sequence is None or not sequence.isdecimal():
         raise ValidationFailed(f"SequenceNumber must be specified for the ShardIteratorType {kind}")
     after = int(sequence) - (kind == "AT_SEQUENCE_NUMBER")

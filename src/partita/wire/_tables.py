@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from partita.errors import TableInUse, TableNotFound, ValidationFailed
+from partita.errors import TableNotFound, ValidationFailed
 from partita.store._requests import (
     CreateIndex,
     CreateTable,
@@ -24,6 +24,7 @@ from partita.store._requests import (
 from partita.store._wire import Json
 from partita.wire import _settings
 from partita.wire._definitions import (
+    check_tag_count,
     new_table_name,
     read_billing,
     read_index,
@@ -32,14 +33,13 @@ from partita.wire._definitions import (
     read_tags,
     read_throughput,
 )
-from partita.wire._describe import table_body
+from partita.wire._describe import deleted_body, table_body
 from partita.wire._faults import Fault, not_found
-from partita.wire._parameters import Parameters, refuse, violated
+from partita.wire._parameters import MAX_NAME, Parameters, refuse, violated
 from partita.wire._settings import DEFAULT, Settings, keep_settings, read_settings
 from partita.wire._steps import Steps
 
 MAX_LISTED: Final = 100
-MAX_TAGS: Final = 50
 _ARN: Final = re.compile(r"arn:aws:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)")
 _NO_CHANGE: Final = (
     "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates "
@@ -87,7 +87,7 @@ def delete_table(call: Parameters) -> Steps:
         raise ValidationFailed(f"{message} first.")
     yield DeleteTable(name)
     yield from _settings.forget_settings(name)
-    return {"TableDescription": table_body(description, settings, "DELETING")}
+    return {"TableDescription": deleted_body(description, settings)}
 
 
 def list_tables(call: Parameters) -> Steps:
@@ -110,7 +110,7 @@ def update_table(call: Parameters) -> Steps:
     name = new_table_name(call)
     parts = ("ProvisionedThroughput", "BillingMode", "StreamSpecification", "GlobalSecondaryIndexUpdates")
     others = ("SSESpecification", "DeletionProtectionEnabled", "TableClass", "ReplicaUpdates")
-    if all(call.given.get(part) is None for part in (*parts, *others)):
+    if all(call.given.get(part) in (None, []) for part in (*parts, *others)):
         raise ValidationFailed(_NO_CHANGE)
     description = yield from existing(name)
     before = yield from read_settings(name)
@@ -149,6 +149,7 @@ def _update_indexes(
         raise Fault("LimitExceededException", message)
     indexes, schema = dict(settings.indexes), description.schema
     for update in updates:
+        _check_one_change(update)
         if change := update.fields("Create"):
             index = read_index(call, change, schema)
             indexes[index.name] = _units(change)
@@ -162,10 +163,13 @@ def _update_indexes(
             if schema.index(name) is None:
                 raise not_found(f"Index: {name}")
             indexes[name] = _units(change)
-        else:
-            message = "One of GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Update or"
-            raise ValidationFailed(f"One or more parameter values were invalid: {message} Delete must be specified")
     return msgspec.structs.replace(settings, indexes=indexes)
+
+
+def _check_one_change(update: Parameters) -> None:
+    if sum(bool(update.fields(kind)) for kind in ("Create", "Update", "Delete")) != 1:
+        message = "Exactly one of GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Update or"
+        raise ValidationFailed(f"One or more parameter values were invalid: {message} Delete must be specified")
 
 
 def _index_name(change: Json) -> str:
@@ -181,13 +185,7 @@ def _update_stream(call: Parameters, name: str) -> Generator[Request[Any], Any, 
     specification = read_stream(call)
     if specification is None:
         return
-    view = specification.get("StreamViewType") if specification["StreamEnabled"] else None
-    try:
-        yield SetStream(name, view)
-    except ValidationFailed as refusal:
-        if view is not None:
-            raise TableInUse(refusal.message) from None
-        raise
+    yield SetStream(name, specification.get("StreamViewType") if specification["StreamEnabled"] else None)
 
 
 def _show_creating(body: Json, updates: list[Parameters]) -> None:
@@ -208,8 +206,15 @@ def update_time_to_live(call: Parameters) -> Steps:
         if value is None:
             refuse(violated(None, f"timeToLiveSpecification.{at}", "Member must not be null"))
     if not attribute:
-        raise ValidationFailed("TimeToLiveSpecification.AttributeName must be a non empty string.")
-    yield from existing(name)
+        raise ValidationFailed("TimeToLiveSpecification.AttributeName must be a non empty string; its length is 0.")
+    if len(attribute) > MAX_NAME:
+        rule = f"Member must have length less than or equal to {MAX_NAME}"
+        refuse(violated(attribute, "timeToLiveSpecification.attributeName", rule))
+    description = yield from existing(name)
+    current = description.schema.ttl
+    if not enabled and current not in (None, attribute):
+        message = "TimeToLive is active on a different AttributeName: current AttributeName is "
+        raise ValidationFailed(message + current)
     yield SetTimeToLive(name, attribute if enabled else None)
     return {"TimeToLiveSpecification": {"Enabled": enabled, "AttributeName": attribute}}
 
@@ -231,8 +236,7 @@ def tag_resource(call: Parameters) -> Steps:
     if not given:
         raise ValidationFailed("At least one Tag needs to be provided as Input.")
     tags = settings.tags | read_tags(call)
-    if len(tags) > MAX_TAGS:
-        raise Fault("LimitExceededException", f"The number of tags exceeds the limit of {MAX_TAGS}")
+    check_tag_count(tags)
     yield from keep_settings(name, msgspec.structs.replace(settings, tags=tags))
     return {}
 
@@ -263,6 +267,8 @@ def _tagged(call: Parameters) -> Generator[Request[Any], Any, tuple[str, dict[st
     arn = call.text("ResourceArn")
     if arn is None:
         refuse(violated(None, "resourceArn", "Member must not be null"))
+    if not arn.startswith("arn:"):
+        raise ValidationFailed(f"Invalid TableArn: ARNs must start with 'arn:': {arn}")
     match = _ARN.fullmatch(arn)
     if match is None:
         raise ValidationFailed(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
@@ -276,19 +282,28 @@ def _tagged(call: Parameters) -> Generator[Request[Any], Any, tuple[str, dict[st
 
 def describe_continuous_backups(call: Parameters) -> Steps:
     """Backups as DynamoDB tells of them; the store has its own, `partita backup`."""
-    description = yield from existing(call.table())
+    description = yield from _backed_up(call.table())
     settings = yield from read_settings(description.schema.name)
     return _backups(recovery=settings.recovery)
 
 
 def update_continuous_backups(call: Parameters) -> Steps:
     """Remember whether recovery to a point in time is wanted."""
-    description = yield from existing(call.table())
+    description = yield from _backed_up(call.table())
     part = Parameters(call.fields("PointInTimeRecoverySpecification") or {})
     recovery = part.flag("PointInTimeRecoveryEnabled") or False
     settings = yield from read_settings(description.schema.name)
     yield from keep_settings(description.schema.name, msgspec.structs.replace(settings, recovery=recovery))
     return _backups(recovery=recovery)
+
+
+def _backed_up(name: str) -> Generator[Request[Any], Any, TableDescription]:
+    """The table; operations on backups have an error of their own where it is missing."""
+    try:
+        description: TableDescription = yield DescribeTable(name)
+    except TableNotFound:
+        raise Fault("TableNotFoundException", f"Table not found: {name}") from None
+    return description
 
 
 def _backups(*, recovery: bool) -> Json:

@@ -160,7 +160,8 @@ def _encoded(item: Item, message: str) -> tuple[bytes, int]:
         if size > MAX_ITEM_BYTES:
             raise ValidationFailed(message)
         if any(text_size(name) > MAX_NAME_BYTES for name in item):
-            raise ValidationFailed("One or more parameter values were invalid: Attribute name is too long")
+            message = f"Attribute name is too long: it may have {MAX_NAME_BYTES} bytes"
+            raise ValidationFailed(f"One or more parameter values were invalid: {message}")
     return blob, size
 
 

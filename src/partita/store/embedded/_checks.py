@@ -41,7 +41,7 @@ def check_index(schema: TableSchema, index: IndexSchema) -> None:
     if index.local:
         _check_local(schema, index)
     elif not 1 <= len(index.hash) <= MAX_KEY_PARTS or len(index.range) > MAX_KEY_PARTS:
-        message = f"a global index has 1 to {MAX_KEY_PARTS} hash and at most {MAX_KEY_PARTS} range attributes"
+        message = f"a global index has 1 to {MAX_KEY_PARTS} HASH and at most {MAX_KEY_PARTS} RANGE attributes"
         raise ValidationFailed(f"{_INVALID}{message}: {index.name}")
     if isinstance(index.projection, tuple):
         _check_projection(index.projection)

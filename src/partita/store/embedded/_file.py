@@ -172,13 +172,14 @@ def connect(path: str, *, durable: bool) -> apsw.Connection:
         raise StoreReadOnly(f"The store {path} cannot be written.")
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     connection.pragma("synchronous", "full" if durable else "off")
-    connection.create_scalar_function("segment_of", _segment_of, 2, deterministic=True)
+    connection.create_scalar_function("segment_of", segment_of, 2, deterministic=True)
     connection.pragma("journal_size_limit", _WAL_BYTES)
     connection.pragma("cache_size", -_CACHE_KILOBYTES)
     return connection
 
 
-def _segment_of(*arguments: Any) -> int:
+def segment_of(*arguments: Any) -> int:
+    """The segment of a scan that a partition is in; takes the key's column and the number of segments."""
     key, segments = arguments
     return zlib.crc32(key if isinstance(key, bytes) else key.encode()) % int(segments)
 

@@ -20,6 +20,7 @@ from partita.expressions._validate import validate_condition, validate_projectio
 from partita.store._requests import Capacity, PageResponse, QueryTable, ScanTable
 from partita.store.embedded import _ranges
 from partita.store.embedded._access import Access
+from partita.store.embedded._file import segment_of
 from partita.store.embedded._keys import Column
 from partita.store.embedded._ranges import Bound, KeyBounds
 from partita.store.embedded._table import Index, Source, Table, entry_size
@@ -42,7 +43,7 @@ def query(access: Access, request: QueryTable) -> PageResponse:
     start: tuple[Column, ...] = ()
     if request.start is not None:
         if _is_single(source):
-            raise ValidationFailed("The provided starting key is invalid")
+            raise ValidationFailed("The provided starting key is invalid: ExclusiveStartKey in a partition of one item")
         start = _ranges.start_in(bounds, source, _ranges.start_columns(table, source, request.start))
     sql, values = _select_range(source, bounds, start, forward=request.forward)
     rows = access.connection.execute(sql, (*values, _row_limit(request)))
@@ -59,6 +60,8 @@ def scan(access: Access, request: ScanTable) -> PageResponse:
     source = _checked_source(table, request)
     _check_segments(request)
     start = () if request.start is None else _ranges.start_columns(table, source, request.start)
+    if request.start is not None and request.segments > 1:
+        _check_segment_of_start(table, request, request.start)
     sql = _select_all(source, start=bool(start), segmented=request.segments > 1)
     segment = (request.segments, request.segment) if request.segments > 1 else ()
     rows = access.connection.execute(sql, (*start, *segment, _row_limit(request)))
@@ -133,6 +136,15 @@ def _check_segments(request: ScanTable) -> None:
         raise ValidationFailed(
             "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
             f"Segment: {request.segment} is not less than TotalSegments: {request.segments}"
+        )
+
+
+def _check_segment_of_start(table: Table, request: ScanTable, start: Item) -> None:
+    key = table.hash[0].column(start[table.hash[0].name])
+    if segment_of(key, request.segments) != request.segment:
+        raise ValidationFailed(
+            "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
+            f"correct Segment. TotalSegments: {request.segments} Segment: {request.segment}"
         )
 
 

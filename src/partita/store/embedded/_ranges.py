@@ -84,6 +84,8 @@ def _check_shape(source: Source, condition: KeyCondition, values: dict[str, Any]
     if len(set(names)) < len(condition.equal) + (condition.range is not None):
         raise ValidationFailed(f"{_INVALID}KeyConditionExpressions must only contain one condition per key")
     keys = [part.name for part in (*source.hash, *source.range)]
+    if len(names) > len(keys) == 1:
+        raise ValidationFailed("Query key condition not supported")
     if len(names) > len(keys):
         raise ValidationFailed(
             f"The number of query conditions ({len(names)}) exceeds the number of key attributes "
@@ -91,10 +93,18 @@ def _check_shape(source: Source, condition: KeyCondition, values: dict[str, Any]
         )
     for part in source.hash:
         if part.name not in values:
-            raise ValidationFailed(f"Query condition missed key schema element: {part.name}")
+            raise _missed(source, part.name, "HASH")
     for name in keys[: len(names)]:  # equalities from left to right, then the range
         if name not in names or (name not in values and name != keys[len(names) - 1]):
-            raise ValidationFailed(f"Query condition missed key schema element: {name}")
+            raise _missed(source, name, "RANGE")
+
+
+def _missed(source: Source, name: str, role: str) -> ValidationFailed:
+    missed = f"Query condition missed key schema element: {name}"
+    if len(source.hash) == 1 and len(source.range) <= 1:
+        return ValidationFailed(missed)
+    rule = "all of them" if role == "HASH" else "those before the last condition, from left to right,"
+    return ValidationFailed(f"{missed}. Of the {role} key attributes {rule} must have a condition of equality")
 
 
 def _column(part: KeyPart, value: Any) -> Column:
@@ -153,7 +163,7 @@ def start_columns(table: Table, source: Source, start: Item) -> tuple[Column, ..
 
 def _start_column(part: KeyPart, value: Any) -> Column:
     if not part.has_type(value):
-        raise ValidationFailed(_START_INVALID)
+        raise ValidationFailed(f"{_START_INVALID}: The provided key element does not match the schema")
     return part.column(value)
 
 

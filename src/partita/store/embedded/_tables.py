@@ -195,7 +195,7 @@ def set_stream(writer: Writer, request: SetStream) -> TableDescription:
     table, now = writer.table(request.table), writer.clock()
     if request.view is None:
         if table.stream is None:
-            raise ValidationFailed(f"Table is already disabled for streams: TableName: {table.name}")
+            raise ValidationFailed(f"Table has no enabled stream to disable: TableName: {table.name}")
         _streams.disable(writer.connection, table.id, now)
     else:
         if table.stream is not None:

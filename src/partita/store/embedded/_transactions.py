@@ -42,7 +42,7 @@ MAX_ACTIONS: Final = 100
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_TOKEN: Final = 36
 TOKEN_SECONDS: Final = 600
-TOO_LARGE: Final = "Transaction request exceeds the 4MB transaction size limit"
+TOO_LARGE: Final = "Transaction payload size cannot exceed 4 MB"
 
 _SQL_TOKEN: Final = "SELECT digest FROM tokens WHERE token = ? AND at > ?"  # noqa: S105 - a statement
 _SQL_KEEP: Final = "INSERT OR REPLACE INTO tokens (token, digest, at) VALUES (?, ?, ?)"
@@ -131,7 +131,7 @@ def _planned(writer: Writer, request: TransactWriteItems) -> list[Change | Capac
             raise _cancelled_by(position, len(reasons), refusal) from None
     if any(reason.code != "None" for reason in reasons):
         raise TransactionCancelled(reasons)
-    if sum(change.largest for change in planned if isinstance(change, Change)) > MAX_BYTES:
+    if sum(change.size for change in planned if isinstance(change, Change)) > MAX_BYTES:
         raise ValidationFailed(TOO_LARGE)
     return planned
 
