@@ -39,4 +39,9 @@ def open_queue(address: str | Path, name: str, policy: Policy | None = None) -> 
         raise OperationError(f"{str(address)!r} is no address of a queue.", hint=hint)
     from partita.queue.embedded import EmbeddedQueue  # noqa: PLC0415 - as above
 
-    return EmbeddedQueue(Path(address) / f"queue-{name}.db", name, policy=policy)
+    return EmbeddedQueue(file_of(Path(address), name), name, policy=policy)
+
+
+def file_of(folder: Path, name: str) -> Path:
+    """The file of an embedded queue."""
+    return folder / f"queue-{name}.db"

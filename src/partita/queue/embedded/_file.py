@@ -19,7 +19,7 @@ from typing import Any, Final
 import apsw
 
 from partita._clock import Clock
-from partita.errors import StoreDamaged, StoreError, StoreNewer
+from partita.errors import StoreDamaged, StoreNewer
 from partita.store.embedded import _file as store_file
 
 APPLICATION_ID: Final = 0x50415251  # "PARQ"
@@ -93,8 +93,6 @@ def open_file(path: Path, *, durable: bool) -> apsw.Connection:
     Raises:
         StoreError: there is something else, or it cannot be opened.
     """
-    if not path.parent.is_dir():
-        raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
     connection = store_file.connect(str(path), durable=durable)
     try:
         _create_or_check(connection, path)

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from partita._clock import Clock, system_clock
-from partita.errors import StoreClosed
+from partita.errors import StoreClosed, StoreError
 from partita.queue import _interface as requests
 from partita.queue._interface import Message, Policy, Receive, Request
 from partita.queue.embedded import _reads, _writes
@@ -69,6 +69,8 @@ class EmbeddedQueue:
         self._closed = False
         self._reading = threading.Lock()
         max_receives = (policy or Policy()).max_receives
+        if not Path(path).parent.is_dir():
+            raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
         with store_file.translating(self.path):
             self._lock = ProcessLock(Path(path))
             try:

@@ -1,0 +1,252 @@
+"""What the embedded queue adds to the contract: a clock that tests can turn, one file, several processes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from partita.errors import StoreClosed, StoreDamaged, StoreError, StoreNewer, ValidationFailed
+from partita.queue import Acknowledge, Measure, Policy, Postpone, ReadDead, Receive, Redrive, Send, Stats
+from partita.queue.embedded import EmbeddedQueue
+from partita.testing import FakeClock
+
+pytestmark = pytest.mark.req("E02")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "queue.db"
+
+
+@pytest.fixture
+def queue(path: Path, fake_clock: FakeClock) -> Iterator[EmbeddedQueue]:
+    with EmbeddedQueue(path, "q", policy=Policy(max_receives=2), clock=fake_clock, durable=False) as queue:
+        yield queue
+
+
+def bodies(queue: EmbeddedQueue, request: Receive | None = None) -> list[str]:
+    return [message.body for message in queue.execute(request or Receive())]
+
+
+def test_a_message_comes_again_when_its_time_is_over(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+    queue.execute(Send("a", "g", "1"))
+    assert bodies(queue, Receive(visibility=30)) == ["a"]
+    fake_clock.advance(29.9)
+    assert bodies(queue) == []
+    fake_clock.advance(0.1)
+    assert bodies(queue) == ["a"]
+
+
+def test_a_postponed_message_comes_when_it_is_due(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+    queue.execute(Send("a", "g", "1"))
+    [message] = queue.execute(Receive(visibility=1))
+    queue.execute(Postpone((message.receipt,), 60))
+    fake_clock.advance(59)
+    assert bodies(queue) == []
+    fake_clock.advance(1)
+    assert bodies(queue) == ["a"]
+
+
+def test_a_receipt_counts_as_long_as_nobody_else_has_the_message(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+    queue.execute(Send("a", "g", "1"))
+    [message] = queue.execute(Receive(visibility=1))
+    fake_clock.advance(60)
+    assert queue.execute(Acknowledge((message.receipt,))) == ()
+    assert bodies(queue) == []
+
+
+def test_a_deduplication_id_is_forgotten_after_five_minutes(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+    first = [queue.execute(Send("a", f"g{n}", "id")).sequence for n in range(5)]
+    fake_clock.advance(299.9)
+    assert [queue.execute(Send("a", f"g{n}", "id")).sequence for n in range(5)] == first
+    fake_clock.advance(0.2)
+    assert [queue.execute(Send("a", f"g{n}", "id")).sequence for n in reversed(range(5))] == [6, 7, 8, 9, 10]
+
+
+def test_no_two_messages_were_sent_at_the_same_time(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+    first = queue.execute(Send("a", "g", "1")).at
+    again = queue.execute(Send("b", "g", "2")).at
+    fake_clock.advance(-3600)  # as real clocks sometimes do
+    third = queue.execute(Send("c", "g", "3")).at
+    assert (first, first < again < third < first + 0.001) == (fake_clock() + 3600, True)
+
+
+def test_a_message_was_sent_when_it_was_accepted(queue: EmbeddedQueue) -> None:
+    accepted = queue.execute(Send("a", "g", "1"))
+    [message] = queue.execute(Receive())
+    assert (message.sent_at, message.sequence, message.id) == (accepted.at, accepted.sequence, accepted.id)
+
+
+def test_one_receiver_may_take_a_hundred_of_a_group_in_order(queue: EmbeddedQueue) -> None:
+    for n in range(150):
+        queue.execute(Send(str(n), "g", str(n)))
+    assert bodies(queue, Receive(limit=100)) == [str(n) for n in range(100)]
+    assert bodies(queue) == []
+
+
+def test_the_group_that_waits_longest_is_first(queue: EmbeddedQueue) -> None:
+    for body, group in (("a", "late"), ("b", "early"), ("c", "late")):
+        queue.execute(Send(body, group, body))
+    assert bodies(queue, Receive(limit=1)) == ["a"]
+    assert bodies(queue, Receive(limit=1)) == ["b"]
+
+
+def test_a_dead_letter_that_is_sent_again_is_handed_out_as_often_as_a_new_one(queue: EmbeddedQueue) -> None:
+    queue.execute(Send("a", "g", "1"))
+    for _ in range(2):
+        for _ in range(2):
+            assert bodies(queue, Receive(visibility=0)) == ["a"]
+        assert bodies(queue) == []
+        assert queue.execute(Redrive()) == 1
+    assert bodies(queue) == ["a"]
+
+
+def test_the_numbers_tell_how_long_the_oldest_has_waited(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+    assert queue.execute(Measure()) == Stats(0, 0, 0, None)
+    for body in "abc":
+        queue.execute(Send(body, "g", body))
+        fake_clock.advance(10)
+    queue.execute(Receive(limit=1))
+    assert queue.execute(Measure()) == Stats(waiting=2, in_flight=1, dead=0, oldest_seconds=30.0)
+
+
+def test_whoever_waits_in_vain_is_told_so(path: Path, fake_clock: FakeClock) -> None:
+    pauses: list[float] = []
+    with EmbeddedQueue(path, "q", clock=fake_clock, durable=False, sleep=pauses.append) as queue:
+        assert queue.execute(Receive(wait=1.0)) == ()
+    assert sum(pauses) == pytest.approx(1.0)
+
+
+def test_whoever_waits_writes_nothing(path: Path, fake_clock: FakeClock) -> None:
+    with EmbeddedQueue(path, "q", clock=fake_clock, durable=False, sleep=lambda _: None) as queue:
+        queue.execute(Receive(wait=1.0))
+        assert queue._commit.commits == 0
+
+
+def test_whoever_waits_gets_what_another_process_sends(path: Path, fake_clock: FakeClock) -> None:
+    other = EmbeddedQueue(path, "q", clock=fake_clock, durable=False)
+
+    def sleep(_: float) -> None:
+        other.execute(Send("a", "g", "1"))
+
+    with other, EmbeddedQueue(path, "q", clock=fake_clock, durable=False, sleep=sleep) as queue:
+        assert bodies(queue, Receive(wait=60)) == ["a"]
+
+
+def test_threads_share_commits_and_lose_nothing(queue: EmbeddedQueue) -> None:
+    def send(thread: int) -> None:
+        for n in range(50):
+            queue.execute(Send(f"{thread}-{n}", "g", f"{thread}-{n}"))
+
+    threads = [threading.Thread(target=send, args=(thread,)) for thread in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    messages = queue.execute(Receive(limit=1000))
+    assert [message.sequence for message in messages] == list(range(1, 401))
+    assert {message.body for message in messages} == {f"{thread}-{n}" for thread in range(8) for n in range(50)}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Send("a", "", "1"),
+        Send("a", "g", ""),
+        Send("", "g", "1"),
+        Send("a" * 262_145, "g", "1"),
+        Receive(visibility=-1),
+        Receive(visibility=43_201),
+        Acknowledge(("nonsense",)),
+    ],
+    ids=repr,
+)
+def test_what_sqs_would_not_take_is_refused(request_: Send | Receive | Acknowledge, queue: EmbeddedQueue) -> None:
+    queue.execute(Send("here", "g", "here"))
+    with pytest.raises(ValidationFailed):
+        queue.execute(request_)
+    assert bodies(queue) == ["here"]
+
+
+def test_messages_are_still_there_when_the_file_is_opened_again(path: Path, queue: EmbeddedQueue) -> None:
+    queue.execute(Send("a", "g", "1"))
+    queue.close()
+    with EmbeddedQueue(path, "q") as again:
+        assert bodies(again) == ["a"]
+        assert again.execute(ReadDead()) == ()
+
+
+def test_a_closed_queue_says_so(queue: EmbeddedQueue) -> None:
+    queue.close()
+    queue.close()
+    for request in (Receive(), Measure(), Send("a", "g", "1")):
+        with pytest.raises(StoreClosed):
+            queue.execute(request)
+
+
+def test_a_file_of_something_else_is_left_as_it_is(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreDamaged, match="is not a queue"):
+        EmbeddedQueue(path, "q")
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_left_as_it_is(path: Path) -> None:
+    path.write_bytes(b"no database at all".ljust(4096))
+    with pytest.raises(StoreDamaged):
+        EmbeddedQueue(path, "q")
+    assert path.read_bytes() == b"no database at all".ljust(4096)
+
+
+def test_a_file_of_a_newer_version_is_refused(path: Path, queue: EmbeddedQueue) -> None:
+    queue.close()
+    connection = apsw.Connection(str(path))
+    connection.pragma("user_version", 99)
+    connection.close()
+    with pytest.raises(StoreNewer, match="format 99"):
+        EmbeddedQueue(path, "q")
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="does not exist"):
+        EmbeddedQueue(tmp_path / "nowhere" / "queue.db", "q")
+
+
+SEND_UNTIL_KILLED = """
+import sys
+from partita.queue import Send
+from partita.queue.embedded import EmbeddedQueue
+queue = EmbeddedQueue(sys.argv[1], "q")
+for number in range(1_000_000):
+    print(queue.execute(Send(str(number), "g", sys.argv[2] + str(number))).sequence, flush=True)
+"""
+
+
+def test_what_was_accepted_survives_kill_9_of_several_senders(path: Path) -> None:
+    senders = [
+        subprocess.Popen([sys.executable, "-c", SEND_UNTIL_KILLED, str(path), name], stdout=subprocess.PIPE, text=True)
+        for name in "ab"
+    ]
+    accepted = []
+    for sender in senders:
+        assert sender.stdout is not None
+        accepted += [int(sender.stdout.readline()) for _ in range(20)]
+    for sender in senders:
+        sender.send_signal(signal.SIGKILL)
+        out, _ = sender.communicate()
+        accepted += [int(line) for line in out.splitlines() if line]
+    with EmbeddedQueue(path, "q") as queue:
+        stored = [message.sequence for message in queue.execute(Receive(limit=1_000_000))]
+    assert len(set(accepted)) == len(accepted)
+    assert set(accepted) <= set(stored)
+    assert len(stored) - len(accepted) <= len(senders)
