@@ -17,6 +17,7 @@ from partita.cli._explain import explain
 from partita.cli._lake import lake
 from partita.cli._migrate import migrate
 from partita.cli._patterns import patterns
+from partita.cli._queue import queue
 from partita.cli._schema import schema
 from partita.cli._seed import seed
 from partita.cli._serve import serve
@@ -69,6 +70,7 @@ for command in (
     backup,
     check,
     dynamodb,
+    queue,
     completion,
 ):
     main.add_command(command)
