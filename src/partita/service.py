@@ -23,10 +23,13 @@ from partita._table import Table
 from partita.operations._operation import Operation, Procedure
 
 if TYPE_CHECKING:
+    import threading
+
     import click
     from fastapi import APIRouter
     from starlette.types import ASGIApp
 
+    from partita import Session
     from partita.change import Consumer, SqliteProjection
     from partita.queue import Policy, Queue
 
@@ -67,6 +70,17 @@ class Place(Struct, frozen=True):
     """The address that it is served at; None where it is not served, as in a worker of its own."""
 
 
+class Work(Struct, frozen=True):
+    """What a worker of a service gets."""
+
+    session: Session
+    resources: Any
+    """What the service has opened (`Service.resources`)."""
+    name: str
+    """Tells this worker from all others."""
+    stop: threading.Event
+
+
 class Service(Struct, frozen=True):
     """All that is needed to run a service. Only declarations; nothing is opened or built before it is served."""
 
@@ -91,6 +105,8 @@ class Service(Struct, frozen=True):
     """Opens what its routes and workers share, such as a queue; routes take it with `Resources`."""
     apps: Callable[[Place], Mapping[str, ASGIApp]] | None = None
     """Gives whole apps that are served beside it, by their path."""
+    worker: Callable[[Work], None] | None = None
+    """Works in the background until it is to stop, and then finishes what it has begun: `partita worker <name>`."""
     roles: Mapping[Role, Sequence[Callable[..., Operation[Any]] | str]] = {}
     """What each role uses: functions of declared patterns, and names of what recipes send by themselves.
 
