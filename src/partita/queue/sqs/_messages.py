@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from partita.errors import StoreUnavailable
+from partita.errors import PartitaError, StoreUnavailable, ValidationFailed
 from partita.queue._interface import (
     Accepted,
     Acknowledge,
@@ -55,16 +55,42 @@ class _Batched(Struct, rename="pascal", frozen=True):
     failed: tuple[_Refused, ...] = ()
 
 
+class _SentOne(_Sent, rename="pascal", frozen=True):
+    id: str
+
+
+class _SentMany(_Batched, rename="pascal", frozen=True):
+    successful: tuple[_SentOne, ...] = ()
+
+
 def send(channel: Channel, request: Send) -> Steps[Accepted]:
     """Put a message at the end of its group. SQS does not say when it did: that is told to whoever receives it."""
-    answer = yield from channel.ask(
-        "SendMessage",
-        _Sent,
-        MessageBody=request.body,
-        MessageGroupId=request.group,
-        MessageDeduplicationId=request.deduplication_id,
-    )
+    answer = yield from channel.ask("SendMessage", _Sent, **_parameters(request))
     return Accepted(answer.message_id, int(answer.sequence_number), channel.clock())
+
+
+def send_many(channel: Channel, requests: Sequence[Send]) -> Steps[list[Accepted | PartitaError]]:
+    """Send up to ten messages by one call; gives for each what became of it."""
+    entries = [{"Id": str(number), **_parameters(request)} for number, request in enumerate(requests)]
+    answer = yield from channel.ask("SendMessageBatch", _SentMany, Entries=entries)
+    at = channel.clock()
+    outcomes: dict[int, Accepted | PartitaError] = {int(each.id): _refusal(each) for each in answer.failed}
+    outcomes |= {int(each.id): Accepted(each.message_id, int(each.sequence_number), at) for each in answer.successful}
+    return [outcomes[number] for number in range(len(requests))]
+
+
+def _parameters(request: Send) -> dict[str, Any]:
+    return {
+        "MessageBody": request.body,
+        "MessageGroupId": request.group,
+        "MessageDeduplicationId": request.deduplication_id,
+    }
+
+
+def _refusal(refused: _Refused) -> PartitaError:
+    if refused.sender_fault:
+        return ValidationFailed(f"{refused.code}: {refused.message}")
+    return StoreUnavailable(f"SQS failed with a message: {refused.code} {refused.message}.")
 
 
 def receive(channel: Channel, request: Receive) -> Steps[tuple[Message, ...]]:
@@ -129,7 +155,7 @@ def batched(
         answer = yield from channel.ask(action, _Batched, QueueUrl=url, Entries=entries)
         for refused in answer.failed:
             if not refused.sender_fault:
-                raise StoreUnavailable(f"SQS failed with a message: {refused.code} {refused.message}.")
+                raise _refusal(refused)
             late.append(chunk[int(refused.id)])
     return tuple(late)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
+from partita.errors import PartitaError
 from partita.queue import _interface as requests
-from partita.queue._interface import Policy, Request
+from partita.queue._interface import Accepted, Policy, Request, Send
 from partita.queue.sqs import _channel, _dead, _messages
 from partita.queue.sqs._channel import Channel
+from partita.queue.sqs._together import Together
 from partita.store.remote import Credentials, Limits, Outside
 from partita.store.remote._attempts import Attempts
 from partita.store.remote._connections import HttpTransport
@@ -81,6 +83,7 @@ class SqsQueue:
         self.name = name
         self.endpoint = endpoints[QUEUES].url
         self._driver = Driver(transport or HttpTransport(LIMITS), source, outside.sleep)
+        self._together = Together(self._send_many)
         self._channel = Channel(attempts, name, (policy or Policy()).max_receives, outside.clock, outside.tokens)
 
     def __repr__(self) -> str:
@@ -95,8 +98,13 @@ class SqsQueue:
         return self._driver.run(self._steps(request))
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same, without blocking the event loop."""
+        """The same, without blocking the event loop; the sends of several tasks share calls."""
+        if isinstance(request, Send):
+            return await self._together.send(request)  # type: ignore[return-value]
         return await self._driver.run_async(self._steps(request))
+
+    async def _send_many(self, sends: Sequence[Send]) -> Sequence[Accepted | PartitaError]:
+        return await self._driver.run_async(_messages.send_many(self._channel, sends))
 
     def _steps(self, request: Request[R]) -> Steps[R]:
         return HANDLERS[type(request)](self._channel, request)

@@ -1,0 +1,187 @@
+"""How the queue speaks to SQS: which calls, signed for what, and what is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedTransport, answer, refusal
+
+from partita.errors import QueueNotFound, StoreUnavailable, Throttled, ValidationFailed
+from partita.queue import Accepted, Acknowledge, Create, Policy, Receive, Send
+from partita.queue.sqs import SqsQueue
+from partita.store.remote import Outside
+from partita.store.remote._transport import AnswerLost, HttpAnswer, HttpCall
+
+pytestmark = pytest.mark.req("E02")
+
+URL = answer({"QueueUrl": "http://127.0.0.1/1/q.fifo"})
+SENT = answer({"MessageId": "m", "SequenceNumber": "18849496460467696128"})
+
+
+class ScriptedQueue(SqsQueue):
+    def __init__(self, *plays: Play) -> None:
+        self.transport = ScriptedTransport(*plays)
+        super().__init__(
+            "q",
+            "http://127.0.0.1:4566",
+            region="eu-west-1",
+            policy=Policy(max_receives=3),
+            credentials=KEYS,
+            transport=self.transport,
+            outside=Outside(lambda: NOW, Random(1), lambda _: None, lambda: "attempt"),
+        )
+
+
+def test_a_call_is_signed_for_sqs() -> None:
+    queue = ScriptedQueue(URL, SENT)
+    assert queue.execute(Send("body", "g", "id")) == Accepted("m", 18_849_496_460_467_696_128, NOW)
+    call = queue.transport.sent[1]
+    assert call.headers["X-Amz-Target"] == "AmazonSQS.SendMessage"
+    assert "/20260101/eu-west-1/sqs/aws4_request" in call.headers["Authorization"]
+    assert queue.transport.bodies[1] == {
+        "QueueUrl": "http://127.0.0.1/1/q.fifo",
+        "MessageBody": "body",
+        "MessageGroupId": "g",
+        "MessageDeduplicationId": "id",
+    }
+
+
+def test_the_address_of_a_queue_is_asked_for_once() -> None:
+    queue = ScriptedQueue(URL, SENT, SENT)
+    queue.execute(Send("a", "g", "a"))
+    queue.execute(Send("b", "g", "b"))
+    assert queue.transport.names == ["GetQueueUrl", "SendMessage", "SendMessage"]
+
+
+def test_a_lost_answer_is_asked_for_again_with_the_same_deduplication_id() -> None:
+    queue = ScriptedQueue(URL, AnswerLost("reset"), SENT)
+    assert queue.execute(Send("a", "g", "id")).id == "m"
+    first, again = queue.transport.bodies[1:]
+    assert first == again
+
+
+def test_a_lost_delivery_is_asked_for_again_under_the_same_attempt() -> None:
+    queue = ScriptedQueue(URL, AnswerLost("reset"), answer({}))
+    assert queue.execute(Receive(limit=50, wait=0.5, visibility=1.5)) == ()
+    first, again = queue.transport.bodies[1:]
+    assert first == again
+    wanted = {"MaxNumberOfMessages": 10, "WaitTimeSeconds": 1, "VisibilityTimeout": 2}
+    assert {name: again[name] for name in wanted} == wanted
+    assert again["ReceiveRequestAttemptId"] == "attempt"
+
+
+def test_a_queue_that_is_not_there_says_how_to_make_it() -> None:
+    queue = ScriptedQueue(refusal("QueueDoesNotExist"))
+    with pytest.raises(QueueNotFound, match="partita queue create"):
+        queue.execute(Receive())
+
+
+def test_creating_makes_what_is_missing_and_sets_the_policy() -> None:
+    dead = answer({"QueueUrl": "dead"})
+    arn = answer({"Attributes": {"QueueArn": "arn:dead"}})
+    queue = ScriptedQueue(refusal("QueueDoesNotExist"), dead, URL, dead, arn, answer(b""))
+    queue.execute(Create())
+    assert queue.transport.names == [
+        "GetQueueUrl",
+        "CreateQueue",
+        "GetQueueUrl",
+        "GetQueueUrl",
+        "GetQueueAttributes",
+        "SetQueueAttributes",
+    ]
+    policy = '{"deadLetterTargetArn":"arn:dead","maxReceiveCount":3}'
+    assert queue.transport.bodies[-1]["Attributes"] == {"RedrivePolicy": policy}
+
+
+def test_throttling_is_told_after_all_tries() -> None:
+    queue = ScriptedQueue(URL, *[refusal("RequestThrottled")] * 3)
+    with pytest.raises(Throttled):
+        queue.execute(Send("a", "g", "a"))
+
+
+def failed(sender_fault: bool) -> HttpAnswer:  # noqa: FBT001 - what the test varies
+    return answer({"Failed": [{"Id": "1", "Code": "X", "SenderFault": sender_fault, "Message": "no"}]})
+
+
+def test_receipts_that_sqs_refuses_were_too_late() -> None:
+    assert ScriptedQueue(URL, failed(True)).execute(Acknowledge(("a", "b"))) == ("b",)
+
+
+def test_what_sqs_fails_with_is_not_taken_for_done() -> None:
+    with pytest.raises(StoreUnavailable):
+        ScriptedQueue(URL, failed(False)).execute(Acknowledge(("a", "b")))
+
+
+class Batches:
+    """A transport that accepts whatever is sent in batches, but the messages that it is told to refuse."""
+
+    def __init__(self, refused: str = "") -> None:
+        self.sizes: list[int] = []
+        self._refused = refused
+
+    def send(self, call: HttpCall) -> HttpAnswer:
+        raise NotImplementedError
+
+    async def send_async(self, call: HttpCall) -> HttpAnswer:
+        if call.headers["X-Amz-Target"].endswith("GetQueueUrl"):
+            return URL
+        await asyncio.sleep(0)
+        entries: list[dict[str, Any]] = msgspec.json.decode(call.body)["Entries"]
+        self.sizes.append(len(entries))
+        good = [each for each in entries if each["MessageBody"] != self._refused]
+        bad = [each for each in entries if each["MessageBody"] == self._refused]
+        return answer(
+            {
+                "Successful": [
+                    {
+                        "Id": each["Id"],
+                        "MessageId": each["MessageBody"],
+                        "SequenceNumber": each["MessageDeduplicationId"],
+                    }
+                    for each in good
+                ],
+                "Failed": [{"Id": each["Id"], "Code": "X", "SenderFault": True, "Message": "no"} for each in bad],
+            }
+        )
+
+    def close(self) -> None:
+        pass
+
+
+def queue_on(transport: Batches) -> SqsQueue:
+    return SqsQueue("q", "http://127.0.0.1:4566", credentials=KEYS, transport=transport)
+
+
+async def test_tasks_share_calls() -> None:
+    transport = Batches()
+    queue = queue_on(transport)
+    accepted = await asyncio.gather(*(queue.execute_async(Send(str(n), "g", str(n))) for n in range(95)))
+    assert [each.sequence for each in accepted] == list(range(95))
+    assert sorted(transport.sizes) == [5] + [10] * 9
+
+
+async def test_a_message_that_is_refused_does_not_harm_the_others() -> None:
+    queue = queue_on(Batches(refused="1"))
+    sends = (queue.execute_async(Send(str(n), "g", str(n))) for n in range(3))
+    first, refused, third = await asyncio.gather(*sends, return_exceptions=True)
+    assert isinstance(refused, ValidationFailed)
+    assert [each.sequence for each in (first, third) if isinstance(each, Accepted)] == [0, 2]
+
+
+async def test_large_messages_go_out_in_calls_of_their_own() -> None:
+    transport = Batches()
+    queue = queue_on(transport)
+    large = "1".rjust(100_000, "0")
+    await asyncio.gather(*(queue.execute_async(Send(large, "g", str(n))) for n in range(3)))
+    assert sorted(transport.sizes) == [1, 2]
+
+
+async def test_when_a_call_fails_all_of_it_are_told() -> None:
+    queue = ScriptedQueue(URL, *[AnswerLost("reset")] * 3)
+    sends = (queue.execute_async(Send(str(n), "g", str(n))) for n in range(2))
+    outcomes = await asyncio.gather(*sends, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [StoreUnavailable, StoreUnavailable]
