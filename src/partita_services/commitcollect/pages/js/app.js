@@ -1,0 +1,77 @@
+// The page: a welcome before the login, the dashboard after it, kept up while somebody looks.
+
+import { accountPanel } from "./account.js";
+import * as api from "./api.js";
+import { ConnectionPanel } from "./connection.js";
+import { Dashboard } from "./dashboard.js";
+import { el, replace } from "./dom.js";
+import { welcome } from "./welcome.js";
+import { WorkoutList } from "./workouts.js";
+
+const EVERY = 2000;
+const SAID = 6000;
+
+const content = document.querySelector("#content");
+const session = document.querySelector("#session");
+const said = document.querySelector("#said");
+let hush;
+
+function say(text, kind = "") {
+  clearTimeout(hush);
+  said.className = `said ${kind}`;
+  replace(said, el("p", {}, text));
+  hush = setTimeout(() => replace(said), SAID);
+}
+
+// Where the service refuses, that is said. Gives whether it worked.
+async function attempt(work) {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof api.Refused)) throw error;
+    if (error.status === 401) leave();
+    else say(`${error.message} ${error.hint}`, "wrong");
+    return false;
+  }
+}
+
+function leave(text = "") {
+  clearTimeout(leave.timer);
+  replace(session);
+  replace(content, welcome(new URLSearchParams(location.search).get("problem"), text));
+}
+
+async function open() {
+  const [me, models] = await Promise.all([api.me(), api.models()]);
+  const connection = new ConnectionPanel({ attempt: (work) => attempt(work).then(refresh) });
+  const workouts = new WorkoutList({ attempt });
+  const dashboard = new Dashboard(models, { say, attempt, refresh });
+  const account = accountPanel({ attempt, left: () => leave("Your account is being deleted, with everything that belonged to it.") });
+
+  async function refresh() {
+    const [now, milestones, newest] = await Promise.all([api.me(), api.milestones(), api.workouts()]);
+    connection.show(now);
+    dashboard.show(milestones);
+    workouts.show(newest);
+  }
+
+  function watch() {
+    leave.timer = setTimeout(async () => {
+      const isGoingOn = document.hidden || (await attempt(refresh)) || session.firstChild;
+      if (isGoingOn) watch();
+    }, EVERY);
+  }
+
+  const out = async () => {
+    if (await attempt(api.logOut)) leave("You are logged out.");
+  };
+  replace(session, el("span", { className: "name" }, me.name), el("button", { className: "button", type: "button", onclick: out }, "Log out"));
+  connection.show(me);
+  await refresh();
+  history.replaceState(null, "", "./");
+  replace(content, el("div", { className: "board" }, dashboard.element, el("aside", { ariaLabel: "Strava and account" }, connection.element, workouts.element, account)));
+  watch();
+}
+
+await attempt(open);

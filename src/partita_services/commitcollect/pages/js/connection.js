@@ -1,0 +1,52 @@
+// The connection to Strava: whose it is, whether it works, and how far reading the last weeks has come.
+
+import * as api from "./api.js";
+import { el, icon, replace, write } from "./dom.js";
+import { dayText, moment } from "./format.js";
+
+export class ConnectionPanel {
+  constructor({ attempt }) {
+    this.attempt = attempt;
+    this.state = el("span", { className: "chip" });
+    this.who = el("p", { className: "who" });
+    this.told = el("p", { className: "small" });
+    this.bar = el("progress", { ariaLabel: "Reading your workouts" });
+    this.action = el("div", { className: "actions" });
+    this.element = el("section", { className: "panel connection" }, el("header", {}, el("h2", {}, "Strava"), this.state), this.who, this.bar, this.told, this.action);
+  }
+
+  show({ connection, strava_url: site }) {
+    const state = connection?.state ?? "none";
+    const backfill = connection?.backfill;
+    this.element.dataset.state = state;
+    write(this.state, { connected: "Connected", reconnect: "Needs you", none: "Not connected" }[state]);
+    write(this.who, connection ? connection.athlete_name : "Connect Strava, and your workouts begin to count.");
+    this.bar.hidden = backfill?.state !== "running";
+    if (backfill) {
+      this.bar.max = Math.max(backfill.found, 1);
+      this.bar.value = backfill.stored;
+    }
+    write(this.told, telling(state, connection, backfill));
+    this.#offer(state, backfill?.state === "running", site);
+  }
+
+  #offer(state, isRunning, site) {
+    const offered = `${state} ${isRunning} ${site}`;
+    if (this.action.dataset.offered === offered) return;
+    this.action.dataset.offered = offered;
+    const connect = el("a", { className: "button primary", href: "auth/login" }, state === "none" ? "Connect Strava" : "Reconnect");
+    const resync = el("button", { className: "button", type: "button", disabled: isRunning, onclick: () => this.attempt(api.sync) }, icon("sync"), "Sync again");
+    const open = el("a", { className: "button quiet", href: `${site}/`, target: "_blank", rel: "noreferrer" }, "Open Strava");
+    replace(this.action, state === "connected" ? resync : connect, open);
+  }
+}
+
+function telling(state, connection, backfill) {
+  if (state === "none") return "";
+  if (state === "reconnect") return "Strava no longer takes our key. What you earned is safe; reconnect to go on.";
+  if (!backfill) return `Since ${moment(connection.connected_at)}`;
+  if (backfill.waiting_until) return `Strava asks us to wait until ${moment(backfill.waiting_until)}. Then it goes on by itself.`;
+  const read = `${backfill.stored} ${backfill.stored === 1 ? "workout" : "workouts"}`;
+  if (backfill.state === "running") return `Reading since ${dayText(backfill.since)}: ${read} so far`;
+  return `${read} read since ${dayText(backfill.since)}, last on ${moment(backfill.updated_at)}`;
+}

@@ -1,0 +1,109 @@
+// The card of one milestone: its picture, its ring, and what is still to do. It changes in place as progress comes in.
+
+import * as api from "./api.js";
+import { el, icon, replace, write } from "./dom.js";
+import { METRICS, dayText, daysLeft, localDay, sport, whyNot } from "./format.js";
+import { picture } from "./picture.js";
+import { ring } from "./ring.js";
+
+const STATUS = { ACTIVE: "Active", COMPLETED: "Completed", EXPIRED: "Expired", CANCELLED: "Cancelled" };
+
+export class MilestoneCard {
+  #earned = null;
+
+  // `edit(milestone)` and `cancel(milestone)` are called for the buttons; `earned(part, milestone)` for each new part.
+  constructor(model, { edit, cancel, earned }) {
+    this.model = model;
+    this.earned = earned;
+    this.picture = picture(model);
+    this.ring = ring(model.parts.length);
+    this.title = el("h2");
+    this.chip = el("span", { className: "chip" });
+    this.promise = el("p", { className: "promise" });
+    this.value = el("strong");
+    this.target = el("span");
+    this.next = el("p", { className: "next" });
+    this.parts = model.parts.map((part) => el("li", {}, el("span", { className: "mark" }), part.name));
+    this.notes = el("ul", { className: "notes" });
+    this.actions = el(
+      "footer",
+      { className: "actions" },
+      el("button", { className: "button", type: "button", onclick: () => edit(this.milestone) }, "Edit"),
+      el("button", { className: "button quiet", type: "button", onclick: () => cancel(this.milestone) }, "Cancel milestone"),
+    );
+    this.element = el(
+      "article",
+      { className: "milestone" },
+      this.picture,
+      el(
+        "div",
+        { className: "about" },
+        el("header", {}, this.title, this.chip),
+        this.promise,
+        el("div", { className: "figures" }, this.ring, el("div", {}, el("p", { className: "amount" }, this.value, this.target), this.next)),
+        el("ol", { className: "parts", ariaLabel: "Parts" }, ...this.parts),
+        this.notes,
+        this.actions,
+      ),
+    );
+  }
+
+  show(milestone) {
+    this.milestone = milestone;
+    const { progress, parts_earned: earned, status } = milestone;
+    write(this.title, milestone.title);
+    write(this.chip, status === "ACTIVE" ? daysLeft(milestone.ends_on) : STATUS[status]);
+    this.element.dataset.status = status;
+    this.element.ariaLabel = milestone.title;
+    write(this.promise, promise(milestone));
+    write(this.value, METRICS[milestone.metric].exact(progress.value));
+    write(this.target, ` of ${METRICS[milestone.metric].text(milestone.target)}`);
+    write(this.next, this.#next());
+    this.ring.show(progress.fraction, earned);
+    this.picture.show(earned);
+    for (const [index, item] of this.parts.entries()) {
+      item.className = index < earned ? "earned" : index === earned && status === "ACTIVE" ? "coming" : "";
+      if (index < earned && !item.querySelector(".icon")) replace(item.firstChild, icon("check"));
+    }
+    this.actions.hidden = status !== "ACTIVE";
+    this.#note(progress);
+    if (earned !== this.#earned) this.#award(earned);
+  }
+
+  #next() {
+    const { metric, parts_earned: earned, parts_total: total, progress, status, target } = this.milestone;
+    if (status === "COMPLETED") return `${this.model.name} is complete.`;
+    if (status !== "ACTIVE") return `${earned} of ${total} parts stay in your collection.`;
+    const missing = Math.max(0, (target * (earned + 1)) / total - progress.value);
+    const part = this.model.parts[earned]?.name ?? "the last part";
+    return `${METRICS[metric].exact(metric === "count" ? Math.ceil(missing) : missing)} to the next part: ${part}`;
+  }
+
+  #note({ truncated, inspected, not_counted: left }) {
+    const reasons = Object.entries(left ?? {}).filter(([, number]) => number > 0);
+    const notes = reasons.map(([reason, number]) => `${number} ${number === 1 ? "workout does" : "workouts do"} not count: ${whyNot(reason)}`);
+    if (truncated) notes.unshift(`Only ${inspected.toLocaleString("en")} workouts were looked at, so there may be more progress than shown.`);
+    if (notes.join() === this.notes.dataset.shown) return;
+    this.notes.dataset.shown = notes.join();
+    replace(this.notes, ...notes.map((note) => el("li", {}, note)));
+  }
+
+  async #award(earned) {
+    const before = this.#earned;
+    this.#earned = earned;
+    if (before !== null) {
+      for (const part of this.model.parts.slice(before, earned)) this.earned(part, this.milestone);
+    }
+    if (earned === 0) return;
+    for (const award of await api.awards(this.milestone.milestone_id)) {
+      const item = this.parts[award.part_index - 1];
+      if (item) item.title = `Earned on ${localDay(award.awarded_at)}`;
+    }
+  }
+}
+
+export function promise({ metric, target, sport_types: sports, starts_on: from, ends_on: to }) {
+  const what = sports.length ? sports.map(sport).join(", ") : "any sport";
+  const { verb, text } = METRICS[metric];
+  return `${verb[0].toUpperCase()}${verb.slice(1)} ${text(target)} from ${dayText(from)} to ${dayText(to)} · ${what}`;
+}

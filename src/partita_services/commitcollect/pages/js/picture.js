@@ -1,0 +1,59 @@
+// The picture of a model: its earned parts in colour, the others as an outline.
+
+import { drawn, el } from "./dom.js";
+
+const files = new Map();
+let copies = 0;
+
+function file(modelId) {
+  if (!files.has(modelId)) {
+    files.set(modelId, fetch(`models/${modelId}.svg`).then(async (response) => {
+      const text = response.ok ? await response.text() : "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 400 400'/>";
+      return new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    }));
+  }
+  return files.get(modelId);
+}
+
+// Gives an element, with `show(earned)` to colour the first parts; those that are new come with an animation.
+export function picture(model) {
+  const svg = drawn("svg", { viewBox: "0 0 400 400", role: "img", class: "picture" });
+  const stage = el("div", { className: "stage" }, svg);
+  let shown = null;
+
+  const ready = file(model.model_id).then((source) => {
+    const copy = document.importNode(source, true);
+    own(copy);
+    svg.append(...copy.childNodes);
+  });
+
+  stage.show = async (earned) => {
+    await ready;
+    for (const [index, part] of model.parts.entries()) {
+      const group = svg.querySelector(`[data-part="part-${index + 1}"]`);
+      const isEarned = index < earned;
+      group?.classList.toggle("fresh", isEarned && shown !== null && index >= shown);
+      group?.classList.toggle("earned", isEarned);
+      group?.querySelector("title")?.replaceChildren(`${part.name}${isEarned ? "" : ", not earned yet"}`);
+    }
+    stage.classList.toggle("complete", earned === model.parts.length);
+    svg.setAttribute("aria-label", `${model.name}: ${earned} of ${model.parts.length} parts earned`);
+    shown = earned;
+  };
+  return stage;
+}
+
+// Identifiers are those of one copy, because a model may be on the page many times.
+function own(copy) {
+  const suffix = `-${++copies}`;
+  for (const group of copy.querySelectorAll("g[id]")) {
+    group.dataset.part = group.id;
+    group.classList.add("part");
+    group.removeAttribute("id");
+    group.prepend(drawn("title"));
+  }
+  for (const gradient of copy.querySelectorAll("[id]")) gradient.id += suffix;
+  for (const filled of copy.querySelectorAll("[fill^='url']")) {
+    filled.setAttribute("fill", filled.getAttribute("fill").replace(")", `${suffix})`));
+  }
+}

@@ -1,0 +1,36 @@
+// A ring of as many arcs as a model has parts; each fills as its part comes nearer.
+
+import { drawn, write } from "./dom.js";
+
+const SIZE = 140;
+const RADIUS = 58;
+const GAP = 0.045; // of a turn's arc, in radians between two arcs
+
+export function ring(parts) {
+  const arcs = Array.from({ length: parts }, (_, index) => arc(index, parts));
+  const percent = drawn("text", { x: SIZE / 2, y: SIZE / 2 + 1, class: "percent" });
+  const svg = drawn("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "ring", "aria-hidden": "true" });
+  svg.append(...arcs.flatMap(({ track, fill }) => [track, fill]), percent);
+  svg.show = (fraction, earned) => {
+    for (const [index, { fill }] of arcs.entries()) {
+      const part = Math.min(1, Math.max(0, fraction * parts - index));
+      // What was earned stays earned, even where progress went back.
+      fill.style.strokeDashoffset = String(1 - (index < earned ? 1 : Math.min(part, 0.97)));
+      fill.classList.toggle("earned", index < earned);
+      fill.classList.toggle("empty", index >= earned && part === 0);
+    }
+    write(percent, `${Math.floor(Math.min(1, fraction) * 100)}%`);
+  };
+  return svg;
+}
+
+function arc(index, parts) {
+  const turn = (2 * Math.PI) / parts;
+  const [from, to] = [index * turn + GAP - Math.PI / 2, (index + 1) * turn - GAP - Math.PI / 2];
+  const point = (angle) => `${(SIZE / 2 + RADIUS * Math.cos(angle)).toFixed(2)} ${(SIZE / 2 + RADIUS * Math.sin(angle)).toFixed(2)}`;
+  const d = `M${point(from)}A${RADIUS} ${RADIUS} 0 ${turn > Math.PI ? 1 : 0} 1 ${point(to)}`;
+  return {
+    track: drawn("path", { d, class: "track" }),
+    fill: drawn("path", { d, class: "fill empty", pathLength: "1" }),
+  };
+}

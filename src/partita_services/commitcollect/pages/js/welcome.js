@@ -1,0 +1,55 @@
+// Before the login: what this is, and a model that builds itself.
+
+import { el } from "./dom.js";
+import { picture } from "./picture.js";
+
+const LIGHTHOUSE = { model_id: "lighthouse", name: "Lighthouse", parts: Array.from({ length: 10 }, (_, index) => ({ name: `Part ${index + 1}` })) };
+const PAUSE = 900;
+const ADMIRE = 4; // how many pauses the whole of it is looked at
+
+const PROBLEMS = {
+  access_denied: "You did not allow the connection, so nothing was connected.",
+  scope_missing: "CommitCollect has to see your activities to count them. Please connect again, and leave “View data about your activities” checked.",
+  state_invalid: "That login took too long, or was begun in another browser. Please connect again.",
+  athlete_taken: "This athlete is connected to another account already.",
+  strava_unavailable: "Strava did not answer. Please try again in a moment.",
+  account_closing: "That account is being deleted. Please wait a moment, and connect again to begin anew.",
+};
+
+export function welcome(problem, said = "") {
+  const model = picture(LIGHTHOUSE);
+  build(model);
+  return el(
+    "section",
+    { className: "welcome" },
+    el(
+      "div",
+      {},
+      problem ? el("p", { className: "notice wrong", role: "alert" }, PROBLEMS[problem] ?? "The login did not work. Please try again.") : null,
+      said ? el("p", { className: "notice", role: "status" }, said) : null,
+      el("h1", {}, "Every workout builds something"),
+      el("p", { className: "lead" }, "Commit to a milestone, train as you always do, and earn a model part by part: a lighthouse, a sailing boat, a steam locomotive."),
+      el("p", {}, el("a", { className: "button primary large", href: "auth/login" }, "Connect with Strava")),
+      el("p", { className: "small" }, "We read your activities, and never change them. You can leave at any time, with everything deleted."),
+    ),
+    model,
+  );
+}
+
+function build(model) {
+  const parts = LIGHTHOUSE.parts.length;
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    model.show(parts);
+    return;
+  }
+  let step = 0;
+  const timer = setInterval(() => {
+    if (!model.isConnected) {
+      clearInterval(timer);
+      return;
+    }
+    model.show(Math.min(parts, step));
+    step = (step + 1) % (parts + ADMIRE);
+  }, PAUSE);
+  model.show(0);
+}
