@@ -12,6 +12,7 @@ MODULES = (
     "partita.change",
     "partita.change.lake",
     "partita.expressions",
+    "partita.queue",
     "partita.store",
     "partita.testing",
 )

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-MODULES = ["partita", "partita.maintenance", "partita.store", "partita.testing"]
+MODULES = ["partita", "partita.maintenance", "partita.queue", "partita.store", "partita.testing"]
 
 
 @pytest.fixture(params=MODULES)
