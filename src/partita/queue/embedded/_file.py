@@ -105,11 +105,10 @@ def open_file(path: Path, *, durable: bool) -> apsw.Connection:
 
 def _create_or_check(connection: apsw.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
-    with connection:
-        version, application = connection.pragma("user_version"), connection.pragma("application_id")
-        is_new = (version, application) == (0, 0) and not connection.pragma("schema_version")
-        if is_new:
-            connection.execute(_SCHEMA)
+    version, application = connection.pragma("user_version"), connection.pragma("application_id")
+    is_new = not connection.pragma("schema_version")
+    if is_new:
+        connection.execute(_SCHEMA)
     connection.execute("COMMIT")
     if not is_new and application != APPLICATION_ID:
         raise StoreDamaged(f"The file {path} is not a queue of Partita's.", hint="Choose another folder.")

@@ -68,6 +68,7 @@ class EmbeddedQueue:
         self._sleep = sleep
         self._closed = False
         self._reading = threading.Lock()
+        self._reads: Mapping[type, Handler] = READS
         max_receives = (policy or Policy()).max_receives
         if not Path(path).parent.is_dir():
             raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
@@ -135,7 +136,7 @@ class EmbeddedQueue:
         with self._reading, store_file.translating(self.path):
             if self._closed:
                 raise StoreClosed(f"The queue {self.path} was closed.")
-            return READS[type(request)](self._reader, request)
+            return self._reads[type(request)](self._reader, request)
 
     def close(self) -> None:
         """Finish what is being committed, refuse the rest, and release the file. Closing twice does nothing."""

@@ -83,6 +83,7 @@ class SqsQueue:
         self.name = name
         self.endpoint = endpoints[QUEUES].url
         self._driver = Driver(transport or HttpTransport(LIMITS), source, outside.sleep)
+        self._handlers: Mapping[type, Handler] = HANDLERS
         self._together = Together(self._send_many)
         self._channel = Channel(attempts, name, (policy or Policy()).max_receives, outside.clock, outside.tokens)
 
@@ -107,7 +108,7 @@ class SqsQueue:
         return await self._driver.run_async(_messages.send_many(self._channel, sends))
 
     def _steps(self, request: Request[R]) -> Steps[R]:
-        return HANDLERS[type(request)](self._channel, request)
+        return self._handlers[type(request)](self._channel, request)
 
     def close(self) -> None:
         """Close the connections. Closing twice does nothing."""
