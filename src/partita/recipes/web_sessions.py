@@ -16,18 +16,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import ClassVar, Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from partita._access import access, writes_to
+from partita._access import writes_to
 from partita._bound import Key
 from partita._entity import Entity, EntitySchema, schema_of
 from partita._fields import f
 from partita._patterns import get, query
 from partita.errors import ConditionFailed, ItemMissing, ModelError, OperationError, TransactionCancelled
+from partita.operations._batch import BatchWrite, batch_write
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Procedure, Steps
 from partita.operations._query import Query
@@ -43,7 +44,6 @@ from partita.store._requests import (
     GetItem,
     ItemResponse,
     PutItem,
-    QueryTable,
     UpdateItem,
 )
 
@@ -170,16 +170,18 @@ class WebSessions(Generic[S]):
 
     def end_all(self, user_id: str) -> Procedure[int]:
         """End all sessions of a user, expired ones too; how many there were. Cut off, it can be run again."""
-        return (yield from remove_all(self.of_user(user_id)))
+        return (yield from remove_all(self.of_user(user_id), self._end_batch))
+
+    def _end_batch(self, ended: Sequence[Delete[S]]) -> _EndAll:
+        return _EndAll(batch_write(ended).writes, of=self._schema.name)
 
     def _declare(self) -> None:
         schema = self._schema
-        by_user = access(schema.bound(schema.cls.by_user), schema.table, QueryTable)
         declare(schema, "create", "A session begins.", writes_to(schema, PutItem))
         declare(schema, "resolve", "The session of a cookie.", writes_to(schema, GetItem, UpdateItem))
         declare(schema, "rotate", "A session gets a new id.", writes_to(schema, PutItem, DeleteItem))
         declare(schema, "end", "A session ends.", writes_to(schema, DeleteItem))
-        declare(schema, "end_all", "All sessions of a user end.", by_user, writes_to(schema, BatchWriteItem))
+        declare(schema, "end_all", "All sessions of a user end.", writes_to(schema, BatchWriteItem))
 
     def _at(self, session_id: str) -> Get[S]:
         return self._by_hash(session_hash(session_id)).consistent()
@@ -266,6 +268,16 @@ class _Rotate(Transaction, frozen=True, kw_only=True):
     def default_name(self) -> str:
         """The name in metrics."""
         return f"{self.of}.rotate"
+
+
+class _EndAll(BatchWrite, frozen=True, kw_only=True):
+    """The sessions of one page end."""
+
+    of: str
+
+    def default_name(self) -> str:
+        """The name in metrics."""
+        return f"{self.of}.end_all"
 
 
 def _secret(session_id: str) -> str:

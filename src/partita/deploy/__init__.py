@@ -1,0 +1,23 @@
+"""Infrastructure from the model: CloudFormation and policies, in plain Python.
+
+The constructs of AWS CDK are in `partita.deploy.constructs`, which needs the extra `cdk`.
+"""
+
+from partita.deploy._policy import Arns, arns_in, policy
+from partita.deploy._resources import Provisioned, TableSettings
+from partita.deploy._roles import ROLES, Need, Resource, RoleName, needs
+from partita.deploy._template import template
+
+__all__ = [
+    "ROLES",
+    "Arns",
+    "Need",
+    "Provisioned",
+    "Resource",
+    "RoleName",
+    "TableSettings",
+    "arns_in",
+    "needs",
+    "policy",
+    "template",
+]

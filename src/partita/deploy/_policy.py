@@ -1,0 +1,77 @@
+"""Policies as IAM writes them: as few statements as say exactly what is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeAlias, TypeVar
+
+from partita.deploy._roles import Need, Resource
+
+Json: TypeAlias = dict[str, Any]
+Arns: TypeAlias = Callable[[Resource], Any]
+"""Gives the name of a resource as the reader of the policy takes it: text, or a reference within a template."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+LEADING_KEYS: Final = "dynamodb:LeadingKeys"
+
+
+def policy(needs: Iterable[Need], arn: Arns) -> Json:
+    """The policy that allows exactly what is needed."""
+    needs = tuple(needs)
+    partitions = _grouped(((need.resource, need.action), need.partition) for need in needs)
+    actions = _grouped(((resource, keys), action) for (resource, action), keys in partitions.items())
+    resources = _grouped(((allowed, keys), resource) for (resource, keys), allowed in actions.items())
+    statements = [_statement(where, allowed, keys, arn) for (allowed, keys), where in resources.items()]
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _grouped(pairs: Iterable[tuple[K, V | None]]) -> dict[K, frozenset[V]]:
+    """What goes with each key, in the order of the keys; None is nothing."""
+    groups: dict[K, set[V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, set()).update(() if value is None else (value,))
+    return {key: frozenset(values) for key, values in groups.items()}
+
+
+def _statement(resources: frozenset[Resource], actions: frozenset[str], partitions: frozenset[str], arn: Arns) -> Json:
+    statement: Json = {
+        "Effect": "Allow",
+        "Action": sorted(actions),
+        "Resource": [arn(resource) for resource in sorted(resources)],
+    }
+    if partitions:
+        # A condition on all values also holds where there are none, so that there are some is a condition of its own.
+        statement["Condition"] = {
+            "ForAllValues:StringLike": {LEADING_KEYS: sorted(partitions)},
+            "Null": {LEADING_KEYS: "false"},
+        }
+    return statement
+
+
+def arns_in(region: str, account: str) -> Arns:
+    """Names of resources as text, in a region of an account."""
+
+    def arn(resource: Resource) -> str:
+        api = "sqs" if resource.kind in ("queue", "dead letters") else "dynamodb"
+        return f"arn:aws:{api}:{region}:{account}:{_path(resource)}"
+
+    return arn
+
+
+def queue_name(resource: Resource) -> str:
+    """What SQS calls a queue or its dead letters."""
+    return f"{resource.name}.fifo" if resource.kind == "queue" else f"{resource.name}-dead.fifo"
+
+
+def _path(resource: Resource) -> str:
+    match resource.kind:
+        case "table":
+            return f"table/{resource.name}"
+        case "index":
+            return f"table/{resource.name}/index/{resource.index}"
+        case "stream":
+            return f"table/{resource.name}/stream/*"
+        case _:
+            return queue_name(resource)

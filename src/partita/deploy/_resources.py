@@ -1,0 +1,183 @@
+"""Resources as CloudFormation writes them: a declared table with its alarms, a queue with its dead letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from partita.deploy._policy import Json, queue_name
+from partita.deploy._roles import Resource
+from partita.queue import Policy
+from partita.store._schema import TableSchema
+from partita.store._wire_tables import table_definition
+
+Resources: TypeAlias = dict[str, Json]
+"""Resources of a template by their logical names."""
+
+METRICS: Final = "Partita"
+"""The namespace that a service's own metrics are expected in."""
+OVER_BUDGET: Final = "partita_over_budget_total"
+
+_KEPT_SECONDS: Final = 14 * 24 * 60 * 60
+_MINUTE: Final = 60
+_WORD_BREAK: Final = re.compile(r"[^A-Za-z0-9]+")
+
+
+class Provisioned(Struct, frozen=True):
+    """Capacity that is paid for whether it is used or not, for a table and for each of its global indexes."""
+
+    read: int
+    write: int
+
+
+class TableSettings(Struct, frozen=True):
+    """How a table is kept. By default it is safe: nothing is lost by mistake, and capacity follows the load."""
+
+    capacity: Provisioned | Literal["on-demand"] = "on-demand"
+    recovery: bool = True
+    """Whether it can be restored to any second of the last 35 days."""
+    protected: bool = True
+    """Whether deleting it is refused."""
+    retained: bool = True
+    """Whether it stays when it is taken out of its stack."""
+    encryption: str = "aws-owned"
+    """The key that encrypts it: `aws-owned`, `aws-managed`, or the ARN of a key of your own."""
+    tags: Mapping[str, str] = {}
+    alarm_topic: str | None = None
+    """The ARN of the SNS topic that alarms are sent to."""
+
+
+SAFE: Final = TableSettings()
+
+
+def logical(name: str, suffix: str = "") -> str:
+    """A logical name: `todo-app-data` is `TodoAppData`."""
+    return "".join(word[:1].upper() + word[1:] for word in _WORD_BREAK.split(name)) + suffix
+
+
+def table_resources(schema: TableSchema, settings: TableSettings = SAFE) -> Resources:
+    """A table, and alarms for when it or one of its global indexes throttles."""
+    policy = "Retain" if settings.retained else "Delete"
+    table: Json = {
+        "Type": "AWS::DynamoDB::Table",
+        "DeletionPolicy": policy,
+        "UpdateReplacePolicy": policy,
+        "Properties": _table_properties(schema, settings),
+    }
+    name = logical(schema.name)
+    alarms = {
+        f"{name}{logical(index or '')}Throttles": _throttle_alarm({"Ref": name}, index, settings.alarm_topic)
+        for index in (None, *(index.name for index in schema.indexes if not index.local))
+    }
+    return {name: table, **alarms}
+
+
+def queue_resources(name: str, policy: Policy, *, alarm_topic: str | None = None) -> Resources:
+    """A FIFO queue, its dead letters, and an alarm for when there are any."""
+    own, dead = Resource("queue", name), Resource("dead letters", name)
+    queue, letters = logical(name, "Queue"), logical(name, "DeadLetters")
+    redrive = {"deadLetterTargetArn": {"Fn::GetAtt": [letters, "Arn"]}, "maxReceiveCount": policy.max_receives}
+    metric = {
+        "Namespace": "AWS/SQS",
+        "MetricName": "ApproximateNumberOfMessagesVisible",
+        "Dimensions": [{"Name": "QueueName", "Value": {"Fn::GetAtt": [letters, "QueueName"]}}],
+        "Statistic": "Maximum",
+        "Period": _MINUTE,
+    }
+    return {
+        queue: _queue(queue_name(own), RedrivePolicy=redrive),
+        letters: _queue(queue_name(dead)),
+        f"{letters}Found": _alarm("A message was given up.", alarm_topic, **metric),
+    }
+
+
+def budget_alarm(service: str, *, alarm_topic: str | None = None) -> Json:
+    """An alarm for when an access pattern of a service consumed more than it declares."""
+    metric = {"Namespace": METRICS, "MetricName": OVER_BUDGET, "Dimensions": [{"Name": "job", "Value": service}]}
+    what = "An access pattern consumed more than it declares."
+    return _alarm(what, alarm_topic, **metric, Statistic="Sum", Period=5 * _MINUTE)
+
+
+def _table_properties(schema: TableSchema, settings: TableSettings) -> Json:
+    properties = table_definition(schema)
+    if schema.stream is not None:
+        properties["StreamSpecification"] = {"StreamViewType": schema.stream}
+    if schema.ttl is not None:
+        properties["TimeToLiveSpecification"] = {"AttributeName": schema.ttl, "Enabled": True}
+    properties["PointInTimeRecoverySpecification"] = {"PointInTimeRecoveryEnabled": settings.recovery}
+    properties["DeletionProtectionEnabled"] = settings.protected
+    properties |= dict(_encryption(settings.encryption))
+    if isinstance(settings.capacity, Provisioned):
+        _provision(properties, settings.capacity)
+    if settings.tags:
+        properties["Tags"] = [{"Key": key, "Value": value} for key, value in settings.tags.items()]
+    return properties
+
+
+def _provision(properties: Json, capacity: Provisioned) -> None:
+    throughput = {"ReadCapacityUnits": capacity.read, "WriteCapacityUnits": capacity.write}
+    properties["BillingMode"] = "PROVISIONED"
+    properties["ProvisionedThroughput"] = throughput
+    for index in properties.get("GlobalSecondaryIndexes", ()):
+        index["ProvisionedThroughput"] = throughput
+
+
+def _encryption(choice: str) -> Iterator[tuple[str, Json]]:
+    if choice == "aws-managed":
+        yield "SSESpecification", {"SSEEnabled": True, "SSEType": "KMS"}
+    elif choice != "aws-owned":
+        yield "SSESpecification", {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": choice}
+
+
+def _throttle_alarm(table: Json, index: str | None, topic: str | None) -> Json:
+    dimensions: list[Json] = [{"Name": "TableName", "Value": table}]
+    if index is not None:
+        dimensions.append({"Name": "GlobalSecondaryIndexName", "Value": index})
+    metrics: list[Json] = [
+        _throttles("reads", "ReadThrottleEvents", dimensions),
+        _throttles("writes", "WriteThrottleEvents", dimensions),
+        {"Id": "throttles", "Expression": "FILL(reads, 0) + FILL(writes, 0)", "ReturnData": True},
+    ]
+    return _alarm("Requests are refused for want of capacity.", topic, Metrics=metrics)
+
+
+def _throttles(identifier: str, metric: str, dimensions: list[Json]) -> Json:
+    named = {"Namespace": "AWS/DynamoDB", "MetricName": metric, "Dimensions": dimensions}
+    return {
+        "Id": identifier,
+        "MetricStat": {"Metric": named, "Period": _MINUTE, "Stat": "Sum"},
+        "ReturnData": False,
+    }
+
+
+def _alarm(description: str, topic: str | None, **watched: Any) -> Json:
+    properties: Json = {
+        "AlarmDescription": description,
+        "ComparisonOperator": "GreaterThanThreshold",
+        "Threshold": 0,
+        "EvaluationPeriods": 1,
+        "TreatMissingData": "notBreaching",
+        **watched,
+    }
+    if topic is not None:
+        properties["AlarmActions"] = [topic]
+    return {"Type": "AWS::CloudWatch::Alarm", "Properties": properties}
+
+
+def _queue(name: str, **properties: Json) -> Json:
+    return {
+        "Type": "AWS::SQS::Queue",
+        "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": {
+            "QueueName": name,
+            "FifoQueue": True,
+            "DeduplicationScope": "messageGroup",
+            "FifoThroughputLimit": "perMessageGroupId",
+            "MessageRetentionPeriod": _KEPT_SECONDS,
+            **properties,
+        },
+    }

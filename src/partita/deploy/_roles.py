@@ -1,0 +1,185 @@
+"""What each role of a service needs to be allowed, and which declared thing needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from partita._access import Access, Declared
+from partita._keys import Template
+from partita._table import Table
+from partita.errors import ModelError
+from partita.queue import _interface as queue
+from partita.recipes.versioned import versioned_tables
+from partita.service import Service
+
+RoleName: TypeAlias = Literal["request", "worker", "cdc", "maintenance", "caller"]
+
+ROLES: Final[Mapping[RoleName, str]] = {
+    "request": "Answers requests.",
+    "worker": "Works in the background.",
+    "cdc": "Reads change streams.",
+    "maintenance": "Scans, migrates, and looks after dead letters.",
+    "caller": "Credentials of one caller, who reaches nothing but their own items.",
+}
+
+_STREAM_ACTIONS: Final = ("DescribeStream", "GetRecords", "GetShardIterator")
+_START: Final = ("DescribeTable", "DescribeTimeToLive")
+
+_QUEUE_ACTIONS: Final[Mapping[type, tuple[str, ...]]] = {
+    queue.Send: ("SendMessage",),
+    queue.Receive: ("ReceiveMessage",),
+    queue.Acknowledge: ("DeleteMessage",),
+    queue.Postpone: ("ChangeMessageVisibility",),
+    queue.Measure: ("GetQueueAttributes",),
+}
+_QUEUE_REQUESTS: Final[Mapping[RoleName, tuple[type, ...]]] = {
+    "request": (queue.Send, queue.Measure),
+    "worker": (queue.Send, queue.Receive, queue.Acknowledge, queue.Postpone),
+}
+_DEAD_LETTER_REQUESTS: Final = (queue.Receive, queue.Acknowledge, queue.Postpone)
+
+
+class Resource(Struct, frozen=True, order=True):
+    """Something that a policy speaks of."""
+
+    kind: Literal["table", "index", "stream", "queue", "dead letters"]
+    name: str
+    index: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.index} of {self.name}" if self.index else f"{self.kind} {self.name}"
+
+
+class Need(Struct, frozen=True):
+    """One action on one resource, and the pattern, recipe or routine that needs it."""
+
+    action: str
+    resource: Resource
+    by: str
+    partition: str | None = None
+    """The partition keys that it is about, with `*` for any part; None for all."""
+
+
+def needs(service: Service, role: RoleName) -> tuple[Need, ...]:
+    """Everything that a role of a service must be allowed, in the order of declaration.
+
+    Raises:
+        ModelError: a pattern does not say what it sends, or a role names something that is not declared.
+    """
+    return tuple(dict.fromkeys(_NEEDS[role](service)))
+
+
+def declared(service: Service) -> dict[str, Declared]:
+    """What a service can send, by name: its access patterns, and what its recipes send by themselves.
+
+    Raises:
+        ModelError: a pattern does not say what it sends.
+    """
+    found: dict[str, Declared] = {}
+    for table in service.tables:
+        for pattern in table.patterns.values():
+            if pattern.sends is None:
+                hint = "Declare it with via= or writes=: docs/patterns.md, under Writes."
+                raise ModelError(f"{pattern.name} does not say which requests it sends.", owner=table, hint=hint)
+            found[pattern.name] = Declared(pattern.name, pattern.sends, pattern.doc)
+        found |= table.recipes
+    return found
+
+
+def used_by(service: Service, role: RoleName) -> tuple[Declared, ...]:
+    """What the request path or the workers of a service use."""
+    known = declared(service)
+    listed: dict[str, set[str]] = {}
+    for who, things in service.roles.items():
+        for thing in things:
+            name = thing if isinstance(thing, str) else thing.__name__
+            if name not in known:
+                message = f"{service.name}: the role {who!r} uses {name!r}, which is not declared."
+                raise ModelError(message, hint=f"There is: {', '.join(sorted(known))}.")
+            listed.setdefault(name, set()).add(who)
+    return tuple(each for name, each in known.items() if role in listed.get(name, {"request"}))
+
+
+def _working(service: Service, role: RoleName) -> Iterator[Need]:
+    for each in used_by(service, role):
+        for access in each.sends:
+            yield Need(f"dynamodb:{access.action}", _resource(access), each.name)
+    if role == "request" or service.roles.get("worker"):
+        for table in service.tables:
+            yield from (Need(f"dynamodb:{action}", Resource("table", table.name), "start") for action in _START)
+    yield from _queue_needs(service, _QUEUE_REQUESTS[role], "queue")
+
+
+def _capturing(service: Service) -> Iterator[Need]:
+    for table in service.tables:
+        if table.schema.stream == "NEW_AND_OLD_IMAGES":
+            stream = Resource("stream", table.name)
+            yield Need("dynamodb:DescribeTable", Resource("table", table.name), "change stream")
+            yield from (Need(f"dynamodb:{action}", stream, "change stream") for action in _STREAM_ACTIONS)
+
+
+def _maintaining(service: Service) -> Iterator[Need]:
+    for table in service.tables:
+        yield Need("dynamodb:Scan", Resource("table", table.name), "scan")
+        yield from (Need(f"dynamodb:{action}", Resource("table", table.name), "start") for action in _START)
+        for versioned in versioned_tables(table):
+            name = f"{versioned.form.schema.name}.backfill"
+            yield Need("dynamodb:PutItem", Resource("table", table.name), name)
+    for name in service.queues:
+        yield from _dead_letter_needs(name)
+
+
+def _dead_letter_needs(name: str) -> Iterator[Need]:
+    dead = Resource("dead letters", name)
+    yield Need("sqs:GetQueueUrl", dead, "dead letters")
+    for request in _DEAD_LETTER_REQUESTS:
+        yield from (Need(f"sqs:{action}", dead, "dead letters") for action in _QUEUE_ACTIONS[request])
+    yield Need("sqs:GetQueueUrl", Resource("queue", name), "dead letters")
+    yield Need("sqs:SendMessage", Resource("queue", name), "dead letters")
+
+
+def _queue_needs(service: Service, requests: tuple[type, ...], by: str) -> Iterator[Need]:
+    for name in service.queues:
+        places = [Resource("queue", name)]
+        yield Need("sqs:GetQueueUrl", places[0], by)
+        for request in requests:
+            if request is queue.Measure:
+                places.append(Resource("dead letters", name))
+                yield Need("sqs:GetQueueUrl", places[1], by)
+            for place in places if request is queue.Measure else places[:1]:
+                yield from (Need(f"sqs:{action}", place, by) for action in _QUEUE_ACTIONS[request])
+
+
+def _calling(service: Service) -> Iterator[Need]:
+    """What of the request path is bound to the caller: every partition that it reaches begins with who is calling."""
+    for each in used_by(service, "request"):
+        own = [_own_partition(access, service.caller) for access in each.sends]
+        if own and None not in own:
+            for access, partition in zip(each.sends, own, strict=True):
+                yield Need(f"dynamodb:{access.action}", _resource(access), each.name, partition)
+
+
+def _own_partition(access: Access, caller: tuple[str, ...]) -> str | None:
+    template = Template(access.partition)
+    if not template.fields or template.fields[0] not in caller:
+        return None
+    tag = f"${{aws:PrincipalTag/{caller[0]}}}"
+    first, *others = template.places
+    return template.head + tag + first.tail + "".join(f"*{place.tail}" for place in others)
+
+
+def _resource(access: Access) -> Resource:
+    table: Table = access.table
+    return Resource("table", table.name) if access.index is None else Resource("index", table.name, access.index)
+
+
+_NEEDS: Final = {
+    "request": lambda service: _working(service, "request"),
+    "worker": lambda service: _working(service, "worker"),
+    "cdc": _capturing,
+    "maintenance": _maintaining,
+    "caller": _calling,
+}

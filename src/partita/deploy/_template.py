@@ -1,0 +1,80 @@
+"""The CloudFormation template of a service: its tables, its queues, its alarms, and a policy for each role."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from partita.deploy._policy import Json, policy
+from partita.deploy._resources import (
+    SAFE,
+    Resources,
+    TableSettings,
+    budget_alarm,
+    logical,
+    queue_resources,
+    table_resources,
+)
+from partita.deploy._roles import ROLES, Resource, RoleName, needs
+from partita.queue import Policy
+from partita.service import Service
+
+VERSION: Final = "2010-09-09"
+
+
+def template(service: Service, settings: TableSettings = SAFE) -> Json:
+    """All that a service needs in an account of AWS, besides something to run it on.
+
+    Raises:
+        ModelError: a pattern does not say what it sends.
+    """
+    policies = _policies(service)
+    return {
+        "AWSTemplateFormatVersion": VERSION,
+        "Description": f"{service.title}: {service.summary}",
+        "Resources": _data_resources(service, settings) | policies,
+        "Outputs": {
+            f"{name}Arn": {"Description": each["Properties"]["Description"], "Value": {"Ref": name}}
+            for name, each in policies.items()
+        },
+    }
+
+
+def _data_resources(service: Service, settings: TableSettings) -> Resources:
+    resources: Resources = {}
+    for table in service.tables:
+        resources |= table_resources(table.schema, settings)
+    for name in service.queues:
+        resources |= queue_resources(name, Policy(), alarm_topic=settings.alarm_topic)
+    return resources | {"BudgetsExceeded": budget_alarm(service.name, alarm_topic=settings.alarm_topic)}
+
+
+def _policies(service: Service) -> Resources:
+    documents = {role: policy(needs(service, role), reference) for role in ROLES}
+    return {
+        logical(role, "Policy"): _managed_policy(service, role, document)
+        for role, document in documents.items()
+        if document["Statement"]
+    }
+
+
+def _managed_policy(service: Service, role: RoleName, document: Json) -> Json:
+    description = f"{service.title}, {role}: {ROLES[role]}"
+    return {
+        "Type": "AWS::IAM::ManagedPolicy",
+        "Properties": {"Description": description, "PolicyDocument": document},
+    }
+
+
+def reference(resource: Resource) -> Json:
+    """A resource of the same template."""
+    match resource.kind:
+        case "table":
+            return {"Fn::GetAtt": [logical(resource.name), "Arn"]}
+        case "index":
+            return {"Fn::Sub": f"${{{logical(resource.name)}.Arn}}/index/{resource.index}"}
+        case "stream":
+            return {"Fn::GetAtt": [logical(resource.name), "StreamArn"]}
+        case "queue":
+            return {"Fn::GetAtt": [logical(resource.name, "Queue"), "Arn"]}
+        case _:
+            return {"Fn::GetAtt": [logical(resource.name, "DeadLetters"), "Arn"]}
