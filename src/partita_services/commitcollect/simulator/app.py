@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -11,13 +11,29 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from partita.http._pages import Pages
+from partita.service import Place
+from partita_services.commitcollect.settings import read, uses_simulator
 from partita_services.commitcollect.simulator.api import API, OAUTH
 from partita_services.commitcollect.simulator.control import CONTROL
 from partita_services.commitcollect.simulator.faults import StravaFault, exhausted
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
+from partita_services.commitcollect.simulator.world import Application
 
 PAGES: Final = Path(__file__).parent / "pages"
+FILE: Final = "strava-simulator.json"
 Next: TypeAlias = Callable[[Request], Awaitable[Response]]
+
+
+def mounted(place: Place) -> Mapping[str, FastAPI]:
+    """The simulator beside a service that no other Strava was named to."""
+    return {"/strava-simulator": simulator_of(place)} if uses_simulator() else {}
+
+
+def simulator_of(place: Place) -> FastAPI:
+    """The simulator of an installation, which knows its service alone and keeps its state in its folder."""
+    settings = read(place)
+    application = Application(settings.client_id, settings.client_secret)
+    return build_simulator(SimulatedStrava(application, file=place.folder / FILE))
 
 
 def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAPI:
