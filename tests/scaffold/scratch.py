@@ -1,0 +1,75 @@
+"""Projects to scaffold in, and running commands in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from msgspec import Struct
+
+from partita.service import GROUP
+
+ROOT = Path(__file__).parents[2]
+
+
+class Scratch(Struct, frozen=True):
+    """A project in a folder of its own, whose code is found before ours."""
+
+    root: Path
+
+    def run(self, *command: str, fails: bool = False) -> str:
+        """Run a program of the environment in the project, and give what it said."""
+        program = ["-c", "from partita.cli import main; main()"] if command[0] == "partita" else ["-m", command[0]]
+        said = subprocess.run(
+            [sys.executable, *program, *command[1:]],
+            cwd=self.root,
+            env={**os.environ, "PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert (said.returncode != 0) is fails, said.stdout
+        return said.stdout
+
+    def test(self, *paths: str) -> None:
+        """Run tests of the project."""
+        self.run("pytest", "-q", "-p", "no:cacheprovider", *paths)
+
+    def install(self) -> None:
+        """Make the entry points known, as an installation does."""
+        declared = tomllib.loads((self.root / "pyproject.toml").read_text(encoding="utf-8"))
+        services: Mapping[str, str] = declared["project"]["entry-points"][GROUP]
+        known = {entry.name for entry in entry_points(group=GROUP)}
+        lines = [f"{name} = {target}" for name, target in services.items() if name not in known]
+        folder = self.root / "src" / "scratch-0.dist-info"
+        folder.mkdir(exist_ok=True)
+        (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: scratch\nVersion: 0\n", encoding="utf-8")
+        (folder / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines, ""]), encoding="utf-8")
+
+
+def copy_of_this_repository(folder: Path) -> Scratch:
+    """The services and tests of this repository, with its settings; the library itself is the installed one."""
+    skip = shutil.ignore_patterns("__pycache__")
+    for part in ("src/partita_services", "tests", "schema"):
+        shutil.copytree(ROOT / part, folder / part, ignore=skip)
+    for file in ("pyproject.toml", "AGENTS.md"):
+        shutil.copy(ROOT / file, folder)
+    return Scratch(folder)
+
+
+def a_project_of_its_own(folder: Path, name: str = "corner-shop") -> Scratch:
+    """A package that somebody else begins, with nothing in it yet."""
+    package = folder / "src" / name.replace("-", "_")
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text('"""A shop."""\n', encoding="utf-8")
+    (package / "py.typed").touch()
+    settings = f'[project]\nname = "{name}"\nversion = "1.0"\n\n[tool.mypy]\nstrict = true\n'
+    (folder / "pyproject.toml").write_text(settings, encoding="utf-8")
+    return Scratch(folder)
