@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 
 import pytest
 from tests.cli.conftest import Run
-
-from partita import Span
-from partita.cli._explain import operation_of
-from partita_services.todo.model import TABLE, tasks_due_within
 
 
 def test_the_request_and_its_cost_are_shown(run: Run) -> None:
@@ -24,22 +19,6 @@ def test_the_request_and_its_cost_are_shown(run: Run) -> None:
 def test_a_service_may_be_named(run: Run) -> None:
     named, bare = run("explain", "todo.user_by_id", "u1"), run("explain", "user_by_id", "u1")
     assert (named.exit_code, named.output) == (0, bare.output)
-
-
-FIRST, LAST = date(2026, 1, 1), date(2026, 1, 31)
-
-
-@pytest.mark.parametrize(
-    ("text", "span"),
-    [
-        ("2026-01-01..2026-01-31", Span.between(FIRST, LAST)),
-        ("2026-01-01", Span.between(FIRST, FIRST)),
-        ("2026-01-01..", Span.since(FIRST)),
-        ("..2026-01-31", Span.until(LAST)),
-    ],
-)
-def test_a_range_is_written_with_two_dots(text: str, span: Span[date], run: Run) -> None:
-    assert operation_of(TABLE.patterns["tasks_due_within"], ["u1", text]) == tasks_due_within("u1", span)
 
 
 def test_running_says_what_was_consumed(seeded: Run) -> None:
