@@ -10,8 +10,11 @@ import httpx
 import pytest
 from tests.services.commitcollect.simulated import ALEX, CREDENTIALS, answered, asking, serving_simulator, simulated
 
+from partita.cli._data import DataFolder
+from partita.cli._resources import place_of
 from partita.testing import FakeClock
-from partita_services.commitcollect.simulator.app import build_simulator
+from partita_services.commitcollect.settings import read
+from partita_services.commitcollect.simulator.app import build_simulator, mounted, simulator_of
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 
 pytestmark = pytest.mark.req("C08")
@@ -287,3 +290,21 @@ async def test_the_pages_load_nothing_from_outside(client: httpx.AsyncClient) ->
 def test_it_runs_on_a_port_of_its_own(fake_clock: FakeClock) -> None:
     with serving_simulator(simulated(fake_clock)) as address:
         assert httpx.get(f"{address}/control").json()["sports"][0] == "Run"
+
+
+@pytest.mark.parametrize(("strava_url", "paths"), [("", ["/strava-simulator"]), ("https://www.strava.com", [])])
+def test_it_stands_beside_the_service_unless_another_strava_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strava_url: str, paths: list[str]
+) -> None:
+    monkeypatch.setenv("PARTITA_STRAVA_URL", strava_url)
+    assert list(mounted(place_of(DataFolder(tmp_path)))) == paths
+
+
+async def test_it_knows_the_application_of_its_data_folder_alone(tmp_path: Path) -> None:
+    place = place_of(DataFolder(tmp_path))
+    transport = httpx.ASGITransport(simulator_of(place))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1/api/v3") as client:
+        own = {"client_id": read(place).client_id, "client_secret": read(place).client_secret}
+        assert (await client.get("/push_subscriptions", params=own)).json() == []
+        other = own | {"client_secret": "guessed"}
+        assert fault(await client.get("/push_subscriptions", params=other))[:2] == (401, "Application")

@@ -126,8 +126,9 @@ class SimulatedStrava:
     def train(self, athlete_id: int, sport_type: str | None = None, **given: Any) -> Activity:
         """One workout, which ended just now; what is not given is made up."""
         made = workout(self._next_id(), athlete_id, 0, self._rng, sport_type)
-        made = replace(made, started_at=int(self.clock()) - made.elapsed_time)
-        return self._add(replace(made, **given))
+        elapsed = given.get("moving_time", made.elapsed_time)
+        just_now = {"elapsed_time": elapsed, "started_at": int(self.clock()) - elapsed}
+        return self._add(replace(made, **(just_now | given)))
 
     def train_a_week(self, athlete_id: int) -> list[Activity]:
         """Some workouts in the last seven days."""

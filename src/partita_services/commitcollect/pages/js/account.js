@@ -40,7 +40,8 @@ export function accountPanel({ attempt, left }) {
   return el("section", { className: "panel account" }, el("header", {}, el("h2", {}, "Account")), trail, el("footer", { className: "actions" }, bin));
 }
 
-function record({ event_type: type, occurred_at: at, details }) {
+function record({ event_type: type, occurred_at: seconds, details }) {
+  const at = seconds * 1000;
   const told = Object.entries(details ?? {}).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ");
   return el("li", {}, el("strong", {}, type.toLowerCase().replaceAll("_", " ").replaceAll(".", " ")), el("span", { className: "small" }, told ? `${moment(at)} · ${told}` : moment(at)));
 }

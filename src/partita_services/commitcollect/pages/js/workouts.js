@@ -42,6 +42,7 @@ const unbroken = (text) => text.replaceAll(" ", "\u00a0");
 
 function item(workout) {
   const figures = [
+    workout.started_local ? localDay(workout.started_local) : null,
     workout.distance ? METRICS.distance.exact(workout.distance) : null,
     duration(workout.moving_time),
     workout.elevation_gain ? `↑ ${METRICS.elevation.exact(workout.elevation_gain)}` : null,
@@ -50,7 +51,7 @@ function item(workout) {
     "li",
     { className: workout.counts ? "" : "not" },
     el("span", { className: "sport", title: sport(workout.sport_type) }, icon(workout.sport_type)),
-    el("span", { className: "what" }, el("strong", {}, workout.name), el("span", { className: "small" }, `${[localDay(workout.started_local), ...figures].map(unbroken).join(" · ")}`)),
+    el("span", { className: "what" }, el("strong", {}, workout.name), el("span", { className: "small" }, `${figures.map(unbroken).join(" · ")}`)),
     workout.counts ? null : el("span", { className: "chip why" }, `Does not count: ${whyNot(workout.why_not)}`),
   );
 }
