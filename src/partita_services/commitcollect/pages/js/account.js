@@ -28,7 +28,7 @@ export function accountPanel({ attempt, left }) {
   const leave = () =>
     confirm({
       title: "Delete your account?",
-      text: ["Your profile, workouts, milestones, awards and the connection to Strava are deleted, and you are logged out everywhere.", "This cannot be undone. Your activities on Strava stay as they are."],
+      text: ["Your profile, workouts, milestones, awards and the connection to Strava are deleted, and you are logged out everywhere.", "This cannot be undone. A trail of what happened in the account, without any workout, is kept for 90 days. Your activities on Strava stay as they are."],
       action: "Delete everything",
       word: "delete",
       work: async () => {
