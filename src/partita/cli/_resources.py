@@ -7,14 +7,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from partita.cli._data import DataFolder
-from partita.queue import open_queue
 from partita.service import Place, Service
 
 
 def place_of(data: DataFolder, url: str | None = None) -> Place:
     """What services may use of the data folder."""
     data.create()
-    return Place(data.path, data.secret, lambda name, policy: open_queue(data.path, name, policy), url)
+    return Place(data.path, data.secret, data.open_queue, url)
 
 
 @contextmanager

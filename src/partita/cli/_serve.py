@@ -13,7 +13,7 @@ import click
 
 from partita import AsyncSession, Session
 from partita.cli._cdc import filling
-from partita.cli._data import EMBEDDED, DataFolder, data_option, store_option
+from partita.cli._data import EMBEDDED, DataFolder, data_option, queue_option, store_option
 from partita.cli._extra import needs_serve
 from partita.cli._follow import projecting
 from partita.cli._lake import lake_option
@@ -21,6 +21,7 @@ from partita.cli._listen import listening
 from partita.cli._resources import opening, place_of
 from partita.cli._seed import plant
 from partita.cli._services import services_argument
+from partita.cli._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.service import Service
 from partita.store._interface import Store
@@ -41,6 +42,14 @@ DRAIN_SECONDS: Final = 10
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
 @store_option
+@queue_option
+@click.option(
+    "--workers",
+    type=click.IntRange(0, 64),
+    default=None,
+    show_default="1 where store and queue are embedded, else 0",
+    help="How many worker processes to start.",
+)
 @lake_option(required=False)
 @click.option("--no-seed", is_flag=True, help="No sample data on the first start.")
 @click.option(
@@ -58,11 +67,12 @@ DRAIN_SECONDS: Final = 10
     help="What the issuer's tokens must be meant for.",
 )
 @needs_serve
-def serve(
+def serve(  # noqa: PLR0913 - one for each option
     services: Sequence[Service],
     data: DataFolder,
     host: str,
     port: int,
+    workers: int | None,
     issuer: str | None,
     audience: str | None,
     lake: Path | None,
@@ -84,6 +94,7 @@ def serve(
             opening(services, place) as resources,
             projecting(services, store, data) as projected,
             filling(lake, services, store),
+            working(services, data, default_workers(data) if workers is None else workers, place.url),
         ):
             beside = {path: app for service in services if service.apps for path, app in service.apps(place).items()}
             app = build_app(services, session, verifier, projected=projected, resources=resources, beside=beside)

@@ -1,0 +1,1 @@
+"""Event requests: first come, first served, and lottery."""

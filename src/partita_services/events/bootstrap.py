@@ -1,0 +1,56 @@
+"""The events service as `partita serve` and `partita worker` run it, and its sample data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from partita.queue import Create, Queue
+from partita.service import Place, Projection, Service, Work
+from partita_services.events.model import TABLE
+from partita_services.events.queueing import NAME, POLICY
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from partita.change import SqliteProjection
+
+
+@contextmanager
+def opened(place: Place) -> Iterator[Queue]:
+    """The queue that requests wait in."""
+    with closing(place.open_queue(NAME, POLICY)) as queue:
+        queue.execute(Create())
+        yield queue
+
+
+def _router() -> APIRouter:
+    from partita_services.events.http import ROUTER  # noqa: PLC0415 - the model is of use without the HTTP extra
+
+    return ROUTER
+
+
+def _projection(path: Path) -> SqliteProjection:
+    from partita_services.events.projection import RequestProjection  # noqa: PLC0415 - only a server needs it
+
+    return RequestProjection(path)
+
+
+def _work(assigned: Work) -> None:
+    from partita_services.events.work import work  # noqa: PLC0415 - only a worker needs it
+
+    work(assigned)
+
+
+SERVICE: Final = Service(
+    name="events",
+    title="Events",
+    summary="First come, first served, and lottery: one request for each user, and exactly as many winners as seats.",
+    tables=(TABLE,),
+    router=_router,
+    projection=Projection(TABLE, _projection),
+    resources=opened,
+    worker=_work,
+)

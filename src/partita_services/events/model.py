@@ -1,0 +1,427 @@
+"""The data model of event requests: one table, two indexes, and every access pattern with its budget.
+
+A request is up to 1 KB. Written or changed it costs 1 WCU on the table, 2 in a transaction, and 1 on each of its two
+indexes; 2 on each where its place in the queue changes. A lock or an entry of the log costs 2 WCU, in a transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, ClassVar, Final
+
+from pydantic import Field, StringConstraints
+
+from partita import (
+    Action,
+    BatchGet,
+    Entity,
+    Index,
+    Key,
+    Put,
+    Rcu,
+    Span,
+    Table,
+    Transaction,
+    Update,
+    Version,
+    Wcu,
+    batch_get,
+    f,
+    get,
+    new_ulid,
+    pattern,
+    put,
+    query,
+    transact,
+)
+from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
+from partita.recipes.leases import LeaseRecord, Leases
+from partita.recipes.lifecycle import Lifecycle, Transition
+
+TABLE: Final = Table(
+    "AsyncEventTable",
+    indexes=[Index("GSI1"), Index("GSI2")],
+    ttl="ttl",
+    stream="NEW_AND_OLD_IMAGES",
+)
+
+PAGE: Final = Rcu(12.5)
+"""A page of 100 requests of 1 KB."""
+
+MAX_CAPACITY: Final = 1_000_000
+
+Name = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+    Field(examples=["Opening night, front rows"]),
+]
+
+
+class EventType(StrEnum):
+    """How those who win are found."""
+
+    FIRST_COME = "FIRST_COME"
+    LOTTERY = "LOTTERY"
+
+
+class EventStatus(StrEnum):
+    """Whether requests of an event may still be undecided."""
+
+    ACTIVE = "ACTIVE"
+    FINISHED = "FINISHED"
+
+
+class Status(StrEnum):
+    """Where a request stands, in the order in which it gets there."""
+
+    RECEIVED = "RECEIVED"
+    QUEUED = "QUEUED"
+    PROCESSING = "PROCESSING"
+    SUCCEEDED = "SUCCEEDED"
+    REJECTED = "REJECTED"
+    FAILED_FINAL = "FAILED_FINAL"
+
+
+OPEN: Final = (Status.RECEIVED, Status.QUEUED, Status.PROCESSING)
+"""A request that is in one of these will still be decided."""
+
+
+class Reason(StrEnum):
+    """Why a request did not win (`errorCode`)."""
+
+    CAPACITY = "CAPACITY"
+    CLOSED = "CLOSED"
+    WAITING_LIST = "WAITING_LIST"
+    CANCELLED = "CANCELLED"
+    EVENT_MISSING = "EVENT_MISSING"
+    RETRIES_EXHAUSTED = "RETRIES_EXHAUSTED"
+
+
+class FailureClass(StrEnum):
+    """Whether trying again may help."""
+
+    TRANSIENT = "TRANSIENT"
+    PERMANENT = "PERMANENT"
+
+
+class Event(Entity, table=TABLE):
+    """What can be applied for, and when. Nothing of it changes but its status."""
+
+    primary: ClassVar = Key("EVENT#{event_id}", "META")
+
+    event_id: Annotated[str, Field(alias="eventId", default_factory=new_ulid)]
+    name: Name
+    event_type: Annotated[EventType, Field(alias="eventType")]
+    opens_at: Annotated[datetime, Field(alias="opensAt")]
+    closes_at: Annotated[datetime, Field(alias="closesAt")]
+    status: EventStatus = EventStatus.ACTIVE
+    keeps_log: Annotated[bool, Field(alias="keepsLog")] = False
+    commitment: str | None = None
+    """Of a lottery: the SHA-256 of the seed that its draw will use."""
+    created_at: Annotated[datetime, Field(alias="createdAt")]
+
+
+class Listed(Entity, table=TABLE):
+    """An event's place in the list of all events."""
+
+    primary: ClassVar = Key("EVENTS", "OPENS#{opens_at}#{event_id}")
+
+    opens_at: Annotated[datetime, Field(alias="opensAt")]
+    event_id: Annotated[str, Field(alias="eventId")]
+
+
+class Active(Entity, table=TABLE):
+    """An event whose requests may be undecided: the sweeper looks after these alone."""
+
+    primary: ClassVar = Key("ACTIVE", "EVENT#{event_id}")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+
+
+class Seats(Entity, table=TABLE):
+    """The seats of an event, and what fences its workers: who decides changes the version that was read."""
+
+    primary: ClassVar = Key("EVENT#{event_id}", "CAPACITY")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+    total: Annotated[int, Field(alias="capacityTotal")]
+    remaining: Annotated[int, Field(alias="capacityRemaining")]
+    entered: int = 0
+    """How many entries a lottery has."""
+    is_frozen: Annotated[bool, Field(alias="isFrozen")] = False
+    """A lottery takes no more entries, and its draw has begun."""
+    next_waiting: Annotated[int, Field(alias="nextWaiting")] = 0
+    """The place on the waiting list of a lottery that is next to be promoted, from 0."""
+    last_queued_at: Annotated[datetime | None, Field(alias="lastQueuedAt")] = None
+    """The `queuedAt` of the last request that was taken from the queue; the next one gets a later one."""
+    updated_at: Annotated[datetime, Field(alias="updatedAt")]
+    version: Version = 0
+
+
+class Request(Entity, table=TABLE):
+    """One user's request for one event."""
+
+    primary: ClassVar = Key("REQ#{request_id}", "META")
+    by_user: ClassVar = Key("USER#{user_id}", "QAT#{queued_at}#REQ#{request_id}", index="GSI1")
+    by_event: ClassVar = Key("EVENT#{event_id}", "QAT#{queued_at}#REQ#{request_id}", index="GSI2")
+
+    request_id: Annotated[str, Field(alias="requestId")]
+    event_id: Annotated[str, Field(alias="eventId")]
+    user_id: Annotated[str, Field(alias="userId")]
+    event_type: Annotated[EventType, Field(alias="eventType")]
+    status: Status = Status.RECEIVED
+    requested_at: Annotated[datetime, Field(alias="requestedAt")]
+    queued_at: Annotated[datetime, Field(alias="queuedAt")]
+    """When the queue accepted it. Before that, when it was requested, so that it is on the indexes from the first."""
+    started_at: Annotated[datetime | None, Field(alias="startedAt")] = None
+    finished_at: Annotated[datetime | None, Field(alias="finishedAt")] = None
+    failure_class: Annotated[FailureClass | None, Field(alias="failureClass")] = None
+    error_code: Annotated[str | None, Field(alias="errorCode")] = None
+    error_message: Annotated[str | None, Field(alias="errorMessage")] = None
+    waiting_position: Annotated[int | None, Field(alias="waitingPosition")] = None
+    """On the waiting list of a lottery, from 1, as it was drawn."""
+    idempotency_key: Annotated[str, Field(alias="idempotencyKey")]
+
+
+class Lock(Entity, table=TABLE):
+    """Which request a user has for an event; there is never more than one."""
+
+    primary: ClassVar = Key("IDEMP#{event_id}#{user_id}", "LOCK")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+    user_id: Annotated[str, Field(alias="userId")]
+    request_id: Annotated[str, Field(alias="requestId")]
+
+
+class LogEntry(Entity, table=TABLE):
+    """A step that a request has made, for events that keep a log. The sequence keeps two of one instant apart."""
+
+    primary: ClassVar = Key("REQ#{request_id}", "LOG#{occurred_at}#{sequence:02}")
+
+    request_id: Annotated[str, Field(alias="requestId")]
+    occurred_at: Annotated[datetime, Field(alias="occurredAt")]
+    sequence: int
+    status: Status
+    worker: str
+    reason: str | None = None
+
+
+class Draw(Entity, table=TABLE):
+    """The draw of a lottery. `settled` of its entries, in the order they were drawn, know the result."""
+
+    primary: ClassVar = Key("EVENT#{event_id}", "DRAW")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+    commitment: str
+    entries: int
+    entries_hash: Annotated[str, Field(alias="entriesHash")]
+    settled: int = 0
+    drawn_at: Annotated[datetime, Field(alias="drawnAt")]
+    revealed_at: Annotated[datetime | None, Field(alias="revealedAt")] = None
+    version: Version = 0
+
+
+class Seed(Entity, table=TABLE):
+    """The secret of a lottery, which no answer has before the draw."""
+
+    in_lake: ClassVar = False
+    primary: ClassVar = Key("EVENT#{event_id}", "SEED")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+    seed: str
+
+
+class Drawn(Entity, table=TABLE):
+    """Some of the entries of a lottery, in the order they were drawn."""
+
+    primary: ClassVar = Key("EVENT#{event_id}", "DRAWN#{page:06}")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+    page: int
+    entries: tuple[str, ...]
+
+
+class Command(IdempotencyRecord, table=TABLE):
+    """A call with an idempotency key, and how it was answered."""
+
+    primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
+
+
+class Lease(LeaseRecord, table=TABLE):
+    """Which worker sweeps."""
+
+    primary: ClassVar = Key("LEASE#{name}", "LEASE")
+
+
+COMMANDS: Final = Idempotency(Command, budget=Rcu(1))
+LEASES: Final = Leases(Lease)
+
+
+class RequestLife(Lifecycle[Request, Status]):
+    """The steps of a request. After the decision only two are left, which people take: to cancel and to promote."""
+
+    state = f(Request.status)
+    start = Status.RECEIVED
+
+    queue = Transition(Status.RECEIVED, to=Status.QUEUED)
+    enter = Transition(Status.RECEIVED, Status.QUEUED, to=Status.PROCESSING)
+    retry = Transition(*OPEN, to=Status.PROCESSING)
+    succeed = Transition(*OPEN, to=Status.SUCCEEDED)
+    reject = Transition(*OPEN, to=Status.REJECTED)
+    fail = Transition(*OPEN, to=Status.FAILED_FINAL)
+    cancel = Transition(*OPEN, Status.SUCCEEDED, Status.REJECTED, to=Status.REJECTED)
+    promote = Transition(Status.REJECTED, to=Status.SUCCEEDED)
+
+
+def instant(seconds: float) -> datetime:
+    """A moment that a clock or a queue tells."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+@get(Event, budget=Rcu(0.5))
+def event_by_id(event_id: str) -> None:
+    """An event."""
+
+
+@query(Listed, Listed.primary, newest_first=True, budget=Rcu(2))
+def listed_events() -> None:
+    """All events, those that open last first."""
+
+
+@pattern(budget=Rcu(50))
+def events_by_ids(event_ids: Sequence[str]) -> BatchGet[Event]:
+    """A page of events."""
+    return batch_get([event_by_id(event_id) for event_id in event_ids])
+
+
+@get(Active, budget=Rcu(0.5))
+def active_event(event_id: str) -> None:
+    """Whether requests of an event may be undecided."""
+
+
+@query(Active, Active.primary, budget=Rcu(125))
+def active_events() -> None:
+    """The events whose requests may be undecided."""
+
+
+@get(Seats, budget=Rcu(1))
+def seats_of(event_id: str) -> None:
+    """The seats of an event."""
+
+
+@pattern(budget=Rcu(50))
+def seats_by_ids(event_ids: Sequence[str]) -> BatchGet[Seats]:
+    """The seats of a page of events."""
+    return batch_get([seats_of(event_id) for event_id in event_ids])
+
+
+@get(Request, budget=Rcu(1))
+def request_by_id(request_id: str) -> None:
+    """One request."""
+
+
+@query(Request, Request.by_user, newest_first=True, budget=PAGE)
+def requests_of_user(user_id: str) -> None:
+    """A user's requests in queue order, newest first."""
+
+
+@query(Request, Request.by_event, budget=PAGE)
+def requests_of_event(event_id: str) -> None:
+    """An event's requests in queue order."""
+
+
+@query(Request, Request.by_event, budget=Rcu(125))
+def requests_since(event_id: str, queued_at: Span[datetime]) -> None:
+    """An event's requests that were queued in a time, in queue order."""
+
+
+@get(Lock, budget=Rcu(1))
+def lock_of(event_id: str, user_id: str) -> None:
+    """Which request a user has for an event."""
+
+
+@query(LogEntry, LogEntry.primary, budget=Rcu(12.5))
+def log_of(request_id: str) -> None:
+    """The steps of a request, in order."""
+
+
+@get(Draw, budget=Rcu(1))
+def draw_of(event_id: str) -> None:
+    """The draw of a lottery."""
+
+
+@get(Seed, budget=Rcu(1))
+def seed_of(event_id: str) -> None:
+    """The secret of a lottery."""
+
+
+@query(Drawn, Drawn.primary, budget=Rcu(125))
+def drawn_in(event_id: str) -> None:
+    """Who was drawn, in order."""
+
+
+@get(Drawn, budget=Rcu(5))
+def drawn_page(event_id: str, page: int) -> None:
+    """Some of those who were drawn."""
+
+
+@pattern(budget=Wcu(12))
+def create_event(plan: Plan[Event]) -> Transaction:
+    """Write an event with its seats, its places in the lists, and the seed of a lottery."""
+    return transact(*plan.actions)
+
+
+@pattern(budget=Wcu(8))
+def accept(plan: Plan[Request]) -> Transaction:
+    """Write a request and the user's lock; 8 WCU with an entry of the log."""
+    return transact(*plan.actions)
+
+
+@pattern(budget=Wcu(600))
+def mark_queued(*steps: Update[Request]) -> Transaction:
+    """Note that the queue has accepted up to 100 requests."""
+    return transact(*steps)
+
+
+@pattern(budget=Wcu(602))
+def decide(plan: Plan[Seats]) -> Transaction:
+    """Take seats and decide up to 99 requests, all or nothing; 602 WCU where all of them change their place."""
+    return transact(*plan.actions)
+
+
+@pattern(budget=Wcu(3))
+def delay_request(change: Update[Request]) -> Update[Request]:
+    """Note on a request why it has to wait for another try."""
+    return change
+
+
+@pattern(budget=Wcu(8))
+def give_up(step: Update[Request], *others: Action) -> Transaction:
+    """End a request that cannot be decided, and free the user's lock; 8 WCU with an entry of the log."""
+    return transact(step, *others)
+
+
+@pattern(budget=Wcu(16))
+def cancel_request(plan: Plan[Request]) -> Transaction:
+    """Cancel a request, free the lock and the seat, and promote who waits; 16 WCU with two entries of the log."""
+    return transact(*plan.actions)
+
+
+@pattern(budget=Wcu(40))
+def write_drawn(drawn: Drawn) -> Put[Drawn]:
+    """Write some of those who were drawn."""
+    return put(drawn)
+
+
+@pattern(budget=Wcu(402))
+def settle(plan: Plan[Draw]) -> Transaction:
+    """Tell up to 99 entries what was drawn, and note how far that is."""
+    return transact(*plan.actions)
+
+
+@pattern(budget=Wcu(4))
+def finish_event(plan: Plan[Event]) -> Transaction:
+    """Note that every request of an event is decided."""
+    return transact(*plan.actions)

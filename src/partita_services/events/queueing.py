@@ -1,0 +1,145 @@
+"""From a request that is stored to one that waits in the queue, and what the queue's messages say.
+
+What arrives while a message is on its way goes together in the next one, so a burst needs few messages. Once the queue
+has a request, it has its place; that it is `QUEUED` is noted on it afterwards, and whoever is faster may go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final
+
+from partita import AsyncSession, Procedure
+from partita.errors import ItemMissing, PartitaError, TransactionCancelled
+from partita.queue import Accepted, Bodies, Body, Message, Policy, Queue, Send, written
+from partita_services.events.model import Event, Request, event_by_id, instant, mark_queued
+from partita_services.events.steps import Arrival, queued
+
+NAME: Final = "events"
+POLICY: Final = Policy(max_receives=8)
+MAX_IN_MESSAGE: Final = 200
+"""A user id has up to 128 characters, so a message of this many is well below its limit of 256 KB."""
+MAX_MARKED: Final = 100
+MAX_KNOWN: Final = 1_000
+_TICK: Final = timedelta(microseconds=1)
+
+
+class Arrivals(Body, frozen=True):
+    """Requests of one event, each with its user, in the order in which they came."""
+
+    kind = "arrivals"
+
+    event_id: str
+    requests: tuple[tuple[str, str], ...]
+
+
+BODIES: Final = Bodies(Arrivals)
+
+
+def sending(requests: Sequence[Request], *, once: str | None = None) -> Send:
+    """The message for requests of one event, in this order. Sent twice, it is accepted once: by `once`."""
+    event_id = requests[0].event_id
+    body = Arrivals(event_id, tuple((request.request_id, request.user_id) for request in requests))
+    return Send(written(body), group=event_id, deduplication_id=once or requests[0].request_id)
+
+
+def arrivals_in(message: Message) -> tuple[str, list[Arrival]]:
+    """The event that a message is about, and the requests in it.
+
+    Raises:
+        PoisonMessage: it cannot be read.
+    """
+    body: Arrivals = BODIES.read(message.body)
+    is_again = message.receives > 1
+    return body.event_id, [Arrival(request, user, message.sent_at, is_again) for request, user in body.requests]
+
+
+def mark(requests: Sequence[Request], accepted: Accepted) -> Procedure[None]:
+    """Note that the queue has accepted requests; those that have gone further meanwhile stay as they are."""
+    first = instant(accepted.at)
+    left = [(request, first + number * _TICK) for number, request in enumerate(requests)]
+    while left:
+        left = [*(yield from _mark_some(left[:MAX_MARKED])), *left[MAX_MARKED:]]
+
+
+def _mark_some(marked: Sequence[tuple[Request, datetime]]) -> Procedure[list[tuple[Request, datetime]]]:
+    """Note it on all; where some have gone further, on none. Gives those that are left to be noted."""
+    try:
+        yield from mark_queued(*(queued(request, queued_at) for request, queued_at in marked))
+    except TransactionCancelled as cancelled:
+        if cancelled.cause is None:
+            raise
+        return [one for one, reason in zip(marked, cancelled.reasons, strict=True) if reason.error is None]
+    return []
+
+
+class Desk:
+    """Where a server hands requests over to the queue. It belongs to one event loop."""
+
+    def __init__(self, db: AsyncSession, queue: Queue) -> None:
+        self.queue = queue
+        self._db = db
+        self._known: dict[str, Event] = {}
+        self._lines: dict[str, list[tuple[Request, asyncio.Future[None]]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.unsent = 0
+        """How many requests the queue did not take; they are stored, and the sweeper sends them."""
+
+    async def event(self, event_id: str) -> Event:
+        """An event. What applicants need of it never changes, so it is read once.
+
+        Raises:
+            ItemMissing: there is none.
+        """
+        known = self._known.get(event_id)
+        if known is None:
+            known = await self._db.run(event_by_id(event_id))
+            if known is None:
+                raise ItemMissing("There is no such event.")
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            self._known[event_id] = known
+        return known
+
+    async def hand_over(self, request: Request) -> None:
+        """Send a request that is stored; returns when the queue has it. One that it does not take is swept later."""
+        has_gone = asyncio.get_running_loop().create_future()
+        line = self._lines.get(request.event_id)
+        if line is None:
+            self._lines[request.event_id] = [(request, has_gone)]
+            self._start(request.event_id)
+        else:
+            line.append((request, has_gone))
+        await has_gone
+
+    def _start(self, event_id: str) -> None:
+        self._keep(asyncio.create_task(self._send_line(event_id)))
+
+    async def _send_line(self, event_id: str) -> None:
+        line = self._lines[event_id]
+        while line:
+            together, line[:] = line[:MAX_IN_MESSAGE], line[MAX_IN_MESSAGE:]
+            await self._send([request for request, _ in together])
+            for _, has_gone in together:
+                if not has_gone.done():
+                    has_gone.set_result(None)
+        del self._lines[event_id]
+
+    async def _send(self, requests: Sequence[Request]) -> None:
+        try:
+            accepted = await self.queue.execute_async(sending(requests))
+        except PartitaError:
+            self.unsent += len(requests)
+        else:
+            self._keep(asyncio.create_task(self._mark(requests, accepted)))
+
+    async def _mark(self, requests: Sequence[Request], accepted: Accepted) -> None:
+        with suppress(PartitaError):  # whoever decides them knows their place from the queue
+            await self._db.run(mark(requests, accepted))
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,137 @@
+"""The steps of a request as parts of transactions: a conditional update each, with entries where there is a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from partita import Action, Change, f, put
+from partita.recipes.lifecycle import Move, Step
+from partita_services.events.model import (
+    Event,
+    FailureClass,
+    LogEntry,
+    Reason,
+    Request,
+    RequestLife,
+    Status,
+    request_by_id,
+)
+
+API: Final = "api"
+"""Who takes the steps that no worker takes."""
+
+_SEQUENCE: Final = {status: number for number, status in enumerate(Status, start=1)}
+_CLEARED: Final = (f(Request.failure_class).remove(), f(Request.error_message).remove())
+
+
+class Arrival(Struct, frozen=True):
+    """A request as the queue hands it out."""
+
+    request_id: str
+    user_id: str
+    sent_at: float
+    """When the queue accepted it."""
+    is_again: bool = False
+    """Whether it was handed out before, so that it may have been in trouble."""
+
+
+class Turn(Struct, frozen=True):
+    """Which worker has its turn, since when, and what time it is."""
+
+    worker: str
+    began: datetime
+    at: datetime
+
+
+class Place(Struct, frozen=True):
+    """Where an arrival stands in the queue of its event: no other has the same place."""
+
+    arrival: Arrival
+    queued_at: datetime
+
+
+def most_actions(event: Event) -> int:
+    """How many actions of a transaction one decision takes at most: with a log there are three entries besides."""
+    return 4 if event.keeps_log else 1
+
+
+def queued(request: Request, queued_at: datetime) -> Step[Request]:
+    """The queue has the request. The log says so when a worker knows its place for sure."""
+    return RequestLife.queue(request_by_id(request.request_id), *_at(request.event_id, request.user_id, queued_at))
+
+
+def entered(event: Event, place: Place, turn: Turn) -> tuple[Action, ...]:
+    """The request takes part in the draw."""
+    return _moved(RequestLife.enter, event, place, turn), *_logged(event, place, turn)
+
+
+def won(event: Event, place: Place, turn: Turn) -> tuple[Action, ...]:
+    """The request has a seat."""
+    move = _moved(RequestLife.succeed, event, place, turn, f(Request.finished_at).set(turn.at))
+    return move, *_logged(event, place, turn, Status.SUCCEEDED)
+
+
+def lost(event: Event, place: Place, turn: Turn, reason: Reason) -> tuple[Action, ...]:
+    """The request has none."""
+    because = (f(Request.finished_at).set(turn.at), f(Request.error_code).set(reason))
+    move = _moved(RequestLife.reject, event, place, turn, *because)
+    return move, *_logged(event, place, turn, Status.REJECTED, reason)
+
+
+def failure(failure_class: FailureClass, code: str, message: str) -> tuple[Change, ...]:
+    """What a request says of a failure."""
+    return (
+        f(Request.failure_class).set(failure_class),
+        f(Request.error_code).set(code),
+        f(Request.error_message).set(message),
+    )
+
+
+def entry(request_id: str, status: Status, worker: str, at: datetime, reason: str | None = None) -> LogEntry:
+    """An entry of the log."""
+    return LogEntry(
+        request_id=request_id,
+        occurred_at=at,
+        sequence=_SEQUENCE[status],
+        status=status,
+        worker=worker,
+        reason=reason,
+    )
+
+
+def _moved(move: Move[Request], event: Event, place: Place, turn: Turn, *changes: Change) -> Action:
+    arrival = place.arrival
+    if arrival.is_again:
+        kept = any(change.path == f(Request.error_code).path for change in changes)
+        changes = (*changes, *_CLEARED, *(() if kept else (f(Request.error_code).remove(),)))
+    return move(
+        request_by_id(arrival.request_id),
+        *_at(event.event_id, arrival.user_id, place.queued_at),
+        f(Request.started_at).set(turn.began),
+        *changes,
+    )
+
+
+def _at(event_id: str, user_id: str, queued_at: datetime) -> tuple[Change, ...]:
+    # Event and user are said again, so that the keys of both indexes are known without reading the request.
+    return (
+        f(Request.queued_at).set(queued_at),
+        f(Request.event_id).set(event_id),
+        f(Request.user_id).set(user_id),
+    )
+
+
+def _logged(
+    event: Event, place: Place, turn: Turn, status: Status | None = None, reason: str | None = None
+) -> Iterator[Action]:
+    if not event.keeps_log:
+        return
+    request_id = place.arrival.request_id
+    yield put(entry(request_id, Status.QUEUED, API, place.queued_at))
+    yield put(entry(request_id, Status.PROCESSING, turn.worker, turn.began))
+    if status is not None:
+        yield put(entry(request_id, status, turn.worker, turn.at, reason))
