@@ -10,7 +10,7 @@ from tests.contract.table import Table
 from tests.contract.trees import begins, compare, contains, eq, exists, has_type, missing, path, size
 
 from partita.errors import ConditionFailed, ValidationFailed
-from partita.expressions._ast import BeginsWith, Condition, Contains, Value
+from partita.expressions._ast import BeginsWith, Condition, Contains, HasType, Value
 
 ITEM: dict[str, Any] = {
     "pk": "a",
@@ -60,6 +60,11 @@ def test_attribute_type_tells_each_type_from_all_others(table: Table, kind: str)
 
 def test_a_missing_attribute_has_no_type(table: Table) -> None:
     assert not holds(table, has_type("nothing", "NULL"))
+
+
+def test_the_type_of_a_value_may_be_asked_too(table: Table) -> None:
+    assert holds(table, HasType(Value(1), Value("N")))
+    assert not holds(table, HasType(Value(1), Value("S")))
 
 
 @pytest.mark.parametrize("kind", ["X", "s", "STRING", ""])

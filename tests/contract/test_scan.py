@@ -85,6 +85,18 @@ def test_segments_together_are_the_whole_without_overlap(twelve: Table, segments
     assert numbers(pages) == list(range(12))
 
 
+def test_a_start_key_of_another_segment_is_refused(twelve: Table) -> None:
+    first = next(page for segment in range(3) if (page := twelve.scan(segment=segment, segments=3, limit=1)).last_key)
+    refusals = 0
+    for segment in range(3):
+        try:
+            twelve.scan(segment=segment, segments=3, start=first.last_key)
+        except ValidationFailed as refusal:
+            assert "ExclusiveStartKey with correct Segment" in refusal.message  # noqa: PT017 - two of three refuse
+            refusals += 1
+    assert refusals == 2
+
+
 @pytest.mark.parametrize(
     "options",
     [{"segment": 2, "segments": 2}, {"segment": -1, "segments": 2}, {"segments": 0}, {"limit": 0}],

@@ -140,6 +140,13 @@ def test_more_than_four_megabytes_are_refused(table: Table) -> None:
     assert table.scan().count == 0
 
 
+def test_items_of_more_than_four_megabytes_may_be_deleted_together(table: Table) -> None:
+    names = [f"{n:03}" for n in range(11)]
+    table.put(*({**key(name), "body": "x" * 400_000} for name in names))
+    transact(table, *(DeleteItem(table.name, key(name)) for name in names))
+    assert table.scan().count == 0
+
+
 def test_a_missing_table_is_reported(table: Table) -> None:
     with pytest.raises(TableNotFound):
         transact(table, PutItem(table.name, key("1")), PutItem("no-such-table", {"pk": "p"}))

@@ -115,6 +115,11 @@ def test_an_update_of_a_missing_item_creates_it(table: Table) -> None:
     assert table.get("a", "1") == {**KEY, "n": 1, "m": 2}
 
 
+def test_an_update_of_a_missing_item_may_read_its_key(table: Table) -> None:
+    table.update(("a", "1"), setting({"copy": path("sk"), "other": if_missing("other", path("pk"))}))
+    assert table.get("a", "1") == {**KEY, "copy": "1", "other": "a"}
+
+
 def test_an_empty_update_of_a_missing_item_creates_it(table: Table) -> None:
     table.update(("a", "1"), Update())
     assert table.get("a", "1") == KEY

@@ -98,6 +98,15 @@ def test_a_change_that_breaks_a_rule_is_refused(call: Caller, change: Json, mess
         call("UpdateTable", TableName="tasks", **change)
 
 
+def test_what_is_wrong_in_itself_is_refused_before_the_table_is_looked_for(call: Caller) -> None:
+    with pytest.raises(ValidationFailed, match="Exactly one of"):
+        call("UpdateTable", TableName="nothing", GlobalSecondaryIndexUpdates=[{}])
+    with pytest.raises(ValidationFailed, match="readCapacityUnits"):
+        call("UpdateTable", TableName="nothing", ProvisionedThroughput={"ReadCapacityUnits": 0})
+    with pytest.raises(ValidationFailed, match="exclusiveStartTableName"):
+        call("ListTables", ExclusiveStartTableName="x" * 256)
+
+
 def test_two_indexes_at_once_are_too_many(call: Caller) -> None:
     updates = [{"Delete": {"IndexName": "by_status"}}, {"Delete": {"IndexName": "other"}}]
     with pytest.raises(Fault, match="Only 1 online index"):

@@ -220,7 +220,7 @@ def read_billing(call: Parameters, before: Settings, *, creating: bool) -> Setti
     """The settings after a call that makes or changes a table."""
     billing = call.choice("BillingMode", _BILLING, "PROVISIONED" if creating else before.billing) or before.billing
     units = read_throughput(call.fields("ProvisionedThroughput"), "provisionedThroughput")
-    if billing == ON_DEMAND and units is not None and (creating or call.text("BillingMode") is not None):
+    if billing == ON_DEMAND and units is not None:
         message = (
             "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from typing import Final
 
@@ -36,7 +37,7 @@ def table_body(description: TableDescription, settings: Settings, status: str = 
         "TableSizeBytes": description.size_bytes,
         "ItemCount": description.item_count,
         "TableArn": table_arn(schema.name),
-        "TableId": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{schema.name}/{description.created_at}")),
+        "TableId": _identity(f"{schema.name}/{description.created_at}"),
         "DeletionProtectionEnabled": settings.protected,
     }
     if settings.billing == ON_DEMAND:
@@ -49,6 +50,11 @@ def table_body(description: TableDescription, settings: Settings, status: str = 
         body["LatestStreamLabel"] = description.stream_id
         body["LatestStreamArn"] = stream_arn(schema.name, description.stream_id)
     return body
+
+
+def _identity(text: str) -> str:
+    digest = hashlib.md5(text.encode(), usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest, version=4))  # the form that clients know, and always the same
 
 
 def deleted_body(description: TableDescription, settings: Settings) -> Json:

@@ -38,6 +38,7 @@ _NAMESPACES: Final = {
     "UnrecognizedClientException": _SERVICE,
     "ValidationException": _VALIDATE,
 }
+_CAPITALISED: Final = ("AccessDeniedException", "SerializationException", "TransactionCanceledException")
 _KINDS: Final[tuple[tuple[type[PartitaError], str], ...]] = (
     (ValidationFailed, "ValidationException"),
     (SerializationFailed, "SerializationException"),
@@ -90,10 +91,11 @@ def answer_of_error(error: Exception) -> Answer:
     status = error.status if isinstance(error, Fault) else 500 if kind == "InternalServerError" else 400
     message = _message(error, kind)
     body: Json = {"__type": _NAMESPACES.get(kind, _DYNAMODB) + kind, "message": message}
+    if kind in _CAPITALISED:
+        body["Message"] = body.pop("message")
     if isinstance(error, ConditionFailed) and error.item is not None:
         body["Item"] = wire_item(error.item)
     elif isinstance(error, TransactionCancelled):
-        body["Message"] = body.pop("message")
         body["CancellationReasons"] = [_reason(reason) for reason in error.reasons]
     return Answer(status, body)
 

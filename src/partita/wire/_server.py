@@ -116,7 +116,7 @@ class WireServer:
         try:
             if self._key is not None:
                 check_signature(SignedRequest(head.method, head.path, head.headers, body), self._key, self._clock())
-            if head.path != "/":
+            if head.path.partition("?")[0] != "/":
                 raise Fault("UnknownOperationException", "", status=404)
             if head.method == "GET":
                 return Answer(200, {"healthy": "dynamodb"})

@@ -93,6 +93,8 @@ def delete_table(call: Parameters) -> Steps:
 def list_tables(call: Parameters) -> Steps:
     """The names of all tables, page by page."""
     start, limit = call.text("ExclusiveStartTableName"), call.whole("Limit")
+    if start is not None:
+        call.table("ExclusiveStartTableName")
     if limit is not None and not 1 <= limit <= MAX_LISTED:
         bound = f"less than or equal to {MAX_LISTED}" if limit > 1 else "greater than or equal to 1"
         refuse(violated(limit, "limit", f"Member must have value {bound}"))
@@ -112,11 +114,13 @@ def update_table(call: Parameters) -> Steps:
     others = ("SSESpecification", "DeletionProtectionEnabled", "TableClass", "ReplicaUpdates")
     if all(call.given.get(part) in (None, []) for part in (*parts, *others)):
         raise ValidationFailed(_NO_CHANGE)
+    updates = [Parameters(update) for update in call.structures("GlobalSecondaryIndexUpdates")]
+    _check_index_updates(updates)
+    read_throughput(call.fields("ProvisionedThroughput"), "provisionedThroughput")
     description = yield from existing(name)
     before = yield from read_settings(name)
     settings = read_billing(call, before, creating=False)
     _check_throughput(call, before)
-    updates = [Parameters(update) for update in call.structures("GlobalSecondaryIndexUpdates")]
     settings = yield from _update_indexes(call, description, settings, updates)
     yield from _update_stream(call, name)
     if settings != before:
@@ -144,12 +148,8 @@ def _check_throughput(call: Parameters, before: Settings) -> None:
 def _update_indexes(
     call: Parameters, description: TableDescription, settings: Settings, updates: list[Parameters]
 ) -> Generator[Request[Any], Any, Settings]:
-    if sum(bool(update.fields("Create") or update.fields("Delete")) for update in updates) > 1:
-        message = "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
-        raise Fault("LimitExceededException", message)
     indexes, schema = dict(settings.indexes), description.schema
     for update in updates:
-        _check_one_change(update)
         if change := update.fields("Create"):
             index = read_index(call, change, schema)
             indexes[index.name] = _units(change)
@@ -166,10 +166,14 @@ def _update_indexes(
     return msgspec.structs.replace(settings, indexes=indexes)
 
 
-def _check_one_change(update: Parameters) -> None:
-    if sum(bool(update.fields(kind)) for kind in ("Create", "Update", "Delete")) != 1:
-        message = "Exactly one of GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Update or"
-        raise ValidationFailed(f"One or more parameter values were invalid: {message} Delete must be specified")
+def _check_index_updates(updates: list[Parameters]) -> None:
+    for update in updates:
+        if sum(bool(update.fields(kind)) for kind in ("Create", "Update", "Delete")) != 1:
+            message = "Exactly one of GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Update or"
+            raise ValidationFailed(f"One or more parameter values were invalid: {message} Delete must be specified")
+    if sum(bool(update.fields("Create") or update.fields("Delete")) for update in updates) > 1:
+        message = "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
+        raise Fault("LimitExceededException", message)
 
 
 def _index_name(change: Json) -> str:

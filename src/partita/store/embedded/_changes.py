@@ -128,11 +128,13 @@ def _plan_put(table: Table, key: KeyColumns, before: Stored | None, request: Put
 
 def _plan_update(table: Table, key: KeyColumns, before: Stored | None, request: UpdateItem) -> Change:
     check_condition(request, before)
-    after = apply_update(request.update, {} if before is None else before.item)
-    if before is None:
-        if not creates(request.update):
-            return Change(table, key, None)
-        after = {**request.key, **after}
+    if before is not None:
+        after = apply_update(request.update, before.item)
+    elif creates(request.update):
+        # A new item is its key, which the update may read; there is nothing to take away from it.
+        after = apply_update(Update(request.update.sets, (), request.update.adds, ()), request.key)
+    else:
+        return Change(table, key, None)
     blob, size = _encoded(after, TOO_LARGE_TO_UPDATE)
     return _with_entries(Change(table, key, before, after, blob=blob, size=size), keeping_old_faults=True)
 
