@@ -11,11 +11,13 @@ from partita.cli._cdc import cdc
 from partita.cli._check import check
 from partita.cli._completion import completion
 from partita.cli._cost import cost
+from partita.cli._deploy import deploy
 from partita.cli._docs import docs
 from partita.cli._dynamodb import dynamodb
 from partita.cli._explain import explain
 from partita.cli._lake import lake
 from partita.cli._migrate import migrate
+from partita.cli._new import new
 from partita.cli._patterns import patterns
 from partita.cli._queue import queue
 from partita.cli._schema import schema
@@ -23,6 +25,7 @@ from partita.cli._seed import seed
 from partita.cli._serve import serve
 from partita.cli._tables import tables
 from partita.cli._token import token
+from partita.cli._worker import worker
 from partita.errors import PartitaError
 from partita.service import discover
 
@@ -56,14 +59,17 @@ def main() -> None:
 
 for command in (
     serve,
+    worker,
     patterns,
     explain,
     cost,
     docs,
+    new,
     seed,
     token,
     schema,
     tables,
+    deploy,
     migrate,
     cdc,
     lake,
