@@ -78,7 +78,7 @@ def iam(services: Sequence[Service], roles: Sequence[str], region: str, account:
     With --json the policies themselves, as IAM takes them.
     """
     wanted = cast("Sequence[RoleName]", roles or tuple(ROLES))
-    found = {service.name: {role: each for role in wanted if (each := needs(service, role))} for service in services}
+    found = {service.name: _needs(service, wanted) for service in services}
     arns = arns_in(region, account)
     if as_json:
         echo_json({name: {role: policy(each, arns) for role, each in found[name].items()} for name in found})
@@ -88,6 +88,10 @@ def iam(services: Sequence[Service], roles: Sequence[str], region: str, account:
             click.secho(f"{name}, {role}: {ROLES[role]}", bold=True)
             echo_table(("ACTION", "RESOURCE", "NEEDED BY"), _rows(each, arns))
             click.echo()
+
+
+def _needs(service: Service, roles: Sequence[RoleName]) -> dict[RoleName, tuple[Need, ...]]:
+    return {role: needed for role in roles if (needed := needs(service, role))}
 
 
 def _rows(needed: Sequence[Need], arns: Arns) -> list[tuple[str, str, str]]:

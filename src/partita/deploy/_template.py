@@ -49,7 +49,7 @@ def _data_resources(service: Service, settings: TableSettings) -> Resources:
 
 
 def _policies(service: Service) -> Resources:
-    documents = {role: policy(needs(service, role), reference) for role in ROLES}
+    documents: dict[RoleName, Json] = {role: policy(needs(service, role), reference) for role in ROLES}
     return {
         logical(role, "Policy"): _managed_policy(service, role, document)
         for role, document in documents.items()

@@ -1,0 +1,14 @@
+"""Constructs of AWS CDK for what is declared. Needs the extra: `pip install 'partita[cdk]'`."""
+
+from partita.deploy.cdk._node import use_bundled_node
+
+use_bundled_node()  # CDK starts Node as soon as it is imported
+
+from partita.deploy.cdk._constructs import (  # noqa: E402 - see above
+    DeclaredQueue,
+    DeclaredTable,
+    DeployedService,
+    VersionedTable,
+)
+
+__all__ = ["DeclaredQueue", "DeclaredTable", "DeployedService", "VersionedTable"]

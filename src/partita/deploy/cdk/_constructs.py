@@ -1,0 +1,93 @@
+"""The resources of a template as constructs: what `partita deploy synth` writes, inside a stack of your own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from aws_cdk.aws_dynamodb import CfnTable
+from aws_cdk.aws_iam import IManagedPolicy, ManagedPolicy
+from aws_cdk.aws_sqs import CfnQueue
+from aws_cdk.cloudformation_include import CfnInclude
+from constructs import Construct
+
+from partita import Table
+from partita.deploy._policy import Json
+from partita.deploy._resources import (
+    SAFE,
+    TableSettings,
+    logical,
+    queue_resources,
+    table_resources,
+)
+from partita.deploy._roles import ROLES
+from partita.deploy._template import template
+from partita.queue import Policy
+from partita.recipes import versioned
+from partita.service import Service
+
+
+class DeclaredTable(Construct):
+    """A declared table: keys, indexes, TTL and stream from the model, and alarms for throttles."""
+
+    def __init__(self, scope: Construct, id: str, table: Table, settings: TableSettings = SAFE) -> None:  # noqa: A002
+        super().__init__(scope, id)
+        resource = _include(self, {"Resources": table_resources(table.schema, settings)})
+        self.resource: CfnTable = resource(logical(table.name))
+        """The table itself, to refer to or to change further."""
+
+
+class VersionedTable(DeclaredTable):
+    """The table of versioned data. Its history of writes is worth keeping: it can be restored, and it stays."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,  # noqa: A002 - CDK's own word for it
+        table: versioned.VersionedTable[..., Any],
+        *,
+        encryption: str = SAFE.encryption,
+        tags: Mapping[str, str] = SAFE.tags,
+        alarm_topic: str | None = None,
+    ) -> None:
+        settings = TableSettings(encryption=encryption, tags=tags, alarm_topic=alarm_topic)
+        super().__init__(scope, id, table.form.schema.table, settings)
+
+
+class DeclaredQueue(Construct):
+    """A FIFO queue with its dead letters, and an alarm for when there are any."""
+
+    def __init__(self, scope: Construct, id: str, name: str, policy: Policy | None = None) -> None:  # noqa: A002
+        super().__init__(scope, id)
+        resource = _include(self, {"Resources": queue_resources(name, policy or Policy())})
+        self.resource: CfnQueue = resource(logical(name, "Queue"))
+        self.dead_letters: CfnQueue = resource(logical(name, "DeadLetters"))
+
+
+class DeployedService(Construct):
+    """All tables, queues and alarms of a service, and a policy for each of its roles."""
+
+    def __init__(self, scope: Construct, id: str, service: Service, settings: TableSettings = SAFE) -> None:  # noqa: A002
+        super().__init__(scope, id)
+        whole = template(service, settings)
+        resource = _include(self, {"Resources": whole["Resources"]})
+        self.tables: Mapping[str, CfnTable] = {table.name: resource(logical(table.name)) for table in service.tables}
+        self.policies: Mapping[str, IManagedPolicy] = {
+            role: ManagedPolicy.from_managed_policy_arn(self, role, resource(name).ref)
+            for role in ROLES
+            if (name := logical(role, "Policy")) in whole["Resources"]
+        }
+        """The policy of each role: `instance.role.add_managed_policy(todo.policies["request"])`."""
+
+
+def _include(scope: Construct, fragment: Json) -> Callable[[str], Any]:
+    """Make resources in a scope; gives each of them by its logical name, as the class that CDK has for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fragment.json"
+        path.write_bytes(msgspec.json.encode(fragment))
+        included = CfnInclude(scope, "Resources", template_file=str(path), preserve_logical_ids=False)
+    resource: Callable[[str], Any] = included.get_resource
+    return resource
