@@ -6,7 +6,7 @@ The function's own signature is the type, its docstring the documentation, its b
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args, get_origin, get_type_hints, overload
 
@@ -329,12 +329,18 @@ def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind
 
 
 def _entity_in(function: Callable[..., Any]) -> EntitySchema[Any]:
-    hints = list(get_type_hints(function).items())
-    for _, hint in hints:
-        for kind in (hint, *get_args(hint)):
+    for hint in get_type_hints(function).values():
+        for kind in _kinds_in(hint):
             if isinstance(kind, type) and issubclass(kind, Entity):
                 return schema_of(kind)
     raise ModelError(
         f"{function.__name__}: no entity is named in its parameters or result.",
         hint="Annotate it, as in def create_task(task: Task) -> Put[Task].",
     )
+
+
+def _kinds_in(hint: Any) -> Iterator[Any]:
+    """A type and all that it is made of, as in `Sequence[Delete[Task]]`."""
+    yield hint
+    for part in get_args(hint):
+        yield from _kinds_in(part)

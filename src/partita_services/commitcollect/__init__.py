@@ -1,0 +1,1 @@
+"""CommitCollect: Strava workouts earn the parts of collectible models."""

@@ -1,0 +1,289 @@
+"""What CommitCollect does for a user, as procedures and pieces of work; the table at the end names all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Final, Literal, NamedTuple, Required
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from typing_extensions import TypedDict
+
+from partita import Change, Page, Procedure, Query, f
+from partita.errors import IllegalTransition, ItemMissing, VersionConflict
+from partita.recipes.audit import Trace
+from partita.recipes.idempotency import Plan
+from partita_services.commitcollect.backfill import start_backfill
+from partita_services.commitcollect.catalogue import MODEL_IDS
+from partita_services.commitcollect.erasure import request_deletion
+from partita_services.commitcollect.minting import is_over, settle
+from partita_services.commitcollect.model import (
+    MAX_ACTIVE,
+    Award,
+    Backfill,
+    Collectible,
+    Connection,
+    ConnectionState,
+    Metric,
+    Milestone,
+    MilestoneStatus,
+    Profile,
+    SportType,
+    Title,
+    active_milestones,
+    awards_for,
+    awards_of,
+    collectible,
+    connection_of,
+    latest_workouts,
+    limit_of,
+    milestone_by_id,
+    milestones_of,
+    profile_of,
+)
+from partita_services.commitcollect.progress import Progress, measure
+from partita_services.commitcollect.trail import (
+    AUDIT,
+    AuditEntry,
+    MilestoneCreated,
+    events_of_month,
+    events_of_story,
+    events_of_user,
+    events_seen_by,
+)
+from partita_services.commitcollect.work import Application, Work
+from partita_services.commitcollect.writes import cancel_milestone, change_milestone, create_milestone
+
+MAX_DAYS: Final = 366
+Target = Annotated[int, Field(ge=1, le=1_000_000_000, description="in metres, seconds or workouts", examples=[100_000])]
+SportTypes = Annotated[
+    tuple[SportType, ...], Field(max_length=20, description="empty: all of them", examples=[["Run", "TrailRun"]])
+]
+
+
+class MilestoneDraft(BaseModel):
+    """A milestone as it is given to be created."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: Title
+    model_id: Literal["lighthouse", "sailing-boat", "steam-locomotive"] = Field(examples=["lighthouse"])
+    metric: Metric
+    target: Target
+    sport_types: SportTypes = ()
+    starts_on: date = Field(examples=["2026-05-01"])
+    ends_on: date = Field(examples=["2026-05-31"], description="included; at most a year after the first day")
+
+    @model_validator(mode="after")
+    def _has_a_window(self) -> MilestoneDraft:
+        _check_window(self.starts_on, self.ends_on)
+        return self
+
+
+class MilestoneEdit(TypedDict, total=False):
+    """What of a milestone is to change, in which version. What is left out stays."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # read by Pydantic, no field
+
+    version: Required[Annotated[int, Field(ge=1, description="the one that the change was made from", examples=[1])]]
+    title: Title
+    target: Target
+    sport_types: SportTypes
+    ends_on: Annotated[date, Field(examples=["2026-06-07"])]
+    status: Literal["CANCELLED"]
+
+
+class Standing(NamedTuple):
+    """A milestone, and how far it has come."""
+
+    milestone: Milestone
+    progress: Progress
+
+
+class Account(NamedTuple):
+    """A user, their Strava account, and until when Strava wants us to wait."""
+
+    profile: Profile
+    connection: Connection | None
+    waiting_until: datetime | None
+
+
+class NotConnected(Exception):
+    """The user has no Strava account here that can be read."""
+
+
+class TooMany(Exception):
+    """The user has as many active milestones as there may be."""
+
+
+class WindowInvalid(ValueError):
+    """The last day is before the first, or too far away."""
+
+
+def show_account(user_id: str, client_id: str, now: float) -> Procedure[Account]:
+    """Who the user is, and how it stands with Strava.
+
+    Raises:
+        ItemMissing: there is no such user any more.
+    """
+    profile = yield from profile_of(user_id)
+    if profile is None:
+        raise ItemMissing("There is no such account any more.")
+    connection = yield from connection_of(user_id)
+    limit = yield from limit_of(client_id)
+    is_waiting = limit is not None and limit.open_at.timestamp() > now
+    return Account(profile, connection, limit.open_at if limit and is_waiting else None)
+
+
+def synchronise(app: Application, user_id: str, trace: Trace) -> Work[Backfill]:
+    """Have the last weeks read again.
+
+    Raises:
+        NotConnected: there is nobody to read for.
+    """
+    connection = yield from connection_of(user_id).consistent()
+    if connection is None or connection.state is ConnectionState.RECONNECT:
+        raise NotConnected("Strava does not let us in. Connect again.")
+    return (yield from start_backfill(app, connection, trace))
+
+
+def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[Plan[Standing]]:
+    """Plan to create a milestone.
+
+    Raises:
+        TooMany: the user has as many active ones as there may be.
+    """
+    if len((yield from active_milestones(user_id))) == MAX_ACTIVE:
+        raise TooMany(f"You have {MAX_ACTIVE} active milestones. Cancel one first.")
+    found = yield from _collectible(draft.model_id)
+    at = datetime.fromtimestamp(now, UTC)
+    milestone = Milestone(user_id=user_id, **draft.model_dump(), parts_total=len(found.parts), created_at=at)
+    (progress,) = yield from measure(user_id, [milestone])
+    return Plan(Standing(milestone.model_copy(update={"version": 1}), progress), *create_milestone(milestone).actions)
+
+
+def after_creation(user_id: str, milestone_id: str, now: float, trace: Trace) -> Procedure[None]:
+    """Award what earlier workouts have earned already. Run again, it does no harm."""
+    milestone = yield from milestone_by_id(user_id, milestone_id).consistent()
+    if milestone is not None and milestone.version == 1:
+        event = MilestoneCreated(milestone_id=milestone_id, model_id=milestone.model_id)
+        yield from AUDIT.append(event, user_id=user_id, trace=trace)
+    yield from settle(milestone, now, trace)
+
+
+def show_milestone(user_id: str, milestone_id: str, now: float) -> Procedure[Standing]:
+    """A milestone, and how far it has come.
+
+    Raises:
+        ItemMissing: the user has no such milestone.
+    """
+    milestone = yield from _milestone(user_id, milestone_id)
+    (progress,) = yield from measure(user_id, [milestone])
+    return Standing(as_of(milestone, now), progress)
+
+
+def list_milestones(user_id: str, limit: int, cursor: str | None, now: float) -> Procedure[Page[Any]]:
+    """A page of a user's milestones with their progress, the active ones first."""
+    page = yield from milestones_of(user_id).page(limit, after=cursor)
+    progress = yield from measure(user_id, page.items)
+    standings = (Standing(as_of(milestone, now), p) for milestone, p in zip(page, progress, strict=True))
+    return Page(tuple(standings), page.next_cursor)
+
+
+def edit_milestone(
+    user_id: str, milestone_id: str, edit: MilestoneEdit, now: float, trace: Trace
+) -> Procedure[Standing]:
+    """Change a milestone in the version that the change was made from, and award what it has earned by that.
+
+    Raises:
+        ItemMissing: the user has no such milestone.
+        VersionConflict: the milestone has another version.
+        IllegalTransition: the milestone has ended.
+        WindowInvalid: it would end before it begins.
+    """
+    milestone = yield from _milestone(user_id, milestone_id)
+    if milestone.version != edit["version"]:
+        raise VersionConflict("The milestone has changed since you read it.", current=milestone)
+    if as_of(milestone, now).status is not MilestoneStatus.ACTIVE:
+        raise IllegalTransition("The milestone has ended.", current=milestone)
+    _check_window(milestone.starts_on, edit.get("ends_on", milestone.ends_on))
+    write = cancel_milestone if "status" in edit else change_milestone
+    changed = yield from write(milestone, *_changes(edit))
+    yield from settle(changed, now, trace)
+    return (yield from show_milestone(user_id, milestone_id, now))
+
+
+def list_awards(user_id: str, milestone_id: str | None) -> Query[Award]:
+    """The parts that a user has earned, all of them or those of one milestone."""
+    return awards_of(user_id) if milestone_id is None else awards_for(user_id, milestone_id)
+
+
+def list_models() -> Procedure[list[Collectible]]:
+    """All models with their parts."""
+    found: list[Collectible] = []
+    for model_id in MODEL_IDS:
+        found += [(yield from _collectible(model_id))]
+    return found
+
+
+def list_events(
+    user_id: str, correlation_id: str | None = None, event_type: str | None = None, month: str | None = None
+) -> Query[AuditEntry]:
+    """What happened to a user: all of it, of one story, or of one kind in one month."""
+    if correlation_id is not None:
+        return events_seen_by(user_id, events_of_story(correlation_id))
+    if event_type is not None and month is not None:
+        return events_seen_by(user_id, events_of_month(event_type, month))
+    return events_of_user(user_id)
+
+
+def as_of(milestone: Milestone, now: float) -> Milestone:
+    """The milestone as it is to be seen: one whose time is over has expired, also where nobody has written that yet."""
+    if milestone.status is MilestoneStatus.ACTIVE and is_over(milestone, now):
+        return milestone.model_copy(update={"status": MilestoneStatus.EXPIRED})
+    return milestone
+
+
+def _milestone(user_id: str, milestone_id: str) -> Procedure[Milestone]:
+    milestone = yield from milestone_by_id(user_id, milestone_id).consistent()
+    if milestone is None:
+        raise ItemMissing("There is no such milestone.")
+    return milestone
+
+
+def _collectible(model_id: str) -> Procedure[Collectible]:
+    found = yield from collectible(model_id)
+    if found is None:
+        raise ItemMissing(f"There is no model {model_id}.", hint="Ask the operator to run `partita seed`.")
+    return found
+
+
+def _changes(edit: MilestoneEdit) -> list[Change]:
+    fields = {
+        "title": f(Milestone.title),
+        "target": f(Milestone.target),
+        "sport_types": f(Milestone.sport_types),
+        "ends_on": f(Milestone.ends_on),
+    }
+    return [field.set(edit[name]) for name, field in fields.items() if name in edit]  # type: ignore[literal-required,attr-defined]
+
+
+def _check_window(starts_on: date, ends_on: date) -> None:
+    if not 0 <= (ends_on - starts_on).days < MAX_DAYS:
+        raise WindowInvalid("The last day is not before the first, and at most a year later.")
+
+
+HANDLERS: Final[Mapping[str, Callable[..., Any]]] = {
+    "GET /me": show_account,
+    "DELETE /me": request_deletion,
+    "POST /sync": synchronise,
+    "GET /milestones": list_milestones,
+    "POST /milestones": add_milestone,
+    "GET /milestones/{milestone_id}": show_milestone,
+    "PATCH /milestones/{milestone_id}": edit_milestone,
+    "GET /workouts": latest_workouts,
+    "GET /awards": list_awards,
+    "GET /models": list_models,
+    "GET /audit": list_events,
+}
+"""Everything that the API does, by the route that asks for it."""

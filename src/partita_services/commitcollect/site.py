@@ -1,0 +1,125 @@
+"""Beside the API: logging in and out through Strava, and the webhook that Strava calls."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, Field
+
+from partita.http import Db, Now, Refusal, Resources, describe_problems
+from partita_services.commitcollect.browser import (
+    LOGIN,
+    CurrentTrace,
+    CurrentVisitor,
+    clear_cookie,
+    cookie_name,
+    same_site,
+    session_id_of,
+    set_cookie,
+)
+from partita_services.commitcollect.ingest import EventJob
+from partita_services.commitcollect.login import LoginRefused, Return, arrive, depart, log_out
+from partita_services.commitcollect.model import subscription_of
+from partita_services.commitcollect.work import do_async, send
+
+ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
+
+HOME: Final = "/commitcollect/"
+
+
+class StravaEvent(BaseModel):
+    """What Strava says has changed."""
+
+    object_type: str = Field(max_length=40, examples=["activity"])
+    object_id: int = Field(ge=0, le=2**63 - 1, examples=[1_360_128_428])
+    aspect_type: str = Field(max_length=40, examples=["create"])
+    owner_id: int = Field(ge=0, le=2**63 - 1, examples=[134_815])
+    subscription_id: int = Field(ge=0, le=2**63 - 1, examples=[120_475])
+    event_time: int = Field(ge=0, le=2**63 - 1, examples=[1_516_126_040])
+    updates: dict[str, str | bool | int | float | None] = Field(
+        default={}, max_length=20, examples=[{"title": "Messy"}]
+    )
+
+
+class Handshake(BaseModel):
+    """What Strava is answered when it asks whether a webhook is meant."""
+
+    challenge: str = Field(serialization_alias="hub.challenge")
+
+
+@ROUTER.get("/auth/login", status_code=302, response_class=RedirectResponse)
+async def log_in(request: Request, db: Db, now: Now, tools: Resources) -> Response:
+    """Go to Strava and come back logged in."""
+    cookie_name(request)  # refuses where a session would not be safe
+    departure = await db.run(depart(tools.application.settings, now))
+    response = RedirectResponse(departure.url, status_code=302)
+    set_cookie(request, response, departure.browser, login=True)
+    return response
+
+
+@ROUTER.get("/auth/callback", status_code=303, response_class=RedirectResponse)
+async def come_back(
+    request: Request,
+    db: Db,
+    tools: Resources,
+    trace: CurrentTrace,
+    state: Annotated[str, Query(max_length=200)] = "",
+    code: Annotated[str, Query(max_length=200)] = "",
+    scope: Annotated[str, Query(max_length=200)] = "",
+    error: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
+    """Come back from Strava: to the dashboard, logged in, or with the code of what went wrong."""
+    back = Return(
+        state=state,
+        browser=request.cookies.get(cookie_name(request) + LOGIN, ""),
+        code=code,
+        scopes=frozenset(filter(None, scope.split(","))),
+        error=error,
+        session_id=session_id_of(request),
+    )
+    try:
+        session_id = await do_async(arrive(tools.application, back, trace), db, tools)
+    except LoginRefused as refused:
+        response = RedirectResponse(f"{HOME}?problem={refused.code}", status_code=303)
+    else:
+        response = RedirectResponse(HOME, status_code=303)
+        set_cookie(request, response, session_id)
+    clear_cookie(request, response, login=True)
+    return response
+
+
+@ROUTER.post("/auth/logout", status_code=204, response_class=Response)
+async def leave(visitor: CurrentVisitor, db: Db, trace: CurrentTrace, request: Request, response: Response) -> None:
+    """Log this browser out."""
+    await db.run(log_out(visitor.session_id, visitor.user_id, trace))
+    clear_cookie(request, response)
+
+
+@ROUTER.get("/webhooks/strava")
+async def shake_hands(
+    tools: Resources,
+    mode: Annotated[str, Query(alias="hub.mode", max_length=40, examples=["subscribe"])],
+    challenge: Annotated[
+        str, Query(alias="hub.challenge", max_length=200, examples=["15f7d1a91c1f40f8a748fd134752feb3"])
+    ],
+    verify_token: Annotated[str, Query(alias="hub.verify_token", max_length=200)],
+) -> Handshake:
+    """Tell Strava that this webhook is meant; 403 for anybody who does not know the token."""
+    expected: str = tools.application.settings.verify_token
+    if mode != "subscribe" or not hmac.compare_digest(verify_token.encode(), expected.encode()):
+        raise Refusal(403, "forbidden", "This is not the token that was agreed on.")
+    return Handshake(challenge=challenge)
+
+
+@ROUTER.post("/webhooks/strava")
+async def take_event(db: Db, tools: Resources, trace: CurrentTrace, event: StravaEvent) -> dict[str, Any]:
+    """Take an event: it is queued when this answers, and looked into later. 403 where the subscription is not ours."""
+    known = await db.run(subscription_of(tools.application.settings.client_id))
+    if known is None or known.subscription_id != event.subscription_id:
+        raise Refusal(403, "forbidden", "This is not our subscription.")
+    job = EventJob(trace.request_id, trace.correlation_id, **event.model_dump())
+    await do_async(send(job, str(event.owner_id), tools.application.new_id()), db, tools)
+    return {}

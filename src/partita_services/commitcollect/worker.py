@@ -1,0 +1,73 @@
+"""The worker: takes jobs from the queue, does them, and puts back what cannot be done yet."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from partita import Session
+from partita.errors import PartitaError, PoisonMessage
+from partita.queue import Acknowledge, Bodies, Message, Policy, Postpone, Receive
+from partita.service import Work as ServiceWork
+from partita_services.commitcollect.backfill import BackfillJob, backfill_page
+from partita_services.commitcollect.erasure import EraseJob, erase
+from partita_services.commitcollect.ingest import ActivityJob, EventJob, read_again, take_event
+from partita_services.commitcollect.strava import StravaError
+from partita_services.commitcollect.subscribing import SubscribeJob, renew_subscription, subscribe
+from partita_services.commitcollect.work import Application, Job, Tools, TryLater, Work, do
+
+logger: Final = logging.getLogger("partita.commitcollect")
+
+QUEUE: Final = "commitcollect"
+POLICY: Final = Policy(max_receives=50)
+"""A job that fails is tried for half a day before it becomes a dead letter."""
+
+AT_ONCE: Final = 5
+VISIBLE_AFTER: Final = 300.0
+"""Longer than so many jobs take, each with some answers of Strava's."""
+LONGEST_PAUSE: Final = 900.0
+WAIT_SECONDS: Final = 1.0
+
+JOBS: Final[Mapping[type[Job], Callable[[Application, Any], Work[Any]]]] = {
+    EventJob: take_event,
+    ActivityJob: read_again,
+    BackfillJob: backfill_page,
+    SubscribeJob: subscribe,
+    EraseJob: erase,
+}
+"""Everything that is done in the background."""
+
+BODIES: Final = Bodies(*JOBS)
+
+
+def run(work: ServiceWork) -> None:
+    """Do jobs until it is time to stop."""
+    tools: Tools = work.resources
+    renewal = renew_subscription(tools.application, work.name)
+    do(renewal, work.session, tools)
+    while not work.stop.is_set():
+        work_once(work.session, tools, wait=WAIT_SECONDS)
+
+
+def work_once(db: Session, tools: Tools, *, wait: float = 0.0) -> int:
+    """Take some jobs and do them; how many there were."""
+    messages = tools.queue.execute(Receive(limit=AT_ONCE, wait=wait, visibility=VISIBLE_AFTER))
+    for message in messages:
+        pause = _pause_after(message, db, tools)
+        done = Acknowledge((message.receipt,)) if pause is None else Postpone((message.receipt,), pause)
+        tools.queue.execute(done)
+    return len(messages)
+
+
+def _pause_after(message: Message, db: Session, tools: Tools) -> float | None:
+    """Do a job; None when it is done, else after how many seconds it is to be tried again."""
+    try:
+        job = BODIES.read(message.body)
+        do(JOBS[type(job)](tools.application, job), db, tools)
+    except TryLater as later:
+        return min(later.seconds, LONGEST_PAUSE)
+    except (StravaError, PoisonMessage, PartitaError) as trouble:
+        logger.warning("A job of CommitCollect failed, and is tried again: %s", trouble)
+        return min(2.0**message.receives, LONGEST_PAUSE)
+    return None

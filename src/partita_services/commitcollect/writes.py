@@ -1,0 +1,209 @@
+"""What CommitCollect writes: every write as an access pattern, with its condition and its budget.
+
+The table's part of a transaction is charged twice; so a workout is 2 WCU, up to 2 more for the index where its start
+moved, and its connection's check 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from partita import (
+    Action,
+    BatchWrite,
+    Change,
+    Check,
+    Delete,
+    Put,
+    Transaction,
+    Update,
+    Wcu,
+    any_of,
+    batch_write,
+    check,
+    delete,
+    f,
+    insert,
+    pattern,
+    put,
+    transact,
+    update,
+)
+from partita.store import BatchWriteItem, ConditionCheck, DeleteItem, PutItem, UpdateItem
+from partita_services.commitcollect.model import (
+    AthleteOwner,
+    Award,
+    Connection,
+    Milestone,
+    MilestoneLife,
+    Profile,
+    RateLimit,
+    Request,
+    Subscription,
+    Tickets,
+    Workout,
+    connection_of,
+    owner_of,
+    profile_of,
+    tickets_of,
+)
+from partita_services.commitcollect.sessions import LoginSession
+
+_PUT: Final = (PutItem,)
+_CHECK: Final = (ConditionCheck,)
+_ENTRY: Final = (PutItem, DeleteItem)
+"""A session that begins, and the one that the browser had."""
+_JOINING: Final = {AthleteOwner: _PUT, Profile: _PUT, Tickets: _PUT, Connection: _PUT, LoginSession: _ENTRY}
+
+
+@pattern(
+    budget=Wcu(14), writes={AthleteOwner: _PUT, Profile: _PUT, Tickets: _PUT, Connection: _PUT, LoginSession: _ENTRY}
+)
+def join(profile: Profile, connection: Connection, entry: Sequence[Action]) -> Transaction:
+    """A new user with an athlete that is nobody else's, and what lets the browser in."""
+    owner = AthleteOwner(athlete_id=profile.athlete_id, user_id=profile.user_id)
+    tickets = Tickets(user_id=profile.user_id)
+    return transact(insert(owner), insert(profile), insert(tickets), put(connection), *entry)
+
+
+@pattern(budget=Wcu(10), writes={Connection: _PUT, Profile: _CHECK, LoginSession: _ENTRY})
+def connect(connection: Connection, entry: Sequence[Action]) -> Transaction:
+    """A user who stays connects again, and what lets the browser in."""
+    return transact(put(connection), staying(connection.user_id), *entry)
+
+
+@pattern(budget=Wcu(1))
+def take_ticket(user_id: str) -> Update[Tickets]:
+    """The number for the next read of Strava."""
+    return update(tickets_of(user_id), f(Tickets.issued).add(1))
+
+
+@pattern(budget=Wcu(2))
+def change_connection(connection: Connection, *changes: Change) -> Update[Connection]:
+    """Change a connection, unless the user has connected anew or not at all any more."""
+    return update(connection_of(connection.user_id), *changes).when(f(Connection.link_id).eq(connection.link_id))
+
+
+@pattern(budget=Wcu(1))
+def drop_connection(connection: Connection) -> Delete[Connection]:
+    """Forget a connection, unless the user has connected anew."""
+    return delete(connection_of(connection.user_id)).when(f(Connection.link_id).eq(connection.link_id))
+
+
+@pattern(budget=Wcu(4))
+def save_workout(workout: Workout) -> Put[Workout]:
+    """Store a workout over an earlier read of it, or over none."""
+    return put(workout).when(any_of(f(Workout.ticket).missing(), f(Workout.ticket).lt(workout.ticket)))
+
+
+@pattern(budget=Wcu(98), writes={Workout: _PUT, Connection: _CHECK})
+def save_workouts(workouts: Sequence[Workout], connection: Connection) -> Transaction:
+    """Store workouts, unless a later read has stored one of them, or the connection is not the same any more."""
+    return transact(*(save_workout(workout) for workout in workouts), still_linked(connection))
+
+
+@pattern(budget=Wcu(50), writes={Workout: (BatchWriteItem,)})
+def delete_workouts(deletes: Sequence[Delete[Workout]]) -> BatchWrite:
+    """Forget up to 25 workouts."""
+    return batch_write(deletes)
+
+
+@pattern(budget=Wcu(50), writes={Milestone: (BatchWriteItem,)})
+def delete_milestones(deletes: Sequence[Delete[Milestone]]) -> BatchWrite:
+    """Forget up to 25 milestones."""
+    return batch_write(deletes)
+
+
+@pattern(budget=Wcu(25), writes={Award: (BatchWriteItem,)})
+def delete_awards(deletes: Sequence[Delete[Award]]) -> BatchWrite:
+    """Forget up to 25 awards."""
+    return batch_write(deletes)
+
+
+@pattern(budget=Wcu(50), writes={Request: (BatchWriteItem,)})
+def delete_requests(deletes: Sequence[Delete[Request]]) -> BatchWrite:
+    """Forget up to 25 requests and events."""
+    return batch_write(deletes)
+
+
+@pattern(budget=Wcu(1))
+def close_account(user_id: str) -> Update[Profile]:
+    """From now on nothing new is written for the user."""
+    return update(profile_of(user_id), f(Profile.closing).set(True))
+
+
+@pattern(budget=Wcu(1))
+def forget_connection(user_id: str) -> Delete[Connection]:
+    """Forget a user's connection, whichever it is."""
+    return delete(connection_of(user_id))
+
+
+@pattern(budget=Wcu(1))
+def forget_tickets(user_id: str) -> Delete[Tickets]:
+    """Forget how many reads there were."""
+    return delete(tickets_of(user_id))
+
+
+@pattern(budget=Wcu(1))
+def forget_owner(athlete_id: str) -> Delete[AthleteOwner]:
+    """Let go of an athlete."""
+    return delete(owner_of(athlete_id))
+
+
+@pattern(budget=Wcu(1))
+def forget_profile(user_id: str) -> Delete[Profile]:
+    """Forget a user."""
+    return delete(profile_of(user_id))
+
+
+@pattern(budget=Wcu(6), writes={Milestone: _PUT, Profile: _CHECK})
+def create_milestone(milestone: Milestone) -> Transaction:
+    """Write a new milestone for a user who stays."""
+    return transact(insert(milestone), staying(milestone.user_id))
+
+
+@pattern(budget=Wcu(3))
+def change_milestone(milestone: Milestone, *changes: Change) -> Update[Milestone]:
+    """Change a milestone, over the version that was read."""
+    return update(milestone, *changes)
+
+
+@pattern(budget=Wcu(3))
+def cancel_milestone(milestone: Milestone, *changes: Change) -> Update[Milestone]:
+    """Give a milestone up. What it has earned stays."""
+    return MilestoneLife.cancel(milestone, *changes)
+
+
+@pattern(budget=Wcu(3))
+def expire_milestone(milestone: Milestone) -> Update[Milestone]:
+    """End a milestone that was not reached in time."""
+    return MilestoneLife.expire(milestone)
+
+
+@pattern(budget=Wcu(104), writes={Milestone: (UpdateItem,), Award: _PUT})
+def mint(step: Update[Milestone], awards: Sequence[Award]) -> Transaction:
+    """Award parts, if nobody has, over the version of the milestone that was read. Up to 50 parts of 1 KB."""
+    return transact(step, *(insert(award) for award in awards))
+
+
+@pattern(budget=Wcu(1))
+def save_limit(limit: RateLimit) -> Put[RateLimit]:
+    """Remember until when to wait."""
+    return put(limit)
+
+
+@pattern(budget=Wcu(1))
+def save_subscription(subscription: Subscription) -> Put[Subscription]:
+    """Remember the subscription."""
+    return put(subscription)
+
+
+def still_linked(connection: Connection) -> Check:
+    """Part of a transaction: the user is still connected as before."""
+    return check(connection_of(connection.user_id), f(Connection.link_id).eq(connection.link_id))
+
+
+def staying(user_id: str) -> Check:
+    """Part of a transaction: the user's account is not being deleted."""
+    return check(profile_of(user_id), f(Profile.closing).eq(False))
