@@ -69,8 +69,11 @@ def table_resources(schema: TableSchema, settings: TableSettings = SAFE) -> Reso
     }
     name = logical(schema.name)
     alarms = {
-        f"{name}{logical(index or '')}Throttles": _throttle_alarm({"Ref": name}, index, settings.alarm_topic)
+        f"{name}{logical(index or '')}{units}Throttles": _throttle_alarm(
+            {"Ref": name}, index, units, settings.alarm_topic
+        )
         for index in (None, *(index.name for index in schema.indexes if not index.local))
+        for units in ("Read", "Write")
     }
     return {name: table, **alarms}
 
@@ -132,25 +135,12 @@ def _encryption(choice: str) -> Iterator[tuple[str, Json]]:
         yield "SSESpecification", {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": choice}
 
 
-def _throttle_alarm(table: Json, index: str | None, topic: str | None) -> Json:
+def _throttle_alarm(table: Json, index: str | None, units: str, topic: str | None) -> Json:
     dimensions: list[Json] = [{"Name": "TableName", "Value": table}]
     if index is not None:
         dimensions.append({"Name": "GlobalSecondaryIndexName", "Value": index})
-    metrics: list[Json] = [
-        _throttles("reads", "ReadThrottleEvents", dimensions),
-        _throttles("writes", "WriteThrottleEvents", dimensions),
-        {"Id": "throttles", "Expression": "FILL(reads, 0) + FILL(writes, 0)", "ReturnData": True},
-    ]
-    return _alarm("Requests are refused for want of capacity.", topic, Metrics=metrics)
-
-
-def _throttles(identifier: str, metric: str, dimensions: list[Json]) -> Json:
-    named = {"Namespace": "AWS/DynamoDB", "MetricName": metric, "Dimensions": dimensions}
-    return {
-        "Id": identifier,
-        "MetricStat": {"Metric": named, "Period": _MINUTE, "Stat": "Sum"},
-        "ReturnData": False,
-    }
+    metric = {"Namespace": "AWS/DynamoDB", "MetricName": f"{units}ThrottleEvents", "Dimensions": dimensions}
+    return _alarm("Requests are refused for want of capacity.", topic, **metric, Statistic="Sum", Period=_MINUTE)
 
 
 def _alarm(description: str, topic: str | None, **watched: Any) -> Json:
