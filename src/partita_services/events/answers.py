@@ -14,8 +14,10 @@ from pydantic.alias_generators import to_camel
 
 from partita._attributes import instant_text
 from partita.http._projected import Behind
-from partita_services.events.handlers import EventFound
+from partita_services.events.draw import DrawFound
 from partita_services.events.model import Event, EventStatus, EventType, FailureClass, LogEntry, Request, Status
+from partita_services.events.reading import EventFound
+from partita_services.events.verify import ALGORITHM
 
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
 
@@ -180,6 +182,36 @@ class Log(Answered):
         """The answer for a log."""
         names = LogAnswer.model_fields
         return cls(items=tuple(LogAnswer(**{name: getattr(entry, name) for name in names}) for entry in entries))
+
+
+class DrawAnswer(Answered):
+    """A draw. Seed, winners and waiting list are given once it is held; entries are the ids of requests."""
+
+    event_id: str = Field(examples=[_IDENTIFIER])
+    capacity_total: int = Field(examples=[1])
+    algorithm: str = Field(examples=[ALGORITHM])
+    commitment: str = Field(description="SHA-256 of the seed, published with the event", examples=["9f86d081…"])
+    entries_hash: str | None = Field(description="of the entries, from when they are frozen", examples=["a1b2…"])
+    seed: str | None = Field(description="hexadecimal, once it is revealed", examples=["00ff…"])
+    drawn_at: Instant | None
+    winners: tuple[str, ...] = Field(examples=[[_IDENTIFIER]])
+    waiting_list: tuple[str, ...] = Field(examples=[[_IDENTIFIER]])
+
+    @classmethod
+    def of(cls, found: DrawFound) -> Self:
+        """The answer for a draw."""
+        draw, total = found.draw, found.seats.total
+        return cls(
+            event_id=found.event.event_id,
+            capacity_total=total,
+            algorithm=ALGORITHM,
+            commitment=found.event.commitment or "",
+            entries_hash=draw.entries_hash if draw else None,
+            seed=found.seed,
+            drawn_at=draw.drawn_at if draw else None,
+            winners=found.order[:total],
+            waiting_list=found.order[total:],
+        )
 
 
 COLUMNS: Final = tuple(to_camel(name) for name in RequestAnswer.model_fields)

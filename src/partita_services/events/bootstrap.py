@@ -11,8 +11,10 @@ from partita.queue import Create, Queue
 from partita.service import Place, Projection, Service, Work
 from partita_services.events.model import TABLE
 from partita_services.events.queueing import NAME, POLICY
+from partita_services.events.samples import seed
 
 if TYPE_CHECKING:
+    import click
     from fastapi import APIRouter
 
     from partita.change import SqliteProjection
@@ -44,13 +46,23 @@ def _work(assigned: Work) -> None:
     work(assigned)
 
 
+def _command() -> click.Group:
+    from partita_services.events.commands import events  # noqa: PLC0415 - only the command line needs it
+
+    return events
+
+
 SERVICE: Final = Service(
     name="events",
     title="Events",
     summary="First come, first served, and lottery: one request for each user, and exactly as many winners as seats.",
     tables=(TABLE,),
     router=_router,
+    seed=seed,
+    pages=Path(__file__).parent / "pages",
     projection=Projection(TABLE, _projection),
+    command=_command,
     resources=opened,
     worker=_work,
+    queues=(NAME,),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Final
 
-from partita import Action, Procedure, delete, f, put, update
+from partita import Action, Procedure, delete, f, update
 from partita.errors import (
     ConditionFailed,
     StoreError,
@@ -25,6 +25,7 @@ from partita_services.events.model import (
     RequestLife,
     Status,
     lock_of,
+    log_step,
     request_by_id,
 )
 from partita_services.events.steps import Arrival, Turn, entry, failure
@@ -51,7 +52,7 @@ def give_up(
     request_id = arrival.request_id
     because = failure(FailureClass.PERMANENT, reason, message)
     ended = RequestLife.fail(request_by_id(request_id), *because, f(Request.finished_at).set(turn.at))
-    log = [put(entry(request_id, Status.FAILED_FINAL, turn.worker, turn.at, reason))] if keeps_log else []
+    log = [log_step(entry(request_id, Status.FAILED_FINAL, turn.worker, turn.at, reason))] if keeps_log else []
     try:
         yield from model.give_up(ended, *log, freeing(event_id, arrival.user_id, request_id))
     except TransactionCancelled as cancelled:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Self
@@ -11,10 +10,12 @@ from msgspec import Struct
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from partita import Page, Procedure, insert, new_ulid, put
-from partita.errors import AlreadyExists, ItemMissing, TransactionCancelled
+from partita import Page, Procedure, new_ulid
+from partita.errors import AlreadyExists, TransactionCancelled
 from partita.recipes.idempotency import Plan
 from partita_services.events import model
+from partita_services.events.cancelling import cancel
+from partita_services.events.draw import hold_draw, show_draw
 from partita_services.events.model import (
     MAX_CAPACITY,
     Active,
@@ -28,18 +29,27 @@ from partita_services.events.model import (
     Seats,
     Seed,
     Status,
-    event_by_id,
+    activate_event,
+    add_event,
+    add_lock,
+    add_request,
+    add_seats,
+    add_seed,
     events_by_ids,
+    list_event,
     listed_events,
     lock_of,
     log_of,
+    log_step,
     request_by_id,
     requests_of_event,
     requests_of_user,
     seats_by_ids,
-    seats_of,
 )
+from partita_services.events.projection import RequestProjection
+from partita_services.events.reading import EventFound, show_event, show_request
 from partita_services.events.steps import API, entry
+from partita_services.events.verify import commitment_to
 
 MAX_TRIES: Final = 5
 
@@ -63,13 +73,6 @@ class EventDraft(BaseModel):
         return self
 
 
-class EventFound(Struct, frozen=True):
-    """An event with its seats."""
-
-    event: Event
-    seats: Seats
-
-
 class Application(Struct, frozen=True):
     """The request that a user has for an event, and whether it is new."""
 
@@ -87,33 +90,20 @@ def open_event(draft: EventDraft, now: datetime, seed: bytes) -> Plan[EventFound
         opens_at=draft.opens_at,
         closes_at=draft.closes_at,
         keeps_log=draft.keeps_log,
-        commitment=hashlib.sha256(seed).hexdigest() if lottery else None,
+        commitment=commitment_to(seed) if lottery else None,
         created_at=now,
     )
     total = draft.capacity_total
-    seats = insert(Seats(event_id=event.event_id, total=total, remaining=total, updated_at=now))
-    secret = [insert(Seed(event_id=event.event_id, seed=seed.hex()))] if lottery else []
+    seats = add_seats(Seats(event_id=event.event_id, total=total, remaining=total, updated_at=now))
+    secret = [add_seed(Seed(event_id=event.event_id, seed=seed.hex()))] if lottery else []
     return Plan(
         EventFound(event, seats.saved),
-        insert(event),
+        add_event(event),
         seats,
-        put(Listed(opens_at=event.opens_at, event_id=event.event_id)),
-        put(Active(event_id=event.event_id)),
+        list_event(Listed(opens_at=event.opens_at, event_id=event.event_id)),
+        activate_event(Active(event_id=event.event_id)),
         *secret,
     )
-
-
-def show_event(event_id: str) -> Procedure[EventFound]:
-    """An event with its seats.
-
-    Raises:
-        ItemMissing: there is none.
-    """
-    event = yield from event_by_id(event_id)
-    seats = (yield from seats_of(event_id)) if event is not None else None
-    if event is None or seats is None:
-        raise ItemMissing("There is no such event.")
-    return EventFound(event, seats)
 
 
 def list_events(limit: int, cursor: str | None) -> Procedure[Page[Any]]:
@@ -167,20 +157,8 @@ def application(event: Event, user_id: str, now: datetime) -> Plan[Application]:
         idempotency_key=f"IDEMP#{event.event_id}#{user_id}",
     )
     lock = Lock(event_id=event.event_id, user_id=user_id, request_id=request.request_id)
-    log = [put(entry(request.request_id, Status.RECEIVED, API, now))] if event.keeps_log else []
-    return Plan(Application(request, is_new=True), insert(lock), insert(request), *log)
-
-
-def show_request(request_id: str, reader: str | None) -> Procedure[Request]:
-    """A request; `reader` is the user who may see only their own, None one who may see all.
-
-    Raises:
-        ItemMissing: there is none that the reader may see.
-    """
-    request = yield from request_by_id(request_id).consistent()
-    if request is None or reader not in (None, request.user_id):
-        raise ItemMissing("There is no such request.")
-    return request
+    log = [log_step(entry(request.request_id, Status.RECEIVED, API, now))] if event.keeps_log else []
+    return Plan(Application(request, is_new=True), add_lock(lock), add_request(request), *log)
 
 
 def show_log(request_id: str, reader: str | None) -> Procedure[tuple[LogEntry, ...]]:
@@ -200,7 +178,14 @@ HANDLERS: Final[Mapping[str, Callable[..., Any]]] = {
     "GET /events/{event_id}": show_event,
     "POST /events/{event_id}/requests": apply,
     "GET /events/{event_id}/requests": requests_of_event,
+    "GET /events/{event_id}/requests.csv": requests_of_event,
+    "GET /events/{event_id}/figures": RequestProjection.counts,
+    "GET /events/{event_id}/figures/stream": RequestProjection.counts,
+    "POST /events/{event_id}/draw": hold_draw,
+    "GET /events/{event_id}/draw": show_draw,
     "GET /requests/{request_id}": show_request,
+    "GET /requests/{request_id}/stream": show_request,
     "GET /requests/{request_id}/log": show_log,
+    "DELETE /requests/{request_id}": cancel,
     "GET /me/requests": requests_of_user,
 }

@@ -33,8 +33,9 @@ from partita.http._idempotent import REPLAYED
 from partita.http._projected import Behind, ProjectedState
 from partita.recipes.idempotency import Answer, Plan
 from partita.service import Projected
-from partita_services.events import handlers, live
+from partita_services.events import draw, handlers, live
 from partita_services.events.answers import (
+    DrawAnswer,
     EventAnswer,
     Events,
     Figures,
@@ -44,7 +45,8 @@ from partita_services.events.answers import (
     WaitingRequest,
     csv_lines,
 )
-from partita_services.events.handlers import Application, EventDraft, EventFound
+from partita_services.events.cancelling import cancel
+from partita_services.events.handlers import Application, EventDraft
 from partita_services.events.model import (
     COMMANDS,
     OPEN,
@@ -54,6 +56,9 @@ from partita_services.events.model import (
     requests_of_user,
 )
 from partita_services.events.queueing import Desk
+from partita_services.events.reading import EventFound
+from partita_services.events.reading import show_event as find_event
+from partita_services.events.reading import show_request as find_request
 
 ROUTER: Final = APIRouter()
 OPERATORS: Final = Depends(operators_only)
@@ -114,7 +119,7 @@ async def list_events(caller: CurrentCaller, db: Db, now: Now, paging: Pages) ->
 @ROUTER.get("/events/{event_id}", responses=describe_problems(404))
 async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventAnswer:  # noqa: ARG001 - 401
     """One event with its seats."""
-    return EventAnswer.of(await db.run(handlers.show_event(event_id)), now)
+    return EventAnswer.of(await db.run(find_event(event_id)), now)
 
 
 @ROUTER.get("/events/{event_id}/figures", responses=describe_problems(404))
@@ -126,7 +131,7 @@ async def show_figures(
     event_id: EventId,
 ) -> Figures:
     """How many requests an event has in each status, how long they wait, and how many are decided a second."""
-    found = await db.run(handlers.show_event(event_id))
+    found = await db.run(find_event(event_id))
     behind = await Behind.now(projected)
     return await run_in_threadpool(live.figures, found, projected.sink, behind, now)
 
@@ -235,7 +240,7 @@ async def show_request(
     request: HttpRequest, caller: CurrentCaller, db: Db, now: Now, request_id: RequestId
 ) -> WaitingRequest:
     """One request, and where it is in the queue. For its user and for operators."""
-    found = await db.run(handlers.show_request(request_id, _reader(caller)))
+    found = await db.run(find_request(request_id, _reader(caller)))
     projected: Projected | None = request.app.state.projected
     return await run_in_threadpool(live.waiting, found, projected.sink if projected else None, now)
 
@@ -261,6 +266,24 @@ async def stream_request(
 async def show_log(caller: CurrentCaller, db: Db, request_id: RequestId) -> Log:
     """The steps of a request, in order, where its event keeps a log."""
     return Log.of(await db.run(handlers.show_log(request_id, _reader(caller))))
+
+
+@ROUTER.delete("/requests/{request_id}", responses=describe_problems(404, 409))
+async def cancel_request(caller: CurrentCaller, db: Db, now: Now, request_id: RequestId) -> RequestAnswer:
+    """Cancel a request: the caller may apply again, and a seat that it had is free."""
+    return RequestAnswer.of(await db.run(cancel(request_id, _reader(caller), now)))
+
+
+@ROUTER.post("/events/{event_id}/draw", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
+async def hold_draw(db: Db, now: Now, event_id: EventId) -> DrawAnswer:
+    """Hold the draw of a lottery that is closed. Held again, it is the same."""
+    return DrawAnswer.of(await db.run(draw.hold_draw(event_id, now)))
+
+
+@ROUTER.get("/events/{event_id}/draw", responses=describe_problems(404, 409))
+async def show_draw(caller: CurrentCaller, db: Db, event_id: EventId) -> DrawAnswer:  # noqa: ARG001 - 401
+    """The draw of a lottery, with all that is needed to verify it once it is held."""
+    return DrawAnswer.of(await db.run(draw.show_draw(event_id)))
 
 
 @ROUTER.get("/me/requests", responses=describe_problems(400))

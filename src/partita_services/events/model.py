@@ -30,6 +30,7 @@ from partita import (
     batch_get,
     f,
     get,
+    insert,
     new_ulid,
     pattern,
     put,
@@ -39,6 +40,7 @@ from partita import (
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.lifecycle import Lifecycle, Transition
+from partita.store import DeleteItem, PutItem, UpdateItem
 
 TABLE: Final = Table(
     "AsyncEventTable",
@@ -49,6 +51,8 @@ TABLE: Final = Table(
 
 PAGE: Final = Rcu(12.5)
 """A page of 100 requests of 1 KB."""
+LONG_PAGE: Final = Rcu(125)
+"""A page of 1,000 of them, for the sweeper, the draw and the export."""
 
 MAX_CAPACITY: Final = 1_000_000
 
@@ -327,12 +331,12 @@ def requests_of_user(user_id: str) -> None:
     """A user's requests in queue order, newest first."""
 
 
-@query(Request, Request.by_event, budget=PAGE)
+@query(Request, Request.by_event, budget=LONG_PAGE)
 def requests_of_event(event_id: str) -> None:
-    """An event's requests in queue order."""
+    """An event's requests in queue order; 12.5 RCU for a page of 100."""
 
 
-@query(Request, Request.by_event, budget=Rcu(125))
+@query(Request, Request.by_event, budget=LONG_PAGE)
 def requests_since(event_id: str, queued_at: Span[datetime]) -> None:
     """An event's requests that were queued in a time, in queue order."""
 
@@ -367,25 +371,67 @@ def drawn_page(event_id: str, page: int) -> None:
     """Some of those who were drawn."""
 
 
-@pattern(budget=Wcu(12))
-def create_event(plan: Plan[Event]) -> Transaction:
-    """Write an event with its seats, its places in the lists, and the seed of a lottery."""
-    return transact(*plan.actions)
+@pattern(budget=Wcu(1))
+def add_event(event: Event) -> Put[Event]:
+    """Write a new event."""
+    return insert(event)
 
 
-@pattern(budget=Wcu(8))
+@pattern(budget=Wcu(1))
+def add_seats(seats: Seats) -> Put[Seats]:
+    """Write the seats of a new event."""
+    return insert(seats)
+
+
+@pattern(budget=Wcu(1))
+def add_seed(seed: Seed) -> Put[Seed]:
+    """Write the secret of a new lottery."""
+    return insert(seed)
+
+
+@pattern(budget=Wcu(1))
+def list_event(listed: Listed) -> Put[Listed]:
+    """Put a new event on the list of events."""
+    return insert(listed)
+
+
+@pattern(budget=Wcu(1))
+def activate_event(active: Active) -> Put[Active]:
+    """Have the sweeper look after a new event."""
+    return insert(active)
+
+
+@pattern(budget=Wcu(1))
+def add_lock(lock: Lock) -> Put[Lock]:
+    """Lock an event for a user who has no request for it."""
+    return insert(lock)
+
+
+@pattern(budget=Wcu(3))
+def add_request(request: Request) -> Put[Request]:
+    """Write a new request."""
+    return insert(request)
+
+
+@pattern(budget=Wcu(1))
+def log_step(entry: LogEntry) -> Put[LogEntry]:
+    """Write down a step of a request."""
+    return put(entry)
+
+
+@pattern(budget=Wcu(8), via=(add_lock, add_request, log_step))
 def accept(plan: Plan[Request]) -> Transaction:
     """Write a request and the user's lock; 8 WCU with an entry of the log."""
     return transact(*plan.actions)
 
 
-@pattern(budget=Wcu(600))
+@pattern(budget=Wcu(600), writes={Request: (UpdateItem,)})
 def mark_queued(*steps: Update[Request]) -> Transaction:
     """Note that the queue has accepted up to 100 requests."""
     return transact(*steps)
 
 
-@pattern(budget=Wcu(602))
+@pattern(budget=Wcu(602), writes={Seats: (UpdateItem,), Request: (UpdateItem,), LogEntry: (PutItem,)})
 def decide(plan: Plan[Seats]) -> Transaction:
     """Take seats and decide up to 99 requests, all or nothing; 602 WCU where all of them change their place."""
     return transact(*plan.actions)
@@ -397,31 +443,49 @@ def delay_request(change: Update[Request]) -> Update[Request]:
     return change
 
 
-@pattern(budget=Wcu(8))
+@pattern(budget=Wcu(8), writes={Request: (UpdateItem,), Lock: (DeleteItem,), LogEntry: (PutItem,)})
 def give_up(step: Update[Request], *others: Action) -> Transaction:
     """End a request that cannot be decided, and free the user's lock; 8 WCU with an entry of the log."""
     return transact(step, *others)
 
 
-@pattern(budget=Wcu(16))
+@pattern(
+    budget=Wcu(16),
+    writes={Request: (UpdateItem,), Lock: (DeleteItem,), Seats: (UpdateItem,), LogEntry: (PutItem,)},
+)
 def cancel_request(plan: Plan[Request]) -> Transaction:
     """Cancel a request, free the lock and the seat, and promote who waits; 16 WCU with two entries of the log."""
     return transact(*plan.actions)
 
 
+@pattern(budget=Wcu(4), writes={Seats: (UpdateItem,), Draw: (PutItem,)})
+def begin_draw(plan: Plan[Draw]) -> Transaction:
+    """Freeze the entries of a lottery."""
+    return transact(*plan.actions)
+
+
 @pattern(budget=Wcu(40))
 def write_drawn(drawn: Drawn) -> Put[Drawn]:
-    """Write some of those who were drawn."""
+    """Write up to 1,000 of those who were drawn."""
     return put(drawn)
 
 
-@pattern(budget=Wcu(402))
+@pattern(budget=Wcu(402), writes={Draw: (UpdateItem,), Request: (UpdateItem,), LogEntry: (PutItem,)})
 def settle(plan: Plan[Draw]) -> Transaction:
     """Tell up to 99 entries what was drawn, and note how far that is."""
     return transact(*plan.actions)
 
 
-@pattern(budget=Wcu(4))
+@pattern(
+    budget=Wcu(8),
+    writes={Draw: (UpdateItem,), Seats: (UpdateItem,), Event: (UpdateItem,), Active: (DeleteItem,)},
+)
+def reveal(plan: Plan[Draw]) -> Transaction:
+    """End a draw: the seed may be seen, the seats are taken, and the event is finished."""
+    return transact(*plan.actions)
+
+
+@pattern(budget=Wcu(4), writes={Event: (UpdateItem,), Active: (DeleteItem,)})
 def finish_event(plan: Plan[Event]) -> Transaction:
     """Note that every request of an event is decided."""
     return transact(*plan.actions)

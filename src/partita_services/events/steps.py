@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from partita import Action, Change, f, put
+from partita import Action, Change, f
 from partita.recipes.lifecycle import Move, Step
 from partita_services.events.model import (
     Event,
@@ -18,6 +18,7 @@ from partita_services.events.model import (
     Request,
     RequestLife,
     Status,
+    log_step,
     request_by_id,
 )
 
@@ -131,7 +132,7 @@ def _logged(
     if not event.keeps_log:
         return
     request_id = place.arrival.request_id
-    yield put(entry(request_id, Status.QUEUED, API, place.queued_at))
-    yield put(entry(request_id, Status.PROCESSING, turn.worker, turn.began))
+    yield log_step(entry(request_id, Status.QUEUED, API, place.queued_at))
+    yield log_step(entry(request_id, Status.PROCESSING, turn.worker, turn.began))
     if status is not None:
-        yield put(entry(request_id, status, turn.worker, turn.at, reason))
+        yield log_step(entry(request_id, status, turn.worker, turn.at, reason))

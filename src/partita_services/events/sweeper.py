@@ -7,6 +7,7 @@ request that is decided in time is read about twice, 0.06 RCU each for 500 bytes
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,6 +16,7 @@ from partita.errors import LeaseHeld
 from partita.operations._batch import chunks
 from partita.queue import Measure, Queue
 from partita.recipes.idempotency import Plan
+from partita_services.events.draw import DrawRefused, hold_draw
 from partita_services.events.model import (
     LEASES,
     OPEN,
@@ -26,6 +28,7 @@ from partita_services.events.model import (
     Status,
     active_event,
     active_events,
+    draw_of,
     event_by_id,
     finish_event,
     instant,
@@ -82,6 +85,7 @@ class Sweeper:
         passed = self._passed(event)
         stuck, undecided = self._look(event, start, until, passed)
         self._send_again(stuck)
+        self._finish_draw(event)
         if undecided is None and event.event_type is EventType.FIRST_COME and until > event.closes_at:
             _, undecided = self._look(event, _BEGINNING, until, passed)
             if undecided is None:
@@ -136,6 +140,13 @@ class Sweeper:
             accepted = self._queue.execute(sending(together, once=f"{together[0].request_id}@{now.isoformat()}"))
             self._resent |= {request.request_id: now for request in together}
             self._session.run(mark([r for r in together if r.status is Status.RECEIVED], accepted))
+
+    def _finish_draw(self, event: Event) -> None:
+        """Go on with a draw that was cut off."""
+        draw = self._session.run(draw_of(event.event_id)) if event.event_type is EventType.LOTTERY else None
+        if draw is not None and draw.drawn_at + LEASE < self._now():
+            with suppress(DrawRefused):  # not all entries are to be seen yet, and there is another sweep
+                self._session.run(hold_draw(event.event_id, self._now()))
 
     def _finish(self, event: Event) -> None:
         done = update(event_by_id(event.event_id), f(Event.status).set(EventStatus.FINISHED))

@@ -1,0 +1,124 @@
+"""Cancelling a request: the user's lock goes, a seat goes back, and in a lottery to who waits next; all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from partita import Action, Procedure, f, update
+from partita.errors import IllegalTransition, TransactionCancelled
+from partita.recipes.idempotency import Plan
+from partita_services.events.draw import PAGE
+from partita_services.events.failures import freeing
+from partita_services.events.model import (
+    EventType,
+    Reason,
+    Request,
+    RequestLife,
+    Seats,
+    Status,
+    cancel_request,
+    draw_of,
+    drawn_page,
+    log_step,
+    request_by_id,
+)
+from partita_services.events.reading import EventFound, show_event_now, show_request
+from partita_services.events.steps import API, entry
+
+MAX_TRIES: Final = 10
+
+
+def cancel(request_id: str, reader: str | None, now: datetime) -> Procedure[Request]:
+    """Cancel a request that is undecided, has won, or is on a waiting list. Cancelled twice, it is the same.
+
+    Raises:
+        ItemMissing: there is none that the reader may see.
+        IllegalTransition: it is decided otherwise, or the draw is being held.
+    """
+    for attempt in range(MAX_TRIES):
+        request = yield from show_request(request_id, reader)
+        if request.error_code == Reason.CANCELLED:
+            break
+        plan = yield from _plan(request, now)
+        try:
+            yield from cancel_request(plan)
+        except TransactionCancelled as cancelled:
+            if cancelled.cause is None or attempt == MAX_TRIES - 1:
+                raise
+        else:
+            return plan.result
+    return request
+
+
+def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
+    found = yield from show_event_now(request.event_id)
+    freed: Sequence[Action] = ()
+    if request.status is Status.SUCCEEDED:
+        freed = yield from _freed_seat(found, now)
+    elif found.event.event_type is EventType.LOTTERY and request.status is Status.PROCESSING:
+        freed = [_left_the_lottery(found.seats, now)]
+    elif request.status not in (Status.RECEIVED, Status.QUEUED, Status.PROCESSING) and not _waits(request):
+        raise IllegalTransition(f"The request is {request.status.name} for good.", current=request)
+    step = RequestLife.cancel(
+        request_by_id(request.request_id),
+        f(Request.error_code).set(Reason.CANCELLED),
+        f(Request.finished_at).set(now),
+        f(Request.waiting_position).remove(),
+    ).when(f(Request.status).eq(request.status))
+    step = step.when(f(Request.error_code).eq(request.error_code))
+    changed = {"status": Status.REJECTED, "error_code": Reason.CANCELLED, "finished_at": now, "waiting_position": None}
+    log = _logged(found, request.request_id, Status.REJECTED, Reason.CANCELLED, now)
+    lock = freeing(request.event_id, request.user_id, request.request_id)
+    return Plan(request.model_copy(update=changed), step, lock, *freed, *log)
+
+
+def _waits(request: Request) -> bool:
+    return request.error_code == Reason.WAITING_LIST
+
+
+def _left_the_lottery(seats: Seats, now: datetime) -> Action:
+    if seats.is_frozen:
+        raise IllegalTransition("The draw is being held.", hint="Try again when it is done.")
+    return update(seats, f(Seats.entered).set(seats.entered - 1), f(Seats.updated_at).set(now))
+
+
+def _freed_seat(found: EventFound, now: datetime) -> Procedure[Sequence[Action]]:
+    """The seat is free again, or that of the next who waits."""
+    seats, at = found.seats, f(Seats.updated_at).set(now)
+    if found.event.event_type is EventType.FIRST_COME:
+        return [update(seats, f(Seats.remaining).set(seats.remaining + 1), at)]
+    place, promoted = yield from _next_waiting(found)
+    next_place = f(Seats.next_waiting).set(place)
+    if promoted is None:
+        return [update(seats, f(Seats.remaining).set(seats.remaining + 1), next_place, at)]
+    step = RequestLife.promote(
+        request_by_id(promoted.request_id),
+        f(Request.finished_at).set(now),
+        f(Request.error_code).remove(),
+    ).when(f(Request.error_code).eq(Reason.WAITING_LIST))
+    log = _logged(found, promoted.request_id, Status.SUCCEEDED, None, now)
+    return [update(seats, next_place, at), step, *log]
+
+
+def _next_waiting(found: EventFound) -> Procedure[tuple[int, Request | None]]:
+    """Who is next on the waiting list and still wants the seat, and the place after theirs."""
+    event_id, place = found.event.event_id, found.seats.next_waiting
+    draw = yield from draw_of(event_id).consistent()
+    if draw is None or draw.revealed_at is None:
+        raise IllegalTransition("The draw is being held.", hint="Try again when it is done.")
+    while found.seats.total + place < draw.entries:
+        number, row = divmod(found.seats.total + place, PAGE)
+        page = yield from drawn_page(event_id, number).consistent()
+        request = (yield from request_by_id(page.entries[row]).consistent()) if page is not None else None
+        place += 1
+        if request is not None and _waits(request):
+            return place, request
+    return place, None
+
+
+def _logged(
+    found: EventFound, request_id: str, status: Status, reason: Reason | None, now: datetime
+) -> Sequence[Action]:
+    return [log_step(entry(request_id, status, API, now, reason))] if found.event.keeps_log else []

@@ -1,0 +1,38 @@
+"""`partita events …`: verifying a draw, and storms."""
+
+from __future__ import annotations
+
+import json
+from typing import IO
+
+import click
+
+from partita_services.events.storm import storm
+from partita_services.events.verify import problems_of
+
+
+@click.group()
+def events() -> None:
+    """Work with event requests."""
+
+
+@events.command("verify-draw")
+@click.argument("file", type=click.File(encoding="utf-8"))
+@click.option("--commitment", metavar="HEX", help="What was published when the event was created.")
+def verify_draw(file: IO[str], commitment: str | None) -> None:
+    """Check a draw: seed, entries, winners and waiting list.
+
+    FILE is the answer of GET /events/{id}/draw; - reads it from the input. Exits with 1 where something is wrong.
+    """
+    try:
+        draw = json.load(file)
+        problems = problems_of(draw, commitment)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise click.ClickException(f"This is no draw ({type(error).__name__}: {error}).") from None
+    if problems:
+        raise click.ClickException(" ".join(problems))
+    winners, waiting = len(draw["winners"]), len(draw["waitingList"])
+    click.echo(f"The draw is right: {winners:,} won and {waiting:,} wait, as the seed draws them.")
+
+
+events.add_command(storm)

@@ -1,0 +1,54 @@
+"""Reading an event with its seats, and a request that the reader may see."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from partita import Get, Procedure
+from partita.errors import ItemMissing
+from partita_services.events.model import Event, Request, Seats, event_by_id, request_by_id, seats_of
+
+
+class EventFound(Struct, frozen=True):
+    """An event with its seats."""
+
+    event: Event
+    seats: Seats
+
+
+def show_event(event_id: str) -> Procedure[EventFound]:
+    """An event with its seats.
+
+    Raises:
+        ItemMissing: there is none.
+    """
+    return (yield from _event_with(event_id, seats_of(event_id)))
+
+
+def show_event_now(event_id: str) -> Procedure[EventFound]:
+    """An event with its seats as they are, for who is going to change them.
+
+    Raises:
+        ItemMissing: there is none.
+    """
+    return (yield from _event_with(event_id, seats_of(event_id).consistent()))
+
+
+def _event_with(event_id: str, read_seats: Get[Seats]) -> Procedure[EventFound]:
+    event = yield from event_by_id(event_id)
+    seats = (yield from read_seats) if event is not None else None
+    if event is None or seats is None:
+        raise ItemMissing("There is no such event.")
+    return EventFound(event, seats)
+
+
+def show_request(request_id: str, reader: str | None) -> Procedure[Request]:
+    """A request; `reader` is the user who may see only their own, None one who may see all.
+
+    Raises:
+        ItemMissing: there is none that the reader may see.
+    """
+    request = yield from request_by_id(request_id).consistent()
+    if request is None or reader not in (None, request.user_id):
+        raise ItemMissing("There is no such request.")
+    return request
