@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 import selectors
-import shutil
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
 from tests.referee import ministack
 
 from bench._compare import Bar, Comparison, Side, compare
+from bench._servers import PEERS, partita, started
 
 CLIENTS: Final = 4
 ITEMS: Final = 100
 REQUESTS: Final = 2_000
-START_SECONDS: Final = 60.0
-COMMAND: Final = 'from partita.cli import main; main(prog_name="partita")'
 SIGNATURE: Final = (
     "authorization: AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, "
     "SignedHeaders=host;x-amz-date, Signature=0\r\nx-amz-date: 20260101T000000Z\r\n"
@@ -36,53 +31,20 @@ TABLE: Final = {
 
 
 def comparisons(folder: Path) -> Iterator[Comparison]:
-    """All measurements of this module; dynoxide only where it is installed."""
-    with _partita(folder / "wire") as port:
+    """All measurements of this module; of the peers, those that are installed."""
+    with started(partita(folder), folder) as port:
         ours = _gets(port)
         with ministack(folder) as endpoint:
             theirs = _gets(int(endpoint.rpartition(":")[2]))
             yield compare("GetItem over the wire, to ministack's", Bar("at least", 2), ours, theirs, repetitions=7)
-        with _started([sys.executable, "-m", "moto.server", "-p"], folder) as moto:
-            theirs = _gets(moto, requests=REQUESTS // 10)
-            yield compare("GetItem over the wire, to moto's", Bar("at least", 5), ours, theirs, repetitions=3)
-        if dynoxide := shutil.which("dynoxide"):
-            command = [dynoxide, "--db-path", str(folder / "dynoxide.db"), "--port"]
-            with _started(command, folder) as port_of_dynoxide:
-                theirs = _gets(port_of_dynoxide)
-                yield compare("GetItem over the wire, to dynoxide's", Bar("at least", 0.8), ours, theirs, repetitions=7)
-
-
-@contextmanager
-def _partita(folder: Path) -> Iterator[int]:
-    command = [sys.executable, "-c", COMMAND, "dynamodb", "--data", str(folder), "--port"]
-    with _started(command, folder.parent) as port:
-        yield port
-
-
-@contextmanager
-def _started(command: Sequence[str], folder: Path) -> Iterator[int]:
-    """A server on a free port, which is the command's last argument."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    with (folder / f"server-{port}.log").open("wb") as log:
-        server = subprocess.Popen([*command, str(port)], cwd=folder, stdout=log, stderr=log)
-    try:
-        _wait_until_it_listens(port)
-        yield port
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
-
-
-def _wait_until_it_listens(port: int) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise TimeoutError(f"Nothing listens on port {port}.")
+        for peer in PEERS:
+            name, command = f"GetItem over the wire, to {peer.name}'s", peer.command(folder)
+            if command is None:
+                print(f"skipped: {name}: {peer.hint}")
+                continue
+            with started(command, folder) as their_port:
+                theirs = _gets(their_port, requests=REQUESTS // peer.slower)
+                yield compare(name, peer.bar, ours, theirs, repetitions=7)
 
 
 def _gets(port: int, requests: int = REQUESTS) -> Side:

