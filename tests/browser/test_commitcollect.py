@@ -1,0 +1,233 @@
+"""CommitCollect in a real browser: from the login through the simulator to a finished model, and out again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from tests.browser.conftest import Server
+from tests.browser.test_countries import CONTRAST
+
+OpenPage = Callable[..., Page]
+ALEX, ROBIN, SAM = "Alex Runner", "Robin Rider", "Sam Hiker"
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("C30")]  # one worker: one browser and one server
+
+
+@pytest.fixture
+def server(serve: Callable[[str], Server]) -> Server:
+    return serve("commitcollect")
+
+
+@pytest.fixture
+def address(server: Server) -> str:
+    return f"{server.url}/commitcollect/"
+
+
+def log_in(page: Page, address: str, athlete: str) -> None:
+    """Connect through the simulator, and see the dashboard."""
+    page.goto(address)
+    page.get_by_role("link", name="Connect with Strava").click()
+    page.get_by_label(athlete).check()
+    page.get_by_role("button", name="Authorize").click()
+    expect(page.get_by_role("button", name="New milestone")).to_be_visible()
+    expect(page.locator(".connection .who")).to_have_text(athlete)
+
+
+def commit(page: Page, title: str, model: str, *, metric: str, target: str, sport: str) -> Locator:
+    """Create a milestone that began a month ago; gives its card."""
+    page.get_by_role("button", name="New milestone").click()
+    dialog = page.get_by_role("dialog", name="New milestone")
+    dialog.get_by_label("Title").fill(title)
+    dialog.locator(".models label").filter(has_text=model).click()
+    dialog.locator(".segments label").filter(has_text=metric).first.click()
+    dialog.get_by_label("Target").fill(target)
+    dialog.get_by_label("From").fill((datetime.now(UTC).date() - timedelta(days=30)).isoformat())
+    dialog.locator(".sports label").get_by_text(sport, exact=True).click()
+    dialog.get_by_role("button", name="Commit to it").click()
+    expect(dialog).to_have_count(0)
+    card = page.get_by_role("article", name=title)
+    expect(card).to_be_visible()
+    return card
+
+
+def train(page: Page, server: Server, athlete: int, **fields: Any) -> None:
+    """Have an athlete train, by the simulator's own API."""
+    response = page.request.post(f"{server.url}/strava-simulator/control/athletes/{athlete}/activities", data=fields)
+    assert response.status == 201
+
+
+def earned(card: Locator) -> list[str]:
+    return [text.strip() for text in card.locator(".parts .earned").all_text_contents()]
+
+
+def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    log_in(page, address, ALEX)
+
+    # The last 30 days are read, and what does not count says why.
+    expect(page.locator(".connection")).to_contain_text("workouts read since")
+    expect(page.locator(".workouts")).to_contain_text("Treadmill, from memory")
+    expect(page.locator(".workouts li.not").filter(has_text="Treadmill")).to_contain_text(
+        "Does not count: entered by hand"
+    )
+    expect(page.locator(".workouts li.not").filter(has_text="on the bus")).to_contain_text("flagged on Strava")
+
+    # A commitment, to which nothing of the past counts.
+    card = commit(page, "Eight swims", "Sailing boat", metric="Workouts", target="8", sport="Swim")
+    expect(card.get_by_role("img")).to_have_attribute("aria-label", "Sailing boat: 0 of 8 parts earned")
+    expect(card).to_contain_text("1 workout to the next part: Hull")
+
+    # At Strava's own page every event is sent three times; one swim earns one part, and the page shows it by itself.
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Open Strava").click()
+    strava = opened.value
+    strava.get_by_label("Each event is sent").select_option("three times")
+    alex = strava.get_by_role("article", name=ALEX)
+    alex.get_by_label("Sport of Alex's next workout").select_option("Swim")
+    alex.get_by_role("button", name="Add a workout").click()
+    expect(strava.locator(".events li")).to_have_count(3)
+    expect(card.get_by_role("img")).to_have_attribute("aria-label", "Sailing boat: 1 of 8 parts earned")
+    assert earned(card) == ["Hull"]
+    expect(page.locator(".said")).to_contain_text("You earned a part of your sailing boat: Hull")
+
+    # The rest, until the model is complete.
+    for _ in range(7):
+        alex.get_by_role("button", name="Add a workout").click()
+    expect(card.locator(".chip")).to_have_text("Completed")
+    expect(card.get_by_role("img")).to_have_attribute("aria-label", "Sailing boat: 8 of 8 parts earned")
+    assert earned(card) == ["Hull", "Deck", "Cabin", "Mast", "Boom", "Mainsail", "Jib", "Pennant"]
+    expect(page.locator(".said")).to_contain_text("Sailing boat is complete")
+
+    # What happened is in the account's trail.
+    page.get_by_text("What happened in this account").click()
+    expect(page.locator(".audit li").filter(has_text="Boom")).to_have_count(0)  # no names, no figures of health
+    expect(page.locator(".audit li").nth(8)).to_be_visible()
+
+    # Out, and in again: the collection is still there.
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_text("You are logged out.")).to_be_visible()
+    log_in(page, address, ALEX)
+    expect(page.get_by_role("article", name="Eight swims").locator(".chip")).to_have_text("Completed")
+
+    # And out for good.
+    page.get_by_role("button", name="Delete account").click()
+    dialog = page.get_by_role("dialog", name="Delete your account?")
+    dialog.get_by_role("button", name="Delete everything").click()
+    expect(dialog).to_be_visible()  # the word is missing
+    dialog.get_by_label("Type “delete” to go on").fill("delete")
+    dialog.get_by_role("button", name="Delete everything").click()
+    expect(page.get_by_text("Your account is being deleted")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("link", name="Connect with Strava")).to_be_visible()
+
+
+def test_a_stale_edit_is_explained_and_may_be_made_again(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    log_in(page, address, ROBIN)
+    card = commit(page, "Walk on", "Lighthouse", metric="Distance", target="50", sport="Walk")
+    card.get_by_role("button", name="Edit").click()
+    dialog = page.get_by_role("dialog", name="Edit milestone")
+    dialog.get_by_label("Title").fill("Walk further")
+
+    listed = page.request.get(f"{address}api/milestones").json()["items"]
+    (milestone,) = (one for one in listed if one["title"] == "Walk on")
+    change = {"version": milestone["version"], "title": "Walk elsewhere"}
+    changed = page.request.patch(f"{address}api/milestones/{milestone['milestone_id']}", data=change)
+    assert changed.status == 200
+
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("This milestone changed while you were writing")
+    dialog.get_by_role("button", name="Show what is there now").click()
+    expect(dialog.get_by_label("Title")).to_have_value("Walk elsewhere")
+    dialog.get_by_label("Title").fill("Walk home")
+    dialog.get_by_role("button", name="Save").click()
+    card = page.get_by_role("article", name="Walk home")
+    expect(card).to_be_visible()
+
+    card.get_by_role("button", name="Cancel milestone").click()
+    page.get_by_role("button", name="Cancel the milestone").click()
+    expect(page.get_by_text("“Walk home” is cancelled.")).to_be_visible()
+    page.get_by_text("Past milestones").click()
+    expect(page.get_by_role("article", name="Walk home").locator(".chip")).to_have_text("Cancelled")
+
+
+def test_an_athlete_who_takes_the_access_back_may_connect_again(
+    open_page: OpenPage, server: Server, address: str
+) -> None:
+    page = open_page()
+    log_in(page, address, SAM)
+    expect(page.locator(".workouts .sport").first).to_be_visible()
+    page.request.post(f"{server.url}/strava-simulator/control/athletes/1003/deauthorize", data={})
+    expect(page.locator(".connection .chip")).to_have_text("Not connected")
+    expect(page.locator(".workouts")).to_have_text("No workouts yet. Go out and come back.")
+    page.get_by_role("link", name="Connect Strava").click()
+    page.get_by_label(SAM).check()
+    page.get_by_role("button", name="Authorize").click()
+    expect(page.locator(".connection .chip")).to_have_text("Connected")
+    expect(page.locator(".workouts .sport").first).to_be_visible()
+
+
+def test_an_athlete_who_does_not_agree_is_told_what_that_means(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    page.goto(address)
+    page.get_by_role("link", name="Connect with Strava").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("alert")).to_contain_text("You did not allow the connection")
+    page.get_by_role("link", name="Connect with Strava").click()
+    page.get_by_label("View data about your activities").uncheck()
+    page.get_by_role("button", name="Authorize").click()
+    expect(page.get_by_role("alert")).to_contain_text("has to see your activities")
+
+
+def test_a_milestone_is_made_with_the_keyboard_alone(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    log_in(page, address, ROBIN)
+    page.get_by_role("button", name="New milestone").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("By keys")
+    page.keyboard.press("Tab")  # the models
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")  # what counts
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    card = page.get_by_role("article", name="By keys")
+    expect(card.get_by_role("img")).to_have_attribute("aria-label", re.compile("Steam locomotive: .* of 12 parts"))
+    expect(card).to_contain_text("Move for 20 h")
+
+
+def test_nothing_is_loaded_from_outside(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    log_in(page, address, ROBIN)
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(server.url).netloc}
+
+
+@pytest.mark.parametrize("is_logged_in", [False, True])
+def test_it_fits_a_phone(open_page: OpenPage, address: str, is_logged_in: bool) -> None:  # noqa: FBT001
+    page = open_page(390, 844, dark=True)
+    page.goto(address)
+    if is_logged_in:
+        log_in(page, address, ROBIN)
+        page.get_by_role("button", name="New milestone").click()
+    expect(page.locator(".stage").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_can_be_read_and_controls_have_names(open_page: OpenPage, address: str, dark: bool) -> None:  # noqa: FBT001
+    page = open_page(dark=dark)
+    log_in(page, address, ROBIN)
+    commit(page, f"Readable {dark}", "Lighthouse", metric="Elevation", target="500", sport="Ride")
+    assert page.evaluate(CONTRAST) == []
+    nameless = page.locator("input, button, a").evaluate_all(
+        "all => all.filter(c => !(c.labels?.length || c.textContent.trim() || c.ariaLabel)).map(c => c.outerHTML)"
+    )
+    assert nameless == []
