@@ -8,7 +8,7 @@ from typing import Any, get_origin, get_type_hints
 
 from msgspec import Struct
 
-from partita._bound import BoundKey
+from partita._bound import BoundKey, kinds_of
 from partita._entity import EntitySchema
 from partita._keys import Prefix, Span, Template
 from partita._patterns import Pattern
@@ -43,6 +43,11 @@ class Asked(Struct, frozen=True):
     relation: str
     """`is`, `begins with`, or `is within a range of`."""
     template: str
+
+
+def type_name(annotation: Any) -> str:
+    """The types that a field may have, by their names alone."""
+    return " | ".join(getattr(kind, "__name__", str(kind)) for kind in kinds_of(annotation))
 
 
 def asked_of_key(pattern: Pattern) -> list[Asked]:

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from partita._bound import allows_none, kinds_of
+from partita._bound import allows_none
+from partita._describe import type_name
 from partita._entity import EntitySchema
 from partita._table import Table
 from partita.recipes.lifecycle import Lifecycle
@@ -43,9 +44,5 @@ def _relations(entities: Sequence[EntitySchema[Any]]) -> Iterator[str]:
 def _field(entity: EntitySchema[Any], name: str, field: FieldInfo) -> str:
     marks = " PK" if name in entity.primary.fields else ""
     note = ' "may be absent"' if allows_none(field.annotation) else ""
-    return f"{_type_name(field.annotation)} {entity.attribute(name)}{marks}{note}"
-
-
-def _type_name(annotation: Any) -> str:
-    names = [getattr(kind, "__name__", str(kind)) for kind in kinds_of(annotation)]
-    return re.sub(r"[^A-Za-z0-9_]", "_", "_or_".join(names))
+    kind = re.sub(r"[^A-Za-z0-9_]", "_", type_name(field.annotation).replace(" | ", "_or_"))
+    return f"{kind} {entity.attribute(name)}{marks}{note}"

@@ -1,4 +1,4 @@
-"""One app for all services: each API under `/<service>/api`, the landing page at `/`, `/healthz` and `/metrics`."""
+"""One app for all services: each API under `/<service>/api`, the console at `/`, `/healthz` and `/metrics`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from partita import AsyncSession
+from partita.console import CONSOLE, console_api
 from partita.http._capacity import ConsumedCapacity
 from partita.http._identity import Verifier
-from partita.http._landing import landing_response, render_landing
 from partita.http._limits import MAX_BODY_BYTES, BodyLimit
 from partita.http._metrics import MEDIA_TYPE as METRICS
 from partita.http._metrics import MeasuredRequests, Requests, metrics_text
@@ -23,6 +23,7 @@ from partita.http._pages import Pages
 from partita.http._problems import answer_with_problems, describe_problems
 from partita.http._request_id import RequestId
 from partita.http._tracing import TracedRequests, can_trace
+from partita.queue import Queue
 from partita.service import Projected, Service
 from partita.store._requests import ListTables
 
@@ -36,6 +37,7 @@ def build_app(
     projected: Mapping[str, Projected] | None = None,
     resources: Mapping[str, Any] | None = None,
     beside: Mapping[str, ASGIApp] | None = None,
+    queues: Mapping[str, Queue] | None = None,
 ) -> FastAPI:
     """The app that serves the services.
 
@@ -47,6 +49,7 @@ def build_app(
         projected: the open projections, by the name of their service.
         resources: what services have opened for their routes, by the name of the service.
         beside: other apps, by the path that each is served at.
+        queues: the open queues whose depth the console shows, by name.
     """
     requests = Requests()
     app = FastAPI(
@@ -75,7 +78,9 @@ def build_app(
             app.mount(f"/{service.name}", Pages(service.pages))
     for path, other in (beside or {}).items():
         app.mount(path, other)
-    page = render_landing(services)
+    pages = Pages(CONSOLE)
+    app.mount("/console/api", console_api(services, session, identity, projected or {}, queues or {}))
+    app.mount("/console", pages)
 
     @app.get("/healthz")
     async def healthz() -> Response:
@@ -87,8 +92,8 @@ def build_app(
         return Response(metrics_text(requests, session.meter), media_type=METRICS)
 
     @app.get("/")
-    async def landing() -> Response:
-        return landing_response(page)
+    async def console(request: Request) -> Response:
+        return await pages.get_response("index.html", request.scope)
 
     return app
 

@@ -1,0 +1,5 @@
+"""The console: what the services declare, what they consume, and a way to try what can be read."""
+
+from partita.console._api import CONSOLE, console_api
+
+__all__ = ["CONSOLE", "console_api"]

@@ -1,0 +1,65 @@
+"""The console's own API. What is declared and counted is for everybody, as are the metrics; data is for operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from fastapi import Depends, FastAPI
+from fastapi.responses import Response
+
+from partita import AsyncSession, Pattern
+from partita.console._attempt import Attempt, attempt
+from partita.console._declared import ServiceView
+from partita.console._live import live
+from partita.http._identity import Verifier
+from partita.http._problems import Refusal, answer_with_problems
+from partita.http._roles import operators_only
+from partita.queue import Queue
+from partita.service import Projected, Service
+
+CONSOLE: Final = Path(__file__).parent / "pages"
+"""The folder of its pages."""
+
+
+def console_api(
+    services: Sequence[Service],
+    session: AsyncSession,
+    identity: Verifier,
+    projected: Mapping[str, Projected],
+    queues: Mapping[str, Queue],
+) -> FastAPI:
+    """The app that the console's pages ask."""
+    app = FastAPI(title="Partita's console", openapi_url=None)
+    app.state.session = session
+    app.state.identity = identity
+    answer_with_problems(app)
+    declared = msgspec.json.encode([ServiceView.of(service) for service in services])
+    patterns = {(service.name, pattern.name): pattern for service in services for pattern in service.patterns}
+
+    @app.get("/services")
+    async def show_services() -> Response:
+        return Response(declared, media_type="application/json")
+
+    @app.get("/live")
+    async def show_live() -> Response:
+        return _json(await live(session, projected, queues))
+
+    @app.post("/attempts", dependencies=[Depends(operators_only)])
+    async def run_attempt(wanted: Attempt) -> Response:
+        return _json(await attempt(_known(patterns, wanted), wanted, session))
+
+    return app
+
+
+def _known(patterns: Mapping[tuple[str, str], Pattern], wanted: Attempt) -> Pattern:
+    found = patterns.get((wanted.service, wanted.pattern))
+    if found is None:
+        raise Refusal(404, "not_found", f"{wanted.service} has no access pattern {wanted.pattern!r}.")
+    return found
+
+
+def _json(value: Any) -> Response:
+    return Response(msgspec.json.encode(value), media_type="application/json", headers={"Cache-Control": "no-store"})

@@ -1,0 +1,98 @@
+"""Trying an access pattern that reads: its request, what it should cost, what it did cost, and what it found."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_jsonable_python
+
+from partita import AsyncSession, Budget, Operation, Page, Pattern, Query, Walked, explain
+from partita._arguments import UnfitArgument, operation_of
+from partita.http._problems import FieldProblem, Refusal
+
+READS: Final = ("BatchGetItem", "GetItem", "Query", "TransactGetItems")
+"""The calls that change nothing."""
+
+
+class Attempt(BaseModel):
+    """What an operator wants to read."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    service: str
+    pattern: str
+    arguments: dict[str, str] = {}
+    limit: int = Field(default=20, ge=1, le=100)
+    cursor: str | None = None
+
+
+class Outcome(Struct, frozen=True):
+    """What was sent, what it cost, and what was found."""
+
+    call: str
+    index: str | None
+    request: dict[str, Any]
+    requests_sent: int
+    predicted: Budget
+    assumed_item_bytes: int
+    budget: Budget | None
+    consumed: Budget
+    items: list[Any]
+    next_cursor: str | None
+
+
+async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> Outcome:
+    """Run a pattern that reads.
+
+    Raises:
+        Refusal: it writes, or an argument does not fit.
+    """
+    operation = _operation(pattern, wanted)
+    explained = explain(operation)  # of the first page: only the session can read a cursor
+    if pattern.kind == "write" or explained.call not in READS:
+        hint = "Use the service's own page or API to change something."
+        raise Refusal(422, "not_a_read", f"{pattern.name} may write; the console only reads.", hint=hint)
+    with session.meter.watch() as seen:
+        result = await session.run(_from(wanted.cursor, operation))
+    items, cursor = _found(result)
+    return Outcome(
+        explained.call,
+        explained.index,
+        explained.request,
+        sum(len(run.requests) for run in seen),
+        explained.predicted,
+        explained.assumed_item_bytes,
+        explained.budget,
+        Budget(sum(run.read for run in seen), sum(run.write for run in seen)),
+        [_plain(item) for item in items],
+        cursor,
+    )
+
+
+def _operation(pattern: Pattern, wanted: Attempt) -> Operation[Any]:
+    """The operation, at the beginning of what it reads."""
+    try:
+        operation = operation_of(pattern, wanted.arguments)
+    except UnfitArgument as unfit:
+        problem = FieldProblem(location="body", field=f"arguments.{unfit.parameter}", message=str(unfit))
+        raise Refusal(422, "invalid_request", str(unfit), members={"errors": [problem]}) from None
+    return operation.page(wanted.limit) if isinstance(operation, Query) else operation
+
+
+def _from(cursor: str | None, operation: Operation[Any]) -> Operation[Any]:
+    return operation.page(operation.limit, after=cursor) if isinstance(operation, Query) else operation
+
+
+def _found(result: Any) -> tuple[list[Any], str | None]:
+    if isinstance(result, Page):
+        return list(result.items), result.next_cursor
+    if isinstance(result, Walked | tuple | list):
+        return [item for item in result if item is not None], None
+    return ([] if result is None else [result]), None
+
+
+def _plain(item: Any) -> Any:
+    return to_jsonable_python(item, by_alias=True, bytes_mode="base64", fallback=msgspec.structs.asdict)

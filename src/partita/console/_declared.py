@@ -1,0 +1,151 @@
+"""What the services declare, as the console shows it. None of it is data."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from partita._arguments import Parameter, parameters_of
+from partita._bound import allows_none
+from partita._cost import Budget
+from partita._describe import Asked, KeyLayout, asked_of_key, layout, type_name
+from partita._entity import EntitySchema
+from partita._patterns import Pattern
+from partita._table import Table
+from partita.service import Service, summary_of
+from partita.store._schema import KeyAttribute, StreamView
+
+
+class FieldView(Struct, frozen=True):
+    """A field of an entity."""
+
+    name: str
+    type: str
+    optional: bool
+    in_key: bool
+
+
+class EntityView(Struct, frozen=True):
+    """An entity with its fields."""
+
+    name: str
+    doc: str
+    version: str | None
+    expires: str | None
+    fields: list[FieldView]
+
+    @classmethod
+    def of(cls, entity: EntitySchema[Any]) -> EntityView:
+        """The entity as it is shown."""
+        fields = [
+            FieldView(
+                entity.attribute(name),
+                type_name(field.annotation),
+                allows_none(field.annotation),
+                name in entity.primary.fields,
+            )
+            for name, field in entity.cls.model_fields.items()
+        ]
+        return cls(entity.name, inspect.getdoc(entity.cls) or "", entity.version, entity.expires, fields)
+
+
+class IndexView(Struct, frozen=True):
+    """An index of a table."""
+
+    name: str
+    key: list[str]
+    projection: str | tuple[str, ...]
+    local: bool
+
+
+class TableView(Struct, frozen=True):
+    """A table with its indexes, its entities and the layout of their keys."""
+
+    name: str
+    key: list[str]
+    ttl: str | None
+    stream: StreamView | None
+    indexes: list[IndexView]
+    entities: list[EntityView]
+    layout: list[KeyLayout]
+
+    @classmethod
+    def of(cls, table: Table) -> TableView:
+        """The table as it is shown."""
+        schema = table.schema
+        return cls(
+            schema.name,
+            _names(schema.key),
+            schema.ttl,
+            schema.stream,
+            [IndexView(index.name, _names(index.key), index.projection, index.local) for index in schema.indexes],
+            [EntityView.of(entity) for entity in table.entities],
+            layout(table),
+        )
+
+
+class PatternView(Struct, frozen=True):
+    """An access pattern, and whether it can be tried."""
+
+    name: str
+    kind: str
+    served_by: str
+    signature: dict[str, str]
+    budget: Budget | None
+    doc: str
+    asked: list[Asked]
+    parameters: list[Parameter] | None
+    """What a form asks for; None where it cannot be tried: writes, and what has no form as text."""
+
+    @classmethod
+    def of(cls, pattern: Pattern) -> PatternView:
+        """The pattern as it is shown."""
+        summary = summary_of(pattern)
+        parameters = None if pattern.kind == "write" else parameters_of(pattern)
+        return cls(
+            summary.name,
+            summary.kind,
+            summary.served_by,
+            summary.parameters,
+            summary.budget,
+            summary.doc,
+            asked_of_key(pattern),
+            parameters,
+        )
+
+
+class ServiceView(Struct, frozen=True):
+    """A service with its tables and access patterns."""
+
+    name: str
+    title: str
+    summary: str
+    page: str | None
+    api: str
+    projected: bool
+    """Whether it keeps something up from the changes of a table."""
+    queues: tuple[str, ...]
+    tables: list[TableView]
+    patterns: list[PatternView]
+
+    @classmethod
+    def of(cls, service: Service) -> ServiceView:
+        """The service as it is shown."""
+        return cls(
+            service.name,
+            service.title,
+            service.summary,
+            f"/{service.name}/" if service.pages is not None else None,
+            f"/{service.name}/api",
+            service.projection is not None,
+            service.queues,
+            [TableView.of(table) for table in service.tables],
+            [PatternView.of(pattern) for pattern in service.patterns],
+        )
+
+
+def _names(key: Sequence[KeyAttribute]) -> list[str]:
+    return [attribute.name for attribute in key]

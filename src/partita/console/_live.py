@@ -1,0 +1,40 @@
+"""What moves: consumption by access pattern, the store's health, projections behind their tables, and queues."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fastapi.concurrency import run_in_threadpool
+from msgspec import Struct
+
+from partita import AsyncSession, Usage
+from partita.change import Lag
+from partita.errors import PartitaError
+from partita.queue import Measure, Queue, Stats
+from partita.service import Projected
+from partita.store._requests import ListTables
+
+
+class Live(Struct, frozen=True):
+    """The figures of one moment."""
+
+    healthy: bool
+    usage: dict[str, Usage]
+    """By access pattern, since the server was started."""
+    behind: dict[str, Lag]
+    """How far the projection of each service is behind its table."""
+    queues: dict[str, Stats]
+
+
+async def live(session: AsyncSession, projected: Mapping[str, Projected], queues: Mapping[str, Queue]) -> Live:
+    """The figures of this moment; only what answers is in them."""
+    healthy, behind, depths = True, {}, {}
+    try:
+        await session.store.execute_async(ListTables())
+        for name, part in projected.items():
+            behind[name] = await run_in_threadpool(part.consumer.lag)
+        for name, queue in queues.items():
+            depths[name] = await queue.execute_async(Measure())
+    except PartitaError:
+        healthy = False
+    return Live(healthy, {usage.name: usage for usage in session.meter.usage()}, behind, depths)

@@ -1,0 +1,41 @@
+// How units and ages are written, and what the patterns of a service add up to.
+
+const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const NOTHING = { runs: 0, read: 0, write: 0, most_read: 0, most_write: 0, over_budget: 0, conflicts: 0, throttles: 0, failures: 0, retries: 0 };
+
+export const number = (value) => NUMBER.format(value);
+
+export function cost({ read, write }) {
+  const parts = [read ? `${number(read)} RCU` : "", write ? `${number(write)} WCU` : ""].filter(Boolean);
+  return parts.join(" + ") || "nothing";
+}
+
+export const usageOf = (live, name) => live?.usage[name] ?? NOTHING;
+
+export function totals(live, patterns) {
+  const sum = { ...NOTHING };
+  for (const { name } of patterns) {
+    const usage = usageOf(live, name);
+    for (const key of Object.keys(sum)) sum[key] += usage[key];
+  }
+  return sum;
+}
+
+// How much of its budget the most expensive run took; null where nothing is declared or nothing ran.
+export function share(usage, budget) {
+  if (!budget || !usage.runs) return null;
+  const parts = [];
+  if (budget.read || usage.most_read) parts.push(budget.read ? usage.most_read / budget.read : Infinity);
+  if (budget.write || usage.most_write) parts.push(budget.write ? usage.most_write / budget.write : Infinity);
+  return parts.length ? Math.max(...parts) : 0;
+}
+
+export function lag({ records, seconds }) {
+  if (!records) return "up to date";
+  return `${number(records)} changes, ${seconds < 10 ? number(seconds) : Math.round(seconds)} s behind`;
+}
+
+export function depth({ waiting, in_flight: inFlight, dead }) {
+  const parts = [`${number(waiting)} waiting`, inFlight ? `${number(inFlight)} in work` : "", dead ? `${number(dead)} dead` : ""];
+  return parts.filter(Boolean).join(", ");
+}

@@ -1,0 +1,66 @@
+// All services at a glance, and which access patterns consume the most.
+
+import { el, replace, say, table } from "./dom.js";
+import { cost, depth, lag, number, totals, usageOf } from "./figures.js";
+import { watch } from "./live.js";
+
+const BUSIEST = 8;
+
+export function overview(services) {
+  const busiest = el("div", {});
+  const page = el(
+    "section",
+    { className: "overview" },
+    el("h1", {}, "What the services declare, and what they consume"),
+    el("ul", { className: "cards" }, services.map(card)),
+    el("h2", {}, "Busiest access patterns"),
+    busiest,
+  );
+  watch(page, (live) => replace(busiest, ranking(services, live)));
+  return page;
+}
+
+function card(service) {
+  const figures = el("dl", { className: "figures" });
+  const shown = [["Runs", (sum) => number(sum.runs)], ["Read", (sum) => `${number(sum.read)} RCU`], ["Written", (sum) => `${number(sum.write)} WCU`]];
+  const values = shown.map(([label]) => {
+    const value = el("dd", {});
+    figures.append(el("div", {}, el("dt", {}, label), value));
+    return value;
+  });
+  const note = el("p", { className: "note" });
+  const link = el("a", { href: `#/${service.name}` }, service.title);
+  const made = el("li", { className: "card" }, el("h3", {}, link), el("p", {}, service.summary), figures, note);
+  watch(made, (live) => {
+    const sum = totals(live, service.patterns);
+    shown.forEach(([, text], index) => say(values[index], text(sum)));
+    say(note, notes(service, live, sum));
+    note.classList.toggle("wrong", sum.over_budget > 0);
+  });
+  return made;
+}
+
+function notes(service, live, sum) {
+  const parts = [`${service.patterns.length} access patterns`];
+  if (sum.over_budget) parts.push(`${number(sum.over_budget)} over budget`);
+  if (live?.behind[service.name]) parts.push(`projection ${lag(live.behind[service.name])}`);
+  for (const name of service.queues) if (live?.queues[name]) parts.push(`queue ${depth(live.queues[name])}`);
+  return parts.join(" · ");
+}
+
+function ranking(services, live) {
+  const all = services.flatMap((service) => service.patterns.map((pattern) => ({ service, pattern, usage: usageOf(live, pattern.name) })));
+  const declared = new Set(all.map(({ pattern }) => pattern.name));
+  for (const usage of Object.values(live?.usage ?? {})) if (!declared.has(usage.name)) all.push({ pattern: { name: usage.name }, usage });
+  const ran = all.filter(({ usage }) => usage.runs).sort((a, b) => b.usage.read + b.usage.write - a.usage.read - a.usage.write);
+  if (!ran.length) return el("p", { className: "soft" }, "Nothing has run since the server was started.");
+  const rows = ran.slice(0, BUSIEST).map(({ service, pattern, usage }) => [
+    service ? el("a", { href: `#/${service.name}/patterns/${pattern.name}` }, el("code", {}, pattern.name)) : el("code", {}, pattern.name),
+    service?.title ?? "a recipe's own",
+    number(usage.runs),
+    cost(usage),
+    cost({ read: usage.read / usage.runs, write: usage.write / usage.runs }),
+    pattern.budget ? cost(pattern.budget) : "none",
+  ]);
+  return table(["Pattern", "Service", "Runs", "Consumed", "Each", "Budget"], rows, "numbers");
+}

@@ -1,0 +1,63 @@
+// The access patterns of a service with what each consumed; one opens to show its request, and to try it.
+
+import { attemptForm } from "./attempt.js";
+import { el, replace, say, template } from "./dom.js";
+import { cost, number, share, usageOf } from "./figures.js";
+import { watch } from "./live.js";
+
+export function patternList(service, chosen) {
+  const rows = service.patterns.map((pattern) => ({ pattern, element: row(service, pattern, pattern.name === chosen) }));
+  const list = el("ul", { className: "patterns" }, rows.map(({ element }) => element));
+  const none = el("p", { className: "soft", hidden: true }, "No access pattern is like this.");
+  const find = (event) => {
+    const words = event.target.value.toLowerCase();
+    for (const { pattern, element } of rows) element.hidden = !`${pattern.name} ${pattern.doc} ${pattern.kind} ${pattern.served_by}`.toLowerCase().includes(words);
+    none.hidden = rows.some(({ element }) => !element.hidden);
+  };
+  const search = el("input", { type: "search", id: "find", placeholder: "Find an access pattern", autocomplete: "off", spellcheck: false, oninput: find });
+  return el("div", {}, el("div", { className: "search" }, el("label", { className: "hidden", htmlFor: "find" }, "Find an access pattern"), search, el("kbd", { ariaHidden: "true" }, "/")), list, none);
+}
+
+function row(service, pattern, isOpen) {
+  const runs = el("span", { className: "runs" });
+  const bar = el("span", { className: "bar" }, el("span", {}));
+  const most = el("span", { className: "most" });
+  const inside = el("div", { className: "inside", hidden: true });
+  const parameters = Object.keys(pattern.signature).join(", ");
+  const button = el(
+    "button",
+    { className: "head", type: "button", ariaExpanded: "false", onclick: () => toggle(!inside.childElementCount || inside.hidden) },
+    el("span", { className: "what" }, el("code", {}, el("b", {}, pattern.name), `(${parameters})`), el("span", { className: "doc" }, pattern.doc.split("\n")[0])),
+    el("span", { className: "how" }, el("span", { className: `kind ${pattern.kind}` }, pattern.kind), pattern.served_by === "-" ? null : el("span", { className: "by" }, pattern.served_by)),
+    el("span", { className: "budget" }, bar, most),
+    runs,
+  );
+  const made = el("li", { className: "pattern", id: `pattern-${pattern.name}` }, button, inside);
+  const toggle = (open) => {
+    if (open && !inside.childElementCount) replace(inside, details(service, pattern));
+    inside.hidden = !open;
+    button.ariaExpanded = String(open);
+    if (open) history.replaceState(null, "", `#/${service.name}/patterns/${pattern.name}`);
+  };
+  watch(made, (live) => {
+    const usage = usageOf(live, pattern.name);
+    const part = share(usage, pattern.budget);
+    say(runs, usage.runs ? `${number(usage.runs)} ${usage.runs === 1 ? "run" : "runs"}, ${cost(usage)}` : "not run yet");
+    say(most, pattern.budget ? `${part === null ? "" : `most ${cost({ read: usage.most_read, write: usage.most_write })} of `}${cost(pattern.budget)}` : "no budget");
+    bar.firstChild.style.width = `${Math.min(100, 100 * (part ?? 0))}%`;
+    bar.classList.toggle("over", usage.over_budget > 0);
+  });
+  if (isOpen) {
+    toggle(true);
+    requestAnimationFrame(() => { made.scrollIntoView({ block: "center" }); button.focus({ preventScroll: true }); });
+  }
+  return made;
+}
+
+function details(service, pattern) {
+  const types = Object.entries(pattern.signature).map(([name, type]) => el("li", {}, el("code", {}, `${name}: ${type}`)));
+  const asked = pattern.asked.map((part) => el("li", {}, el("code", {}, part.attribute), ` ${part.relation} `, template(part.template)));
+  const facts = el("div", { className: "facts" }, asked.length ? el("div", {}, el("h3", {}, "Asks for"), el("ul", {}, asked)) : null, types.length ? el("div", {}, el("h3", {}, "Takes"), el("ul", {}, types)) : null);
+  const trial = pattern.parameters ? attemptForm(service, pattern) : el("p", { className: "soft" }, pattern.kind === "write" ? "It writes, and the console only reads." : "Its arguments cannot be written in a form.");
+  return [facts, trial];
+}

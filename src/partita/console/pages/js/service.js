@@ -1,0 +1,72 @@
+// One service: its figures, and below them its access patterns, keys or entities.
+
+import { el, say, table, template } from "./dom.js";
+import { depth, lag, number, totals } from "./figures.js";
+import { watch } from "./live.js";
+import { patternList } from "./patterns.js";
+
+const PARTS = [["patterns", "Access patterns"], ["keys", "Keys"], ["entities", "Entities"]];
+
+export function servicePage(service, part, chosen) {
+  const shown = { patterns: () => patternList(service, chosen), keys: () => keys(service), entities: () => entities(service) }[part]();
+  const links = [service.page ? el("a", { href: service.page }, "Open its page") : null, el("a", { href: `${service.api}/openapi.json` }, "OpenAPI")];
+  return el(
+    "section",
+    { className: "service" },
+    el("header", {}, el("div", {}, el("h1", {}, service.title), el("p", { className: "soft" }, service.summary)), el("p", { className: "links" }, links)),
+    tiles(service),
+    el("nav", { className: "parts", ariaLabel: `Parts of ${service.title}` }, PARTS.map(([name, label]) => el("a", { href: `#/${service.name}/${name}`, ariaCurrent: name === part ? "page" : null }, label))),
+    shown,
+  );
+}
+
+function tiles(service) {
+  const list = el("dl", { className: "tiles" });
+  const tile = (label, text, isWrong = () => false) => {
+    const value = el("dd", {});
+    list.append(el("div", {}, el("dt", {}, label), value));
+    return (sum, live) => {
+      say(value, text(sum, live));
+      value.classList.toggle("wrong", isWrong(sum, live));
+    };
+  };
+  const updates = [
+    tile("Runs", (sum) => number(sum.runs)),
+    tile("Read", (sum) => `${number(sum.read)} RCU`),
+    tile("Written", (sum) => `${number(sum.write)} WCU`),
+    tile("Over budget", (sum) => number(sum.over_budget), (sum) => sum.over_budget > 0),
+    tile("Conflicts", (sum) => number(sum.conflicts)),
+    tile("Throttled", (sum) => number(sum.throttles), (sum) => sum.throttles > 0),
+  ];
+  if (service.projected) updates.push(tile("Projection", (_, live) => (live?.behind[service.name] ? lag(live.behind[service.name]) : "not kept up")));
+  for (const queue of service.queues) updates.push(tile(`Queue ${queue}`, (_, live) => (live?.queues[queue] ? depth(live.queues[queue]) : "not open"), (_, live) => live?.queues[queue]?.dead > 0));
+  watch(list, (live) => {
+    const sum = totals(live, service.patterns);
+    for (const update of updates) update(sum, live);
+  });
+  return list;
+}
+
+function keys(service) {
+  return el("div", {}, service.tables.map((each) => {
+    const rows = each.layout.map((key) => [el("code", {}, `${key.entity}.${key.key}`), key.index ?? "table", template(key.hash), key.range ? template(key.range) : ""]);
+    return el("section", { className: "panel" }, el("h2", {}, each.name), el("ul", { className: "chips" }, facts(each).map((fact) => el("li", {}, fact))), table(["Key", "In", "Partition key", "Sort key"], rows));
+  }));
+}
+
+function facts(each) {
+  const indexes = each.indexes.map((index) => `${index.local ? "local index" : "index"} ${index.name}: ${index.key.join(", ")}${index.projection === "ALL" ? "" : `, ${[].concat(index.projection).join(", ")}`}`);
+  return [`key ${each.key.join(", ")}`, ...(each.ttl ? [`expires by ${each.ttl}`] : []), ...(each.stream ? [`stream ${each.stream}`] : []), ...indexes];
+}
+
+function entities(service) {
+  const shown = service.tables.flatMap((each) => each.entities.map((entity) => [each, entity]));
+  return el("div", { className: "entities" }, shown.map(([each, entity]) => el(
+    "section",
+    { className: "panel" },
+    el("h2", {}, entity.name),
+    el("p", { className: "soft" }, entity.doc),
+    el("ul", { className: "chips" }, el("li", {}, each.name), entity.version ? el("li", {}, `guarded by ${entity.version}`) : null, entity.expires ? el("li", {}, `expires by ${entity.expires}`) : null),
+    el("dl", { className: "fields" }, entity.fields.map((field) => el("div", {}, el("dt", {}, el("code", {}, field.in_key ? el("b", {}, field.name) : field.name)), el("dd", {}, field.optional ? `${field.type}, may be absent` : field.type)))),
+  )));
+}
