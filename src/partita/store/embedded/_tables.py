@@ -26,6 +26,7 @@ from partita.store._schema import TableSchema
 from partita.store.embedded import _streams
 from partita.store.embedded._access import Access, Writer
 from partita.store.embedded._catalog import definition_text
+from partita.store.embedded._census import measured
 from partita.store.embedded._checks import check_index, check_name_length, check_table
 from partita.store.embedded._table import Index, Table
 
@@ -62,14 +63,14 @@ def _new_index(connection: apsw.Connection, table_id: int, name: str) -> int:
 
 
 def describe_table(access: Access, request: DescribeTable) -> TableDescription:
-    """The table as it is now, with how many items it holds."""
+    """The table as it is now, with about how many items it holds."""
     access.refresh()  # another process may have changed it
     return _describe(access, request.table)
 
 
 def _describe(access: Access, name: str) -> TableDescription:
     table, connection = access.table(name), access.connection
-    count, size = connection.execute(f"SELECT count(*), coalesce(sum(size), 0) FROM items_{table.id}").get
+    count, size = measured(connection, f"items_{table.id}")
     created_at = connection.execute("SELECT created_at FROM tables WHERE id = ?", (table.id,)).get
     return TableDescription(table.schema, created_at, count, size, _streams.latest_id(connection, table))
 
