@@ -42,6 +42,6 @@ export function accountPanel({ attempt, left }) {
 
 function record({ event_type: type, occurred_at: seconds, details }) {
   const at = seconds * 1000;
-  const told = Object.entries(details ?? {}).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ");
+  const told = Object.entries(details).filter(([name]) => !name.endsWith("_id")).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ");
   return el("li", {}, el("strong", {}, type.toLowerCase().replaceAll("_", " ").replaceAll(".", " ")), el("span", { className: "small" }, told ? `${moment(at)} · ${told}` : moment(at)));
 }

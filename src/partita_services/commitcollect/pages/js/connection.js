@@ -48,5 +48,5 @@ function telling(state, connection, backfill) {
   if (backfill.waiting_until) return `Strava asks us to wait until ${moment(backfill.waiting_until)}. Then it goes on by itself.`;
   const read = `${backfill.stored} ${backfill.stored === 1 ? "workout" : "workouts"}`;
   if (backfill.state === "running") return `Reading since ${dayText(backfill.since)}: ${read} so far`;
-  return `${read} read since ${dayText(backfill.since)}, last on ${moment(backfill.updated_at)}`;
+  return `${read} read since ${dayText(backfill.since)}, up to date on ${moment(backfill.updated_at)}`;
 }

@@ -47,7 +47,7 @@ export class Dashboard {
     const { milestone_id: id } = milestone;
     if (!this.#cards.has(id)) {
       const model = this.models.get(milestone.model_id) ?? { model_id: milestone.model_id, name: "The model", parts: [] };
-      this.#cards.set(id, new MilestoneCard(model, { edit: (now) => this.#edit(now), cancel: (now) => this.#cancel(now), earned: (part, now) => this.#earned(part, now) }));
+      this.#cards.set(id, new MilestoneCard(model, { edit: (now) => this.#edit(now), cancel: (now) => this.#cancel(now), earned: (parts, now) => this.#earned(parts, now) }));
     }
     return this.#cards.get(id);
   }
@@ -68,13 +68,14 @@ export class Dashboard {
     );
   }
 
-  #earned(part, milestone) {
+  #earned(parts, milestone) {
     const model = this.models.get(milestone.model_id);
     if (milestone.status === "COMPLETED") {
       this.say(`${model.name} is complete. Well done!`, "joy");
       celebrate(this.#cards.get(milestone.milestone_id).picture);
     } else {
-      this.say(`You earned a part of your ${model.name.toLowerCase()}: ${part.name}`, "joy");
+      const number = parts.length === 1 ? "a part" : `${parts.length} parts`;
+      this.say(`You earned ${number} of your ${model.name.toLowerCase()}: ${parts.map(({ name }) => name).join(", ")}`, "joy");
     }
   }
 

@@ -11,7 +11,7 @@ const STATUS = { ACTIVE: "Active", COMPLETED: "Completed", EXPIRED: "Expired", C
 export class MilestoneCard {
   #earned = null;
 
-  // `edit(milestone)` and `cancel(milestone)` are called for the buttons; `earned(part, milestone)` for each new part.
+  // `edit(milestone)` and `cancel(milestone)` are called for the buttons; `earned(parts, milestone)` for new parts.
   constructor(model, { edit, cancel, earned }) {
     this.model = model;
     this.earned = earned;
@@ -80,8 +80,9 @@ export class MilestoneCard {
   }
 
   #note({ truncated, inspected, not_counted: left }) {
-    const reasons = Object.entries(left ?? {}).filter(([, number]) => number > 0);
-    const notes = reasons.map(([reason, number]) => `${number} ${number === 1 ? "workout does" : "workouts do"} not count: ${whyNot(reason)}`);
+    const notes = Object.entries(left)
+      .sort(([one], [other]) => one.localeCompare(other))
+      .map(([reason, number]) => `${number} ${number === 1 ? "workout does" : "workouts do"} not count: ${whyNot(reason)}`);
     if (truncated) notes.unshift(`Only ${inspected.toLocaleString("en")} workouts were looked at, so there may be more progress than shown.`);
     if (notes.join() === this.notes.dataset.shown) return;
     this.notes.dataset.shown = notes.join();
@@ -91,9 +92,7 @@ export class MilestoneCard {
   async #award(earned) {
     const before = this.#earned;
     this.#earned = earned;
-    if (before !== null) {
-      for (const part of this.model.parts.slice(before, earned)) this.earned(part, this.milestone);
-    }
+    if (before !== null) this.earned(this.model.parts.slice(before, earned), this.milestone);
     if (earned === 0) return;
     for (const award of await api.awards(this.milestone.milestone_id)) {
       const item = this.parts[award.part_index - 1];
