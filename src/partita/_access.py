@@ -7,7 +7,7 @@ neither tells, such as the parts of a transaction, is said where the pattern is 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from msgspec import Struct
 from partita._bound import BoundKey
 from partita._entity import Entity, EntitySchema, schema_of
 from partita._table import Table
+from partita._values import Item
 from partita.errors import ModelError
 from partita.operations._operation import Operation
 from partita.store import _requests as rq
@@ -63,6 +64,37 @@ def access(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Access, .
             hint = f"Name classes of partita.store: {', '.join(kind.__name__ for kind in ACTIONS)}."
             raise ModelError(f"{request!r} is no request for items.", hint=hint)
     return tuple(Access(ACTIONS[request], table, key.index, key.hash.text) for request in requests)
+
+
+class Sent(Struct, frozen=True):
+    """One kind of request as it was sent, and the key of the item or partition that it was about."""
+
+    action: str
+    table: str
+    index: str | None
+    key: Item
+
+
+def sent_by(request: rq.Request[Any]) -> Iterator[Sent]:
+    """What a role must be allowed for a request: of a transaction, each of its parts."""
+    if isinstance(request, rq.BatchGetItem):
+        yield from (Sent("BatchGetItem", get.table, None, get.key) for get in request.gets)
+    elif isinstance(request, rq.BatchWriteItem):
+        yield from (Sent("BatchWriteItem", write.table, None, _key_in(write)) for write in request.writes)
+    elif isinstance(request, rq.TransactGetItems | rq.TransactWriteItems):
+        parts = request.gets if isinstance(request, rq.TransactGetItems) else request.actions
+        yield from (Sent(ACTIONS[type(part)], part.table, None, _key_in(part)) for part in parts)
+    elif isinstance(request, rq.QueryTable):
+        yield Sent("Query", request.table, request.index, dict(request.key_condition.equal))
+    elif isinstance(request, rq.ScanTable):
+        yield Sent("Scan", request.table, request.index, {})
+    elif isinstance(request, rq.GetItem | rq.PutItem | rq.UpdateItem | rq.DeleteItem):
+        yield Sent(ACTIONS[type(request)], request.table, None, _key_in(request))
+
+
+def _key_in(part: rq.GetItem | rq.TransactAction) -> Item:
+    """The key; of a put, the item that has it."""
+    return part.item if isinstance(part, rq.PutItem) else part.key
 
 
 def writes_to(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Access, ...]:

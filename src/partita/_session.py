@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from partita._clock import Clock, system_clock
-from partita._guardrails import MAINTENANCE
+from partita._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita._meter import Meter
 from partita._pipeline import Pipeline
 from partita._table import Table
@@ -58,7 +58,8 @@ class _Settings:
             clock: the time, for expiry.
             secret: signs cursors; give all processes of a service the same. By default one is made for this session.
             meter: counts consumption; sessions may share one.
-            strict_budgets: raise `BudgetExceeded` instead of only counting it. For tests.
+            strict_budgets: raise `BudgetExceeded` instead of only counting it, and refuse requests that an access
+                pattern does not declare. For tests.
             random: spreads retries.
             sleep: waits before a retry; tests pass their own.
             pipeline: the whole way of a request, instead of the settings above.
@@ -68,6 +69,7 @@ class _Settings:
         self._pipeline = pipeline or Pipeline(
             Context(clock, random or chance.SystemRandom(), CursorSigner(secret or secrets.token_bytes(32))),
             meter or Meter(),
+            STRICT if strict_budgets else REQUEST_PATH,
             strict_budgets=strict_budgets,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import pytest
@@ -11,6 +12,7 @@ from partita import (
     BatchGet,
     Budget,
     Delete,
+    EmbeddedStore,
     Entity,
     Index,
     Key,
@@ -19,6 +21,7 @@ from partita import (
     Query,
     Rcu,
     Registry,
+    Session,
     Table,
     Transaction,
     Update,
@@ -33,8 +36,8 @@ from partita import (
     transact,
 )
 from partita._access import Access
-from partita.errors import ModelError
-from partita.store import ConditionCheck, CreateTable, DeleteItem, UpdateItem
+from partita.errors import GuardrailError, ModelError
+from partita.store import ConditionCheck, CreateTable, DeleteItem, PutItem, UpdateItem
 
 TABLE = Table("access", indexes=[Index("GSI1")], registry=Registry())
 
@@ -175,3 +178,19 @@ def test_a_transaction_may_consume_twice_what_its_parts_declare(
     operation: Operation[Any], expected: Budget | None
 ) -> None:
     assert expected == operation.budget
+
+
+@pattern(writes={Door: (PutItem,)})
+def move(room: Room) -> Transaction:
+    return transact(insert(room), delete(Door(door_id="d")))
+
+
+@pytest.mark.parametrize(("strict", "expected"), [(True, None), (False, ROOM)])
+def test_a_strict_session_refuses_what_a_pattern_does_not_declare(*, strict: bool, expected: Room | None) -> None:
+    with EmbeddedStore(":memory:") as store:
+        db = Session(store, strict_budgets=strict)
+        db.create_tables([TABLE])
+        message = "move sends a DeleteItem to 'access', which it does not declare"
+        with pytest.raises(GuardrailError, match=message) if strict else nullcontext():
+            db.run(move(ROOM))
+        assert expected == db.run(room_by_id("r"))
