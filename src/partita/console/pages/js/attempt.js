@@ -71,7 +71,7 @@ function input(parameter, value) {
 function outcome(found, pages, read) {
   const isOver = found.budget && (found.consumed.read > found.budget.read || found.consumed.write > found.budget.write);
   const facts = [
-    ["Sent", `${found.requests_sent} × ${found.call} on ${found.index ?? "the table"}`],
+    ["Sent", `${found.requests_sent} ${found.call} on ${found.index ?? "the table"}`],
     ["Predicted", `${cost(found.predicted)} with items of ${found.assumed_item_bytes / 1024} KB`],
     ["Budget", found.budget ? cost(found.budget) : "none"],
     ["Consumed", cost(found.consumed), isOver ? "wrong" : "right"],

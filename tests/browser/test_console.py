@@ -1,0 +1,136 @@
+"""The console in a real browser: figures that move, a read that is tried; with a keyboard, on a phone, in the dark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import Server, serving
+
+OpenPage = Callable[..., Page]
+
+pytestmark = [pytest.mark.req("X01"), pytest.mark.xdist_group("browser")]  # one worker, and so one browser
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that nobody else uses: its figures are counted here."""
+    with serving("todo", tmp_path_factory.mktemp("console")) as server:
+        yield server
+
+
+def sign_in(page: Page, server: Server, role: str = "operator") -> None:
+    page.get_by_label("Operator token").fill(server.token("ada", role))
+    page.get_by_role("button", name="Use token").click()
+
+
+def read(page: Page) -> None:
+    page.get_by_role("button", name="Read", exact=True).click()
+
+
+def test_an_operator_tries_a_read_and_turns_its_pages(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(server.url)
+    page.get_by_role("link", name="To-Do").first.click()
+    page.get_by_role("button", name="tasks_by_status").click()
+    sign_in(page, server)
+    page.get_by_label("user id").fill("demo")
+    page.get_by_label("Items").select_option("20")
+    read(page)
+    rows = page.locator(".items tbody tr")
+    expect(rows).to_have_count(20)
+    expect(page.locator(".facts-row")).to_contain_text("1 Query on GSI1")
+    expect(page.locator(".facts-row")).to_contain_text("12.5 RCU")
+    page.get_by_text("The request, as DynamoDB gets it").click()
+    expect(page.locator(".answer pre")).to_contain_text('"IndexName": "GSI1"')
+    page.get_by_role("button", name="Next page").click()
+    expect(rows).to_have_count(6)
+    expect(page.locator(".paging")).to_contain_text("6 items, page 2")
+    page.get_by_role("button", name="Page before").click()
+    expect(rows).to_have_count(20)
+    expect(page.locator("#pattern-tasks_by_status .runs")).to_contain_text("3 runs")
+
+
+def test_a_form_has_what_the_parameters_ask_for(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(f"{server.url}/#/todo/patterns/tasks_with_status")
+    sign_in(page, server)
+    page.get_by_label("user id").fill("demo")
+    page.get_by_label("status").select_option("cancelled")
+    read(page)
+    expect(page.locator(".items tbody tr")).to_have_count(2)
+    page.goto(f"{server.url}/#/todo/patterns/tasks_due_within")
+    expect(page.get_by_label("user id")).to_have_value("demo")
+    page.get_by_label("due date from").fill("1999-01-01")
+    page.get_by_label("to", exact=True).fill("1999-12-31")
+    read(page)
+    expect(page.locator(".paging")).to_contain_text("Nothing was found.")
+    page.goto(f"{server.url}/#/todo/patterns/create_task")
+    expect(page.locator("#pattern-create_task")).to_contain_text("It writes, and the console only reads.")
+
+
+def test_only_operators_read(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(f"{server.url}/#/todo/patterns/user_by_id")
+    sign_in(page, server, role="user")
+    page.get_by_label("user id").fill("demo")
+    read(page)
+    expect(page.get_by_role("alert")).to_contain_text("Only operators may do this.")
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("Operator token").fill("nonsense")
+    page.get_by_role("button", name="Use token").click()
+    page.get_by_label("user id").fill("demo")
+    read(page)
+    expect(page.get_by_role("alert")).to_contain_text("token")
+    expect(page.get_by_label("Operator token")).to_be_visible()
+
+
+def test_the_figures_move_while_somebody_looks(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(f"{server.url}/#/todo")
+    runs = page.locator("#pattern-user_by_id .runs")
+    expect(page.locator("#health")).to_have_text("Store answers")
+    before = runs.inner_text()
+    httpx.get(
+        f"{server.url}/todo/api/me", headers={"Authorization": f"Bearer {server.token('demo')}"}
+    ).raise_for_status()
+    expect(runs).not_to_have_text(before)
+
+
+def test_it_is_used_with_the_keyboard_alone(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(f"{server.url}/#/todo")
+    expect(page.locator(".pattern").first).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("priority of one")
+    expect(page.get_by_text("No access pattern is like this.")).to_be_visible()
+    page.get_by_label("Find an access pattern").fill("of one priority")
+    expect(page.locator(".pattern:visible")).to_have_count(1)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#pattern-tasks_with_priority .inside")).to_contain_text("PRIORITY#{priority}#")
+    page.keyboard.press("Enter")
+    expect(page.locator("#pattern-tasks_with_priority .inside")).to_be_hidden()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("where", ["", "#/todo", "#/todo/keys", "#/todo/entities", "#/todo/patterns/tasks_due_within"])
+def test_a_phone_shows_all_of_it(where: str, dark: bool, open_page: OpenPage, server: Server) -> None:  # noqa: FBT001
+    page = open_page(390, 844, dark=dark)
+    page.goto(f"{server.url}/{where}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_it_asks_nobody_else(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    asked: set[str] = set()
+    page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
+    page.goto(server.url)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.goto(f"{server.url}/#/todo/keys")
+    expect(page.get_by_text("IDEMPOTENCY#{scope}#{key}")).to_be_visible()
+    assert asked == {urlsplit(server.url).netloc}

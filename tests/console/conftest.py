@@ -1,0 +1,73 @@
+"""A console over the To-Do service, with its sample data, and an operator who looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from partita import AsyncSession, EmbeddedStore
+from partita.change import Consumer
+from partita.http import Caller, Identity, Role, build_app
+from partita.queue import Policy, Queue, open_queue
+from partita.service import Projected
+from partita.testing import FakeClock, FaultyStore
+from partita_services.todo.bootstrap import SERVICE
+from partita_services.todo.model import TABLE
+from partita_services.todo.projection import TaskProjection
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def identity() -> Identity:
+    return Identity(b"k" * 32)
+
+
+@pytest.fixture
+def store(partita_store: EmbeddedStore) -> FaultyStore:
+    """A store that remembers the requests that it was sent."""
+    return FaultyStore(partita_store)
+
+
+@pytest.fixture
+async def session(store: FaultyStore, fake_clock: FakeClock) -> AsyncSession:
+    session = AsyncSession(store, clock=fake_clock, secret=b"fake")
+    await session.create_tables(SERVICE.tables)
+    for step in SERVICE.seed(fake_clock()) if SERVICE.seed else ():
+        await AsyncSession(store, clock=fake_clock).run(step)
+    store.requests.clear()
+    return session
+
+
+@pytest.fixture
+def projected(partita_store: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path) -> Iterator[Projected]:
+    with closing(TaskProjection(tmp_path / "projection.db")) as sink:
+        yield Projected(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> Iterator[Queue]:
+    with closing(open_queue(tmp_path, "errands", Policy())) as queue:
+        yield queue
+
+
+@pytest.fixture
+def app(session: AsyncSession, identity: Identity, projected: Projected, queue: Queue) -> FastAPI:
+    return build_app([SERVICE], session, identity, projected={"todo": projected}, queues={"errands": queue})
+
+
+@pytest.fixture
+async def client(app: FastAPI, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
+    """Calls the app as the operator `ada`."""
+    headers = {"Authorization": f"Bearer {identity.token(Caller('ada', Role.OPERATOR))}"}
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers) as client:
+        yield client
