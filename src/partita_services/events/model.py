@@ -284,7 +284,7 @@ def instant(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-@get(Event, budget=Rcu(0.5))
+@get(Event, budget=Rcu(1))
 def event_by_id(event_id: str) -> None:
     """An event."""
 

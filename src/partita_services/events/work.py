@@ -134,10 +134,18 @@ class Clerk:
         except ItemMissing as missing:
             self._give_up(delivery.event_id, arrival, Reason.EVENT_MISSING, missing)
         except PartitaError as error:
+            return self._has_ended(delivery, arrival, error)
+        return True
+
+    def _has_ended(self, delivery: Delivery, arrival: Arrival, error: PartitaError) -> bool:
+        logger.warning("The request %s cannot be decided: %s", arrival.request_id, error)
+        try:
             if delivery.message.receives < POLICY.max_receives:
                 self._delay(delivery.event_id, arrival, error)
                 return False
             self._give_up(delivery.event_id, arrival, Reason.RETRIES_EXHAUSTED, error)
+        except PartitaError:
+            return False  # in the end the message is a dead letter, for people to look at
         return True
 
     def _delay(self, event_id: str, arrival: Arrival, error: PartitaError) -> None:

@@ -1,0 +1,113 @@
+"""Who does what in the tests of the events service: events are opened, users apply, workers decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+
+from partita import Session
+from partita.queue import Queue
+from partita_services.events.handlers import EventDraft, apply, open_event
+from partita_services.events.model import (
+    OPEN,
+    Event,
+    EventType,
+    Lock,
+    Request,
+    Seats,
+    Status,
+    instant,
+    lock_of,
+    request_by_id,
+    requests_of_event,
+    seats_of,
+)
+from partita_services.events.queueing import sending
+from partita_services.events.steps import Turn
+
+SEED = bytes(range(32))
+
+
+def opened(
+    db: Session,
+    capacity: int,
+    event_type: EventType = EventType.FIRST_COME,
+    *,
+    keeps_log: bool = False,
+    closes_in: float = 3_600,
+) -> Event:
+    """An event that is open now."""
+    now = instant(db.context.clock())
+    draft = EventDraft(
+        name="A",
+        event_type=event_type,
+        capacity_total=capacity,
+        opens_at=now,
+        closes_at=now + timedelta(seconds=closes_in),
+        keeps_log=keeps_log,
+    )
+    return db.run(open_event(draft, now, SEED).run()).event
+
+
+def applied(db: Session, event: Event, *users: str) -> list[Request]:
+    """The requests of users, none of which the queue has."""
+    now = instant(db.context.clock())
+    return [db.run(apply(event, user, now)).request for user in users]
+
+
+def sent(db: Session, queue: Queue, event: Event, *users: str, together: int = 1) -> list[Request]:
+    """The requests of users, which wait in the queue in this order, so many in each message."""
+    requests = applied(db, event, *users)
+    for start in range(0, len(requests), together):
+        queue.execute(sending(requests[start : start + together]))
+    return requests
+
+
+def users(count: int) -> list[str]:
+    """So many users."""
+    return [f"u{number:03}" for number in range(count)]
+
+
+def turn(at: datetime, worker: str = "w") -> Callable[[], Turn]:
+    """The turn of a worker."""
+    return lambda: Turn(worker, at, at)
+
+
+def current(db: Session, request: Request) -> Request:
+    """A request as it is stored."""
+    found = db.run(request_by_id(request.request_id).consistent())
+    assert found is not None
+    return found
+
+
+def in_queue_order(db: Session, event: Event) -> list[Request]:
+    """All requests of an event."""
+    return list(db.run(requests_of_event(event.event_id).page(1_000)))
+
+
+def seats(db: Session, event: Event) -> Seats:
+    """The seats of an event as they are."""
+    found = db.run(seats_of(event.event_id).consistent())
+    assert found is not None
+    return found
+
+
+def lock(db: Session, request: Request) -> Lock | None:
+    """The lock of a request's user."""
+    return db.run(lock_of(request.event_id, request.user_id).consistent())
+
+
+def check_first_come(db: Session, event: Event, capacity: int, expected: Iterable[str]) -> None:
+    """Every request is decided, and exactly the first of them by `queuedAt` have won."""
+    requests = in_queue_order(db, event)
+    assert sorted(request.request_id for request in requests) == sorted(expected)
+    assert [request for request in requests if request.status in OPEN] == []
+    won = [request.status is Status.SUCCEEDED for request in requests]
+    taken = min(capacity, len(requests))
+    assert won == [True] * taken + [False] * (len(requests) - taken)
+    assert len({request.queued_at for request in requests}) == len(requests)
+    assert seats(db, event).remaining == capacity - taken
+    for request in requests:
+        held = lock(db, request)
+        assert held is not None
+        assert held.request_id == request.request_id

@@ -1,0 +1,83 @@
+"""The events service on an empty store and queue, whose clock stands still."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from partita import AsyncSession, EmbeddedStore, Session
+from partita.change import Consumer
+from partita.http import Caller, Identity, Role, build_app
+from partita.queue import Queue
+from partita.queue.embedded import EmbeddedQueue
+from partita.service import Projected
+from partita.store._interface import Store
+from partita.testing import FakeClock, FaultyStore
+from partita_services.events.bootstrap import SERVICE
+from partita_services.events.model import TABLE
+from partita_services.events.projection import RequestProjection
+from partita_services.events.queueing import NAME, POLICY
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def identity() -> Identity:
+    return Identity(b"k" * 32)
+
+
+@pytest.fixture
+def store(partita_store: Store) -> FaultyStore:
+    """A store that remembers the requests that it was sent."""
+    return FaultyStore(partita_store)
+
+
+@pytest.fixture
+def embedded(partita_store: Store) -> EmbeddedStore:
+    """For tests of exact costs, which not every server counts as DynamoDB does."""
+    if not isinstance(partita_store, EmbeddedStore):
+        pytest.skip("only the embedded store has the costs that are tested here")
+    return partita_store
+
+
+@pytest.fixture
+def queue(tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
+    """A queue by the clock of the test."""
+    path = tmp_path / "queue.db"
+    with EmbeddedQueue(path, NAME, policy=POLICY, clock=fake_clock, durable=False, sleep=fake_clock.advance) as queue:
+        yield queue
+
+
+@pytest.fixture
+def db(store: FaultyStore, fake_clock: FakeClock) -> Session:
+    """A session in which going over a budget is an error."""
+    session = Session(store, clock=fake_clock, secret=b"fake", strict_budgets=True, sleep=fake_clock.advance)
+    session.create_tables([TABLE])
+    return session
+
+
+@pytest.fixture
+def projected(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> Iterator[Projected]:
+    """The figures; a test says when changes are read, by `projected.consumer.catch_up()`."""
+    with closing(RequestProjection(tmp_path / "projection.db")) as sink:
+        yield Projected(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
+
+
+@pytest.fixture
+async def api(
+    db: Session, fake_clock: FakeClock, identity: Identity, projected: Projected, queue: Queue
+) -> AsyncIterator[httpx.AsyncClient]:
+    """Calls the API as the operator `ada`; going over a budget is an error."""
+    session = AsyncSession(db.store, clock=fake_clock, secret=b"fake", strict_budgets=True)
+    app = build_app([SERVICE], session, identity, projected={"events": projected}, resources={"events": queue})
+    headers = {"Authorization": f"Bearer {identity.token(Caller('ada', Role.OPERATOR))}"}
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test/events/api", headers=headers) as client:
+        yield client
