@@ -18,7 +18,7 @@ import inspect
 import time
 from collections.abc import Callable, Sequence
 from types import UnionType
-from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
@@ -46,7 +46,7 @@ class Measurement(Struct, frozen=True):
     """What it sent, by the names of the store's requests."""
 
 
-class _Run(NamedTuple):
+class _Run(Struct, frozen=True):
     """What one run did."""
 
     index: str | None

@@ -18,11 +18,12 @@ from partita.cli._extra import needs_serve
 from partita.cli._follow import projecting
 from partita.cli._lake import lake_option
 from partita.cli._listen import listening
-from partita.cli._resources import opening, place_of
+from partita.cli._resources import noting, opening, place_of
 from partita.cli._seed import plant
 from partita.cli._services import services_argument
 from partita.cli._worker import default_workers, working
 from partita.errors import TableNotFound
+from partita.queue import Queue
 from partita.service import Service
 from partita.store._interface import Store
 from partita.store._requests import DescribeTable
@@ -87,7 +88,8 @@ def serve(  # noqa: PLR0913 - one for each option
 
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, with_samples=not no_seed)
-        place = place_of(data, _address(listener))
+        queues: dict[str, Queue] = {}
+        place = noting(queues, place_of(data, _address(listener)))
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
         with (
@@ -97,7 +99,9 @@ def serve(  # noqa: PLR0913 - one for each option
             working(services, data, default_workers(data) if workers is None else workers, place.url),
         ):
             beside = {path: app for service in services if service.apps for path, app in service.apps(place).items()}
-            app = build_app(services, session, verifier, projected=projected, resources=resources, beside=beside)
+            app = build_app(
+                services, session, verifier, projected=projected, resources=resources, beside=beside, queues=queues
+            )
             _run(app, listener, _banner(services, data, place.url, issuer))
     click.echo("Stopped.")
 

@@ -67,6 +67,6 @@ function entities(service) {
     el("h2", {}, entity.name),
     el("p", { className: "soft" }, entity.doc),
     el("ul", { className: "chips" }, el("li", {}, each.name), entity.version ? el("li", {}, `guarded by ${entity.version}`) : null, entity.expires ? el("li", {}, `expires by ${entity.expires}`) : null),
-    el("dl", { className: "fields" }, entity.fields.map((field) => el("div", {}, el("dt", {}, el("code", {}, field.in_key ? el("b", {}, field.name) : field.name)), el("dd", {}, field.optional ? `${field.type}, may be absent` : field.type)))),
+    el("dl", { className: "fields" }, entity.fields.map((field) => el("div", {}, el("dt", {}, el("code", {}, field.in_key ? el("b", {}, field.name) : field.name)), el("dd", {}, field.in_key ? `${field.type}, in the key` : field.optional ? `${field.type}, may be absent` : field.type)))),
   )));
 }
