@@ -11,6 +11,7 @@ import httpx
 import msgspec
 
 from partita._clock import Clock, system_clock
+from partita_services.commitcollect.discretion import keep_secrets_out_of_logs
 from partita_services.commitcollect.settings import Settings
 from partita_services.commitcollect.strava import (
     Activity,
@@ -46,6 +47,7 @@ class StravaClient:
     """Asks Strava over HTTP. Safe for any number of threads."""
 
     def __init__(self, settings: Settings, clock: Clock = system_clock, http: httpx.Client | None = None) -> None:
+        keep_secrets_out_of_logs()
         self._settings = settings
         self._clock = clock
         self._http = http or httpx.Client(timeout=TIMEOUT_SECONDS)
