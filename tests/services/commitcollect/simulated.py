@@ -18,7 +18,7 @@ from partita_services.commitcollect.simulator.app import build_simulator
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Application
 
-APPLICATION = Application("4711", "a secret of the application")
+APPLICATION = Application("4711", "secret-of-the-application")
 CREDENTIALS = {"client_id": APPLICATION.client_id, "client_secret": APPLICATION.client_secret}
 ALEX = 1001
 CALLBACK = "http://127.0.0.1/commitcollect/auth/callback"

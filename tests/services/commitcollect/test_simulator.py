@@ -21,11 +21,6 @@ pytestmark = pytest.mark.req("C08")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def strava(fake_clock: FakeClock) -> SimulatedStrava:
     return simulated(fake_clock)
 

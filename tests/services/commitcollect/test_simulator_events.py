@@ -41,11 +41,6 @@ class Webhook:
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def webhook() -> Webhook:
     return Webhook()
 
