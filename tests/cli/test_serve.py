@@ -81,7 +81,7 @@ def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> N
     assert f"{first.url}/todo/api" in first.banner
     assert f"partita token --user demo --data {folder}" in first.banner
     assert first.client.get("/healthz").json() == {"status": "ok"}
-    assert "tasks_with_status" in first.client.get("/").text
+    assert "tasks_with_status" in first.client.get("/console/api/services").text
     location = first.client.post("/todo/api/tasks", json={"title": "kept"}).headers["Location"]
     page = first.client.get("/todo/api/tasks?limit=1").json()
     assert first.stop() == (0, "Stopped.\n")
