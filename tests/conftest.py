@@ -26,6 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
 def ministack_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A second engine, independent of ours, started once."""
     with ministack(tmp_path_factory.mktemp("ministack")) as url:

@@ -22,11 +22,6 @@ from partita_services.todo.projection import TaskProjection
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def identity() -> Identity:
     return Identity(b"k" * 32)
 

@@ -15,11 +15,6 @@ from partita.testing import FakeClock
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def identity() -> Identity:
     return Identity(b"k" * 32)
 

@@ -12,9 +12,10 @@ from _pytest.mark.structures import ParameterSet
 from tests.store.remote.served import served
 
 from partita import EmbeddedStore
+from partita.http import Identity
 from partita.store._interface import Store
 from partita.store._requests import DeleteTable, ListTables
-from partita.testing import FakeClock
+from partita.testing import FakeClock, FaultyStore
 
 ON_EVERY_STORE = "test_http.py"
 
@@ -60,6 +61,26 @@ def partita_store(request: pytest.FixtureRequest, fake_clock: FakeClock) -> Iter
         else:
             with served(embedded) as remote:
                 yield remote
+
+
+@pytest.fixture
+def store(partita_store: Store) -> FaultyStore:
+    """A store that remembers the requests that it was sent."""
+    return FaultyStore(partita_store)
+
+
+@pytest.fixture
+def embedded(partita_store: Store) -> EmbeddedStore:
+    """For tests of expiry by the fake clock, and of exact costs, which not every server counts as DynamoDB does."""
+    if not isinstance(partita_store, EmbeddedStore):
+        pytest.skip("only the embedded store has the clock and the costs that are tested here")
+    return partita_store
+
+
+@pytest.fixture
+def identity() -> Identity:
+    """Signs tokens with a key of the test."""
+    return Identity(b"k" * 32)
 
 
 def _skip_where_it_cannot_run(store: str, test: str) -> None:

@@ -7,26 +7,10 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from partita import AsyncSession, EmbeddedStore
+from partita import AsyncSession
 from partita.http import Caller, Identity, build_app
 from partita.testing import FakeClock, FaultyStore
 from partita_services.accounts.bootstrap import SERVICE
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def identity() -> Identity:
-    return Identity(b"k" * 32)
-
-
-@pytest.fixture
-def store(partita_store: EmbeddedStore) -> FaultyStore:
-    """A store that remembers the requests that it was sent."""
-    return FaultyStore(partita_store)
 
 
 @pytest.fixture

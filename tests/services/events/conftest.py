@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from partita import AsyncSession, EmbeddedStore, Session
+from partita import AsyncSession, Session
 from partita.change import Consumer
 from partita.http import Caller, Identity, Role, build_app
 from partita.queue import Queue
@@ -21,30 +21,6 @@ from partita_services.events.bootstrap import SERVICE
 from partita_services.events.model import TABLE
 from partita_services.events.projection import RequestProjection
 from partita_services.events.queueing import NAME, POLICY
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def identity() -> Identity:
-    return Identity(b"k" * 32)
-
-
-@pytest.fixture
-def store(partita_store: Store) -> FaultyStore:
-    """A store that remembers the requests that it was sent."""
-    return FaultyStore(partita_store)
-
-
-@pytest.fixture
-def embedded(partita_store: Store) -> EmbeddedStore:
-    """For tests of exact costs, which not every server counts as DynamoDB does."""
-    if not isinstance(partita_store, EmbeddedStore):
-        pytest.skip("only the embedded store has the costs that are tested here")
-    return partita_store
 
 
 @pytest.fixture

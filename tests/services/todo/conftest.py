@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from partita import AsyncSession, EmbeddedStore
+from partita import AsyncSession
 from partita.change import Consumer
 from partita.http import Caller, Identity, build_app
 from partita.service import Projected
@@ -18,30 +18,6 @@ from partita.testing import FakeClock, FaultyStore
 from partita_services.todo.bootstrap import SERVICE
 from partita_services.todo.model import TABLE
 from partita_services.todo.projection import TaskProjection
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def identity() -> Identity:
-    return Identity(b"k" * 32)
-
-
-@pytest.fixture
-def store(partita_store: Store) -> FaultyStore:
-    """A store that remembers the requests that it was sent."""
-    return FaultyStore(partita_store)
-
-
-@pytest.fixture
-def embedded(partita_store: Store) -> EmbeddedStore:
-    """For tests of expiry by the fake clock, and of exact costs, which not every server counts as DynamoDB does."""
-    if not isinstance(partita_store, EmbeddedStore):
-        pytest.skip("only the embedded store has the clock and the costs that are tested here")
-    return partita_store
 
 
 @pytest.fixture
