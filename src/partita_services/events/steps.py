@@ -54,6 +54,14 @@ class Place(Struct, frozen=True):
     arrival: Arrival
     queued_at: datetime
 
+    def began(self, turn: Turn) -> datetime:
+        """When a worker began with it; never before it was queued, whatever the worker's clock says."""
+        return max(turn.began, self.queued_at)
+
+    def ended(self, turn: Turn) -> datetime:
+        """When it was decided."""
+        return max(turn.at, self.queued_at)
+
 
 def most_actions(event: Event) -> int:
     """How many actions of a transaction one decision takes at most: with a log there are three entries besides."""
@@ -72,13 +80,13 @@ def entered(event: Event, place: Place, turn: Turn) -> tuple[Action, ...]:
 
 def won(event: Event, place: Place, turn: Turn) -> tuple[Action, ...]:
     """The request has a seat."""
-    move = _moved(RequestLife.succeed, event, place, turn, f(Request.finished_at).set(turn.at))
+    move = _moved(RequestLife.succeed, event, place, turn, f(Request.finished_at).set(place.ended(turn)))
     return move, *_logged(event, place, turn, Status.SUCCEEDED)
 
 
 def lost(event: Event, place: Place, turn: Turn, reason: Reason) -> tuple[Action, ...]:
     """The request has none."""
-    because = (f(Request.finished_at).set(turn.at), f(Request.error_code).set(reason))
+    because = (f(Request.finished_at).set(place.ended(turn)), f(Request.error_code).set(reason))
     move = _moved(RequestLife.reject, event, place, turn, *because)
     return move, *_logged(event, place, turn, Status.REJECTED, reason)
 
@@ -112,7 +120,7 @@ def _moved(move: Move[Request], event: Event, place: Place, turn: Turn, *changes
     return move(
         request_by_id(arrival.request_id),
         *_at(event.event_id, arrival.user_id, place.queued_at),
-        f(Request.started_at).set(turn.began),
+        f(Request.started_at).set(place.began(turn)),
         *changes,
     )
 
@@ -133,6 +141,6 @@ def _logged(
         return
     request_id = place.arrival.request_id
     yield log_step(entry(request_id, Status.QUEUED, API, place.queued_at))
-    yield log_step(entry(request_id, Status.PROCESSING, turn.worker, turn.began))
+    yield log_step(entry(request_id, Status.PROCESSING, turn.worker, place.began(turn)))
     if status is not None:
-        yield log_step(entry(request_id, status, turn.worker, turn.at, reason))
+        yield log_step(entry(request_id, status, turn.worker, place.ended(turn), reason))
