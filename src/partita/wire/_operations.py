@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from partita.wire import _batches, _items, _pages, _partiql, _streams, _tables
+from partita.wire import _batches, _items, _pages, _streams, _tables
 from partita.wire._steps import Operation
+from partita.wire.partiql import _operations as _partiql
 
 
 def operations(clock: Callable[[], float], address: str = "localhost") -> dict[str, Operation]:
