@@ -463,4 +463,5 @@ async def test_the_page_is_served_beside_the_api(api: httpx.AsyncClient) -> None
         assert (answer.status_code, answer.headers["Content-Type"].split(";")[0]) == (200, kind)
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert (await api.get("http://test/countries/nothing")).status_code == 404
-    assert '<a href="/countries/">' in (await api.get("http://test/")).text
+    [shown] = (await api.get("http://test/console/api/services")).json()
+    assert shown["page"] == "/countries/"
