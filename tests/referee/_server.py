@@ -1,4 +1,4 @@
-"""Starts emulators on free loopback ports: `ministack`, with DynamoDB and SQS alone, and `moto`."""
+"""Starts emulators on free loopback ports: `ministack`, with DynamoDB, SQS and what is asked for, and `moto`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ LEAST_VERSION = (1, 5, 33)
 
 
 @contextmanager
-def ministack(folder: Path) -> Iterator[str]:
-    """Run an emulator that keeps its files in `folder`; gives its URL and stops it by its pid.
+def ministack(folder: Path, *others: str) -> Iterator[str]:
+    """Run an emulator that keeps its files in `folder`, with other APIs too; gives its URL and stops it by its pid.
 
     Raises:
         RuntimeError: it is too old to be a judge, or did not start.
     """
     _check_version(version("ministack"))
     port = _free_port()
-    with _running(["ministack"], folder, port, _environment(folder, port)) as url:
+    with _running(["ministack"], folder, port, _environment(folder, port, others)) as url:
         yield url
 
 
@@ -69,11 +69,11 @@ def _free_port() -> int:
         return port
 
 
-def _environment(folder: Path, port: int) -> dict[str, str]:
+def _environment(folder: Path, port: int, others: tuple[str, ...]) -> dict[str, str]:
     own = {
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),
-        "SERVICES": "dynamodb,dynamodbstreams,sqs",
+        "SERVICES": ",".join(("dynamodb", "dynamodbstreams", "sqs", *others)),
         "TMPDIR": str(folder),
         "S3_DATA_DIR": str(folder / "s3"),
         "STATE_DIR": str(folder / "state"),

@@ -107,7 +107,7 @@ def _working(service: Service, role: RoleName) -> Iterator[Need]:
     for each in used_by(service, role):
         for access in each.sends:
             yield Need(f"dynamodb:{access.action}", _resource(access), each.name)
-    if role == "request" or service.roles.get("worker"):
+    if role == "request" or service.worker is not None:
         for table in service.tables:
             yield from (Need(f"dynamodb:{action}", Resource("table", table.name), "start") for action in _START)
     yield from _queue_needs(service, _QUEUE_REQUESTS[role], "queue")
@@ -126,8 +126,9 @@ def _maintaining(service: Service) -> Iterator[Need]:
         yield Need("dynamodb:Scan", Resource("table", table.name), "scan")
         yield from (Need(f"dynamodb:{action}", Resource("table", table.name), "start") for action in _START)
         for versioned in versioned_tables(table):
-            name = f"{versioned.form.schema.name}.backfill"
-            yield Need("dynamodb:PutItem", Resource("table", table.name), name)
+            if versioned.form.data_version > 1:  # there may be older items, which a backfill rewrites
+                name = f"{versioned.form.schema.name}.backfill"
+                yield Need("dynamodb:PutItem", Resource("table", table.name), name)
     for name in service.queues:
         yield from _dead_letter_needs(name)
 

@@ -151,4 +151,5 @@ SERVICE: Final = Service(
     examples=examples,
     pages=Path(__file__).parent / "pages",
     projection=Projection(TABLE, _projection),
+    caller=("user_id", "scope"),
 )

@@ -1,0 +1,40 @@
+"""Services as roles with policies run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from tests.deploy.policed import ARNS, PolicedStore
+from tests.deploy.running import Installation
+
+from partita import EmbeddedStore, Session
+from partita.deploy import RoleName, needs, policy
+from partita.service import Service
+from partita.testing import FakeClock
+
+Police: TypeAlias = Callable[..., PolicedStore]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def installation(tmp_path: Path, fake_clock: FakeClock) -> Installation:
+    return Installation(tmp_path, fake_clock)
+
+
+@pytest.fixture
+def police(partita_store: EmbeddedStore) -> Police:
+    """Gives the store as it is for roles of a service."""
+
+    def policed(service: Service, *roles: RoleName, tags: dict[str, str] | None = None) -> PolicedStore:
+        Session(partita_store).create_tables(service.tables)
+        allowed = [need for role in roles for need in needs(service, role)]
+        return PolicedStore(partita_store, policy(allowed, ARNS), tags=tags)
+
+    return policed

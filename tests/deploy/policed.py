@@ -1,0 +1,96 @@
+"""A store behind a policy: what the policy does not allow is refused as AWS would refuse it, and all use is noted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from partita import REGISTRY
+from partita._access import sent_by
+from partita.deploy import Resource, arns_in
+from partita.errors import RequestError
+from partita.store import DescribeStream, DescribeTable, ReadStream, Request, Store
+
+R = TypeVar("R")
+
+ARNS = arns_in("*", "*")
+
+
+class Denied(RequestError):
+    """The policy does not allow it."""
+
+    code = "denied"
+
+
+class PolicedStore:
+    """Another store, as a role with this policy sees it. Sessions may carry the tags of who is calling."""
+
+    def __init__(self, store: Store, policy: dict[str, Any], *, tags: dict[str, str] | None = None) -> None:
+        self._store = store
+        self._statements = policy["Statement"]
+        self._tags = tags or {}
+        self.used: set[tuple[str, str]] = set()
+        self.denied: list[str] = []
+
+    def execute(self, request: Request[R]) -> R:
+        self._check(request)
+        return self._store.execute(request)
+
+    async def execute_async(self, request: Request[R]) -> R:
+        self._check(request)
+        return await self._store.execute_async(request)
+
+    def close(self) -> None:
+        """It belongs to someone else."""
+
+    def _check(self, request: Request[Any]) -> None:
+        for action, arn, leading_key in asked_by(request):
+            self.used.add((action, arn))
+            if not any(self._allows(statement, action, arn, leading_key) for statement in self._statements):
+                self.denied.append(f"{action} on {arn}")
+                raise Denied(f"Not authorized to perform {action} on {arn}.")
+
+    def _allows(self, statement: dict[str, Any], action: str, arn: str, leading_key: str | None) -> bool:
+        if action not in statement["Action"] or arn not in statement["Resource"]:
+            return False
+        if "Condition" not in statement:
+            return True
+        assert statement["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"}
+        patterns = statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+        return leading_key is not None and any(self._is_like(leading_key, pattern) for pattern in patterns)
+
+    def _is_like(self, key: str, pattern: str) -> bool:
+        for name, value in self._tags.items():
+            pattern = pattern.replace(f"${{aws:PrincipalTag/{name}}}", value)
+        return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key) is not None
+
+
+def asked_by(request: Request[Any]) -> Iterator[tuple[str, str, str | None]]:
+    """The actions and resources of a request, as the remote store calls AWS for it, each with its partition key."""
+    if isinstance(request, DescribeTable):
+        for action in ("DescribeTable", "DescribeTimeToLive"):
+            yield f"dynamodb:{action}", ARNS(Resource("table", request.table)), None
+    elif isinstance(request, DescribeStream | ReadStream):
+        yield "dynamodb:DescribeTable", ARNS(Resource("table", request.table)), None
+        kinds = ("DescribeStream",) if isinstance(request, DescribeStream) else ("GetShardIterator", "GetRecords")
+        for action in kinds:
+            yield f"dynamodb:{action}", ARNS(Resource("stream", request.table)), None
+    else:
+        found = list(sent_by(request))
+        for sent in found:
+            hash_key, _ = REGISTRY[sent.table].key_attributes(sent.index)
+            where = Resource("index", sent.table, sent.index) if sent.index else Resource("table", sent.table)
+            yield f"dynamodb:{sent.action}", ARNS(where), sent.key.get(hash_key.name)
+        if not found:
+            yield f"dynamodb:{type(request).__name__}", "*", None
+
+
+def allowed_by(policy: dict[str, Any]) -> set[tuple[str, str]]:
+    """Every action with every resource that a policy allows it on."""
+    return {
+        (action, resource)
+        for statement in policy["Statement"]
+        for action in statement["Action"]
+        for resource in statement["Resource"]
+    }

@@ -1,0 +1,156 @@
+"""The derived policies are enough for every route and worker of every service, and nothing in them is unused."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+from tests.deploy.conftest import Police
+from tests.deploy.journeys import JOURNEYS, todo_tasks
+from tests.deploy.policed import ARNS, Denied, allowed_by
+from tests.deploy.running import Installation
+
+from partita import AsyncSession, Meter, Operation, Session, batch_get, maintenance
+from partita.change import Change, Consumer, Snapshot
+from partita.deploy import ROLES, Resource, RoleName, needs, policy
+from partita.deploy._roles import declared
+from partita.recipes.idempotency import Command
+from partita.service import Service, discover
+from partita_services.todo.bootstrap import SERVICE as TODO
+from partita_services.todo.model import REQUESTS, Status, claim_on, delete_task, task_by_id, tasks_with_status
+
+SERVICES = {service.name: service for service in discover()}
+
+
+def allowed(service: Service, role: RoleName) -> set[tuple[str, str]]:
+    return allowed_by(policy(needs(service, role), ARNS))
+
+
+@pytest.mark.req("A07", "X09")
+@pytest.mark.parametrize("name", JOURNEYS)
+async def test_the_policy_of_the_request_path_is_enough_and_no_more(
+    name: str, police: Police, installation: Installation
+) -> None:
+    service, meter, calls = SERVICES[name], Meter(), list[httpx.Request]()
+    request, capture = police(service, "request"), police(service, "cdc", "maintenance")
+    await AsyncSession(request).create_tables(service.tables)  # what `partita serve` does first
+    with installation.resources(service) as resources, installation.projected(service, capture) as projected:
+        async with installation.client(service, request, resources, projected, meter) as api:
+            api.event_hooks = {"request": [_remembering(calls)]}
+            await JOURNEYS[name](api)
+    assert request.denied == []
+    assert allowed(service, "request") == request.used
+    assert _uncalled(service, calls) == []
+    assert {part for usage in meter.usage() for part in _parts(usage.name)} <= declared(service).keys()
+
+
+def _remembering(calls: list[httpx.Request]) -> Callable[[httpx.Request], Awaitable[None]]:
+    async def remember(request: httpx.Request) -> None:
+        calls.append(request)
+
+    return remember
+
+
+def _uncalled(service: Service, calls: Sequence[httpx.Request]) -> list[str]:
+    paths = [(call.method, call.url.path.removeprefix(f"/{service.name}/api")) for call in calls]
+    routes = [route for route in service.router().routes if isinstance(route, APIRoute)]
+    return [
+        f"{route.methods} {route.path}"
+        for route in routes
+        if not any(method in (route.methods or ()) and route.path_regex.match(path) for method, path in paths)
+    ]
+
+
+def _parts(name: str) -> Sequence[str]:
+    """The declared things that an operation is made of, by the name that it is metered under."""
+    return name.removesuffix(".once").split("+")
+
+
+CAPTURED = [service for service in SERVICES.values() if needs(service, "cdc")]
+
+
+class _Seen:
+    """A sink that remembers how far it came, and nothing else."""
+
+    def __init__(self) -> None:
+        self.at: Mapping[str, int] = {}
+
+    def positions(self) -> Mapping[str, int]:
+        return self.at
+
+    def apply(self, batch: Sequence[Change], positions: Mapping[str, int]) -> None:  # noqa: ARG002 - only where it is
+        self.at = positions
+
+    def load(self, snapshot: Snapshot) -> None:
+        self.at = snapshot.positions
+
+
+@pytest.mark.req("A07")
+@pytest.mark.parametrize("service", CAPTURED, ids=lambda service: service.name)
+def test_the_policy_of_change_capture_is_enough_to_follow_and_no_more(service: Service, police: Police) -> None:
+    tables = [table for table in service.tables if table.schema.stream == "NEW_AND_OLD_IMAGES"]
+    capture, both = police(service, "cdc"), police(service, "cdc", "maintenance")
+    for table in tables:
+        sink = _Seen()
+        with pytest.raises(Denied, match="dynamodb:Scan"):
+            Consumer(capture, table, sink).catch_up()  # filling a new sink reads the whole table
+        Consumer(both, table, sink).catch_up()
+        Consumer(capture, table, sink).catch_up()
+    assert allowed(service, "cdc") == capture.used - {
+        ("dynamodb:Scan", ARNS(Resource("table", t.name))) for t in tables
+    }
+
+
+@pytest.mark.req("A07")
+@pytest.mark.parametrize("service", SERVICES.values(), ids=lambda service: service.name)
+def test_the_policy_of_maintenance_is_enough_and_no_more(service: Service, police: Police) -> None:
+    policed = police(service, "maintenance")
+    db = Session(policed)
+    db.create_tables(service.tables)
+    for table in service.tables:
+        db.maintenance("count").run(maintenance.scan_items(table))
+    on_tables = {each for each in allowed(service, "maintenance") if each[0].startswith("dynamodb:")}
+    assert on_tables == policed.used
+
+
+@pytest.mark.req("A07")
+def test_scans_are_for_maintenance_alone() -> None:
+    actions = {
+        (role, action) for service in SERVICES.values() for role in ROLES for action, _ in allowed(service, role)
+    }
+    assert [role for role, action in actions if action == "dynamodb:Scan"] == ["maintenance"]
+
+
+@pytest.mark.req("A07")
+async def test_credentials_of_a_caller_reach_that_callers_items_alone(
+    police: Police, installation: Installation
+) -> None:
+    policed = police(TODO, "caller", tags={"user_id": "ann"})
+    full = police(TODO, "cdc", "maintenance")
+    with installation.projected(TODO, full) as projected:
+        async with installation.client(TODO, policed, None, projected) as api:
+            await todo_tasks(api)
+    assert policed.denied == []
+    assert allowed(TODO, "caller") == policed.used
+
+
+@pytest.mark.req("A07")
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        task_by_id("bob", "t"),
+        batch_get([task_by_id("ann", "t"), task_by_id("bob", "t")]),
+        tasks_with_status("bob", Status.PENDING),
+        delete_task(task_by_id("bob", "t")),
+        REQUESTS.record(Command("bob", "k", "")),
+        claim_on("email", "ann@example.com"),
+    ],
+    ids=lambda operation: operation.name,
+)
+def test_credentials_of_a_caller_do_not_reach_what_is_not_theirs(theirs: Operation[Any], police: Police) -> None:
+    policed = police(TODO, "caller", tags={"user_id": "ann"})
+    with pytest.raises(Denied):
+        Session(policed).run(theirs)
