@@ -1,0 +1,40 @@
+"""An app of AWS CDK with every construct, which prints what they are and what is synthesized."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+# Before anything of CDK, which starts Node: this chooses the one that came along.
+from partita.deploy.cdk import DeclaredQueue, DeclaredTable, DeployedService, VersionedTable
+
+# isort: split
+from aws_cdk import App, Stack, Tags
+from aws_cdk.aws_iam import Role, ServicePrincipal
+
+from partita.deploy import TableSettings
+from partita_services.accounts.bootstrap import SERVICE
+from partita_services.accounts.model import ACCOUNTS
+from partita_services.todo.model import TABLE
+
+
+def main(folder: str) -> None:
+    """Make two stacks: a whole service with a role that runs it, and the parts by themselves."""
+    app = App(outdir=folder)
+    whole, parts = Stack(app, "whole"), Stack(app, "parts")
+    service = DeployedService(whole, "Service", SERVICE)
+    server = Role(whole, "Server", assumed_by=ServicePrincipal("ec2.amazonaws.com"))
+    server.add_managed_policy(service.policies["request"])
+
+    tasks = DeclaredTable(parts, "Tasks", TABLE, TableSettings(protected=False, retained=False))
+    accounts = VersionedTable(parts, "Accounts", ACCOUNTS, encryption="aws-managed")
+    queue = DeclaredQueue(parts, "Queue", "requests")
+    Tags.of(parts).add("team", "north")
+    made = (service.tables["accounts"], tasks.resource, accounts.resource, queue.resource, queue.dead_letters)
+
+    assembly = app.synth()
+    found = {name: assembly.get_stack_by_name(name).template["Resources"] for name in ("whole", "parts")}
+    sys.stdout.write(json.dumps({**found, "classes": [type(each).__name__ for each in made]}))
+
+
+main(sys.argv[1])

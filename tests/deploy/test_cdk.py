@@ -1,0 +1,83 @@
+"""The constructs of AWS CDK: the same resources as the templates have, in a stack of one's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from msgspec import Struct
+
+from partita.deploy import template
+from partita_services.accounts.bootstrap import SERVICE
+
+pytestmark = [pytest.mark.xdist_group("deploy"), pytest.mark.req("A07")]
+
+APP: Final = Path(__file__).with_name("cdk_app.py")
+LOGICAL_NAME: Final = re.compile(r"ServiceResources(\w+)[0-9A-F]{8}")
+"""CDK puts the path before a logical name, and a digest of it behind."""
+
+
+class Synthesized(Struct):
+    whole: dict[str, Any]
+    parts: dict[str, Any]
+    classes: list[str]
+
+
+@pytest.fixture(scope="module")
+def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
+    """What CDK makes of the constructs: once, because it takes seconds to start, and with no Node on the path."""
+    folder = tmp_path_factory.mktemp("cdk")
+    environment = {name: value for name, value in os.environ.items() if name != "JSII_NODE"} | {"PATH": str(folder)}
+    command = [sys.executable, "-W", "error", str(APP), str(folder / "out")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return Synthesized(**json.loads(done.stdout))
+
+
+def test_a_service_is_what_its_template_says(synthesized: Synthesized) -> None:
+    named = json.loads(LOGICAL_NAME.sub(r"\1", json.dumps(synthesized.whole)))
+    server = next(name for name in named if name.startswith("Server"))
+    assert named.pop(server)["Properties"]["ManagedPolicyArns"] == [{"Ref": "RequestPolicy"}]
+    assert template(SERVICE)["Resources"] == named
+
+
+def test_resources_are_of_cdks_own_classes(synthesized: Synthesized) -> None:
+    assert synthesized.classes == ["CfnTable", "CfnTable", "CfnTable", "CfnQueue", "CfnQueue"]
+
+
+def test_a_versioned_table_is_always_safe(synthesized: Synthesized) -> None:
+    table = _named(synthesized, "accounts")
+    properties = table["Properties"]
+    assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert (properties["DeletionProtectionEnabled"], properties["BillingMode"]) == (True, "PAY_PER_REQUEST")
+    assert properties["SSESpecification"] == {"SSEEnabled": True, "SSEType": "KMS"}
+
+
+def test_a_declared_table_is_kept_as_its_settings_say(synthesized: Synthesized) -> None:
+    table = _named(synthesized, "todo-app-data")
+    assert (table["DeletionPolicy"], table["Properties"]["DeletionProtectionEnabled"]) == ("Delete", False)
+    assert [index["IndexName"] for index in table["Properties"]["GlobalSecondaryIndexes"]] == [
+        "GSI1",
+        "GSI2",
+        "GSI3",
+        "GSI4",
+    ]
+
+
+def test_a_tag_of_the_stack_reaches_every_table(synthesized: Synthesized) -> None:
+    tables = [_named(synthesized, name) for name in ("accounts", "todo-app-data")]
+    assert [table["Properties"]["Tags"] for table in tables] == [[{"Key": "team", "Value": "north"}]] * 2
+
+
+def _named(synthesized: Synthesized, table: str) -> dict[str, Any]:
+    found: list[dict[str, Any]] = [
+        each for each in synthesized.parts.values() if each["Properties"].get("TableName") == table
+    ]
+    return found[0]
