@@ -1,0 +1,141 @@
+"""A model of Strava in memory: it answers the same questions, keeps the same rules, and can be told to fail."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar, cast
+
+from partita.testing import FakeClock
+from partita_services.commitcollect.strava import (
+    Activity,
+    Ask,
+    Athlete,
+    Deauthorize,
+    Exchange,
+    Grant,
+    LimitReached,
+    ListActivities,
+    Owner,
+    ReadActivity,
+    ReadAthlete,
+    Refresh,
+    StravaUnavailable,
+    Subscribe,
+    Tokens,
+    Unauthorized,
+)
+
+R = TypeVar("R")
+
+ATHLETE = 1001
+SUBSCRIPTION = 4711
+LIFETIME = 21_600
+
+
+class StravaModel:
+    """One application at Strava, with the athletes who granted it something. Safe for threads."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.activities: dict[int, Activity] = {}
+        self.tokens: dict[int, Tokens] = {}
+        self.refreshes: Counter[str] = Counter()
+        """How often each refresh token was used."""
+        self.asked: list[Ask[Any]] = []
+        self.open_at: datetime | None = None
+        self.failures = 0
+        """How many of the next questions are not answered."""
+        self.refuses_reads = False
+        """Whether activities are not shown, whatever the token."""
+        self._numbers = 0
+        self._lock = threading.Lock()
+
+    def ask(self, question: Ask[R]) -> R:
+        with self._lock:
+            self.asked.append(question)
+            if self.failures:
+                self.failures -= 1
+                raise StravaUnavailable("Strava answered 503.")
+            if question.is_read and self.open_at and self.open_at.timestamp() > self.clock():
+                raise LimitReached(self.open_at)
+            return cast("R", getattr(self, f"_{type(question).__name__.lower()}")(question))
+
+    def train(self, number: int, **changes: Any) -> Activity:
+        """The athlete records or changes an activity."""
+        start = datetime.fromtimestamp(self.clock(), UTC) - timedelta(hours=1)
+        told: dict[str, Any] = {
+            "id": number,
+            "athlete": Owner(ATHLETE),
+            "name": f"Run {number}",
+            "sport_type": "Run",
+            "start_date": start,
+            "start_date_local": start,
+            "distance": 1000.0,
+            "moving_time": 300,
+            "total_elevation_gain": 10.0,
+        }
+        self.activities[number] = Activity(**{**told, **changes})
+        return self.activities[number]
+
+    def expire(self) -> None:
+        """No access token is taken any more; refresh tokens are."""
+        self.tokens = {
+            athlete: Tokens(f"{tokens.access_token}-expired", tokens.refresh_token, tokens.expires_at)
+            for athlete, tokens in self.tokens.items()
+        }
+
+    def revoke(self) -> None:
+        """The athlete withdraws."""
+        self.tokens.clear()
+
+    def _new_tokens(self, athlete: int) -> Tokens:
+        self._numbers += 1
+        expires_at = int(self.clock()) + LIFETIME
+        self.tokens[athlete] = Tokens(f"access-{self._numbers}", f"refresh-{self._numbers}", expires_at)
+        return self.tokens[athlete]
+
+    def _reader(self, access_token: str) -> int:
+        for athlete, tokens in self.tokens.items():
+            if tokens.access_token == access_token and self.clock() < tokens.expires_at:
+                return athlete
+        raise Unauthorized("Strava answered 401.")
+
+    def _exchange(self, question: Exchange) -> Grant:
+        if not question.code.startswith("code-"):
+            raise Unauthorized("Strava answered 400.")
+        athlete = int(question.code.removeprefix("code-"))
+        tokens = self._new_tokens(athlete)
+        return Grant(
+            tokens.access_token, tokens.refresh_token, tokens.expires_at, athlete=Athlete(athlete, "Alex", "Runner")
+        )
+
+    def _refresh(self, question: Refresh) -> Tokens:
+        self.refreshes[question.refresh_token] += 1
+        for athlete, tokens in self.tokens.items():
+            if tokens.refresh_token == question.refresh_token:
+                return self._new_tokens(athlete)
+        raise Unauthorized("Strava answered 400.")
+
+    def _deauthorize(self, question: Deauthorize) -> None:
+        del self.tokens[self._reader(question.access_token)]
+
+    def _readathlete(self, question: ReadAthlete) -> Athlete:
+        return Athlete(self._reader(question.access_token))
+
+    def _readactivity(self, question: ReadActivity) -> Activity | None:
+        self._reader("nobody's" if self.refuses_reads else question.access_token)
+        return self.activities.get(int(question.activity_id))
+
+    def _listactivities(self, question: ListActivities) -> tuple[Activity, ...]:
+        athlete = self._reader(question.access_token)
+        own = [activity for activity in self.activities.values() if activity.athlete.id == athlete]
+        later = [activity for activity in own if activity.start_date.timestamp() > question.after]
+        later.sort(key=lambda activity: activity.start_date)
+        first = (question.page - 1) * question.per_page
+        return tuple(later[first : first + question.per_page])
+
+    def _subscribe(self, question: Subscribe) -> int:
+        assert question.callback_url.endswith("/commitcollect/webhooks/strava")
+        return SUBSCRIPTION

@@ -1,0 +1,196 @@
+"""CommitCollect without HTTP: a store, a model of Strava, a queue, and a user who is connected."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from msgspec import Struct
+from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION, StravaModel
+
+from partita import EmbeddedStore, Session, insert
+from partita.queue import Acknowledge, Message, Queue, Receive, Request, Send
+from partita.queue.embedded import EmbeddedQueue
+from partita.recipes.audit import Trace
+from partita.store._interface import Store
+from partita.testing import FakeClock, counted_ulids
+from partita_services.commitcollect.bootstrap import SERVICE
+from partita_services.commitcollect.catalogue import models, parts
+from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
+from partita_services.commitcollect.ingest import EventJob
+from partita_services.commitcollect.login import Return, arrive
+from partita_services.commitcollect.model import (
+    Award,
+    Connection,
+    Metric,
+    Milestone,
+    Workout,
+    awards_of,
+    connection_of,
+    milestone_by_id,
+    owner_of,
+    workouts_of,
+)
+from partita_services.commitcollect.sessions import begin_login
+from partita_services.commitcollect.settings import Settings
+from partita_services.commitcollect.vault import Vault
+from partita_services.commitcollect.work import Application, Tools, do
+from partita_services.commitcollect.worker import work_once
+
+TRACE = Trace("r1", "c1")
+SETTINGS = Settings(
+    public_url="https://collect.test",
+    strava_url="https://strava.test",
+    client_id="4711",
+    client_secret="the secret of the application",
+    verify_token="the token of the webhook",
+    token_key=b"k" * 32,
+)
+TODAY = date(2026, 1, 1)
+
+
+class World(Struct):
+    """All that takes part."""
+
+    db: Session
+    strava: StravaModel
+    tools: Tools
+    clock: FakeClock
+    user_id: str = ""
+
+    @property
+    def app(self) -> Application:
+        return self.tools.application
+
+    def do(self, work: Any) -> Any:
+        return do(work, self.db, self.tools)
+
+    def log_in(self, athlete: int = ATHLETE) -> str:
+        """A browser logs in through Strava; gives its session's id."""
+        state, browser = self.app.new_id() * 2, self.app.new_id() * 2
+        self.db.run(begin_login(state, browser, int(self.clock())))
+        back = Return(state, browser, f"code-{athlete}", frozenset({"read", "activity:read"}))
+        session_id: str = self.do(arrive(self.app, back, TRACE))
+        owner = self.db.run(owner_of(str(athlete)))
+        assert owner is not None
+        self.user_id = owner.user_id
+        return session_id
+
+    def work(self) -> None:
+        """Do all jobs that can be done."""
+        while work_once(self.db, self.tools):
+            pass
+
+    def commit(self, **changes: Any) -> Milestone:
+        """The user commits to a milestone."""
+        told: dict[str, Any] = {
+            "title": "Run 12 km",
+            "model_id": "steam-locomotive",
+            "metric": Metric.DISTANCE,
+            "target": 12_000,
+            "starts_on": TODAY - timedelta(days=30),
+            "ends_on": TODAY + timedelta(days=30),
+        }
+        plan = self.db.run(add_milestone(self.user_id, MilestoneDraft(**{**told, **changes}), self.clock()))
+        return self.db.run(plan.run()).milestone
+
+    @property
+    def connection(self) -> Connection:
+        found = self.db.run(connection_of(self.user_id))
+        assert found is not None
+        return found
+
+    @property
+    def workouts(self) -> dict[str, Workout]:
+        """What is stored of activities that are there."""
+        stored = self.db.run(workouts_of(self.user_id).walk(max_items=5_000))
+        return {workout.activity_id: workout for workout in stored if workout.ttl is None}
+
+    @property
+    def awards(self) -> Sequence[Award]:
+        return self.db.run(awards_of(self.user_id).page(100)).items
+
+    def milestone(self, milestone_id: str) -> Milestone:
+        found = self.db.run(milestone_by_id(self.user_id, milestone_id).consistent())
+        assert found is not None
+        return found
+
+
+def event(number: int, aspect: str, at: float, **more: Any) -> EventJob:
+    """What Strava tells of an activity."""
+    told: dict[str, Any] = {"object_type": "activity", "object_id": number, "updates": {}, **more}
+    return EventJob(
+        "r1", "c1", aspect_type=aspect, owner_id=ATHLETE, subscription_id=SUBSCRIPTION, event_time=int(at), **told
+    )
+
+
+def revocation(at: float) -> EventJob:
+    """What Strava tells when an athlete has withdrawn."""
+    return event(ATHLETE, "update", at, object_type="athlete", updates={"authorized": "false"})
+
+
+class ListQueue:
+    """A queue that is a list: for what needs no durability."""
+
+    name = "commitcollect"
+
+    def __init__(self) -> None:
+        self.sent: list[Send] = []
+
+    def execute(self, request: Request[Any]) -> Any:
+        if isinstance(request, Send):
+            self.sent.append(request)
+            return None
+        if isinstance(request, Receive):
+            taken, self.sent = self.sent[:1], self.sent[1:]
+            return tuple(Message("m", "r", send.body, send.group, 1, 0.0, 1) for send in taken)
+        assert isinstance(request, Acknowledge), request
+        return ()
+
+    async def execute_async(self, request: Request[Any]) -> Any:
+        return self.execute(request)
+
+    def close(self) -> None:
+        pass
+
+
+def tools_of(clock: FakeClock, queue: Queue, strava: StravaModel) -> Tools:
+    """What routes and workers share, with the fake clock."""
+    application = Application(SETTINGS, Vault(SETTINGS.token_key), clock, counted_ulids(clock))
+    return Tools(application, strava, queue)
+
+
+@contextmanager
+def new_world(
+    store: Store | None = None, queue: Queue | None = None, clock: FakeClock | None = None
+) -> Iterator[World]:
+    """An empty world with the models."""
+    clock = clock or FakeClock()
+    with EmbeddedStore(":memory:", clock=clock, sweep_every=None) as memory:
+        db = Session(store or memory, clock=clock, secret=b"fake", strict_budgets=True, random=Random(0))
+        db.sleep = clock.advance
+        db.create_tables(SERVICE.tables)
+        for item in (*models(), *parts()):
+            db.run(insert(item))
+        strava = StravaModel(clock)
+        yield World(db, strava, tools_of(clock, queue or ListQueue(), strava), clock)
+
+
+@contextmanager
+def queued_world(clock: FakeClock | None = None) -> Iterator[World]:
+    """The same with a real queue."""
+    clock = clock or FakeClock()
+    with tempfile.TemporaryDirectory() as folder:
+        queue = EmbeddedQueue(
+            Path(folder) / "queue.db", "commitcollect", clock=clock, durable=False, sleep=clock.advance
+        )
+        try:
+            with new_world(queue=queue, clock=clock) as world:
+                yield world
+        finally:
+            queue.close()
