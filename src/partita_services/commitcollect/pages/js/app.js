@@ -10,6 +10,8 @@ import { WorkoutList } from "./workouts.js";
 
 const EVERY = 2000;
 const SAID = 6000;
+const LIVELY = 6; // so many looks after a change, because parts follow a workout by a moment
+const AT_LEAST = 15; // looks between two readings of the milestones, when nothing seems to happen
 
 const content = document.querySelector("#content");
 const session = document.querySelector("#session");
@@ -56,9 +58,20 @@ async function open() {
     workouts.show(newest);
   }
 
+  // Progress is counted from all workouts of a milestone: it is read while something happens, and else now and then.
+  let [seen, lively, looks] = ["", LIVELY, 0];
+  async function look() {
+    const [now, newest] = await Promise.all([api.me(), api.workouts()]);
+    const isNew = seen !== (seen = JSON.stringify([now, newest]));
+    lively = isNew ? LIVELY : lively - 1;
+    connection.show(now);
+    workouts.show(newest);
+    if (lively > 0 || ++looks % AT_LEAST === 0) dashboard.show(await api.milestones());
+  }
+
   function watch() {
     leave.timer = setTimeout(async () => {
-      const isGoingOn = document.hidden || (await attempt(refresh)) || session.firstChild;
+      const isGoingOn = document.hidden || (await attempt(look)) || session.firstChild;
       if (isGoingOn) watch();
     }, EVERY);
   }

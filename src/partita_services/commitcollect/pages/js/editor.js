@@ -30,7 +30,7 @@ export function newMilestone(models, created) {
       ends_on: to.value,
     };
     // The same words again are the same request; other words are another one.
-    if (once.sent !== JSON.stringify(fields)) Object.assign(once, { sent: JSON.stringify(fields), key: crypto.randomUUID?.() ?? String(Math.random()) });
+    if (once.sent !== JSON.stringify(fields)) Object.assign(once, { sent: JSON.stringify(fields), key: crypto.randomUUID() });
     created(await api.create(fields, once.key));
   }
   openDialog({
