@@ -175,6 +175,32 @@ def test_an_athlete_who_takes_the_access_back_may_connect_again(
     expect(page.locator(".workouts .sport").first).to_be_visible(timeout=SOON)
 
 
+def test_a_key_that_strava_takes_no_more_is_asked_for_again(open_page: OpenPage, server: Server, address: str) -> None:
+    control = f"{server.url}/strava-simulator/control"
+    page = open_page()
+    log_in(page, address, SAM)
+    expect(page.locator(".connection")).to_contain_text("workouts read since", timeout=SOON)
+    network = page.request.get(control).json()["chaos"]
+    page.request.put(f"{control}/chaos", data={"duplicates": 0, "spread": 0, "failures": 1})  # nobody hears of it
+    page.request.post(f"{control}/athletes/1003/deauthorize", data={})
+    page.get_by_role("button", name="Sync again").click()
+    expect(page.locator(".connection .chip")).to_have_text("Needs you", timeout=SOON)
+    page.request.put(f"{control}/chaos", data=network)
+    page.get_by_role("link", name="Reconnect").click()
+    page.get_by_label(SAM).check()
+    page.get_by_role("button", name="Authorize").click()
+    expect(page.locator(".connection .chip")).to_have_text("Connected")
+    expect(page.locator(".connection")).to_contain_text("workouts read since", timeout=SOON)
+
+
+def test_who_wants_less_motion_sees_the_whole_at_once(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(address)
+    expect(page.get_by_role("img")).to_have_attribute("aria-label", "Lighthouse: 10 of 10 parts earned")
+    assert page.evaluate("document.getAnimations().length") == 0
+
+
 def test_an_athlete_who_does_not_agree_is_told_what_that_means(open_page: OpenPage, address: str) -> None:
     page = open_page()
     page.goto(address)
