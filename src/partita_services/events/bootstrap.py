@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from partita import Operation
 from partita.queue import Create, Queue
 from partita.service import Place, Projection, Service, Work
 from partita_services.events.model import TABLE
@@ -26,6 +27,12 @@ def opened(place: Place) -> Iterator[Queue]:
     with closing(place.open_queue(NAME, POLICY)) as queue:
         queue.execute(Create())
         yield queue
+
+
+def _examples(now: float) -> Sequence[Operation[Any]]:
+    from partita_services.events.examples import examples  # noqa: PLC0415 - only who measures needs them
+
+    return examples(now)
 
 
 def _router() -> APIRouter:
@@ -59,6 +66,7 @@ SERVICE: Final = Service(
     tables=(TABLE,),
     router=_router,
     seed=seed,
+    examples=_examples,
     pages=Path(__file__).parent / "pages",
     projection=Projection(TABLE, _projection),
     command=_command,

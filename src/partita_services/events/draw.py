@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
+from pydantic import BaseModel
 
-from partita import Action, Procedure, delete, f, insert, update
+from partita import Action, Procedure, Query, delete, f, insert, update
 from partita.errors import ConditionFailed, ItemMissing, TransactionCancelled
 from partita.operations._batch import chunks
 from partita.operations._transact import MAX_ACTIONS
@@ -45,9 +46,11 @@ from partita_services.events.reading import show_event_now
 from partita_services.events.steps import API, entry
 from partita_services.events.verify import hash_of, ranked
 
+M = TypeVar("M", bound=BaseModel)
+
 PAGE: Final = 1_000
 """Entries in one item: 28 KB of identifiers."""
-MAX_PAGES: Final = 10_000
+DRAWN_AT_ONCE: Final = 16
 
 
 class DrawRefused(ConditionFailed):
@@ -98,8 +101,8 @@ def show_draw(event_id: str) -> Procedure[DrawFound]:
     if draw is None or draw.revealed_at is None:
         return DrawFound(event, seats, draw)
     secret = yield from seed_of(event_id)
-    pages = yield from drawn_in(event_id).consistent().walk(max_items=MAX_PAGES)
-    order = tuple(drawn for page in pages for drawn in page.entries)
+    pages = yield from _all_pages(drawn_in(event_id).consistent(), DRAWN_AT_ONCE)
+    order = tuple(entry for drawn in pages for entry in drawn.entries)
     return DrawFound(event, seats, draw, secret.seed if secret else None, order)
 
 
@@ -195,14 +198,17 @@ def _reveal(event: Event, draw: Draw, seats: Seats, now: datetime) -> Procedure[
 
 
 def _all_requests(event_id: str) -> Procedure[list[Request]]:
-    requests: list[Request] = []
-    cursor: str | None = None
-    while True:
-        page = yield from requests_of_event(event_id).page(PAGE, after=cursor)
-        requests += page
-        cursor = page.next_cursor
-        if cursor is None:
-            return requests
+    return (yield from _all_pages(requests_of_event(event_id), PAGE))
+
+
+def _all_pages(query: Query[M], at_once: int) -> Procedure[list[M]]:
+    found: list[M] = []
+    page = yield from query.page(at_once)
+    found += page
+    while page.next_cursor is not None:
+        page = yield from query.page(at_once, after=page.next_cursor)
+        found += page
+    return found
 
 
 def _took_part(request: Request) -> bool:

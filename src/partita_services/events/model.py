@@ -363,10 +363,10 @@ def seed_of(event_id: str) -> None:
 
 @query(Drawn, Drawn.primary, budget=Rcu(125))
 def drawn_in(event_id: str) -> None:
-    """Who was drawn, in order."""
+    """Who was drawn, in order; 112 RCU for 16,000 of them."""
 
 
-@get(Drawn, budget=Rcu(5))
+@get(Drawn, budget=Rcu(7))
 def drawn_page(event_id: str, page: int) -> None:
     """Some of those who were drawn."""
 

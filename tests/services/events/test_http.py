@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import httpx
 import pytest
+from pydantic import BaseModel
 from tests.services.events.acting import in_queue_order, users
 
 from partita import EmbeddedStore, Session
@@ -342,12 +344,12 @@ async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
     event = await event_in(api, fake_clock)
     request = (await apply(api, event, "ann", identity)).json()
     await _settled(api, queue)
-    turns = iter([lambda: None, clerk.serve, clerk.serve])
+    turns: Iterator[Callable[[], object]] = iter([lambda: None, clerk.serve, clerk.serve])
 
     async def instead_of_sleeping(seconds: float) -> None:
         next(turns)()
 
-    monkeypatch.setattr(live.asyncio, "sleep", instead_of_sleeping)
+    monkeypatch.setattr(asyncio, "sleep", instead_of_sleeping)
     response = await api.get(f"/requests/{request['requestId']}/stream", headers=as_user("ann", identity))
     assert response.headers["Content-Type"].startswith("text/event-stream")
     told = [json.loads(line.removeprefix("data: ")) for line in response.text.split("\n\n") if line]
@@ -358,7 +360,7 @@ async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
 async def test_figures_are_streamed(fake_clock: FakeClock) -> None:
     seen = iter(["a", "a", "b"])
 
-    class News(live.BaseModel):
+    class News(BaseModel):
         text: str
 
     async def look() -> News:

@@ -1,0 +1,91 @@
+"""The description of the API is true: generated requests find no answer that it does not describe."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from partita import AsyncSession, EmbeddedStore, Session
+from partita.change import Consumer
+from partita.http import Caller, Identity, Role, build_app
+from partita.queue.embedded import EmbeddedQueue
+from partita.service import Projected
+from partita.testing import FakeClock
+from partita_services.events import live
+from partita_services.events.bootstrap import SERVICE
+from partita_services.events.handlers import HANDLERS
+from partita_services.events.model import TABLE
+from partita_services.events.projection import RequestProjection
+from partita_services.events.samples import seed as samples
+
+Case: TypeAlias = schemathesis.Case[Any]
+
+IDENTITY = Identity(b"k" * 32)
+HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller('ada', Role.OPERATOR))}"}
+
+
+def may_be_refused(case: Case) -> bool:
+    """No schema can say that cursors and keys are not invented, or that one time is after another."""
+    asked = case.query.keys() | {name.lower() for name in case.headers}
+    return bool(asked & {"cursor", "idempotency-key"}) or case.path == "/events"
+
+
+async def once(look: Callable[[], Any], is_last: Callable[[Any], bool]) -> AsyncIterator[str]:
+    """The first news of a stream that otherwise goes on."""
+    yield f"data: {(await look()).model_dump_json(by_alias=True)}\n\n"
+
+
+@pytest.mark.req("X08")
+@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("mode", [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE])
+def test_every_answer_is_described(
+    route: str, mode: schemathesis.GenerationMode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "news", once)
+    clock = FakeClock()
+    with (
+        EmbeddedStore(":memory:", clock=clock) as store,
+        closing(RequestProjection(tmp_path / "p.db")) as sink,
+        EmbeddedQueue(tmp_path / "q.db", "events", clock=clock, durable=False) as queue,
+    ):
+        session = Session(store, clock=clock)
+        session.create_tables(SERVICE.tables)
+        for step in samples(clock()):
+            session.run(step)
+        projected = Projected(sink, Consumer(store, TABLE, sink, clock=clock))
+        projected.consumer.catch_up()
+        opened: dict[str, Any] = {"projected": {"events": projected}, "resources": {"events": queue}}
+        app = build_app([SERVICE], AsyncSession(store, clock=clock), IDENTITY, **opened)
+        method, path = route.split()
+        operation = schemathesis.openapi.from_asgi("/events/api/openapi.json", app)[path][method]
+
+        @given(case=operation.as_strategy(generation_mode=mode))
+        @seed(8)
+        @settings(
+            max_examples=8,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        def answers_are_described(case: Case) -> None:
+            excluded: list[Any] = [positive_data_acceptance] if may_be_refused(case) else []
+            case.call_and_validate(headers=HEADERS, excluded_checks=excluded)
+
+        answers_are_described()
+
+
+@pytest.mark.req("X08")
+def test_the_description_has_every_route() -> None:
+    with EmbeddedStore(":memory:") as store:
+        app = build_app([SERVICE], AsyncSession(store), IDENTITY)
+        description = schemathesis.openapi.from_asgi("/events/api/openapi.json", app).raw_schema
+    routes = [f"{method.upper()} {path}" for path, methods in description["paths"].items() for method in methods]
+    assert sorted(routes) == sorted(HANDLERS)
