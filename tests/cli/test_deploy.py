@@ -1,0 +1,70 @@
+"""`partita deploy`: templates, policies with their reasons, and differences."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Run
+
+from partita.deploy import arns_in, needs, policy
+from partita_services.todo.bootstrap import SERVICE as TODO
+
+pytestmark = pytest.mark.req("A07")
+
+
+def test_synth_writes_a_template_for_each_service(run: Run, tmp_path: Path) -> None:
+    result = run("deploy", "synth", "accounts", "todo", "--out", str(tmp_path / "new"))
+    files = [tmp_path / "new" / f"{name}.template.json" for name in ("accounts", "todo")]
+    assert (result.exit_code, result.output.split()) == (0, [str(file) for file in files])
+    assert [sorted(json.loads(file.read_text())) for file in files] == [
+        ["AWSTemplateFormatVersion", "Description", "Outputs", "Resources"]
+    ] * 2
+
+
+def test_the_settings_of_tables_can_be_chosen(run: Run, tmp_path: Path) -> None:
+    chosen = "--provisioned 5 2 --encryption aws-managed --tag team north --alarm-topic arn:aws:sns:::t --disposable"
+    assert run("deploy", "synth", "todo", "--out", str(tmp_path), *chosen.split()).exit_code == 0
+    resources = json.loads((tmp_path / "todo.template.json").read_text())["Resources"]
+    table = resources["TodoAppData"]
+    properties = table["Properties"]
+    assert (table["DeletionPolicy"], properties["DeletionProtectionEnabled"]) == ("Delete", False)
+    assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": False}
+    assert properties["ProvisionedThroughput"] == {"ReadCapacityUnits": 5, "WriteCapacityUnits": 2}
+    assert properties["SSESpecification"]["SSEType"] == "KMS"
+    assert properties["Tags"] == [{"Key": "team", "Value": "north"}]
+    assert resources["BudgetsExceeded"]["Properties"]["AlarmActions"] == ["arn:aws:sns:::t"]
+
+
+def test_iam_names_the_patterns_that_need_each_line(run: Run) -> None:
+    lines = run("deploy", "iam", "todo", "--role", "request").output.splitlines()
+    assert lines[0] == "todo, request: Answers requests."
+    arn = "arn:aws:dynamodb:*:*:table/todo-app-data"
+    assert [line.split(maxsplit=2) for line in lines if "BatchGetItem" in line or "GSI1" in line] == [
+        ["dynamodb:BatchGetItem", arn, "tasks_by_ids"],
+        ["dynamodb:Query", f"{arn}/index/GSI1", "tasks_by_status, tasks_with_status, completed_tasks"],
+    ]
+
+
+def test_iam_says_which_keys_are_a_callers_own(run: Run) -> None:
+    output = run("deploy", "iam", "todo", "--role", "caller").output
+    assert "table/todo-app-data where the key is TASK#${aws:PrincipalTag/user_id}  " in output
+
+
+def test_iam_prints_the_policies_as_aws_takes_them(run: Run) -> None:
+    result = run("deploy", "iam", "todo", "--role", "request", "--region", "eu-north-1", "--account", "1", "--json")
+    expected = {"todo": {"request": policy(needs(TODO, "request"), arns_in("eu-north-1", "1"))}}
+    assert expected == json.loads(result.output)
+
+
+def test_roles_that_need_nothing_are_left_out(run: Run) -> None:
+    roles = json.loads(run("deploy", "iam", "accounts", "--json").output)["accounts"]
+    assert sorted(roles) == ["maintenance", "request"]
+
+
+def test_diff_compares_with_what_is_stored(run: Run) -> None:
+    before = run("deploy", "diff", "todo")
+    assert (before.exit_code, "is not there" in before.output) == (1, True)
+    run("tables", "create", "todo")
+    assert run("deploy", "diff", "todo").output == "The store has what is declared.\n"

@@ -1,0 +1,286 @@
+"""Which roles need what, and how that is written as a policy."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pytest
+from fastapi import APIRouter
+from msgspec.structs import replace
+
+from partita import (
+    Entity,
+    Index,
+    Key,
+    Put,
+    Registry,
+    Table,
+    Transaction,
+    f,
+    get,
+    pattern,
+    put,
+    query,
+    transact,
+    update,
+)
+from partita.deploy import ROLES, Need, Resource, RoleName, arns_in, needs, policy
+from partita.errors import ModelError
+from partita.recipes.leases import LeaseRecord, Leases
+from partita.recipes.migrations import Migrations
+from partita.recipes.versioned import VersionedTable
+from partita.service import Service, Work
+from partita.store import ConditionCheck, UpdateItem
+
+pytestmark = pytest.mark.req("A07")
+
+TABLE = Table("jobs", indexes=[Index("GSI1")], registry=Registry())
+RATES = Table("rates", hash="pk", range=None, stream="NEW_AND_OLD_IMAGES", registry=Registry())
+UNSAID = Table("unsaid", registry=Registry())
+
+
+class Job(Entity, table=TABLE):
+    primary: ClassVar = Key("USER#{user_id}", "JOB#{job_id}")
+    by_state: ClassVar = Key("STATE#{state}", "JOB#{job_id}", index="GSI1")
+
+    user_id: str
+    job_id: str
+    state: str = "new"
+
+
+class JobLease(LeaseRecord, table=TABLE):
+    primary: ClassVar = Key("LEASE#{name}", "LEASE")
+
+
+class Rate(Entity, table=RATES):
+    primary: ClassVar = Key("{pk}")
+
+    pk: str
+    per_mille: int
+
+
+@get(Job)
+def job_by_id(user_id: str, job_id: str) -> None:
+    """One job."""
+
+
+@query(Job, Job.by_state)
+def jobs_in(state: str) -> None:
+    """Jobs in one state."""
+
+
+@pattern()
+def add_job(job: Job) -> Put[Job]:
+    """Add a job."""
+    return put(job)
+
+
+@pattern(writes={Job: (UpdateItem,), JobLease: (ConditionCheck,)})
+def finish(job: Job) -> Transaction:
+    """Finish a job, while the lease is held."""
+    return transact(update(job, f(Job.state).set("done")))
+
+
+@get(Rate)
+def rate(pk: str) -> None:
+    """A rate."""
+
+
+class Thing(Entity, table=UNSAID):
+    primary: ClassVar = Key("THING#{name}", "THING")
+
+    name: str
+
+
+@pattern()
+def change_all(thing: Thing) -> Transaction:
+    """Change everything."""
+    return transact(put(thing))
+
+
+LEASES = Leases(JobLease)
+VersionedTable(
+    rate,
+    data_version=2,
+    example=Rate(pk="eur", per_mille=1),
+    migrations=Migrations({1: lambda item: {**item, "per_mille": 1}}),
+)
+
+
+def work(assigned: Work) -> None:
+    """Nothing to do."""
+
+
+SERVICE = Service(
+    name="jobs",
+    title="Jobs",
+    summary="Things to be done.",
+    tables=(TABLE, RATES),
+    router=APIRouter,
+    worker=work,
+    roles={
+        "worker": (jobs_in, finish, "JobLease.acquire", "JobLease.release"),
+        "request": (jobs_in,),
+        "nobody": ("JobLease.renew", "JobLease.check", "job_lease_by_name"),
+    },
+    caller=("user_id",),
+    queues=("jobs",),
+)
+JOBS, STATES, QUEUE = Resource("table", "jobs"), Resource("index", "jobs", "GSI1"), Resource("queue", "jobs")
+DEAD = Resource("dead letters", "jobs")
+
+
+def on_items(role: RoleName) -> set[tuple[str, Resource, str]]:
+    found = [need for need in needs(SERVICE, role) if need.by != "start" and need.action.startswith("dynamodb:")]
+    return {(need.action, need.resource, need.by) for need in found}
+
+
+def test_what_no_role_lists_is_the_request_paths() -> None:
+    assert on_items("request") == {
+        ("dynamodb:GetItem", JOBS, "job_by_id"),
+        ("dynamodb:Query", STATES, "jobs_in"),
+        ("dynamodb:PutItem", JOBS, "add_job"),
+        ("dynamodb:GetItem", Resource("table", "rates"), "rate"),
+        ("dynamodb:GetItem", Resource("table", "rates"), "Rate.read_strong"),
+        ("dynamodb:PutItem", Resource("table", "rates"), "Rate.update"),
+    }
+
+
+def test_workers_need_what_their_role_lists() -> None:
+    assert on_items("worker") == {
+        ("dynamodb:Query", STATES, "jobs_in"),
+        ("dynamodb:UpdateItem", JOBS, "finish"),
+        ("dynamodb:ConditionCheckItem", JOBS, "finish"),
+        ("dynamodb:UpdateItem", JOBS, "JobLease.acquire"),
+        ("dynamodb:UpdateItem", JOBS, "JobLease.release"),
+    }
+
+
+def test_change_capture_reads_the_streams_that_have_both_images() -> None:
+    stream, by = Resource("stream", "rates"), "change stream"
+    assert on_items("cdc") == {
+        ("dynamodb:DescribeTable", Resource("table", "rates"), by),
+        ("dynamodb:DescribeStream", stream, by),
+        ("dynamodb:GetRecords", stream, by),
+        ("dynamodb:GetShardIterator", stream, by),
+    }
+
+
+def test_maintenance_scans_and_rewrites_what_may_be_old() -> None:
+    assert on_items("maintenance") == {
+        ("dynamodb:Scan", JOBS, "scan"),
+        ("dynamodb:Scan", Resource("table", "rates"), "scan"),
+        ("dynamodb:PutItem", Resource("table", "rates"), "Rate.backfill"),
+    }
+
+
+def test_each_role_needs_its_side_of_the_queue() -> None:
+    asked = {
+        role: {(need.action, need.resource) for need in needs(SERVICE, role) if need.action.startswith("sqs:")}
+        for role in ROLES
+    }
+    assert asked == {
+        "request": {
+            ("sqs:GetQueueUrl", QUEUE),
+            ("sqs:SendMessage", QUEUE),
+            ("sqs:GetQueueAttributes", QUEUE),
+            ("sqs:GetQueueUrl", DEAD),
+            ("sqs:GetQueueAttributes", DEAD),
+        },
+        "worker": {
+            ("sqs:GetQueueUrl", QUEUE),
+            ("sqs:SendMessage", QUEUE),
+            ("sqs:ReceiveMessage", QUEUE),
+            ("sqs:DeleteMessage", QUEUE),
+            ("sqs:ChangeMessageVisibility", QUEUE),
+        },
+        "cdc": set(),
+        "maintenance": {
+            ("sqs:GetQueueUrl", QUEUE),
+            ("sqs:SendMessage", QUEUE),
+            ("sqs:GetQueueUrl", DEAD),
+            ("sqs:ReceiveMessage", DEAD),
+            ("sqs:DeleteMessage", DEAD),
+            ("sqs:ChangeMessageVisibility", DEAD),
+        },
+        "caller": set(),
+    }
+
+
+def test_a_caller_needs_what_begins_with_the_caller() -> None:
+    own = "USER#${aws:PrincipalTag/user_id}"
+    assert needs(SERVICE, "caller") == (
+        Need("dynamodb:GetItem", JOBS, "job_by_id", own),
+        Need("dynamodb:PutItem", JOBS, "add_job", own),
+    )
+
+
+def test_other_parts_of_a_callers_key_may_be_anything() -> None:
+    table = Table("drafts", registry=Registry())
+
+    class Draft(Entity, table=table):
+        primary: ClassVar = Key("DRAFT#{user_id}#{year:04}", "DRAFT")
+
+        user_id: str
+        year: int
+
+    @get(Draft)
+    def draft(user_id: str, year: int) -> None: ...
+
+    (need,) = needs(replace(SERVICE, tables=(table,), roles={}), "caller")
+    assert need.partition == "DRAFT#${aws:PrincipalTag/user_id}#*"
+
+
+def test_a_role_lists_what_is_declared() -> None:
+    with pytest.raises(ModelError, match=r"the role 'worker' uses 'JobLease\.hold', which is not declared"):
+        needs(replace(SERVICE, roles={"worker": ("JobLease.hold",)}), "worker")
+
+
+def test_a_pattern_must_say_what_it_sends() -> None:
+    with pytest.raises(ModelError, match="change_all does not say which requests it sends"):
+        needs(replace(SERVICE, tables=(UNSAID,), roles={}), "request")
+
+
+def test_a_policy_has_one_statement_for_what_is_allowed_alike() -> None:
+    needed = [
+        Need("dynamodb:PutItem", JOBS, "a"),
+        Need("dynamodb:GetItem", JOBS, "b"),
+        Need("dynamodb:GetItem", JOBS, "c"),
+        Need("dynamodb:Query", STATES, "d"),
+        Need("dynamodb:Query", Resource("index", "jobs", "GSI0"), "e"),
+    ]
+    table = "arn:aws:dynamodb:eu-north-1:1:table/jobs"
+    assert policy(needed, arns_in("eu-north-1", "1")) == {
+        "Version": "2012-10-17",
+        "Statement": [
+            {"Effect": "Allow", "Action": ["dynamodb:GetItem", "dynamodb:PutItem"], "Resource": [table]},
+            {
+                "Effect": "Allow",
+                "Action": ["dynamodb:Query"],
+                "Resource": [f"{table}/index/GSI0", f"{table}/index/GSI1"],
+            },
+        ],
+    }
+
+
+def test_own_keys_are_a_condition_that_a_request_without_keys_does_not_pass() -> None:
+    needed = [Need("dynamodb:GetItem", JOBS, "a", "B#*"), Need("dynamodb:GetItem", JOBS, "b", "A#1")]
+    (statement,) = policy(needed, arns_in("*", "*"))["Statement"]
+    assert statement["Condition"] == {
+        "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["A#1", "B#*"]},
+        "Null": {"dynamodb:LeadingKeys": "false"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("resource", "expected"),
+    [
+        (JOBS, "arn:aws:dynamodb:eu-north-1:1:table/jobs"),
+        (STATES, "arn:aws:dynamodb:eu-north-1:1:table/jobs/index/GSI1"),
+        (Resource("stream", "jobs"), "arn:aws:dynamodb:eu-north-1:1:table/jobs/stream/*"),
+        (QUEUE, "arn:aws:sqs:eu-north-1:1:jobs.fifo"),
+        (DEAD, "arn:aws:sqs:eu-north-1:1:jobs-dead.fifo"),
+    ],
+)
+def test_resources_are_named_as_aws_names_them(resource: Resource, expected: str) -> None:
+    assert expected == arns_in("eu-north-1", "1")(resource)
