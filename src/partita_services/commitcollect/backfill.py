@@ -43,18 +43,22 @@ class BackfillJob(Job, frozen=True):
     page: int
 
 
-def start_backfill(app: Application, connection: Connection, trace: Trace) -> Work[Backfill]:
-    """Begin to read what was before; a run that is under way ends.
+def start_backfill(
+    app: Application, connection: Connection, trace: Trace, lost_at: datetime | None = None
+) -> Work[Backfill]:
+    """Begin to read what was before, since Strava was lost if that is longer ago; a run that is under way ends.
 
     Raises:
         ConditionFailed: the user has connected anew or not at all any more.
     """
     now = datetime.fromtimestamp(app.clock(), UTC)
-    since = min(now - REACH, connection.lost_at or now).date()
+    since = min(now - REACH, lost_at or now).date()
+    if connection.backfill is not None and not connection.backfill.finished:
+        since = min(since, connection.backfill.since)
     backfill = Backfill(sync_id=app.new_id(), since=since, started_at=now, updated_at=now)
     yield from change_connection(connection, f(Connection.backfill).set(backfill))
     job = BackfillJob(trace.request_id, trace.correlation_id, connection.user_id, backfill.sync_id, page=1)
-    yield from send(job, connection.user_id, f"{backfill.sync_id}-1")
+    yield from send(job, connection.user_id, f"{backfill.sync_id}-page-1")
     return backfill
 
 
@@ -78,7 +82,7 @@ def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
     yield from mint_earned(job.user_id, app.clock(), job.trace)
     if len(activities) == PER_PAGE and job.page < MAX_PAGES:
         following = BackfillJob(job.request_id, job.correlation_id, job.user_id, job.sync_id, job.page + 1)
-        yield from send(following, job.user_id, f"{job.sync_id}-{job.page + 1}")
+        yield from send(following, job.user_id, f"{job.sync_id}-page-{job.page + 1}")
     else:
         yield from _finish(connection, backfill, job)
 
@@ -124,7 +128,7 @@ def _finish(connection: Connection, backfill: Backfill, job: BackfillJob) -> Wor
     """Have those looked at again that are stored and that no page had, and say that all is read."""
     for activity_id in (yield from _unmet(connection.user_id, backfill)):
         again = ActivityJob(job.request_id, job.correlation_id, connection.user_id, activity_id)
-        yield from send(again, connection.user_id, f"{job.sync_id}-{activity_id}")
+        yield from send(again, connection.user_id, f"{job.sync_id}-activity-{activity_id}")
     done = backfill.model_copy(update={"finished": True})
     try:
         yield from change_connection(connection, f(Connection.backfill).set(done))

@@ -13,7 +13,7 @@ from partita.errors import PartitaError, TransactionCancelled
 from partita.recipes.audit import Trace
 from partita.recipes.web_sessions import new_session_id
 from partita_services.commitcollect.backfill import start_backfill
-from partita_services.commitcollect.model import AthleteOwner, Connection, Profile, owner_of
+from partita_services.commitcollect.model import AthleteOwner, Connection, Profile, connection_of, owner_of
 from partita_services.commitcollect.sessions import SESSIONS, begin_login, finish_login
 from partita_services.commitcollect.settings import Settings
 from partita_services.commitcollect.strava import SCOPES, Exchange, Grant, StravaError, Unauthorized
@@ -111,6 +111,7 @@ def _log_in(app: Application, back: Return, grant: Grant, trace: Trace) -> Work[
     owner = yield from owner_of(athlete_id).consistent()
     yield from _check_same_user(back.session_id, owner)
     user_id = owner.user_id if owner else app.new_id()
+    before = (yield from connection_of(user_id).consistent()) if owner else None
     connection = _connection(app, user_id, grant, back.scopes, now)
     session_id = new_session_id()
     entry: list[Action] = [SESSIONS.create(session_id, user_id)]
@@ -123,7 +124,10 @@ def _log_in(app: Application, back: Return, grant: Grant, trace: Trace) -> Work[
             yield from connect(connection, entry)
     except TransactionCancelled as cancelled:
         raise LoginRefused("account_closing" if owner else "athlete_taken") from cancelled
-    yield from _after(app, connection, trace, is_new=owner is None)
+    yield from _audit(connection, trace, is_new=owner is None)
+    job = SubscribeJob(trace.request_id, trace.correlation_id)
+    yield from send(job, "application", f"subscribe-{connection.link_id}")
+    yield from start_backfill(app, connection, trace, before.lost_at if before else None)
     return session_id
 
 
@@ -147,10 +151,7 @@ def _connection(app: Application, user_id: str, grant: Grant, scopes: Collection
     )
 
 
-def _after(app: Application, connection: Connection, trace: Trace, *, is_new: bool) -> Work[None]:
+def _audit(connection: Connection, trace: Trace, *, is_new: bool) -> Procedure[None]:
     linked = AthleteLinked(athlete_id=connection.athlete_id, scopes=" ".join(connection.scopes))
     yield from AUDIT.append(linked, user_id=connection.user_id, trace=trace)
     yield from AUDIT.append(LoggedIn(is_new_user=is_new), user_id=connection.user_id, trace=trace)
-    job = SubscribeJob(trace.request_id, trace.correlation_id)
-    yield from send(job, "application", f"subscribe-{connection.link_id}")
-    yield from start_backfill(app, connection, trace)

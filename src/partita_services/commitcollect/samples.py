@@ -47,7 +47,7 @@ class _Sketch(NamedTuple):
 _MILESTONES: Final = (
     _Sketch("Hike 80 km", "sailing-boat", Metric.DISTANCE, 80_000, -95, -50, MilestoneStatus.COMPLETED, ("Hike",)),
     _Sketch("Climb 6,000 m", "lighthouse", Metric.ELEVATION, 6_000, -80, -36, MilestoneStatus.EXPIRED),
-    _Sketch("40 hours outside", "steam-locomotive", Metric.MOVING_TIME, 144_000, -75, 30, MilestoneStatus.ACTIVE),
+    _Sketch("120 hours outside", "steam-locomotive", Metric.MOVING_TIME, 432_000, -75, 30, MilestoneStatus.ACTIVE),
 )
 _NAMES: Final = {
     "Hike": ("Lookout hike", "Rainforest walk", "Around the reservoir", "Up before the clouds"),

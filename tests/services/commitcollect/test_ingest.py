@@ -12,8 +12,9 @@ from tests.services.commitcollect.playing import Player
 from tests.services.commitcollect.strava_model import ATHLETE
 from tests.services.commitcollect.world import TRACE, World, event, new_world, revocation
 
+from partita import insert
 from partita_services.commitcollect.ingest import EventJob, Outcome, event_key, ingest, take_event
-from partita_services.commitcollect.model import ConnectionState, WhyNot, connection_of, owner_of, profile_of
+from partita_services.commitcollect.model import ConnectionState, WhyNot, Workout, connection_of, owner_of, profile_of
 from partita_services.commitcollect.strava import Owner, ReadActivity
 
 
@@ -165,8 +166,7 @@ def test_a_withdrawal_that_was_cut_off_anywhere_is_finished_when_it_comes_again(
         with new_world() as world:
             world.log_in()
             for number in range(30):
-                world.strava.train(number)
-                world.do(ingest(world.app, world.user_id, str(number), TRACE))
+                world.db.run(insert(Workout(user_id=world.user_id, activity_id=str(number), ticket=1)))
             world.strava.revoke()
             player = Player(take_event(world.app, revocation(world.clock())), world.db, world.tools)
             taken = 0

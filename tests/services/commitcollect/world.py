@@ -108,7 +108,8 @@ class World(Struct):
     @property
     def workouts(self) -> dict[str, Workout]:
         """What is stored of activities that are there."""
-        stored = self.db.run(workouts_of(self.user_id).walk(max_items=5_000))
+        # A look at all of them is no request path's, and has no budget.
+        stored = Session(self.db.store, clock=self.clock).run(workouts_of(self.user_id).walk(max_items=5_000))
         return {workout.activity_id: workout for workout in stored if workout.ttl is None}
 
     @property

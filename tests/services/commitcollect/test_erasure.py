@@ -1,0 +1,147 @@
+"""Deleting an account: cut off after every single step and run again, nothing but the trail is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.services.commitcollect.playing import Player
+from tests.services.commitcollect.strava_model import ATHLETE
+from tests.services.commitcollect.world import TRACE, World, event, new_world
+
+from partita import insert
+from partita.errors import ItemMissing
+from partita.store._requests import ScanTable
+from partita_services.commitcollect.bootstrap import SERVICE
+from partita_services.commitcollect.erasure import EraseJob, erase, request_deletion
+from partita_services.commitcollect.ingest import Outcome, ingest, take_event
+from partita_services.commitcollect.login import LoginRefused
+from partita_services.commitcollect.model import IDEMPOTENCY_TABLE, TABLE, Workout
+from partita_services.commitcollect.sessions import SESSIONS, SESSIONS_TABLE
+from partita_services.commitcollect.strava import Deauthorize, ReadActivity
+from partita_services.commitcollect.trail import AUDIT_TABLE
+from partita_services.commitcollect.work import Work
+
+pytestmark = pytest.mark.req("C23")
+
+
+def full_world(world: World) -> None:
+    """A user with something of everything, some of it expired; and what belongs to nobody."""
+    world.log_in()
+    world.log_in()
+    world.commit(target=1_000)
+    world.commit(target=90_000)
+    world.clock.advance(60)
+    for number in range(4):
+        world.strava.train(number, distance=500.0)
+        world.do(take_event(world.app, event(number, "create", world.clock() - 30)))
+    for number in range(10, 36):
+        world.db.run(insert(Workout(user_id=world.user_id, activity_id=str(number), ticket=1)))
+    del world.strava.activities[3]
+    world.do(take_event(world.app, event(3, "delete", world.clock())))
+    expired = int(world.clock()) - 60
+    world.db.run(insert(Workout(user_id=world.user_id, activity_id="99", ticket=1, ttl=expired)))
+
+
+def left(world: World) -> dict[str, list[str]]:
+    """The keys of all that is stored of the user, expired or not."""
+    nobodys = ("MODEL#", "APPLICATION#")
+    tables = (TABLE, SESSIONS_TABLE, IDEMPOTENCY_TABLE)
+    found = {table.name: world.db.store.execute(ScanTable(table.name)).items for table in tables}
+    return {
+        name: keys
+        for name, items in found.items()
+        if (keys := [str(item.get("PK", item)) for item in items if not str(item.get("PK")).startswith(nobodys)])
+    }
+
+
+def deletion(world: World) -> Work[Any]:
+    """All that a deletion does, in the request and in the worker."""
+    yield from request_deletion(world.user_id, TRACE)
+    yield from erase(world.app, EraseJob("r2", "c2", world.user_id))
+
+
+def test_nothing_is_left_but_the_trail() -> None:
+    with new_world() as world:
+        full_world(world)
+        world.do(deletion(world))
+        assert left(world) == {}
+        assert world.strava.tokens == {}
+        trail = world.db.store.execute(ScanTable(AUDIT_TABLE.name)).items
+        assert [entry["event_type"] for entry in trail[-2:]] == ["deletion_requested", "account_deleted"]
+        assert "access-" not in repr(trail)
+
+
+def test_cut_off_after_every_single_step_it_is_finished_when_it_is_run_again() -> None:
+    cut, steps = 0, 1
+    while cut < steps:
+        with new_world() as world:
+            full_world(world)
+            player = Player(deletion(world), world.db, world.tools)
+            for _ in range(cut):
+                if not player.done:
+                    player.move()
+            if not player.done:
+                steps = cut + 2
+                player.crash(after=cut % 2 == 1)
+            world.clock.advance(31)
+            world.do(deletion(world))
+            assert left(world) == {}
+        cut += 1
+    assert cut > 25
+
+
+def test_what_is_under_way_writes_nothing_any_more() -> None:
+    """A worker and a request that began before are finished at the end of it."""
+    with new_world() as world:
+        full_world(world)
+        reading = Player(ingest(world.app, world.user_id, "2", TRACE), world.db, world.tools)
+        while not isinstance(reading.next, ReadActivity):
+            reading.move()
+        reading.move()
+        world.do(deletion(world))
+        assert reading.finish() is Outcome.OUTDATED
+        with pytest.raises(ItemMissing):
+            world.commit()
+        assert left(world) == {}
+
+
+def test_a_closing_account_lets_nobody_in() -> None:
+    with new_world() as world:
+        session_id = world.log_in()
+        world.do(request_deletion(world.user_id, TRACE))
+        assert world.db.run(SESSIONS.resolve(session_id)) is None
+        with pytest.raises(LoginRefused, match="account_closing"):
+            world.log_in()
+        world.work()
+        assert left(world) == {}
+        before = world.user_id
+        world.log_in()
+        assert world.user_id != before
+
+
+@pytest.mark.parametrize("trouble", ["unavailable", "revoked"])
+def test_it_does_not_depend_on_strava(trouble: str) -> None:
+    with new_world() as world:
+        full_world(world)
+        world.do(request_deletion(world.user_id, TRACE))
+        if trouble == "revoked":
+            world.strava.revoke()
+        else:
+            world.strava.failures = 100
+        world.do(erase(world.app, EraseJob("r2", "c2", world.user_id)))
+        assert left(world) == {}
+
+
+def test_an_account_that_nobody_wants_to_delete_stays() -> None:
+    with new_world() as world:
+        full_world(world)
+        before = left(world)
+        world.do(erase(world.app, EraseJob("r2", "c2", world.user_id)))
+        assert left(world) == before
+        assert not [question for question in world.strava.asked if isinstance(question, Deauthorize)]
+        assert ATHLETE in world.strava.tokens
+
+
+def test_the_service_has_no_other_tables() -> None:
+    assert set(SERVICE.tables) == {TABLE, SESSIONS_TABLE, IDEMPOTENCY_TABLE, AUDIT_TABLE}
