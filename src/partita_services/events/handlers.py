@@ -64,7 +64,9 @@ class EventDraft(BaseModel):
     capacity_total: Annotated[int, Field(ge=1, le=MAX_CAPACITY, examples=[500])]
     opens_at: Annotated[AwareDatetime, Field(examples=["2026-12-01T10:00:00Z"])]
     closes_at: Annotated[AwareDatetime, Field(examples=["2026-12-01T12:00:00Z"])]
-    keeps_log: Annotated[bool, Field(description="whether every step of its requests is kept in a log")] = False
+    keeps_log: Annotated[
+        bool, Field(description="whether every step of its requests is kept in a log", examples=[True])
+    ] = False
 
     @model_validator(mode="after")
     def _closes_after_it_opens(self) -> Self:
