@@ -113,8 +113,8 @@ class Service(Struct, frozen=True):
     What is listed belongs to the roles that list it, and everything else to the request path."""
     caller: tuple[str, ...] = ()
     """The fields that hold the identifier of who is calling. A partition key that has one is the caller's own."""
-    queues: tuple[str, ...] = ()
-    """The queues that its request path sends to and its workers receive from."""
+    queues: Mapping[str, Policy] = {}
+    """The queues that its request path sends to and its workers receive from, by their names."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

@@ -26,6 +26,7 @@ from partita import (
 )
 from partita.deploy import ROLES, Need, Resource, RoleName, arns_in, needs, policy
 from partita.errors import ModelError
+from partita.queue import Policy
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.migrations import Migrations
 from partita.recipes.versioned import VersionedTable
@@ -124,7 +125,7 @@ SERVICE = Service(
         "nobody": ("JobLease.renew", "JobLease.check", "job_lease_by_name"),
     },
     caller=("user_id",),
-    queues=("jobs",),
+    queues={"jobs": Policy()},
 )
 JOBS, STATES, QUEUE = Resource("table", "jobs"), Resource("index", "jobs", "GSI1"), Resource("queue", "jobs")
 DEAD = Resource("dead letters", "jobs")
@@ -179,30 +180,14 @@ def test_each_role_needs_its_side_of_the_queue() -> None:
         role: {(need.action, need.resource) for need in needs(SERVICE, role) if need.action.startswith("sqs:")}
         for role in ROLES
     }
+    opening = {(f"sqs:{action}", place) for action in ("GetQueueAttributes", "GetQueueUrl") for place in (QUEUE, DEAD)}
+    receiving = ("sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage")
+    sending = {("sqs:SendMessage", QUEUE)}
     assert asked == {
-        "request": {
-            ("sqs:GetQueueUrl", QUEUE),
-            ("sqs:SendMessage", QUEUE),
-            ("sqs:GetQueueAttributes", QUEUE),
-            ("sqs:GetQueueUrl", DEAD),
-            ("sqs:GetQueueAttributes", DEAD),
-        },
-        "worker": {
-            ("sqs:GetQueueUrl", QUEUE),
-            ("sqs:SendMessage", QUEUE),
-            ("sqs:ReceiveMessage", QUEUE),
-            ("sqs:DeleteMessage", QUEUE),
-            ("sqs:ChangeMessageVisibility", QUEUE),
-        },
+        "request": opening | sending,
+        "worker": opening | sending | {(action, QUEUE) for action in receiving},
         "cdc": set(),
-        "maintenance": {
-            ("sqs:GetQueueUrl", QUEUE),
-            ("sqs:SendMessage", QUEUE),
-            ("sqs:GetQueueUrl", DEAD),
-            ("sqs:ReceiveMessage", DEAD),
-            ("sqs:DeleteMessage", DEAD),
-            ("sqs:ChangeMessageVisibility", DEAD),
-        },
+        "maintenance": opening | sending | {(action, DEAD) for action in receiving},
         "caller": set(),
     }
 

@@ -80,10 +80,13 @@ def test_a_queue_that_is_not_there_says_how_to_make_it() -> None:
         queue.execute(Receive())
 
 
+REDRIVE = '{"deadLetterTargetArn":"arn:dead","maxReceiveCount":3}'
+
+
 def test_creating_makes_what_is_missing_and_sets_the_policy() -> None:
     dead = answer({"QueueUrl": "dead"})
     arn = answer({"Attributes": {"QueueArn": "arn:dead"}})
-    queue = ScriptedQueue(refusal("QueueDoesNotExist"), dead, URL, dead, arn, answer(b""))
+    queue = ScriptedQueue(refusal("QueueDoesNotExist"), dead, URL, dead, arn, answer({}), answer(b""))
     queue.execute(Create())
     assert queue.transport.names == [
         "GetQueueUrl",
@@ -91,10 +94,19 @@ def test_creating_makes_what_is_missing_and_sets_the_policy() -> None:
         "GetQueueUrl",
         "GetQueueUrl",
         "GetQueueAttributes",
+        "GetQueueAttributes",
         "SetQueueAttributes",
     ]
-    policy = '{"deadLetterTargetArn":"arn:dead","maxReceiveCount":3}'
-    assert queue.transport.bodies[-1]["Attributes"] == {"RedrivePolicy": policy}
+    assert queue.transport.bodies[-1]["Attributes"] == {"RedrivePolicy": REDRIVE}
+
+
+def test_creating_changes_nothing_where_all_is_right() -> None:
+    """So that whoever may only use a queue can start with one that was deployed."""
+    arn = answer({"Attributes": {"QueueArn": "arn:dead"}})
+    known = answer({"Attributes": {"RedrivePolicy": REDRIVE.replace("3", '"3"')}})
+    queue = ScriptedQueue(answer({"QueueUrl": "dead"}), URL, arn, known)
+    queue.execute(Create())
+    assert set(queue.transport.names) == {"GetQueueUrl", "GetQueueAttributes"}
 
 
 def test_throttling_is_told_after_all_tries() -> None:

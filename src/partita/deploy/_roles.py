@@ -11,7 +11,6 @@ from partita._access import Access, Declared
 from partita._keys import Template
 from partita._table import Table
 from partita.errors import ModelError
-from partita.queue import _interface as queue
 from partita.recipes.versioned import versioned_tables
 from partita.service import Service
 
@@ -28,18 +27,9 @@ ROLES: Final[Mapping[RoleName, str]] = {
 _STREAM_ACTIONS: Final = ("DescribeStream", "GetRecords", "GetShardIterator")
 _START: Final = ("DescribeTable", "DescribeTimeToLive")
 
-_QUEUE_ACTIONS: Final[Mapping[type, tuple[str, ...]]] = {
-    queue.Send: ("SendMessage",),
-    queue.Receive: ("ReceiveMessage",),
-    queue.Acknowledge: ("DeleteMessage",),
-    queue.Postpone: ("ChangeMessageVisibility",),
-    queue.Measure: ("GetQueueAttributes",),
-}
-_QUEUE_REQUESTS: Final[Mapping[RoleName, tuple[type, ...]]] = {
-    "request": (queue.Send, queue.Measure),
-    "worker": (queue.Send, queue.Receive, queue.Acknowledge, queue.Postpone),
-}
-_DEAD_LETTER_REQUESTS: Final = (queue.Receive, queue.Acknowledge, queue.Postpone)
+_QUEUE_START: Final = ("GetQueueAttributes", "GetQueueUrl")
+_SEND: Final = ("SendMessage",)
+_RECEIVE: Final = ("ChangeMessageVisibility", "DeleteMessage", "ReceiveMessage")
 
 
 class Resource(Struct, frozen=True, order=True):
@@ -110,7 +100,16 @@ def _working(service: Service, role: RoleName) -> Iterator[Need]:
     if role == "request" or service.worker is not None:
         for table in service.tables:
             yield from (Need(f"dynamodb:{action}", Resource("table", table.name), "start") for action in _START)
-    yield from _queue_needs(service, _QUEUE_REQUESTS[role], "queue")
+    for name in service.queues:
+        yield from _queue_start(name)
+        for action in _SEND if role == "request" else (*_SEND, *_RECEIVE):
+            yield Need(f"sqs:{action}", Resource("queue", name), "queue")
+
+
+def _queue_start(name: str) -> Iterator[Need]:
+    """Opening a queue finds it and its dead letters, and looks whether the one leads to the other."""
+    for place in (Resource("queue", name), Resource("dead letters", name)):
+        yield from (Need(f"sqs:{action}", place, "start") for action in _QUEUE_START)
 
 
 def _capturing(service: Service) -> Iterator[Need]:
@@ -130,28 +129,9 @@ def _maintaining(service: Service) -> Iterator[Need]:
                 name = f"{versioned.form.schema.name}.backfill"
                 yield Need("dynamodb:PutItem", Resource("table", table.name), name)
     for name in service.queues:
-        yield from _dead_letter_needs(name)
-
-
-def _dead_letter_needs(name: str) -> Iterator[Need]:
-    dead = Resource("dead letters", name)
-    yield Need("sqs:GetQueueUrl", dead, "dead letters")
-    for request in _DEAD_LETTER_REQUESTS:
-        yield from (Need(f"sqs:{action}", dead, "dead letters") for action in _QUEUE_ACTIONS[request])
-    yield Need("sqs:GetQueueUrl", Resource("queue", name), "dead letters")
-    yield Need("sqs:SendMessage", Resource("queue", name), "dead letters")
-
-
-def _queue_needs(service: Service, requests: tuple[type, ...], by: str) -> Iterator[Need]:
-    for name in service.queues:
-        places = [Resource("queue", name)]
-        yield Need("sqs:GetQueueUrl", places[0], by)
-        for request in requests:
-            if request is queue.Measure:
-                places.append(Resource("dead letters", name))
-                yield Need("sqs:GetQueueUrl", places[1], by)
-            for place in places if request is queue.Measure else places[:1]:
-                yield from (Need(f"sqs:{action}", place, by) for action in _QUEUE_ACTIONS[request])
+        yield from _queue_start(name)
+        yield from (Need(f"sqs:{action}", Resource("queue", name), "dead letters") for action in _SEND)
+        yield from (Need(f"sqs:{action}", Resource("dead letters", name), "dead letters") for action in _RECEIVE)
 
 
 def _calling(service: Service) -> Iterator[Need]:

@@ -15,7 +15,6 @@ from partita.deploy._resources import (
     table_resources,
 )
 from partita.deploy._roles import ROLES, Resource, RoleName, needs
-from partita.queue import Policy
 from partita.service import Service
 
 VERSION: Final = "2010-09-09"
@@ -43,8 +42,8 @@ def _data_resources(service: Service, settings: TableSettings) -> Resources:
     resources: Resources = {}
     for table in service.tables:
         resources |= table_resources(table.schema, settings)
-    for name in service.queues:
-        resources |= queue_resources(name, Policy(), alarm_topic=settings.alarm_topic)
+    for name, queue_policy in service.queues.items():
+        resources |= queue_resources(name, queue_policy, alarm_topic=settings.alarm_topic)
     return resources | {"BudgetsExceeded": budget_alarm(service.name, alarm_topic=settings.alarm_topic)}
 
 

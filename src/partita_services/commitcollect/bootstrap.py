@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from partita.queue import Create, Policy
 from partita.service import Place, Service, Work
 from partita_services.commitcollect.model import IDEMPOTENCY_TABLE, TABLE
 from partita_services.commitcollect.samples import seed
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from partita_services.commitcollect.work import Tools
+
+QUEUE: Final = "commitcollect"
+POLICY: Final = Policy(max_receives=50)
+"""A job that fails is tried for half a day before it becomes a dead letter."""
 
 # ruff: noqa: PLC0415 - the model is of use without what HTTP, Strava and cryptography need
 
@@ -56,12 +61,10 @@ def _work(work: Work) -> None:
 @contextmanager
 def open_tools(place: Place) -> Iterator[Tools]:
     """The queue, the way to Strava, and the key to the tokens."""
-    from partita.queue import Create
     from partita_services.commitcollect.client import StravaClient
     from partita_services.commitcollect.settings import read
     from partita_services.commitcollect.vault import Vault
     from partita_services.commitcollect.work import Application, Tools
-    from partita_services.commitcollect.worker import POLICY, QUEUE
 
     settings = read(place)
     with closing(place.open_queue(QUEUE, POLICY)) as queue, closing(StravaClient(settings)) as strava:
@@ -82,5 +85,5 @@ SERVICE: Final = Service(
     resources=open_tools,
     apps=_apps,
     worker=_work,
-    queues=("commitcollect",),
+    queues={QUEUE: POLICY},
 )

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from partita import Session
 from partita.errors import PartitaError, PoisonMessage
-from partita.queue import Acknowledge, Bodies, Message, Policy, Postpone, Receive
+from partita.queue import Acknowledge, Bodies, Message, Postpone, Receive
 from partita.service import Work as ServiceWork
 from partita_services.commitcollect.backfill import BackfillJob, backfill_page
 from partita_services.commitcollect.erasure import EraseJob, erase
@@ -18,10 +18,6 @@ from partita_services.commitcollect.subscribing import SubscribeJob, renew_subsc
 from partita_services.commitcollect.work import Application, Job, Tools, TryLater, Work, do
 
 logger: Final = logging.getLogger("partita.commitcollect")
-
-QUEUE: Final = "commitcollect"
-POLICY: Final = Policy(max_receives=50)
-"""A job that fails is tried for half a day before it becomes a dead letter."""
 
 AT_ONCE: Final = 5
 VISIBLE_AFTER: Final = 300.0

@@ -72,5 +72,5 @@ SERVICE: Final = Service(
     command=_command,
     resources=opened,
     worker=_work,
-    queues=(NAME,),
+    queues={NAME: POLICY},
 )

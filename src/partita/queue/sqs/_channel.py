@@ -78,8 +78,15 @@ def create(channel: Channel, request: Create) -> Steps[None]:  # noqa: ARG001 - 
     yield from _found_or_made(channel, channel.name)
     dead = yield from channel.attributes(channel.dead_name, "QueueArn")
     redrive = {"deadLetterTargetArn": dead["QueueArn"], "maxReceiveCount": channel.max_receives}
-    attributes = {"RedrivePolicy": _encode(redrive).decode()}
-    yield from channel.ask("SetQueueAttributes", dict[str, Any], Attributes=attributes)
+    known = yield from channel.attributes(channel.name, "RedrivePolicy")
+    if _redrive_in(known) != redrive:  # who may not change a queue can still use one that is right
+        attributes = {"RedrivePolicy": _encode(redrive).decode()}
+        yield from channel.ask("SetQueueAttributes", dict[str, Any], Attributes=attributes)
+
+
+def _redrive_in(attributes: dict[str, str]) -> dict[str, Any]:
+    redrive: dict[str, Any] = msgspec.json.decode(attributes.get("RedrivePolicy") or "{}")
+    return {name: int(value) if name == "maxReceiveCount" else value for name, value in redrive.items()}
 
 
 def _found_or_made(channel: Channel, name: str) -> Steps[None]:
