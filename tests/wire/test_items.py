@@ -126,3 +126,10 @@ def test_a_value_is_only_so_deep() -> None:
         value = {"L": [value]}
     with pytest.raises(ValidationFailed, match="Nesting Levels"):
         read_value(value)
+
+
+def test_a_batch_answers_by_the_name_that_it_was_given(call: Caller) -> None:
+    arn = call("DescribeTable", TableName="tasks")["Table"]["TableArn"]
+    call("BatchWriteItem", RequestItems={arn: [{"PutRequest": {"Item": task("u", "1")}}]})
+    answer = call("BatchGetItem", RequestItems={arn: {"Keys": [task("u", "1")]}})
+    assert answer["Responses"] == {arn: [task("u", "1")]}

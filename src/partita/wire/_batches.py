@@ -41,16 +41,19 @@ def batch_get(call: Parameters) -> Steps:
     """Up to 100 items of several tables."""
     told = call.capacity()
     gets: list[GetItem] = []
+    names: dict[str, str] = {}  # by table: the client may have given its ARN
     for name, shared in _tables(call, "BatchGetItem").items():
-        gets += _gets(name, shared)
+        of_table = _gets(name, shared)
+        names[of_table[0].table] = name
+        gets += of_table
     if len(gets) > MAX_GETS:
         raise ValidationFailed("Too many items requested for the BatchGetItem call")
     response: BatchGetResponse = yield BatchGetItem(tuple(gets))
-    found: dict[str, list[Json]] = {get.table: [] for get in gets}
+    found: dict[str, list[Json]] = {name: [] for name in names.values()}
     for get, item in zip(gets, response.items, strict=True):
         if item is not None:
-            found[get.table].append(wire_item(item))
-    body: Json = {"Responses": found, "UnprocessedKeys": _unprocessed_keys(call, response)}
+            found[names[get.table]].append(wire_item(item))
+    body: Json = {"Responses": found, "UnprocessedKeys": _unprocessed_keys(call, names, response)}
     if told != "NONE":
         body["ConsumedCapacity"] = yield from all_consumed(response.capacity, told)
     return body
@@ -81,11 +84,12 @@ def _gets(name: str, shared: Any) -> list[GetItem]:
     return [GetItem(table, Parameters({"Key": key}).item("Key"), first.consistent, first.projection) for key in keys]
 
 
-def _unprocessed_keys(call: Parameters, response: BatchGetResponse) -> Json:
+def _unprocessed_keys(call: Parameters, names: dict[str, str], response: BatchGetResponse) -> Json:
     left: dict[str, Json] = {}
     for get in response.unprocessed:
-        shared = {name: part for name, part in call.given["RequestItems"][get.table].items() if name != "Keys"}
-        left.setdefault(get.table, {**shared, "Keys": []})["Keys"].append(wire_item(get.key))
+        name = names[get.table]
+        shared = {field: part for field, part in call.given["RequestItems"][name].items() if field != "Keys"}
+        left.setdefault(name, {**shared, "Keys": []})["Keys"].append(wire_item(get.key))
     return left
 
 

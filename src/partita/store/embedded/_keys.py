@@ -54,8 +54,9 @@ class KeyPart:
     def _check_size(self, value: str | bytes) -> None:
         size = text_size(value) if isinstance(value, str) else len(value)
         if size > self.limit:
-            role = "hash" if self.limit == HASH_BYTES else "range"
-            message = f"Aggregated size of all {role} keys has exceeded the size limit of {self.limit} bytes"
+            message = f"Aggregated size of all range keys has exceeded the size limit of {self.limit} bytes"
+            if self.limit == HASH_BYTES:
+                message = f"Size of hashkey has exceeded the maximum size limit of{self.limit} bytes"  # AWS's spelling
             raise ValidationFailed(_INVALID + message)
 
     def in_key(self, value: Any) -> Column:
