@@ -129,6 +129,25 @@ def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> N
     expect(page.get_by_role("link", name="Connect with Strava")).to_be_visible()
 
 
+def test_what_was_earned_stays_when_its_workout_is_deleted(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    log_in(page, address, ROBIN)
+    card = commit(page, "Four hikes", "Lighthouse", metric="Workouts", target="4", sport="Hike")
+    train(page, server, 1002, sport_type="Hike", name="<b>Ridge</b> & creek")
+    expect(page.locator(".workouts")).to_contain_text("<b>Ridge</b> & creek", timeout=SOON)  # text, never markup
+    expect(card.locator(".amount")).to_have_text("1 workout of 4 workouts", timeout=SOON)
+    expect(card.locator(".parts .earned")).to_have_count(2)
+
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Open Strava").click()
+    robin = opened.value.get_by_role("article", name=ROBIN)
+    robin.get_by_text("The newest").click()
+    robin.get_by_role("listitem").filter(has_text="Ridge").get_by_role("button", name="Delete").click()
+    expect(card.locator(".amount")).to_have_text("0 workouts of 4 workouts", timeout=SOON)
+    assert earned(card) == ["Rocks", "Keeper's cottage"]
+    expect(page.locator(".workouts")).not_to_contain_text("Ridge")
+
+
 def test_a_stale_edit_is_explained_and_may_be_made_again(open_page: OpenPage, server: Server, address: str) -> None:
     page = open_page()
     log_in(page, address, ROBIN)
