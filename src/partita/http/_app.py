@@ -19,7 +19,7 @@ from partita.http._limits import MAX_BODY_BYTES, BodyLimit
 from partita.http._metrics import MEDIA_TYPE as METRICS
 from partita.http._metrics import MeasuredRequests, Requests, metrics_text
 from partita.http._openapi import ABOUT, completed
-from partita.http._pages import Pages
+from partita.http._pages import ASSETS, Pages
 from partita.http._problems import answer_with_problems, describe_problems
 from partita.http._request_id import RequestId
 from partita.http._tracing import TracedRequests, can_trace
@@ -78,6 +78,7 @@ def build_app(
             app.mount(f"/{service.name}", Pages(service.pages))
     for path, other in (beside or {}).items():
         app.mount(path, other)
+    app.mount("/assets", Pages(ASSETS))
     pages = Pages(CONSOLE)
     app.mount("/console/api", console_api(services, session, identity, projected or {}, queues or {}))
     app.mount("/console", pages)

@@ -9,6 +9,9 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+ASSETS: Final = Path(__file__).parent / "assets"
+"""What pages share, served at `/assets/`."""
+
 SECURITY: Final = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": (

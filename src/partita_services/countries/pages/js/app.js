@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { showCountry } from "./country.js";
-import { el, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
 import { creator } from "./edit.js";
 import { flag } from "./format.js";
 import { countryList, mark } from "./list.js";

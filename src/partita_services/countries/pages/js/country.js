@@ -1,7 +1,7 @@
 // One country: its flag and codes, its way through time, and the form of operators.
 
 import * as api from "./api.js";
-import { el, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
 import { editor } from "./edit.js";
 import { flag, moment } from "./format.js";
 import { Timeline } from "./timeline.js";

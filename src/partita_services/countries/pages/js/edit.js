@@ -1,7 +1,7 @@
 // What operators may do: change, delete, restore and create. The token stays in this tab.
 
 import * as api from "./api.js";
-import { el, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
 
 export function editor(country, latest, changed) {
   return panel((signedOut) => (latest.isDeleted ? restoring(country, changed, signedOut) : editing(country, changed, signedOut)));

@@ -1,6 +1,6 @@
 // How codes, names and instants are shown.
 
-import { el } from "./dom.js";
+import { el } from "/assets/dom.js";
 
 const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });

@@ -1,6 +1,6 @@
 // The list of current countries: searched by name or code, walked with the arrow keys.
 
-import { el, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
 import { flag, fold } from "./format.js";
 
 // Gives the function that fills the list with countries.

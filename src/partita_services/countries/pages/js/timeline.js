@@ -1,7 +1,7 @@
 // Time: a slider that asks the service for any instant, and the versions with what changed in each.
 
 import * as api from "./api.js";
-import { el, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
 import { DAY_MS, changes, codes, day, flag, period } from "./format.js";
 
 export class Timeline {

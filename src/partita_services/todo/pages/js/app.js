@@ -1,8 +1,10 @@
 // The page: sign in, then the board.
 
+import { claims } from "/assets/api.js";
 import * as api from "./api.js";
 import { Board } from "./board.js";
-import { el, icon, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
+import { icon } from "./icons.js";
 import { help, listen } from "./keys.js";
 import { signIn } from "./signin.js";
 
@@ -73,8 +75,7 @@ async function whoIsThis() {
     return (await api.me()).name;
   } catch (error) {
     if (error.status !== 404) throw error;
-    const claims = api.token.get().split(".")[1].replace(/-/g, "+").replace(/_/g, "/");
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(claims), (letter) => letter.charCodeAt(0)))).sub;
+    return claims().sub;
   }
 }
 

@@ -2,7 +2,8 @@
 
 import * as api from "./api.js";
 import { column, drawBulk, drawTabs, drawTotals } from "./columns.js";
-import { el, icon, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
+import { icon } from "./icons.js";
 import { confirmed, editor } from "./editor.js";
 import { filters } from "./filters.js";
 import { Tasks } from "./store.js";

@@ -1,6 +1,7 @@
 // One task on the board.
 
-import { el, icon } from "./dom.js";
+import { el } from "/assets/dom.js";
+import { icon } from "./icons.js";
 import { capital } from "./filters.js";
 import { dueText, isOverdue, titleOf } from "./tasks.js";
 

@@ -1,7 +1,8 @@
 // What is drawn around the cards: columns, the tabs that stand for them on a phone, counts, and the selected tasks.
 
 import { card } from "./card.js";
-import { el, icon, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
+import { icon } from "./icons.js";
 import { plural } from "./store.js";
 import { PRIORITIES, STATUSES } from "./tasks.js";
 

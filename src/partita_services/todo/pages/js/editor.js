@@ -1,6 +1,7 @@
 // The dialog in which a task is written: a new one, or one that is there already.
 
-import { el, icon, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
+import { icon } from "./icons.js";
 import { capital } from "./filters.js";
 import { PRIORITIES, STATUSES } from "./tasks.js";
 

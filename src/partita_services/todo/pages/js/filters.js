@@ -1,6 +1,6 @@
 // The filters above the board: what the service is asked for, and the same test for tasks that a search found.
 
-import { el } from "./dom.js";
+import { el } from "/assets/dom.js";
 import { PRIORITIES, isOverdue, today } from "./tasks.js";
 
 const DUE = {

@@ -1,6 +1,6 @@
 // The keyboard: what a key does on the card that it is at, and anywhere.
 
-import { el } from "./dom.js";
+import { el } from "/assets/dom.js";
 
 const HELP = [
   ["N", "new task"],

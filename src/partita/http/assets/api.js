@@ -1,0 +1,60 @@
+// Asking an API. Every refusal becomes a Refused with the problem that the service answered.
+
+const TOKEN = "partita-token";
+const NO_ANSWER = 0;
+
+export class Refused extends Error {
+  constructor(status, problem) {
+    super(problem.detail ?? "The service did not answer.");
+    this.status = status;
+    this.hint = problem.hint ?? "";
+    this.problem = problem;
+  }
+}
+
+// Kept until the tab is closed.
+export const token = {
+  get: () => sessionStorage.getItem(TOKEN) ?? "",
+  set: (value) => sessionStorage.setItem(TOKEN, value.trim()),
+  forget: () => sessionStorage.removeItem(TOKEN),
+};
+
+// What the token says of who this is; the service decides whether it believes it.
+export function claims() {
+  const part = token.get().split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
+  return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(part), (letter) => letter.charCodeAt(0))));
+}
+
+export async function send(method, address, { data = null, headers = {}, signal = undefined } = {}) {
+  const request = { method, signal, headers: { ...headers } };
+  if (token.get()) request.headers.Authorization = `Bearer ${token.get()}`;
+  if (data !== null) {
+    request.headers["Content-Type"] = "application/json";
+    request.body = JSON.stringify(data);
+  }
+  const response = await fetch(address, request).catch(() => { throw new Refused(NO_ANSWER, {}); });
+  if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
+  return response;
+}
+
+// What got no answer is sent once more: with the same key, the service does it once.
+export async function sendOnce(method, address, { data = null, headers = {} } = {}) {
+  const options = { data, headers: { ...headers, "Idempotency-Key": key() } };
+  try {
+    return await send(method, address, options);
+  } catch (error) {
+    if (error.status !== NO_ANSWER) throw error;
+    return send(method, address, options);
+  }
+}
+
+export const body = (response) => (/json/.test(response.headers.get("Content-Type") ?? "") ? response.json() : null);
+export const ask = async (...request) => body(await send(...request));
+export const askOnce = async (...request) => body(await sendOnce(...request));
+
+export function query(fields) {
+  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return new URLSearchParams(given).toString();
+}
+
+const key = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

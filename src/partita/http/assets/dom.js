@@ -1,0 +1,37 @@
+// Building elements: el("a", {href: "#"}, "More"). Text is always text, never markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function el(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (!isPresent(value)) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && name !== "list") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...present(children));
+  return element;
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...present(children));
+  return element;
+}
+
+// Drawn in the page, so that it takes the colour of the text.
+export const line = (path) => svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", class: "icon" }, svg("path", { d: path }));
+
+export function replace(parent, ...children) {
+  parent.replaceChildren(...present(children));
+}
+
+// Text is only written where it differs, so that a screen reader and a selection are left alone.
+export function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+const isPresent = (value) => value !== null && value !== undefined && value !== false;
+const present = (children) => children.flat().filter(isPresent);
