@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 
 from partita.errors import StoreClosed
 from partita.store.remote._connections import HttpTransport
-from partita.store.remote._sockets import KeptConnection
+from partita.store.remote._kept import KeptConnection
 from partita.store.remote._transport import AnswerLost, HttpAnswer, HttpCall, Limits, NotSent
 
 Talk = Callable[[socket.socket], None]

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 import ssl
 import time
 import weakref
 from asyncio import AbstractEventLoop
 
-from partita.errors import StoreClosed
 from partita.store.remote._dial import Dialer
 from partita.store.remote._http import AnswerReader, encoded, start_of
-from partita.store.remote._sockets import CHUNK, KeptConnection, last_usable, lost
+from partita.store.remote._kept import CHUNK, Kept, KeptConnection, lost
 from partita.store.remote._transport import HttpAnswer, HttpCall, Limits, NotSent
 
 
 class LoopTransport:
-    """Keeps connections that are bound to no event loop, so that one of any may take them."""
+    """As many calls at once on each event loop; connections are bound to none, so that one of any may take them."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._dialer = Dialer(limits.connect)
-        self._closed = False
-        self._start()
-
-    def _start(self) -> None:
-        self._process = os.getpid()
+        self._kept: Kept[LoopConnection] = Kept(limits.idle)
         self._slots: weakref.WeakKeyDictionary[AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
-        self._idle: dict[str, list[LoopConnection]] = {}
 
     async def send_async(self, call: HttpCall) -> HttpAnswer:
         """Send and wait for the whole answer.
@@ -37,29 +30,21 @@ class LoopTransport:
         Raises:
             NotSent: it certainly did not happen. AnswerLost: it may have happened.
         """
-        if self._closed:
-            raise StoreClosed("The store was closed.")
-        if self._process != os.getpid():
-            self._start()
+        if not self._kept.is_from_here():
+            self._slots.clear()
         loop = asyncio.get_running_loop()
-        slots, idle = await self._slot(loop), self._idle.setdefault(call.url, [])
+        slots = await self._slot(loop)
         try:
-            connection = last_usable(idle, self._limits.idle) or await self._connect(loop, call.url)
+            connection = self._kept.take(call.url) or await self._connect(loop, call.url)
             answer = await connection.exchange(loop, call, self._limits.read)
-            if answer.closes or self._closed:
-                connection.close()
-            else:
-                idle.append(connection)
+            self._kept.put_back(call.url, connection, ended=answer.closes)
             return answer
         finally:
             slots.release()
 
     def close(self) -> None:
-        """Close the connections; one in use is closed when its answer has come."""
-        self._closed = True
-        for connections in self._idle.values():
-            while connections:
-                connections.pop().close()
+        """Close the connections."""
+        self._kept.close()
 
     async def _slot(self, loop: AbstractEventLoop) -> asyncio.Semaphore:
         slots = self._slots.get(loop)
@@ -99,7 +84,7 @@ def _close(connecting: asyncio.Future[socket.socket]) -> None:
 
 
 class LoopConnection(KeptConnection):
-    """A connection that does not block; it carries one exchange at a time."""
+    """A connection that does not block."""
 
     def __init__(self, connected: socket.socket, start: str) -> None:
         super().__init__(connected, start)
