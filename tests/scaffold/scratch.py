@@ -8,11 +8,14 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
+from contextlib import chdir
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from click.testing import CliRunner
 from msgspec import Struct
 
+from partita.cli import main
 from partita.service import GROUP
 
 ROOT = Path(__file__).parents[2]
@@ -23,8 +26,15 @@ class Scratch(Struct, frozen=True):
 
     root: Path
 
+    def new(self, arguments: str) -> str:
+        """Run `partita new` in the project, and give what it said."""
+        with chdir(self.root):
+            said = CliRunner().invoke(main, ["new", *arguments.split()], prog_name="partita")
+        assert said.exit_code == 0, said.output
+        return said.output
+
     def run(self, *command: str, fails: bool = False) -> str:
-        """Run a program of the environment in the project, and give what it said."""
+        """Run a program of the environment in the project, in a process of its own, and give what it said."""
         program = ["-c", "from partita.cli import main; main()"] if command[0] == "partita" else ["-m", command[0]]
         said = subprocess.run(
             [sys.executable, *program, *command[1:]],
@@ -37,10 +47,6 @@ class Scratch(Struct, frozen=True):
         )
         assert (said.returncode != 0) is fails, said.stdout
         return said.stdout
-
-    def test(self, *paths: str) -> None:
-        """Run tests of the project."""
-        self.run("pytest", "-q", "-p", "no:cacheprovider", *paths)
 
     def install(self) -> None:
         """Make the entry points known, as an installation does."""

@@ -1,10 +1,14 @@
-"""What is scaffolded passes lint, types and its own tests at once, here and in a project of somebody's own."""
+"""What is scaffolded passes lint, types and its own tests at once, here and in a project of somebody's own.
+
+The copy of this repository in which that is tried has also gone through all checklists of AGENTS.md.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from tests.scaffold.guide import blocks
 from tests.scaffold.scratch import Scratch, a_project_of_its_own, copy_of_this_repository
 
 pytestmark = [pytest.mark.req("A08"), pytest.mark.xdist_group("scaffold")]  # one worker, and so one copy
@@ -14,24 +18,23 @@ BARE = "entity city --index country --index founded:date"
 VERSIONED = "entity order_line --versioned --index sku --index day:date --field amount:int"
 OWNED = "entity Address --versioned --owner user_id --index city --index since:date"
 PLAIN = "entity label --versioned --field urgent:bool"
-SERVICE = "service guest_books --entity entry --index mood --index day:date --field stars:int"
+SERVICE = "service shops --index mood --index day:date --field stars:int"
 SMALL = "service notes"
 
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
-    """A copy of this repository with new entities and services of every kind."""
+    """A copy of this repository with new entities and services of every kind, and all that AGENTS.md says done."""
     scratch = copy_of_this_repository(tmp_path_factory.mktemp("here"))
-    for arguments in (ENTITY, BARE, VERSIONED, OWNED, PLAIN, SERVICE, SMALL):
-        scratch.run("partita", "new", *arguments.split())
+    for arguments in (ENTITY, BARE, VERSIONED, OWNED, PLAIN, SMALL):
+        scratch.new(arguments)
+    for block in blocks((scratch.root / "AGENTS.md").read_text(encoding="utf-8")):
+        block.follow(scratch)
     return scratch
 
 
 CODE = (
-    *(
-        f"src/partita_services/{name}"
-        for name in ("todo/parcel.py", "city.py", "order_line.py", "address.py", "label.py")
-    ),
+    *(f"src/partita_services/{name}.py" for name in ("todo/parcel", "city", "order_line", "address", "label")),
     *(f"src/partita_services/{name}" for name in ("guest_books", "notes")),
 )
 TESTS = (
@@ -51,11 +54,8 @@ def test_its_types_are_strict(here: Scratch, tmp_path: Path) -> None:
 
 
 def test_its_tests_pass(here: Scratch) -> None:
-    here.test("-n0", "--store=embedded", *TESTS)
-
-
-def test_it_is_a_service_like_the_others(here: Scratch) -> None:
-    here.test("-n0", "tests/services/test_layout.py", "-k", "guest_books or notes")
+    layout = ("tests/services/test_layout.py", "-k", "not test_layout or guest_books or notes")
+    here.run("pytest", "-q", "-n0", "-p", "no:cacheprovider", "--store=embedded", *TESTS, *layout)
 
 
 def test_the_schema_of_a_versioned_entity_is_kept(here: Scratch) -> None:
@@ -63,14 +63,21 @@ def test_the_schema_of_a_versioned_entity_is_kept(here: Scratch) -> None:
     assert {"order_line.schema.json", "order_line.v1.json", "address.schema.json", "label.v1.json"} < kept
 
 
+def test_the_checklists_lead_to_a_service_that_is_all_there(here: Scratch) -> None:
+    here.run("partita", "docs", "guest_books")
+    page = (here.root / "docs/services/guest_books-model.md").read_text(encoding="utf-8")
+    assert [name for name in ("latest_entries_with_mood", "book_of", "visitors_with_city") if name not in page] == []
+    kept = {path.name for path in (here.root / "schema").glob("visitor.*")}
+    assert kept == {"visitor.schema.json", "visitor.v1.json", "visitor.v2.json"}
+
+
 def test_a_project_of_its_own_begins_with_it(tmp_path: Path) -> None:
     scratch = a_project_of_its_own(tmp_path)
-    scratch.run("partita", "new", *BARE.split())
-    scratch.run("partita", "new", *VERSIONED.split())
-    said = scratch.run("partita", "new", *SERVICE.split())
-    assert "Add --import-mode=importlib to pytest's addopts" in said
+    for arguments in (BARE, VERSIONED):
+        scratch.new(arguments)
+    assert "Add --import-mode=importlib to pytest's addopts" in scratch.new(SERVICE)
     scratch.run("ruff", "check", ".")
     scratch.run("ruff", "format", "--check", ".")
-    scratch.test("--import-mode=importlib")
+    scratch.run("pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib")
     scratch.install()
-    assert scratch.run("partita", "cost", "guest_books").count(" within") == 8
+    assert scratch.run("partita", "cost", "shops").count(" within") == 8

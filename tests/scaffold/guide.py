@@ -1,0 +1,61 @@
+"""AGENTS.md as a program: the steps of its checklists, done in a copy of the repository."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+from tests.scaffold.scratch import Scratch
+
+BLOCK = re.compile(r"^```(console|diff|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Block(Struct, frozen=True):
+    """A fenced block of a checklist: commands, a change, or code to be added."""
+
+    kind: str
+    text: str
+
+    def follow(self, scratch: Scratch) -> None:
+        """Do what it says."""
+        {"console": _run, "diff": _change, "python": _add}[self.kind](self.text, scratch)
+
+
+def blocks(guide: str) -> Iterator[Block]:
+    """The blocks of the checklists, in order."""
+    for kind, text in BLOCK.findall(guide.split("## Checklists")[1]):
+        yield Block(kind, text)
+
+
+def _run(text: str, scratch: Scratch) -> None:
+    for line in text.splitlines():
+        command, _, said = line.removeprefix("$ ").partition("  # ")
+        if command == "make setup":
+            scratch.install()
+        elif command.startswith("partita new "):
+            scratch.new(command.removeprefix("partita new "))
+        else:
+            quiet = ("-q", "-n0", "-p", "no:cacheprovider") if command.startswith("pytest") else ()
+            scratch.run(*shlex.split(command), *quiet, fails=said.startswith("exits with 1"))
+
+
+def _change(text: str, scratch: Scratch) -> None:
+    path = Path()
+    for part in re.split(r"^(?=\+\+\+ |-(?!-))", text, flags=re.MULTILINE):
+        lines = part.splitlines()
+        if part.startswith("+++ "):
+            path = scratch.root / lines[0].removeprefix("+++ ")
+        elif lines:
+            before, after = lines[0][1:], "\n".join(line[1:] for line in lines[1:])
+            code = path.read_text(encoding="utf-8")
+            assert before in code, f"{path} has no {before!r}"
+            path.write_text(code.replace(before, after), encoding="utf-8")
+
+
+def _add(text: str, scratch: Scratch) -> None:
+    first, code = text.split("\n", 1)
+    path = scratch.root / first.removeprefix("# at the end of ")
+    path.write_text(f"{path.read_text(encoding='utf-8')}\n\n{code}", encoding="utf-8")

@@ -1,0 +1,73 @@
+"""AGENTS.md is right about the layers: every module is in one, and imports point down."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from tests.scaffold.scratch import ROOT
+
+GUIDE = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
+SOURCE = ROOT / "src"
+FACADE = {"partita/__init__.py", "partita/_public.py"}
+"""The public names of the library, which everybody may import."""
+
+
+def layers() -> list[list[str]]:
+    rows = GUIDE.split("## Layers")[1].split("## Rules")[0].splitlines()
+    return [re.findall(r"`(partita[\w/]*(?:\.py|/))`", row.split("|")[2]) for row in rows if row.startswith("| ")][2:]
+
+
+LAYERS = layers()
+
+
+def layer_of(module: str) -> int | None:
+    """The layer of a file: the one that names it most closely."""
+    named = [(len(name), number) for number, names in enumerate(LAYERS) for name in names if _is_in(module, name)]
+    return max(named)[1] if named else None
+
+
+def _is_in(module: str, name: str) -> bool:
+    return module == name or (name.endswith("/") and module.startswith(name))
+
+
+def imported(path: Path) -> set[str]:
+    """The files of ours that a module imports when it is imported itself."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    files = [SOURCE / f"{name.replace('.', '/')}{end}" for name in names for end in (".py", "/__init__.py")]
+    return {file.relative_to(SOURCE).as_posix() for file in files if file.is_file()} - FACADE
+
+
+MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+
+
+def test_every_module_is_in_a_layer() -> None:
+    assert [module for module in MODULES if layer_of(module) is None and module not in FACADE] == []
+
+
+def test_what_the_table_names_is_there() -> None:
+    assert [name for names in LAYERS for name in names if not (SOURCE / name).exists()] == []
+
+
+def test_imports_point_down() -> None:
+    upwards = [
+        f"{module} imports {other}"
+        for module in MODULES
+        if (own := layer_of(module)) is not None
+        for other in imported(SOURCE / module)
+        if (layer := layer_of(other)) is not None and layer < own
+    ]
+    assert upwards == []
+
+
+def test_what_to_read_is_there() -> None:
+    section = GUIDE.split("## What to read when")[1].split("## Checklists")[0]
+    places = ("", "src/partita/", "docs/decisions/")
+    named = re.findall(r"`([\w/.-]+)`", section)
+    assert [name for name in named if not any((ROOT / place / name).exists() for place in places)] == []
