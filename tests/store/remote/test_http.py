@@ -113,7 +113,7 @@ class Line:
     def kept(self, server: TalkingServer) -> KeptConnection:
         """The one connection that is kept for a server."""
         pool = self.transport._awaited if self.awaited else self.transport._blocking
-        (connection,) = pool._idle[server.url]
+        (connection,) = pool._kept._idle[server.url]
         return connection
 
     async def send(self, call: HttpCall) -> HttpAnswer:
@@ -232,7 +232,7 @@ async def test_a_task_that_is_cancelled_leaves_no_connection_behind() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert line.transport._awaited._idle == {server.url: []}
+    assert line.transport._awaited._kept._idle == {server.url: []}
 
 
 def test_event_loops_share_connections() -> None:
