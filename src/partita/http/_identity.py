@@ -37,6 +37,8 @@ class Verifier(Protocol):
 
     hint: str
     """Where a caller gets a token."""
+    waits: bool
+    """Whether it may have to wait for somebody else's answer, so that it needs a thread of its own."""
 
     def caller(self, token: str) -> Caller:
         """The caller that a token names.
@@ -51,6 +53,7 @@ class Identity:
     """Issues and checks tokens with one secret key."""
 
     hint = "Send `Authorization: Bearer TOKEN`; `partita token --user ID` prints one."
+    waits = False
 
     def __init__(self, key: bytes, clock: Clock = system_clock) -> None:
         self._key = key

@@ -25,6 +25,8 @@ DISCOVERY: Final = "/.well-known/openid-configuration"
 class Issuer:
     """Checks the tokens of one issuer. Its keys are fetched with the first token, and again when they change."""
 
+    waits = True
+
     def __init__(self, url: str, *, audience: str | None = None) -> None:
         """Trust an issuer.
 

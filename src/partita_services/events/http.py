@@ -8,12 +8,12 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, FastAPI, Path, Query, Response
 from fastapi import Request as HttpRequest
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
-from partita import Procedure
+from partita import AsyncSession, Procedure
 from partita._attributes import instant_text
 from partita.errors import AlreadyExists
 from partita.http import (
@@ -23,13 +23,12 @@ from partita.http import (
     Once,
     Paging,
     Refusal,
-    Resources,
     Role,
     describe_problems,
     once_by,
     operators_only,
 )
-from partita.http._idempotent import REPLAYED
+from partita.http._idempotent import REPLAYED, IdempotencyKey
 from partita.http._projected import Behind, ProjectedState
 from partita.recipes.idempotency import Answer, Plan
 from partita.service import Projected
@@ -67,24 +66,28 @@ CSV_PAGE: Final = 1_000
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
 EventId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
 RequestId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
-OnceByCaller = Annotated[Once, Depends(once_by(COMMANDS))]
+_ONCE: Final = once_by(COMMANDS)
+OnceByCaller = Annotated[Once, Depends(_ONCE)]
 Pages = Annotated[Paging, Query()]
 STREAM: Final[dict[int | str, dict[str, Any]]] = {
     200: {"description": "Server-sent events", "content": {live.MEDIA_TYPE: {"schema": {"type": "string"}}}}
 }
 
 
-def _now(db: Db) -> datetime:
+async def _now(db: Db) -> datetime:
     return instant(db.context.clock())
 
 
-def _desk(request: HttpRequest, db: Db, queue: Resources) -> Desk:
+def _desk_of(app: FastAPI) -> Desk:
     """The one desk of this server, which is made for the first request."""
-    state = request.app.state
-    if not hasattr(state, "desk"):
-        state.desk = Desk(db, queue)
-    desk: Desk = state.desk
+    if not hasattr(app.state, "desk"):
+        app.state.desk = Desk(app.state.session, app.state.resources)
+    desk: Desk = app.state.desk
     return desk
+
+
+async def _desk(request: HttpRequest) -> Desk:
+    return _desk_of(request.app)
 
 
 Now = Annotated[datetime, Depends(_now)]
@@ -163,10 +166,14 @@ async def stream_figures(
     },
 )
 async def apply(
-    request: HttpRequest, once: OnceByCaller, caller: CurrentCaller, db: Db, now: Now, desk: Counter, event_id: EventId
+    request: HttpRequest, caller: CurrentCaller, event_id: EventId, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Apply for an event. Who has applied already gets the same request again."""
-    event = await desk.event(event_id)
+    # All applicants of an event come at once. What this route needs it takes from the app itself: to have it handed
+    # over by FastAPI would take longer than the transaction.
+    db: AsyncSession = request.app.state.session
+    desk = _desk_of(request.app)
+    event, now = await desk.event(event_id), instant(db.context.clock())
     _check_open(event, now)
     root = request.scope["root_path"]
 
@@ -175,7 +182,8 @@ async def apply(
         location = {"Location": f"{root}/requests/{applied.request_id}"}
         return Answer.of(RequestAnswer.of(applied), status=202 if application.is_new else 200, headers=location)
 
-    if "idempotency-key" in request.headers:
+    if idempotency_key is not None:
+        once = await _ONCE(request, db, caller, idempotency_key)
         return await _apply_once(once, handlers.applications(event, caller.user_id, now), answered, desk)
     application = await db.run(handlers.apply(event, caller.user_id, now))
     if application.is_new:
