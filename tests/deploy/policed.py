@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeVar
 
 from partita import REGISTRY
 from partita._access import sent_by
 from partita.deploy import Resource, arns_in
 from partita.errors import RequestError
+from partita.queue import Queue
+from partita.queue import _interface as rq
 from partita.store import DescribeStream, DescribeTable, ReadStream, Request, Store
 
 R = TypeVar("R")
@@ -41,6 +43,10 @@ class PolicedStore:
         self._check(request)
         return await self._store.execute_async(request)
 
+    def gate(self, queue: Queue) -> PolicedQueue:
+        """A queue whose use is noted with that of the store."""
+        return PolicedQueue(queue, self.used)
+
     def close(self) -> None:
         """It belongs to someone else."""
 
@@ -64,6 +70,43 @@ class PolicedStore:
         for name, value in self._tags.items():
             pattern = pattern.replace(f"${{aws:PrincipalTag/{name}}}", value)
         return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), key) is not None
+
+
+class PolicedQueue:
+    """Another queue, whose use as AWS would see it is noted."""
+
+    def __init__(self, queue: Queue, used: set[tuple[str, str]]) -> None:
+        self._queue = queue
+        self.used = used
+        self.name = queue.name
+
+    def execute(self, request: rq.Request[R]) -> R:
+        self._note(request)
+        return self._queue.execute(request)
+
+    async def execute_async(self, request: rq.Request[R]) -> R:
+        self._note(request)
+        return await self._queue.execute_async(request)
+
+    def close(self) -> None:
+        self._queue.close()
+
+    def _note(self, request: rq.Request[Any]) -> None:
+        for action in _QUEUE_ACTIONS[type(request)]:
+            self.used.add((f"sqs:{action}", ARNS(Resource("queue", self.name))))
+        if isinstance(request, rq.Create | rq.Measure):
+            for action in _QUEUE_ACTIONS[type(request)]:
+                self.used.add((f"sqs:{action}", ARNS(Resource("dead letters", self.name))))
+
+
+_QUEUE_ACTIONS: Final[Mapping[type, tuple[str, ...]]] = {
+    rq.Create: ("GetQueueUrl", "GetQueueAttributes"),
+    rq.Send: ("SendMessage",),
+    rq.Receive: ("ReceiveMessage",),
+    rq.Acknowledge: ("DeleteMessage",),
+    rq.Postpone: ("ChangeMessageVisibility",),
+    rq.Measure: ("GetQueueUrl", "GetQueueAttributes"),
+}
 
 
 def asked_by(request: Request[Any]) -> Iterator[tuple[str, str, str | None]]:

@@ -1,9 +1,10 @@
-"""A service as it is served: on a store that may be behind a policy, with what it opens and keeps up beside it."""
+"""A service as it runs: its routes and its workers on stores and queues that may be behind policies."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,33 @@ from typing import Any
 import httpx
 from msgspec import Struct
 
-from partita import AsyncSession, Meter
+from partita import AsyncSession, Meter, Session
 from partita.change import Consumer
 from partita.http import Caller, Identity, Role, build_app
-from partita.queue import open_queue
-from partita.service import Place, Projected, Service
+from partita.queue import Policy, Queue
+from partita.queue.embedded import EmbeddedQueue
+from partita.service import Place, Projected, Service, Work
 from partita.store import Store
 from partita.testing import FakeClock
 
 IDENTITY = Identity(b"k" * 32)
 OPERATOR = Caller("ann", Role.OPERATOR)
 BASE = "https://service.test"
+ROUNDS = 5
+
+Gate = Callable[[Queue], Queue]
+"""Gives a queue as a role sees it."""
+
+
+class Visit(Struct, frozen=True):
+    """What a journey through a service has at hand."""
+
+    api: httpx.AsyncClient
+    clock: FakeClock
+    work: Callable[[], None]
+    """Lets a worker do what there is to do."""
+    queues: dict[str, Queue]
+    """The queues of the service, behind no policy."""
 
 
 class Installation(Struct, frozen=True):
@@ -29,14 +46,15 @@ class Installation(Struct, frozen=True):
 
     folder: Path
     clock: FakeClock
+    queues: dict[str, Queue] = {}
 
     @contextmanager
-    def resources(self, service: Service) -> Iterator[Any]:
-        """What the service opens; None where it opens nothing."""
+    def resources(self, service: Service, gate: Gate = lambda queue: queue) -> Iterator[Any]:
+        """What the service opens, with queues behind a gate; None where it opens nothing."""
         if service.resources is None:
             yield None
             return
-        with service.resources(self._place()) as opened:
+        with service.resources(self._place(gate)) as opened:
             yield opened
 
     @contextmanager
@@ -74,10 +92,37 @@ class Installation(Struct, frozen=True):
         ) as client:
             yield client
 
-    def _place(self) -> Place:
-        return Place(
-            self.folder,
-            lambda purpose: hashlib.sha256(purpose.encode()).digest(),
-            lambda name, policy: open_queue(str(self.folder), name, policy),
-            BASE,
+    def worker(
+        self, service: Service, store: Store, resources: Any = None, meter: Meter | None = None
+    ) -> Callable[[], None]:
+        """A function that lets a worker of the service run for some rounds."""
+        session = Session(
+            store, clock=self.clock, secret=b"fake", strict_budgets=True, meter=meter, sleep=self.clock.advance
         )
+
+        def work() -> None:
+            if service.worker is not None:
+                service.worker(Work(session, resources, "worker", _After(ROUNDS)))
+
+        return work
+
+    def _place(self, gate: Gate) -> Place:
+        def opened(name: str, policy: Policy) -> Queue:
+            path = self.folder / f"{name}.db"
+            queue = EmbeddedQueue(path, name, policy=policy, clock=self.clock, durable=False, sleep=self.clock.advance)
+            self.queues[name] = queue
+            return gate(queue)
+
+        return Place(self.folder, lambda purpose: hashlib.sha256(purpose.encode()).digest(), opened, BASE)
+
+
+class _After(threading.Event):
+    """Is set after it was asked so often."""
+
+    def __init__(self, rounds: int) -> None:
+        super().__init__()
+        self._rounds = rounds
+
+    def is_set(self) -> bool:
+        self._rounds -= 1
+        return self._rounds < 0

@@ -9,11 +9,11 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 from tests.deploy.conftest import Police
-from tests.deploy.journeys import JOURNEYS, todo_tasks
+from tests.deploy.journeys import ENDLESS, JOURNEYS, todo_tasks
 from tests.deploy.policed import ARNS, Denied, allowed_by
-from tests.deploy.running import Installation
+from tests.deploy.running import Installation, Visit
 
-from partita import AsyncSession, Meter, Operation, Session, batch_get, maintenance
+from partita import Meter, Operation, Session, batch_get, maintenance
 from partita.change import Change, Consumer, Snapshot
 from partita.deploy import ROLES, Resource, RoleName, needs, policy
 from partita.deploy._roles import declared
@@ -31,19 +31,26 @@ def allowed(service: Service, role: RoleName) -> set[tuple[str, str]]:
 
 @pytest.mark.req("A07", "X09")
 @pytest.mark.parametrize("name", JOURNEYS)
-async def test_the_policy_of_the_request_path_is_enough_and_no_more(
+async def test_the_policies_of_routes_and_workers_are_enough_and_no_more(
     name: str, police: Police, installation: Installation
 ) -> None:
     service, meter, calls = SERVICES[name], Meter(), list[httpx.Request]()
-    request, capture = police(service, "request"), police(service, "cdc", "maintenance")
-    await AsyncSession(request).create_tables(service.tables)  # what `partita serve` does first
-    with installation.resources(service) as resources, installation.projected(service, capture) as projected:
-        async with installation.client(service, request, resources, projected, meter) as api:
+    request, worker = police(service, "request"), police(service, "worker")
+    for starting in (request, worker) if service.worker else (request,):
+        Session(starting).create_tables(service.tables)  # what `partita serve` and `partita worker` do first
+    with (
+        installation.resources(service, request.gate) as served,
+        installation.resources(service, worker.gate) as working,
+        installation.projected(service, police(service, "cdc", "maintenance")) as projected,
+    ):
+        async with installation.client(service, request, served, projected, meter) as api:
             api.event_hooks = {"request": [_remembering(calls)]}
-            await JOURNEYS[name](api)
-    assert request.denied == []
+            work = installation.worker(service, worker, working, meter)
+            await JOURNEYS[name](Visit(api, installation.clock, work, installation.queues))
+    assert request.denied + worker.denied == []
     assert allowed(service, "request") == request.used
-    assert _uncalled(service, calls) == []
+    assert allowed(service, "worker") == worker.used
+    assert _uncalled(service, calls) == ENDLESS & {route.path for route in _routes(service)}
     assert {part for usage in meter.usage() for part in _parts(usage.name)} <= declared(service).keys()
 
 
@@ -54,14 +61,17 @@ def _remembering(calls: list[httpx.Request]) -> Callable[[httpx.Request], Awaita
     return remember
 
 
-def _uncalled(service: Service, calls: Sequence[httpx.Request]) -> list[str]:
+def _routes(service: Service) -> list[APIRoute]:
+    return [route for route in service.router().routes if isinstance(route, APIRoute)]
+
+
+def _uncalled(service: Service, calls: Sequence[httpx.Request]) -> set[str]:
     paths = [(call.method, call.url.path.removeprefix(f"/{service.name}/api")) for call in calls]
-    routes = [route for route in service.router().routes if isinstance(route, APIRoute)]
-    return [
-        f"{route.methods} {route.path}"
-        for route in routes
+    return {
+        route.path
+        for route in _routes(service)
         if not any(method in (route.methods or ()) and route.path_regex.match(path) for method, path in paths)
-    ]
+    }
 
 
 def _parts(name: str) -> Sequence[str]:
@@ -132,7 +142,7 @@ async def test_credentials_of_a_caller_reach_that_callers_items_alone(
     full = police(TODO, "cdc", "maintenance")
     with installation.projected(TODO, full) as projected:
         async with installation.client(TODO, policed, None, projected) as api:
-            await todo_tasks(api)
+            await todo_tasks(Visit(api, installation.clock, lambda: None, {}))
     assert policed.denied == []
     assert allowed(TODO, "caller") == policed.used
 

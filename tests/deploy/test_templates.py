@@ -11,7 +11,7 @@ import boto3
 import pytest
 from cfnlint.api import ManualArgs, lint
 from tests.deploy.journeys import JOURNEYS
-from tests.deploy.running import Installation
+from tests.deploy.running import Installation, Visit
 from tests.referee import ministack
 
 from partita import AsyncSession, Index, LocalIndex, Registry, Table
@@ -180,7 +180,8 @@ async def test_a_service_runs_on_what_was_deployed(
     await AsyncSession(deployed).create_tables(service.tables)
     with installation.resources(service) as resources, installation.projected(service, deployed) as projected:
         async with installation.client(service, deployed, resources, projected) as api:
-            await JOURNEYS[name](api)
+            work = installation.worker(service, deployed, resources)
+            await JOURNEYS[name](Visit(api, installation.clock, work, installation.queues))
 
 
 @pytest.mark.parametrize("name", SERVICES)

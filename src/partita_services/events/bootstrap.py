@@ -10,7 +10,30 @@ from typing import TYPE_CHECKING, Any, Final
 from partita import Operation
 from partita.queue import Create, Queue
 from partita.service import Place, Projection, Service, Work
-from partita_services.events.model import TABLE
+from partita_services.events.model import (
+    TABLE,
+    active_event,
+    active_events,
+    begin_draw,
+    decide,
+    delay_request,
+    draw_of,
+    drawn_in,
+    event_by_id,
+    finish_event,
+    give_up,
+    lock_of,
+    log_step,
+    mark_queued,
+    request_by_id,
+    requests_of_event,
+    requests_since,
+    reveal,
+    seats_of,
+    seed_of,
+    settle,
+    write_drawn,
+)
 from partita_services.events.queueing import NAME, POLICY
 from partita_services.events.samples import seed
 
@@ -59,6 +82,25 @@ def _command() -> click.Group:
     return events
 
 
+_SHARED: Final = (
+    active_event,
+    begin_draw,
+    draw_of,
+    drawn_in,
+    event_by_id,
+    lock_of,
+    log_step,
+    mark_queued,
+    request_by_id,
+    requests_of_event,
+    reveal,
+    seats_of,
+    seed_of,
+    settle,
+    write_drawn,
+)
+"""What both routes and workers use: either may hold a draw, and queue a request."""
+
 SERVICE: Final = Service(
     name="events",
     title="Events",
@@ -72,5 +114,19 @@ SERVICE: Final = Service(
     command=_command,
     resources=opened,
     worker=_work,
+    roles={
+        "request": _SHARED,
+        "worker": (
+            *_SHARED,
+            active_events,
+            requests_since,
+            decide,
+            delay_request,
+            give_up,
+            finish_event,
+            "Lease.acquire",
+        ),
+        "nobody": ("Lease.check", "Lease.release", "Lease.renew", "lease_by_name"),
+    },
     queues={NAME: POLICY},
 )
