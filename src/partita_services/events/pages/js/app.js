@@ -1,0 +1,88 @@
+// The page: sign in, then what the address names.
+
+import * as api from "./api.js";
+import { desk } from "./desk.js";
+import { el, replace } from "./dom.js";
+import { eventPage } from "./event.js";
+import { eventList } from "./list.js";
+import { mine } from "./mine.js";
+import { signIn } from "./signin.js";
+
+const at = (id) => document.getElementById(id);
+const [content, nav, account, said] = ["content", "nav", "account", "said"].map(at);
+
+const ROUTES = [
+  [/^#\/operate\/([^/]+)$/, (shown, id) => desk(shown, id)],
+  [/^#\/operate$/, (shown) => eventList(shown, { operating: true })],
+  [/^#\/events\/([^/]+)$/, (shown, id) => eventPage(shown, id)],
+  [/^#\/mine$/, (shown) => mine(shown)],
+  [/^/, (shown) => eventList(shown, { operating: false })],
+];
+const PAGES = [["#/", "Events"], ["#/mine", "My requests"], ["#/operate", "Operate"]];
+
+let leaving = new AbortController();
+
+function say(text, isWrong = false) {
+  said.textContent = "";
+  said.classList.toggle("wrong", isWrong);
+  requestAnimationFrame(() => { said.textContent = text; });
+}
+
+function ask(problem) {
+  nav.hidden = account.hidden = true;
+  replace(content, signIn(start, problem));
+  at("token").focus();
+}
+
+function start() {
+  const { id, isOperator } = api.caller();
+  nav.hidden = account.hidden = false;
+  replace(nav, ...PAGES.filter(([to]) => isOperator || to !== "#/operate").map(([href, name]) => el("a", { href }, name)));
+  replace(account, el("span", { className: "who", title: id }, id), leave());
+  show();
+}
+
+function leave() {
+  const out = () => {
+    api.token.forget();
+    location.hash = "#/";
+    location.reload();
+  };
+  return el("button", { className: "button", type: "button", onclick: out }, "Sign out");
+}
+
+// Each page lives until the next one is shown: `signal` ends its streams and clocks.
+async function show() {
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal } = leaving;
+  const hash = location.hash || "#/";
+  for (const link of nav.children) link.toggleAttribute("aria-current", isAt(link.getAttribute("href"), hash));
+  const [pattern, page] = ROUTES.find(([each]) => each.test(hash));
+  const shown = { element: el("div", { className: "page" }), signal, say };
+  replace(content, shown.element);
+  try {
+    await page(shown, ...hash.match(pattern).slice(1).map(decodeURIComponent));
+  } catch (error) {
+    if (signal.aborted) return;
+    if (error.status === 401) {
+      api.token.forget();
+      ask(error.message);
+      return;
+    }
+    replace(shown.element, el("p", { className: "notice", role: "alert" }, error.status ? error.message : `Something went wrong: ${error.message}`));
+    if (!error.status) throw error;
+  }
+}
+
+const isAt = (href, hash) => (href === "#/" ? hash === "#/" || hash.startsWith("#/events") : hash.startsWith(href));
+
+addEventListener("hashchange", () => {
+  if (!api.token.get()) return;
+  show();
+  content.focus({ preventScroll: true });
+  scrollTo(0, 0);
+});
+
+if (api.token.get()) start();
+else ask("");

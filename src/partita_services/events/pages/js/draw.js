@@ -1,0 +1,86 @@
+// The draw of a lottery: hold it when the event has closed, and check it here.
+
+import * as api from "./api.js";
+import { el, icon, replace } from "./dom.js";
+import { verify } from "./verify.js";
+import { moment, number, phase, plural, span, until } from "./words.js";
+
+const SHOWN = 8;
+
+// `canHold` says whether there is a button that holds the draw; everybody may check one that was held.
+export function drawPanel(event, shown, { canHold = true } = {}) {
+  const state = el("div", { className: "draw" });
+  const element = el("section", { className: "panel" }, el("header", {}, el("h2", {}, "Draw")), state);
+  element.setAttribute("aria-label", "Draw");
+  let held = null;
+  let drawn = "";
+
+  async function load() {
+    show(await api.draw(event.eventId));
+  }
+
+  function show(draw) {
+    held = draw.seed ? draw : null;
+    drawn = "";
+    tick();
+    if (held) replace(state, ...result(held, event, shown));
+  }
+
+  function tick() {
+    if (held) return;
+    const isClosed = !["UPCOMING", "OPEN"].includes(phase(event));
+    const now = isClosed ? "closed" : span(until(event.closesAt));
+    if (now !== drawn) replace(state, ...waiting(isClosed));
+    drawn = now;
+  }
+
+  function waiting(isClosed) {
+    const words = isClosed ? "The event has closed. The draw freezes the entries, ranks them by the seed, and reveals it." : `The draw can be held when the event has closed, in ${span(until(event.closesAt))}.`;
+    const button = el("button", { className: "button primary", type: "button", disabled: !isClosed, onclick: hold }, icon("dice"), el("span", {}, "Hold the draw"));
+    return [el("p", { className: "lead" }, words), published("Commitment", event.commitment), canHold ? el("div", { className: "actions" }, button) : null];
+
+    async function hold() {
+      button.disabled = true;
+      try {
+        show(await api.runDraw(event.eventId));
+        shown.say("The draw was held.");
+      } catch (error) {
+        button.disabled = false;
+        shown.say(`${error.message} ${error.hint}`, true);
+      }
+    }
+  }
+
+  return { element, load, tick };
+}
+
+function result(draw, event, shown) {
+  const checks = el("ul", { className: "checks", "aria-live": "polite" });
+  const button = el("button", { className: "button primary", type: "button", onclick: check }, icon("shield"), el("span", {}, "Verify in this browser"));
+
+  async function check() {
+    button.disabled = true;
+    const found = await verify(draw, event.commitment);
+    replace(checks, ...found.map(([what, holds]) => el("li", { className: holds ? "holds" : "fails" }, icon(holds ? "check" : "close"), el("span", {}, what))));
+    const good = found.every(([, holds]) => holds);
+    shown.say(good ? "The draw is as it should be." : "The draw is not as it should be.", !good);
+    button.disabled = false;
+  }
+
+  return [
+    el("p", { className: "lead" }, `Held ${moment(draw.drawnAt)}: ${plural(draw.winners.length, "winner")}, ${number(draw.waitingList.length)} on the waiting list.`),
+    el("div", { className: "lists" }, entries("Winners", draw.winners), entries("Waiting list", draw.waitingList)),
+    published("Commitment", draw.commitment),
+    published("Seed", draw.seed),
+    published("Entries", draw.entriesHash),
+    el("div", { className: "actions" }, button),
+    checks,
+  ];
+}
+
+function entries(title, ids) {
+  const rest = ids.length - SHOWN;
+  return el("div", {}, el("h3", {}, title), el("ol", {}, ...ids.slice(0, SHOWN).map((id) => el("li", {}, el("code", {}, id)))), rest > 0 ? el("p", { className: "small" }, `and ${number(rest)} more`) : null, ids.length === 0 ? el("p", { className: "small" }, "nobody") : null);
+}
+
+const published = (name, value) => el("p", { className: "published" }, el("span", {}, name), el("code", {}, value ?? "–"));

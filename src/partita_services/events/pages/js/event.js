@@ -1,0 +1,110 @@
+// One event, for who wants a seat: apply, and watch what becomes of it.
+
+import * as api from "./api.js";
+import { el, icon, replace } from "./dom.js";
+import { drawPanel } from "./draw.js";
+import { chip, seatBar, when } from "./list.js";
+import { ticket } from "./ticket.js";
+import { phase, span, TYPES, until } from "./words.js";
+
+const TICK = 1000;
+const PROMISE = {
+  FIRST_COME: "Seats go in the order of the queue: whoever is in it first is served first, whatever the load.",
+  LOTTERY: "Everybody who applies in time takes part. Anyone can check the draw, from the seed that it reveals.",
+};
+
+export async function eventPage(shown, id) {
+  let event = await api.event(id);
+  const hero = el("div", { className: "hero" });
+  const mine = el("div", { className: "mine", "aria-live": "polite" });
+  const drawing = event.eventType === "LOTTERY" ? drawPanel(event, shown, { canHold: false }) : null;
+  replace(shown.element, el("a", { className: "back", href: "#/" }, "← All events"), hero, mine, drawing?.element);
+
+  const drawHero = () => replace(hero, ...heading(event));
+  drawHero();
+  const request = await find(id);
+  let stop = request ? follow(request) : offer();
+  const timer = setInterval(tick, TICK);
+  shown.signal.addEventListener("abort", () => clearInterval(timer));
+  watchSeats();
+  await drawing?.load();
+
+  function tick() {
+    drawHero();
+    drawing?.tick();
+    stop?.();
+  }
+
+  // The button that applies; a function that redraws it as time goes by.
+  function offer() {
+    let drawn = "";
+    const redraw = () => {
+      const at = phase(event);
+      const now = at === "UPCOMING" ? `${at} ${span(until(event.opensAt))}` : at;
+      if (now !== drawn) replace(mine, application(at));
+      drawn = now;
+    };
+    redraw();
+    return redraw;
+  }
+
+  function application(at) {
+    const canApply = at === "OPEN";
+    const button = el("button", { className: "button primary huge", type: "button", disabled: !canApply, onclick: apply }, canApply ? "Apply" : at === "UPCOMING" ? `Opens in ${span(until(event.opensAt))}` : "Closed");
+    return el("section", { className: "apply" }, el("p", {}, PROMISE[event.eventType]), button);
+
+    async function apply() {
+      button.disabled = true;
+      button.textContent = "Applying…";
+      try {
+        stop = follow(await api.apply(id));
+      } catch (error) {
+        shown.say(error.message, true);
+        event = await api.event(id);
+        stop = offer();
+      }
+    }
+  }
+
+  // A ticket that changes by itself; nothing is left to redraw by the clock.
+  function follow(found) {
+    const own = ticket(found, {
+      cancel: async () => {
+        try {
+          own.show(await api.cancel(found.requestId));
+          shown.say("Your request was cancelled.");
+        } catch (error) {
+          shown.say(error.message, true);
+        }
+        event = await api.event(id);
+        drawHero();
+      },
+      again: () => { stop = offer(); },
+      canApply: () => phase(event) === "OPEN",
+    });
+    replace(mine, own.element);
+    (async () => {
+      for await (const now of api.news(`requests/${found.requestId}/stream`, shown.signal)) own.show(now);
+    })();
+    return null;
+  }
+
+  async function watchSeats() {
+    for await (const figures of api.news(`events/${id}/figures/stream`, shown.signal)) {
+      event = { ...event, capacityRemaining: figures.capacityRemaining };
+      drawHero();
+    }
+  }
+}
+
+async function find(id) {
+  const { items } = await api.mine();
+  return items.find((each) => each.eventId === id && each.errorCode !== "CANCELLED" && each.status !== "FAILED_FINAL");
+}
+
+const heading = (event) => [
+  el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "line"), TYPES[event.eventType])),
+  el("h1", {}, event.name),
+  el("p", { className: "when" }, when(event)),
+  seatBar(event),
+];

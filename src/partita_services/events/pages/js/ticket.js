@@ -1,0 +1,113 @@
+// A user's request as a ticket: how far it has come, its place in the queue, and how it ended.
+
+import { el, icon, replace } from "./dom.js";
+import { clock, fraction, number, OPEN, outcome, span } from "./words.js";
+
+const STEPS = [["RECEIVED", "Received"], ["QUEUED", "Queued"], ["PROCESSING", "Processing"], ["DECIDED", "Decided"]];
+
+export function ticket(request, on) {
+  const element = el("section", { className: "ticket" });
+  element.setAttribute("aria-label", "Your request");
+  const asking = { isSure: false };
+  const show = (now) => draw(element, now, on, asking);
+  show(request);
+  return { element, show };
+}
+
+function draw(element, request, on, asking) {
+  const { tone } = outcome(request);
+  element.dataset.tone = tone;
+  element.dataset.status = request.status;
+  replace(
+    element,
+    el("div", { className: "body" }, el("h2", {}, title(request)), el("p", { className: "lead" }, lead(request)), place(request)),
+    steps(request),
+    el("div", { className: "stub" }, facts(request), actions(request, on, asking)),
+  );
+}
+
+function title(request) {
+  if (request.status === "SUCCEEDED") return "You have a seat";
+  if (request.errorCode === "CANCELLED") return "Cancelled";
+  if (request.waitingPosition) return "You are on the waiting list";
+  if (request.errorCode === "CAPACITY") return "All seats were taken before your turn";
+  if (request.errorCode === "CLOSED") return "The draw had begun before your request came";
+  if (request.status === "FAILED_FINAL") return "Your request failed";
+  if (request.status === "REJECTED") return "No seat this time";
+  if (request.status === "PROCESSING" && request.eventType === "LOTTERY") return "You take part in the draw";
+  return request.status === "RECEIVED" ? "Your request was received" : "You are in the queue";
+}
+
+function lead(request) {
+  if (request.status === "SUCCEEDED") return request.eventType === "LOTTERY" ? "It is yours: you were drawn." : "It is yours: you were early enough in the queue.";
+  if (request.errorCode === "CANCELLED") return "The seat goes to somebody else. You may apply again while the event is open.";
+  if (request.waitingPosition) return "When a seat comes back, the first on the list gets it.";
+  if (request.errorCode === "CAPACITY") return "Everybody who got one was in the queue before you.";
+  if (request.status === "FAILED_FINAL") return request.errorMessage ?? "You may apply again.";
+  if (request.failureClass === "TRANSIENT") return "Something is in trouble for a moment. Your place is kept, and it is tried again.";
+  if (request.eventType === "LOTTERY") return "The winners are drawn after the event has closed. This page will tell you.";
+  return "You can stay here: this page changes by itself. Or leave: your place is kept.";
+}
+
+// The number that people wait for.
+function place(request) {
+  const waits = OPEN.includes(request.status) && request.position;
+  const value = waits ? request.position : request.waitingPosition;
+  if (!value) return null;
+  const soon = waits && request.estimatedSeconds !== null && request.estimatedSeconds !== undefined;
+  return el(
+    "p",
+    { className: "place" },
+    el("strong", {}, number(value)),
+    el("span", {}, waits ? (soon ? `your place, about ${span(request.estimatedSeconds)}` : "your place in the queue") : "your place on the waiting list"),
+  );
+}
+
+function steps(request) {
+  const reached = OPEN.includes(request.status) ? STEPS.findIndex(([name]) => name === request.status) : STEPS.length - 1;
+  return el(
+    "ol",
+    { className: "steps", ariaLabel: "How far it has come" },
+    ...STEPS.map(([, name], at) => {
+      const step = el("li", { className: at < reached ? "done" : at === reached ? "now" : "" }, el("span", { className: "dot" }, at < reached || reached === STEPS.length - 1 ? icon(lost(request) && at === reached ? "close" : "check") : null), name);
+      if (at === reached) step.setAttribute("aria-current", "step");
+      return step;
+    }),
+  );
+}
+
+const lost = ({ status }) => status === "REJECTED" || status === "FAILED_FINAL";
+
+function facts(request) {
+  return el(
+    "dl",
+    {},
+    ...[
+      ["Request", request.requestId],
+      ["Queued", request.queuedAt ? clock(request.queuedAt) + fraction(request.queuedAt) : "–"],
+      ["Decided", request.finishedAt ? clock(request.finishedAt) + fraction(request.finishedAt) : "–"],
+    ].map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+  );
+}
+
+// Cancelling takes two clicks; `asking` outlives the drawing, which happens whenever there is news.
+function actions(request, on, asking) {
+  const isOver = request.errorCode === "CANCELLED" || request.status === "FAILED_FINAL";
+  if (isOver) return on.canApply() ? el("button", { className: "button", type: "button", onclick: on.again }, "Apply again") : null;
+  if (lost(request) && !request.waitingPosition) return null;
+  const button = el("button", { className: "button danger", type: "button" });
+  const label = () => {
+    button.textContent = asking.isSure ? (request.status === "SUCCEEDED" ? "Give the seat back?" : "Really cancel?") : "Cancel my request";
+    button.classList.toggle("solid", asking.isSure);
+  };
+  button.addEventListener("click", async () => {
+    if (asking.isSure) {
+      button.disabled = true;
+      await on.cancel();
+    }
+    asking.isSure = !asking.isSure;
+    label();
+  });
+  label();
+  return button;
+}

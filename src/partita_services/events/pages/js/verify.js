@@ -1,0 +1,30 @@
+// Verifying a draw with nothing but what the service has published, by the browser's own cryptography.
+
+const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+const text = (value) => new TextEncoder().encode(value);
+const sha256 = async (data) => hex(await crypto.subtle.digest("SHA-256", data));
+
+// Gives each check with whether it holds: `published` is the commitment that came with the event.
+export async function verify(draw, published) {
+  const seed = bytes(draw.seed);
+  const entries = [...draw.winners, ...draw.waitingList];
+  const order = await ranked(seed, draw.eventId, entries);
+  const winners = order.slice(0, draw.capacityTotal);
+  return [
+    ["The commitment is the one that was published with the event", draw.commitment === published],
+    ["The seed is the one that was committed to", (await sha256(seed)) === draw.commitment],
+    ["The entries are those that were frozen", (await sha256(text([...entries].sort().join("\n")))) === draw.entriesHash],
+    ["The winners are those that the seed draws", same(winners, draw.winners)],
+    ["The waiting list is in the order that the seed draws", same(order.slice(draw.capacityTotal), draw.waitingList)],
+  ];
+}
+
+async function ranked(seed, eventId, entries) {
+  const key = await crypto.subtle.importKey("raw", seed, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const ranks = new Map();
+  for (const entry of entries) ranks.set(entry, hex(await crypto.subtle.sign("HMAC", key, text(`${eventId}|${entry}`))));
+  return [...entries].sort((a, b) => (ranks.get(a) < ranks.get(b) ? -1 : 1));
+}
+
+const same = (a, b) => a.length === b.length && a.every((each, at) => each === b[at]);

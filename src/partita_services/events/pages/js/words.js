@@ -1,0 +1,61 @@
+// What things are called, and how numbers and times are written.
+
+const NUMBER = new Intl.NumberFormat("en");
+const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+export const number = (value) => NUMBER.format(value);
+export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+export const moment = (text) => MOMENT.format(new Date(text));
+export const clock = (text) => (text ? CLOCK.format(new Date(text)) : "–");
+export const fraction = (text) => (text ? `.${(text.match(/\.(\d{1,6})/)?.[1] ?? "").padEnd(6, "0")}` : "");
+
+export const TYPES = { FIRST_COME: "First come", LOTTERY: "Lottery" };
+export const PHASES = { UPCOMING: "Not open yet", OPEN: "Open", CLOSED: "Closed", FINISHED: "Finished" };
+export const STATUSES = {
+  RECEIVED: "Received",
+  QUEUED: "In the queue",
+  PROCESSING: "Taking part",
+  SUCCEEDED: "Won",
+  REJECTED: "Not won",
+  FAILED_FINAL: "Failed",
+};
+export const OPEN = ["RECEIVED", "QUEUED", "PROCESSING"];
+
+// How long something takes, in its two largest units.
+export function span(seconds) {
+  if (seconds < 1) return "less than a second";
+  const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  const parts = [];
+  let left = Math.round(seconds);
+  for (const [name, size] of units) {
+    if (left >= size && parts.length < 2) parts.push(`${Math.floor(left / size)}\u00a0${name}`);
+    left %= size;
+  }
+  return parts.join("\u00a0");
+}
+
+// How long ago, with one digit while it is short.
+export const age = (seconds) => (seconds < 10 ? `${seconds.toFixed(1)}\u00a0s` : span(seconds));
+
+export const until = (text, now = Date.now()) => (new Date(text) - now) / 1000;
+
+// Where an event stands by this clock: it opens and closes without a reload.
+export function phase(event) {
+  if (event.status === "FINISHED") return "FINISHED";
+  if (until(event.opensAt) > 0) return "UPCOMING";
+  return until(event.closesAt) > 0 ? "OPEN" : "CLOSED";
+}
+
+// The outcome of a request in a few words, with its tone.
+export function outcome(request) {
+  const { status, errorCode, waitingPosition } = request;
+  if (status === "SUCCEEDED") return { text: "Won", tone: "won" };
+  if (errorCode === "CANCELLED") return { text: "Cancelled", tone: "lost" };
+  if (errorCode === "WAITING_LIST" || waitingPosition) return { text: `Waiting list, ${number(waitingPosition)}`, tone: "waiting" };
+  if (errorCode === "CAPACITY") return { text: "Sold out", tone: "lost" };
+  if (errorCode === "CLOSED") return { text: "Too late", tone: "lost" };
+  if (status === "REJECTED") return { text: "Not won", tone: "lost" };
+  if (status === "FAILED_FINAL") return { text: "Failed", tone: "failed" };
+  return { text: status === "PROCESSING" && request.eventType === "LOTTERY" ? "In the draw" : STATUSES[status], tone: "open" };
+}

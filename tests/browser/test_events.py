@@ -1,0 +1,247 @@
+"""Events in a real browser: a user sees the decision come, an operator watches a storm and holds a draw."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Page, Route, expect
+from tests.browser.conftest import Server
+from tests.browser.test_countries import CONTRAST
+
+OpenPage = Callable[..., Page]
+SignIn = Callable[..., Page]
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("E12")]
+
+expect.set_options(timeout=20_000)  # a busy machine is no fault
+
+STORM = "from partita.cli import main; main()"
+USERS, SEATS = 300, 40
+
+
+@pytest.fixture
+def server(serve: Callable[[str], Server]) -> Server:
+    return serve("events")
+
+
+@pytest.fixture
+def sign_in(open_page: OpenPage, server: Server) -> SignIn:
+    """Gives a function that opens the pages of a caller who is signed in."""
+
+    def sign_in(user: str, role: str = "user", *size: int, dark: bool = False, at: str = "") -> Page:
+        page = open_page(*size, dark=dark)
+        page.goto(f"{server.url}/events/{at}")
+        page.get_by_role("textbox", name="Token").fill(server.token(user, role))
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        return page
+
+    return sign_in
+
+
+def create(server: Server, name: str, **fields: Any) -> str:
+    now = datetime.now(UTC)
+    draft = {
+        "name": name,
+        "eventType": "FIRST_COME",
+        "capacityTotal": 2,
+        "opensAt": (now - timedelta(minutes=1)).isoformat(),
+        "closesAt": (now + timedelta(hours=1)).isoformat(),
+    }
+    return str(post(server, "boss", "events", "operator", **{**draft, **fields})["eventId"])
+
+
+def post(server: Server, user: str, path: str, role: str = "user", **body: Any) -> Any:
+    headers = {"Authorization": f"Bearer {server.token(user, role)}"}
+    response = httpx.post(f"{server.url}/events/api/{path}", json=body or None, headers=headers)
+    assert response.is_success, response.text
+    return response.json()
+
+
+def ticket(page: Page) -> Any:
+    return page.get_by_role("region", name="Your request")
+
+
+def outcome(page: Page, status: str) -> Any:
+    """How many requests the table of outcomes has in a status."""
+    rows = page.get_by_role("region", name="Outcomes").get_by_role("row")
+    return rows.filter(has=page.get_by_role("rowheader", name=status, exact=True)).locator(".count")
+
+
+def test_a_user_applies_and_sees_the_decision_without_reloading(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Live music", keepsLog=True)
+    page = sign_in("ada", at=f"#/events/{event}")
+    loads: list[str] = []
+    page.on("load", lambda _: loads.append(page.url))
+    expect(page.get_by_text("2 of 2 seats left")).to_be_visible()
+    page.get_by_role("button", name="Apply").click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
+    expect(page.get_by_text("1 of 2 seats left")).to_be_visible()
+    assert loads == []
+
+    page.get_by_role("link", name="My requests").click()
+    row = page.get_by_role("link", name="Live music")
+    expect(row).to_contain_text("Won")
+    row.click()
+    expect(ticket(page)).to_contain_text("You have a seat")
+
+
+def test_who_comes_too_late_is_told_so(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Small room")
+    for user in ("early-1", "early-2"):
+        post(server, user, f"events/{event}/requests")
+    page = sign_in("late", at=f"#/events/{event}")
+    page.get_by_role("button", name="Apply").click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("All seats were taken before your turn")
+    expect(page.get_by_text("All 2 seats taken")).to_be_visible()
+
+
+def test_a_seat_can_be_given_back(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Given back")
+    page = sign_in("bea", at=f"#/events/{event}")
+    page.get_by_role("button", name="Apply").click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
+    page.get_by_role("button", name="Cancel my request").click()
+    page.get_by_role("button", name="Give the seat back?").click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("Cancelled")
+    expect(page.get_by_text("2 of 2 seats left")).to_be_visible()
+    page.get_by_role("button", name="Apply again").click()
+    page.get_by_role("button", name="Apply", exact=True).click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
+
+
+@pytest.mark.req("E13")
+def test_an_operator_watches_a_storm_on_the_chart(sign_in: SignIn, server: Server) -> None:
+    page = sign_in("boss", "operator", at="#/operate")
+    sizes = ["--users", str(USERS), "--capacity", str(SEATS), "--connections", "16"]
+    command = [sys.executable, "-c", STORM, "events", "storm", *sizes, "--url", server.url, "--data", str(server.data)]
+    storm = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    page.get_by_role("link", name=f"Storm of {USERS}").click()
+    decided = page.locator(".bars rect:not([height='0'])")
+    expect(decided.first).to_be_attached()
+    expect(outcome(page, "Won")).to_have_text(str(SEATS))
+    expect(outcome(page, "Not won")).to_have_text(str(USERS - SEATS))
+    expect(page.get_by_text("everything is decided")).to_be_visible()
+    audited, _ = storm.communicate(timeout=60)
+    assert (storm.returncode, "Every invariant holds." in audited) == (0, True)
+
+    chips = page.locator(".requests .chip")
+    expect(chips).to_have_text(["Won"] * 20)
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="More").click()
+    expect(chips).to_have_text(["Won"] * SEATS + ["Sold out"] * (60 - SEATS))
+
+
+def test_an_operator_downloads_the_outcomes(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Exported")
+    page = sign_in("boss", "operator", at=f"#/operate/{event}")
+    for user in ("ann", "ben", "cleo"):
+        post(server, user, f"events/{event}/requests")
+    expect(page.locator(".requests .chip")).to_have_text(["Won", "Won", "Sold out"])
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    rows = list(csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8").splitlines()))
+    assert [(row["userId"], row["status"]) for row in rows] == [
+        ("ann", "SUCCEEDED"),
+        ("ben", "SUCCEEDED"),
+        ("cleo", "REJECTED"),
+    ]
+
+
+def test_an_operator_makes_an_event(sign_in: SignIn) -> None:
+    page = sign_in("boss", "operator", at="#/operate")
+    page.get_by_role("button", name="New event").click()
+    dialog = page.get_by_role("dialog", name="New event")
+    dialog.get_by_label("Name").fill("Allotments")
+    dialog.get_by_label("Lottery").check()
+    dialog.get_by_label("Seats").fill("3")
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Allotments")).to_be_visible()
+    expect(page.get_by_role("button", name="Hold the draw")).to_be_disabled()
+
+
+@pytest.mark.req("E05")
+def test_an_operator_holds_a_draw_and_verifies_it(sign_in: SignIn, server: Server) -> None:
+    closes = (datetime.now(UTC) + timedelta(seconds=6)).isoformat()
+    event = create(server, "Drawn", eventType="LOTTERY", closesAt=closes)
+    for number in range(5):
+        post(server, f"player-{number}", f"events/{event}/requests")
+    page = sign_in("boss", "operator", at=f"#/operate/{event}")
+    expect(outcome(page, "Taking part")).to_have_text("5")
+    draw = page.get_by_role("region", name="Draw")
+    draw.get_by_role("button", name="Hold the draw").click()  # waits until it may be
+    expect(draw).to_contain_text("2 winners, 3 on the waiting list")
+    draw.get_by_role("button", name="Verify in this browser").click()
+    expect(draw.locator(".checks .holds")).to_have_count(5)
+    expect(outcome(page, "Won")).to_have_text("2")
+
+
+@pytest.mark.req("E05")
+def test_a_draw_is_verified_in_the_browser(sign_in: SignIn, server: Server) -> None:
+    page = sign_in("demo")
+    page.get_by_role("link", name="Rooftop garden").click()
+    draw = page.get_by_role("region", name="Draw")
+    draw.get_by_role("button", name="Verify in this browser").click()
+    expect(draw.locator(".checks .holds")).to_have_count(5)
+    expect(draw.locator(".checks .fails")).to_have_count(0)
+
+
+@pytest.mark.req("E05")
+def test_a_draw_that_was_tampered_with_is_found_out(sign_in: SignIn) -> None:
+    page = sign_in("demo")
+    page.get_by_role("link", name="Rooftop garden").click()
+    draw = page.get_by_role("region", name="Draw")
+    for changed in ("seed", "winners", "waitingList", "entriesHash", "commitment"):
+        page.route("**/draw", partial(tampered, changed))
+        page.reload()
+        draw.get_by_role("button", name="Verify in this browser").click()
+        expect(draw.locator(".checks .fails").first).to_be_visible()
+        page.unroute("**/draw")
+
+
+def tampered(changed: str, route: Route) -> None:
+    answer = route.fetch()
+    body = answer.json()
+    body[changed] = body[changed][::-1]
+    route.fulfill(response=answer, json=body)
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Pocket size")
+    page = sign_in("boss", "operator", 390, 844)
+    for at in ("#/", "#/mine", "#/operate", f"#/events/{event}", f"#/operate/{event}"):
+        page.goto(f"{server.url}/events/{at}")
+        expect(page.get_by_role("heading").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_text_can_be_read(dark: bool, sign_in: SignIn, server: Server) -> None:  # noqa: FBT001 - a parameter
+    page = sign_in("demo", "operator", dark=dark)
+    for at in ("#/", "#/mine", "#/operate"):
+        page.goto(f"{server.url}/events/{at}")
+        expect(page.locator(".page a").first).to_be_visible()
+        assert page.evaluate(CONTRAST) == []
+    page.get_by_role("link", name="Rooftop garden").click()
+    expect(page.locator(".requests .chip").first).to_be_visible()
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_the_pages_load_nothing_from_elsewhere(sign_in: SignIn, server: Server) -> None:
+    page = sign_in("demo")
+    hosts: set[str] = set()
+    page.on("request", lambda request: hosts.add(urlsplit(request.url).netloc))
+    page.reload()
+    page.get_by_role("link", name="Opening night").click()
+    expect(page.get_by_role("heading", name="Opening night")).to_be_visible()
+    assert hosts == {urlsplit(server.url).netloc}
