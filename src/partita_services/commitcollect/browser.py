@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Annotated, Final
-from urllib.parse import urlsplit
 
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import APIKeyCookie
@@ -85,8 +84,8 @@ async def same_site(request: Request) -> None:
         return
     site: str | None = request.headers.get("Sec-Fetch-Site")
     origin = request.headers.get("Origin")
-    own = urlsplit(str(request.base_url)).netloc
-    if site in ("cross-site", "same-site") or (origin is not None and urlsplit(origin).netloc != own):
+    own = f"{request.url.scheme}://{request.url.netloc}"
+    if site in ("cross-site", "same-site") or (origin is not None and origin != own):
         raise Refusal(403, "cross_site", "This request comes from another site.", hint="Use our own pages.")
 
 

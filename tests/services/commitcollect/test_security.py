@@ -294,6 +294,7 @@ FOREIGN = [
     {"Origin": "https://eve.test"},
     {"Origin": "https://collect.test.eve.test"},
     {"Origin": "https://collect.test:8443"},
+    {"Origin": "http://collect.test"},
     {"Origin": "null"},
 ]
 
