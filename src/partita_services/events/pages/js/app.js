@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { desk } from "./desk.js";
-import { el, replace } from "./dom.js";
+import { el, icon, replace } from "./dom.js";
 import { eventPage } from "./event.js";
 import { eventList } from "./list.js";
 import { mine } from "./mine.js";
@@ -48,7 +48,7 @@ function leave() {
     location.hash = "#/";
     location.reload();
   };
-  return el("button", { className: "button", type: "button", onclick: out }, "Sign out");
+  return el("button", { className: "button", type: "button", onclick: out }, icon("out"), el("span", {}, "Sign out"));
 }
 
 // Each page lives until the next one is shown: `signal` ends its streams and clocks.
