@@ -161,7 +161,7 @@ Measured once each on the sample data, in memory: `partita cost parcels`.
 | Query: `GSI1PK` is `STATE#{state}`, `GSI1SK` begins with `{city}#` |  | 0.5 RCU |
 | `parcels_near(state, city)` | Parcels for cities that begin like this. | GSI1 \
 | Query: `GSI1PK` is `STATE#{state}`, `GSI1SK` begins with `{city}` |  | 0.5 RCU |
-| `send_parcel(parcel)` | Write a parcel. | table | PutItem | 2 WCU | 2 WCU |
+| `send_parcel(parcel)` | Write a parcel. | table | PutItem `CUSTOMER#{customer}` | 2 WCU | 2 WCU |
 
 ## Lifecycle of `Parcel.state`
 

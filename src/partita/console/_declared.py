@@ -141,7 +141,7 @@ class ServiceView(Struct, frozen=True):
             f"/{service.name}/" if service.pages is not None else None,
             f"/{service.name}/api",
             service.projection is not None,
-            service.queues,
+            tuple(service.queues),
             [TableView.of(table) for table in service.tables],
             [PatternView.of(pattern) for pattern in service.patterns],
         )

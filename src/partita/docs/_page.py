@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from partita._access import Access
 from partita._describe import asked_of_key, layout
 from partita._entity import EntitySchema
 from partita._patterns import Pattern
@@ -30,6 +31,7 @@ def render_page(service: Service, measured: Sequence[Measurement]) -> str:
         _entities(service),
         _keys(service),
         _patterns(service, {each.pattern: each for each in measured}),
+        _recipes(service),
         *(_lifecycle(lifecycle) for lifecycle in lifecycles(service.tables)),
         _streams(service),
     )
@@ -94,11 +96,28 @@ def _pattern_row(pattern: Pattern, measurement: Measurement) -> tuple[str, ...]:
 
 
 def _request(pattern: Pattern, measurement: Measurement) -> str:
-    calls = list(dict.fromkeys(name.removesuffix("Table") for name in measurement.requests))
-    if pattern.key is not None:
-        calls = ["GetItem" if pattern.kind == "get" else "Query"]
-    asked = [f"`{part.attribute}` {part.relation} `{part.template}`" for part in asked_of_key(pattern)]
-    return ", ".join(calls) + (": " + ", ".join(asked) if asked else "")
+    if asked := asked_of_key(pattern):
+        parts = [f"`{part.attribute}` {part.relation} `{part.template}`" for part in asked]
+        return f"{'GetItem' if pattern.kind == 'get' else 'Query'}: {', '.join(parts)}"
+    calls = ", ".join(dict.fromkeys(name.removesuffix("Table") for name in measurement.requests))
+    sent = _sent(pattern.sends or ())
+    return f"{calls}: {sent}" if sent and calls.startswith("Transact") else sent or calls
+
+
+def _sent(sends: Iterable[Access]) -> str:
+    """Requests by the partition that each is for: PutItem, DeleteItem `UNIQUE#{field}#{value}`."""
+    actions: dict[str, list[str]] = {}
+    for access in sends:
+        actions.setdefault(access.partition, []).append(access.action)
+    return "; ".join(f"{', '.join(names)} `{partition}`" for partition, names in actions.items())
+
+
+def _recipes(service: Service) -> Iterator[str]:
+    declared = [recipe for table in service.tables for recipe in table.recipes.values()]
+    if declared:
+        yield from ("## What recipes send by themselves", "")
+        rows = [(f"`{recipe.name}`", recipe.doc.partition("\n")[0], _sent(recipe.sends)) for recipe in declared]
+        yield from _table(("operation", "what it is", "request"), rows)
 
 
 def _lifecycle(lifecycle: type[Lifecycle[Any, Any]]) -> Iterator[str]:

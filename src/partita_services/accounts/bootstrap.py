@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from partita import Operation
+from partita.recipes.idempotency import Command
 from partita.recipes.versioned import VersionedInsert
 from partita.service import Service
-from partita_services.accounts.model import REQUESTS_TABLE, TABLE, AccountData, open_account
+from partita_services.accounts.model import REQUESTS, REQUESTS_TABLE, TABLE, AccountData, open_account
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -29,6 +31,11 @@ def seed(now: float) -> Sequence[VersionedInsert[AccountData]]:
     return [open_account(AccountData(pk=pk, name=name, balance=balance)).at(now) for pk, name, balance in _SAMPLES]
 
 
+def examples(now: float) -> Sequence[Operation[Any]]:  # noqa: ARG001 - nothing in it changes with time
+    """What a caller may ask for that no field of a sample says."""
+    return [REQUESTS.record(Command("demo", "key", "")).consistent()]
+
+
 def _router() -> APIRouter:
     from partita_services.accounts.http import ROUTER  # noqa: PLC0415 - the model is of use without the HTTP extra
 
@@ -42,4 +49,5 @@ SERVICE: Final = Service(
     tables=(TABLE, REQUESTS_TABLE),
     router=_router,
     seed=seed,
+    examples=examples,
 )

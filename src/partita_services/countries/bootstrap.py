@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from partita import Procedure
+from partita import Operation, Procedure
+from partita.recipes.idempotency import Command
 from partita.service import Service
 from partita_services.countries.imports import apply
 from partita_services.countries.iso import iso_events
-from partita_services.countries.model import TABLE, Country
+from partita_services.countries.model import REQUESTS, TABLE, Country, claim_on_code
 
 if TYPE_CHECKING:
     import click
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 def seed(now: float) -> Sequence[Procedure[Country]]:  # noqa: ARG001 - the list has its own instants
     """Every event of the standard, in order. What a country says already, or later, stays as it is."""
     return [apply(event) for event in iso_events()]
+
+
+def examples(now: float) -> Sequence[Operation[Any]]:  # noqa: ARG001 - the list has its own instants
+    """What may be asked for that no field of a version says."""
+    return [claim_on_code("alpha3", "BOL"), REQUESTS.record(Command("demo", "key", "")).consistent()]
 
 
 def _router() -> APIRouter:
@@ -41,6 +47,7 @@ SERVICE: Final = Service(
     tables=(TABLE,),
     router=_router,
     seed=seed,
+    examples=examples,
     pages=Path(__file__).parent / "pages",
     command=_command,
 )

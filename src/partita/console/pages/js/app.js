@@ -1,11 +1,11 @@
 // The page: services at the left, and at the right what the address after # names.
 
 import * as api from "./api.js";
-import { el, replace, say } from "./dom.js";
 import { refresh, watch } from "./live.js";
 import { overview } from "./overview.js";
 import { servicePage } from "./service.js";
 import { account } from "./signin.js";
+import { el, replace, write } from "/assets/dom.js";
 
 const at = (id) => document.getElementById(id);
 const [main, nav, health] = [at("main"), at("services"), at("health")];
@@ -39,7 +39,7 @@ window.addEventListener("hashchange", route);
 account(at("account"));
 watch(health, (live) => {
   health.classList.toggle("ill", live?.healthy === false);
-  say(health, live === null ? "" : live.healthy ? "Store answers" : "Store does not answer");
+  write(health, live === null ? "" : live.healthy ? "Store answers" : "Store does not answer");
 });
 try {
   services = await api.services();

@@ -1,10 +1,11 @@
 // A form made of a pattern's parameters, and what a run of it gave: request, cost, items, and the way to the next page.
 
 import * as api from "./api.js";
-import { el, replace, table } from "./dom.js";
 import { cost } from "./figures.js";
 import { refresh } from "./live.js";
+import { table } from "./parts.js";
 import { onToken, signIn } from "./signin.js";
+import { el, replace } from "/assets/dom.js";
 
 const KEPT = "partita-console-arguments"; // what was asked for last, by the name of the parameter
 

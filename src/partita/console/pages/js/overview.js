@@ -1,8 +1,9 @@
 // All services at a glance, and which access patterns consume the most.
 
-import { el, replace, say, table } from "./dom.js";
 import { cost, depth, lag, number, totals, usageOf } from "./figures.js";
 import { watch } from "./live.js";
+import { table } from "./parts.js";
+import { el, replace, write } from "/assets/dom.js";
 
 const BUSIEST = 8;
 
@@ -33,8 +34,8 @@ function card(service) {
   const made = el("li", { className: "card" }, el("h3", {}, link), el("p", {}, service.summary), figures, note);
   watch(made, (live) => {
     const sum = totals(live, service.patterns);
-    shown.forEach(([, text], index) => say(values[index], text(sum)));
-    say(note, notes(service, live, sum));
+    shown.forEach(([, text], index) => write(values[index], text(sum)));
+    write(note, notes(service, live, sum));
     note.classList.toggle("wrong", sum.over_budget > 0);
   });
   return made;

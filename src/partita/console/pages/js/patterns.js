@@ -1,9 +1,10 @@
 // The access patterns of a service with what each consumed; one opens to show its request, and to try it.
 
 import { attemptForm } from "./attempt.js";
-import { el, replace, say, template } from "./dom.js";
 import { cost, number, share, usageOf } from "./figures.js";
 import { watch } from "./live.js";
+import { template } from "./parts.js";
+import { el, replace, write } from "/assets/dom.js";
 
 export function patternList(service, chosen) {
   const rows = service.patterns.map((pattern) => ({ pattern, element: row(service, pattern, pattern.name === chosen) }));
@@ -42,8 +43,8 @@ function row(service, pattern, isOpen) {
   watch(made, (live) => {
     const usage = usageOf(live, pattern.name);
     const part = share(usage, pattern.budget);
-    say(runs, usage.runs ? `${number(usage.runs)} ${usage.runs === 1 ? "run" : "runs"}, ${cost(usage)}` : "not run yet");
-    say(most, pattern.budget ? `${part === null ? "" : `most ${cost({ read: usage.most_read, write: usage.most_write })} of `}${cost(pattern.budget)}` : "no budget");
+    write(runs, usage.runs ? `${number(usage.runs)} ${usage.runs === 1 ? "run" : "runs"}, ${cost(usage)}` : "not run yet");
+    write(most, pattern.budget ? `${part === null ? "" : `most ${cost({ read: usage.most_read, write: usage.most_write })} of `}${cost(pattern.budget)}` : "no budget");
     bar.firstChild.style.width = `${Math.min(100, 100 * (part ?? 0))}%`;
     bar.classList.toggle("over", usage.over_budget > 0);
   });

@@ -1,9 +1,10 @@
 // One service: its figures, and below them its access patterns, keys or entities.
 
-import { el, say, table, template } from "./dom.js";
 import { depth, lag, number, totals } from "./figures.js";
 import { watch } from "./live.js";
+import { table, template } from "./parts.js";
 import { patternList } from "./patterns.js";
+import { el, write } from "/assets/dom.js";
 
 const PARTS = [["patterns", "Access patterns"], ["keys", "Keys"], ["entities", "Entities"]];
 
@@ -26,7 +27,7 @@ function tiles(service) {
     const value = el("dd", {});
     list.append(el("div", {}, el("dt", {}, label), value));
     return (sum, live) => {
-      say(value, text(sum, live));
+      write(value, text(sum, live));
       value.classList.toggle("wrong", isWrong(sum, live));
     };
   };

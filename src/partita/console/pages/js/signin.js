@@ -1,7 +1,7 @@
 // The operator's token, kept for this tab alone.
 
-import { token } from "./api.js";
-import { el, replace } from "./dom.js";
+import { claims, token } from "/assets/api.js";
+import { el, replace } from "/assets/dom.js";
 
 const changed = new EventTarget();
 
@@ -13,18 +13,18 @@ function keep(value) {
   changed.dispatchEvent(new Event("change"));
 }
 
-function claims() {
+function name() {
   try {
-    return JSON.parse(atob(token.get().split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
+    return claims().sub;
   } catch {
-    return {};
+    return "Signed in"; // what is no token is refused where it is used
   }
 }
 
 export function account(place) {
   const show = () => {
     if (!token.get()) return replace(place);
-    const who = el("span", { className: "who" }, claims().sub ?? "Signed in");
+    const who = el("span", { className: "who" }, name());
     replace(place, who, el("button", { className: "button", type: "button", onclick: () => keep("") }, "Sign out"));
   };
   onToken(show);
@@ -37,7 +37,7 @@ export function signIn(reason = "") {
   const submit = (event) => { event.preventDefault(); keep(field.value); };
   return el(
     "form",
-    { className: "signin", onsubmit: submit },
+    { className: "unlock", onsubmit: submit },
     el("p", {}, "Data is for operators. ", el("code", {}, "partita token --user you --role operator"), " prints a token."),
     el("label", { className: "field" }, el("span", {}, "Operator token"), field),
     el("button", { className: "button primary", type: "submit" }, "Use token"),
