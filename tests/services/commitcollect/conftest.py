@@ -1,0 +1,62 @@
+"""CommitCollect's site with a browser that is logged in, on a store that remembers what it was sent."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import TypeVar
+
+import httpx
+import pytest
+from msgspec.structs import replace
+from tests.services.commitcollect.world import World, new_world
+
+from partita import AsyncSession, EmbeddedStore
+from partita.http import Identity, build_app
+from partita.store._interface import Store
+from partita.store._requests import CreateTable, Request
+from partita.testing import FakeClock, FaultyStore
+from partita_services.commitcollect.bootstrap import SERVICE
+from partita_services.commitcollect.browser import SECURE
+
+SITE = "https://collect.test/commitcollect"
+
+R = TypeVar("R")
+
+
+class PatientStore(FaultyStore):
+    """Tables without TTL: a server would delete by its own clock what the clock of the test has just written."""
+
+    def execute(self, request: Request[R]) -> R:
+        if isinstance(request, CreateTable):
+            return super().execute(CreateTable(replace(request.schema, ttl=None)))  # type: ignore[return-value]
+        return super().execute(request)
+
+
+@pytest.fixture
+def store(partita_store: Store) -> FaultyStore:
+    """A store that remembers the requests that it was sent."""
+    return FaultyStore(partita_store) if isinstance(partita_store, EmbeddedStore) else PatientStore(partita_store)
+
+
+@pytest.fixture
+def connected(store: FaultyStore, fake_clock: FakeClock) -> Iterator[World]:
+    """A world on the store of the test, with a user who is connected and has read what was before."""
+    with new_world(store=store, clock=fake_clock) as world:
+        yield world
+
+
+@pytest.fixture
+async def stranger(connected: World, store: FaultyStore, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
+    """A browser that is not logged in; going over a budget is an error."""
+    session = AsyncSession(store, clock=connected.clock, secret=b"fake", strict_budgets=True)
+    app = build_app([SERVICE], session, identity, resources={SERVICE.name: connected.tools})
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=SITE) as client:
+        yield client
+
+
+@pytest.fixture
+async def browser(connected: World, stranger: httpx.AsyncClient) -> httpx.AsyncClient:
+    """A browser that is logged in."""
+    stranger.cookies.set(SECURE, connected.log_in(), domain="collect.test", path="/")
+    connected.work()
+    return stranger

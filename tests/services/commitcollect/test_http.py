@@ -1,0 +1,412 @@
+"""CommitCollect's API and site: what a browser and Strava see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
+from tests.services.commitcollect.world import SETTINGS, World
+
+from partita.errors import StoreUnavailable
+from partita.queue import Send
+from partita.store._requests import PutItem, QueryTable, ScanTable
+from partita.testing import FaultyStore
+from partita_services.commitcollect.handlers import HANDLERS
+from partita_services.commitcollect.trail import AUDIT, AUDIT_TABLE
+
+DRAFT: dict[str, Any] = {
+    "title": "Run 10 km",
+    "model_id": "lighthouse",
+    "metric": "distance",
+    "target": 10_000,
+    "starts_on": "2025-12-25",
+    "ends_on": "2026-01-05",
+}
+
+
+async def create(browser: httpx.AsyncClient, **changes: Any) -> dict[str, Any]:
+    answer = await browser.post("/api/milestones", json={**DRAFT, **changes})
+    assert answer.status_code == 201, answer.text
+    created: dict[str, Any] = answer.json()
+    return created
+
+
+def strava_says(number: int, aspect: str, world: World, **more: Any) -> dict[str, Any]:
+    told = {
+        "object_type": "activity",
+        "object_id": number,
+        "aspect_type": aspect,
+        "owner_id": ATHLETE,
+        "subscription_id": SUBSCRIPTION,
+        "event_time": int(world.clock()),
+        "updates": {},
+    }
+    return {**told, **more}
+
+
+# --- who is there ---
+
+
+@pytest.mark.req("C20", "X03")
+async def test_without_a_session_there_is_nothing_but_models(stranger: httpx.AsyncClient) -> None:
+    refused = []
+    for route in HANDLERS:
+        method, path = route.split()
+        answer = await stranger.request(method, f"/api{path.format(milestone_id='m1')}")
+        refused += [route] if (answer.status_code, answer.json().get("code")) == (401, "unauthenticated") else []
+    assert refused == [route for route in HANDLERS if route != "GET /models"]
+
+
+@pytest.mark.req("C01", "C07")
+async def test_the_user_sees_how_it_stands_with_strava(browser: httpx.AsyncClient, connected: World) -> None:
+    answer = await browser.get("/api/me")
+    assert answer.json() == {
+        "user_id": connected.user_id,
+        "name": "Alex Runner",
+        "created_at": "2026-01-01T12:00:00Z",
+        "strava_url": SETTINGS.strava_url,
+        "connection": {
+            "athlete_id": str(ATHLETE),
+            "athlete_name": "Alex Runner",
+            "state": "connected",
+            "scopes": ["activity:read", "read"],
+            "connected_at": "2026-01-01T12:00:00Z",
+            "backfill": {
+                "state": "done",
+                "since": "2025-12-02",
+                "pages": 1,
+                "found": 0,
+                "stored": 0,
+                "started_at": "2026-01-01T12:00:00Z",
+                "updated_at": "2026-01-01T12:00:00Z",
+                "waiting_until": None,
+            },
+        },
+    }
+
+
+@pytest.mark.req("C20")
+async def test_logging_out_ends_the_session(browser: httpx.AsyncClient) -> None:
+    kept = dict(browser.cookies)
+    answer = await browser.post("/auth/logout")
+    assert (answer.status_code, "Max-Age=0" in answer.headers["Set-Cookie"]) == (204, True)
+    browser.cookies.update(kept)
+    assert (await browser.get("/api/me")).status_code == 401
+
+
+@pytest.mark.req("C23", "C20")
+async def test_a_deleted_account_is_gone_from_everywhere(browser: httpx.AsyncClient, connected: World) -> None:
+    await create(browser)
+    kept = dict(browser.cookies)
+    answer = await browser.delete("/api/me")
+    assert (answer.status_code, answer.json()) == (202, {"status": "deleting"})
+    browser.cookies.update(kept)
+    assert (await browser.get("/api/me")).status_code == 401
+    connected.work()
+    before = connected.user_id
+    connected.log_in()
+    assert connected.user_id != before
+    assert connected.strava.tokens.keys() == {ATHLETE}
+
+
+@pytest.mark.req("C07")
+async def test_a_resync_is_for_who_is_connected(browser: httpx.AsyncClient, connected: World) -> None:
+    connected.strava.train(1)
+    answer = await browser.post("/api/sync")
+    assert (answer.status_code, answer.json()["state"]) == (202, "running")
+    connected.work()
+    assert (await browser.get("/api/me")).json()["connection"]["backfill"]["found"] == 1
+    connected.strava.revoke()
+    connected.strava.train(2)
+    await browser.post("/webhooks/strava", json=strava_says(2, "create", connected))
+    connected.work()
+    assert (await browser.get("/api/me")).json()["connection"]["state"] == "reconnect"
+    refused = await browser.post("/api/sync")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_connected")
+
+
+# --- milestones ---
+
+
+@pytest.mark.req("C10", "C11")
+async def test_a_milestone_shows_its_progress_and_what_does_not_count(
+    browser: httpx.AsyncClient, connected: World
+) -> None:
+    told: list[dict[str, Any]] = [{"distance": 2_500.4}, {"manual": True}, {"flagged": True}, {"sport_type": "Ride"}]
+    for number, changes in enumerate(told):
+        connected.strava.train(number, **changes)
+        await browser.post("/webhooks/strava", json=strava_says(number, "create", connected))
+    connected.work()
+    created = await create(browser, sport_types=["Run"])
+    shown = (await browser.get(f"/api/milestones/{created['milestone_id']}")).json()
+    assert shown["progress"] == {
+        "value": 2500.4,
+        "fraction": 0.25004,
+        "counted": 1,
+        "inspected": 4,
+        "truncated": False,
+        "not_counted": {"manual": 1, "flagged": 1, "other_sport": 1},
+    }
+    assert (shown["parts_total"], shown["parts_earned"], shown["status"]) == (10, 2, "ACTIVE")
+    listed = await browser.get("/api/milestones")
+    assert listed.json() == {"items": [shown], "next_cursor": None}
+    again = await browser.get("/api/milestones", headers={"If-None-Match": listed.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.req("C10")
+async def test_a_stale_edit_is_refused_with_the_current_version(browser: httpx.AsyncClient) -> None:
+    created = await create(browser)
+    path = f"/api/milestones/{created['milestone_id']}"
+    edited = await browser.patch(path, json={"version": 1, "title": "Run 12 km", "target": 12_000})
+    assert (edited.status_code, edited.json()["version"], edited.json()["title"]) == (200, 2, "Run 12 km")
+    stale = await browser.patch(path, json={"version": 1, "title": "Mine"})
+    assert (stale.status_code, stale.json()["code"], stale.json()["current_version"]) == (409, "version_conflict", 2)
+
+
+@pytest.mark.req("C10")
+async def test_a_milestone_only_moves_forwards(browser: httpx.AsyncClient, connected: World) -> None:
+    cancelled, over = await create(browser), await create(browser, ends_on="2026-01-01")
+    path = f"/api/milestones/{cancelled['milestone_id']}"
+    assert (await browser.patch(path, json={"version": 1, "status": "CANCELLED"})).json()["status"] == "CANCELLED"
+    late = await browser.patch(path, json={"version": 2, "title": "Again"})
+    assert (late.status_code, late.json()["code"]) == (409, "illegal_transition")
+    assert (await browser.patch(path, json={"version": 2, "status": "ACTIVE"})).status_code == 422
+    connected.clock.advance(5 * 86_400)
+    browser.cookies.set("__Host-commitcollect", connected.log_in(), domain="collect.test", path="/")
+    path = f"/api/milestones/{over['milestone_id']}"
+    assert (await browser.get(path)).json()["status"] == "EXPIRED"
+    late = await browser.patch(path, json={"version": 1, "ends_on": "2026-02-01"})
+    assert (late.status_code, late.json()["code"]) == (409, "illegal_transition")
+
+
+@pytest.mark.req("C10", "C12")
+async def test_an_easier_target_is_awarded_at_once(browser: httpx.AsyncClient, connected: World) -> None:
+    connected.strava.train(1)
+    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    connected.work()
+    created = await create(browser)
+    path = f"/api/milestones/{created['milestone_id']}"
+    version = (await browser.get(path)).json()["version"]
+    done = (await browser.patch(path, json={"version": version, "target": 1_000})).json()
+    assert (done["status"], done["parts_earned"]) == ("COMPLETED", 10)
+    awards = (await browser.get("/api/awards", params={"milestone_id": created["milestone_id"]})).json()["items"]
+    assert [award["part_index"] for award in awards] == list(range(1, 11))
+    assert awards[0] == {
+        "milestone_id": created["milestone_id"],
+        "model_id": "lighthouse",
+        "part_index": 1,
+        "part_name": "Rocks",
+        "part_svg": "part-1",
+        "awarded_at": "2026-01-01T12:00:00Z",
+    }
+
+
+@pytest.mark.req("X05", "C10")
+async def test_a_milestone_is_created_once_for_a_key(browser: httpx.AsyncClient) -> None:
+    first = await browser.post("/api/milestones", json=DRAFT, headers={"Idempotency-Key": "k1"})
+    again = await browser.post("/api/milestones", json=DRAFT, headers={"Idempotency-Key": "k1"})
+    assert again.json() == first.json()
+    assert again.headers["Idempotent-Replayed"] == "true"
+    other = await browser.post("/api/milestones", json={**DRAFT, "target": 1}, headers={"Idempotency-Key": "k1"})
+    assert (other.status_code, len((await browser.get("/api/milestones")).json()["items"])) == (422, 1)
+
+
+@pytest.mark.req("C10", "X04")
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("title", " "),
+        ("model_id", "unicorn"),
+        ("metric", "calories"),
+        ("target", 0),
+        ("sport_types", ["no sport!"]),
+        ("starts_on", "yesterday"),
+        ("colour", "red"),
+    ],
+)
+async def test_bad_input_names_its_field(browser: httpx.AsyncClient, field: str, value: Any) -> None:
+    answer = await browser.post("/api/milestones", json={**DRAFT, field: value})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"].split(".")[0] == field
+
+
+@pytest.mark.req("C10")
+@pytest.mark.parametrize("ends_on", ["2025-12-24", "2026-12-26"])
+async def test_a_window_is_no_longer_than_a_year_and_not_backwards(browser: httpx.AsyncClient, ends_on: str) -> None:
+    created = await create(browser)
+    drafted = await browser.post("/api/milestones", json={**DRAFT, "ends_on": ends_on})
+    edited = await browser.patch(f"/api/milestones/{created['milestone_id']}", json={"version": 1, "ends_on": ends_on})
+    assert [answer.status_code for answer in (drafted, edited)] == [422, 422]
+
+
+@pytest.mark.req("X03")
+async def test_another_users_milestone_is_not_found(browser: httpx.AsyncClient, connected: World) -> None:
+    created = await create(browser)
+    browser.cookies.clear()
+    browser.cookies.set("__Host-commitcollect", connected.log_in(2002), domain="collect.test", path="/")
+    path = f"/api/milestones/{created['milestone_id']}"
+    answers = [await browser.get(path), await browser.patch(path, json={"version": 1, "title": "Mine"})]
+    assert [answer.status_code for answer in answers] == [404, 404]
+    assert (await browser.get("/api/milestones")).json()["items"] == []
+
+
+# --- lists ---
+
+
+@pytest.mark.req("C11", "X06")
+async def test_workouts_are_newest_first_and_paged(browser: httpx.AsyncClient, connected: World) -> None:
+    for number in (3, 1, 2):
+        connected.clock.advance(3600)
+        connected.strava.train(number, flagged=number == 1)
+        await browser.post("/webhooks/strava", json=strava_says(number, "create", connected))
+    connected.work()
+    first = (await browser.get("/api/workouts", params={"limit": 2})).json()
+    rest = (await browser.get("/api/workouts", params={"limit": 2, "cursor": first["next_cursor"]})).json()
+    workouts = [*first["items"], *rest["items"]]
+    assert [workout["activity_id"] for workout in workouts] == ["2", "1", "3"]
+    assert [(workout["counts"], workout["why_not"]) for workout in workouts] == [
+        (True, None),
+        (False, "flagged"),
+        (True, None),
+    ]
+    foreign = await browser.get("/api/awards", params={"cursor": first["next_cursor"]})
+    assert (foreign.status_code, foreign.json()["code"]) == (400, "invalid_cursor")
+
+
+@pytest.mark.req("C13")
+async def test_models_and_their_parts_are_there_for_everybody(stranger: httpx.AsyncClient) -> None:
+    models = (await stranger.get("/api/models")).json()["items"]
+    assert [(model["model_id"], len(model["parts"])) for model in models] == [
+        ("lighthouse", 10),
+        ("sailing-boat", 8),
+        ("steam-locomotive", 12),
+    ]
+    assert models[1]["parts"][0] == {"part_index": 1, "name": "Hull", "svg": "part-1"}
+
+
+@pytest.mark.req("C22")
+async def test_the_trail_is_read_by_user_by_story_and_by_kind_and_month(browser: httpx.AsyncClient) -> None:
+    await browser.post("/api/milestones", json=DRAFT, headers={"X-Request-Id": "story-1"})
+    all_events = (await browser.get("/api/audit")).json()["items"]
+    assert {entry["event_type"] for entry in all_events} == {
+        "athlete_linked",
+        "logged_in",
+        "backfill_finished",
+        "milestone_created",
+    }
+    (of_story,) = (await browser.get("/api/audit", params={"correlation_id": "story-1"})).json()["items"]
+    by_kind = {"event_type": "milestone_created", "month": "202601"}
+    (of_kind,) = (await browser.get("/api/audit", params=by_kind)).json()["items"]
+    assert of_story == of_kind
+    assert (of_story["event_type"], of_story["request_id"]) == ("milestone_created", "story-1")
+    assert (await browser.get("/api/audit", params={"month": "202601"})).status_code == 422
+
+
+@pytest.mark.req("C22")
+async def test_nobody_reads_another_users_trail(browser: httpx.AsyncClient, connected: World) -> None:
+    browser.cookies.clear()
+    browser.cookies.set("__Host-commitcollect", connected.log_in(2002), domain="collect.test", path="/")
+    by_kind = {"event_type": "logged_in", "month": "202601"}
+    assert len((await browser.get("/api/audit", params=by_kind)).json()["items"]) == 1
+    assert len((await browser.get("/api/audit", params={"correlation_id": "c1"})).json()["items"]) == 2
+
+
+@pytest.mark.req("C22")
+async def test_a_trail_that_cannot_be_written_breaks_nothing_and_is_counted(
+    browser: httpx.AsyncClient, connected: World, store: FaultyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connected.strava.train(1)
+    execute = store.execute
+
+    def failing(request: Any) -> Any:
+        if isinstance(request, PutItem) and request.table == AUDIT_TABLE.name:
+            raise StoreUnavailable("The store did not answer.")
+        return execute(request)
+
+    monkeypatch.setattr(store, "execute", failing)
+    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    connected.work()
+    assert list(connected.workouts) == ["1"]
+    assert AUDIT.dropped(connected.db.meter) == 1
+
+
+# --- webhooks ---
+
+
+@pytest.mark.req("C03")
+async def test_the_webhook_shakes_hands_with_who_knows_the_token(stranger: httpx.AsyncClient) -> None:
+    asked = {"hub.mode": "subscribe", "hub.challenge": "15f7d1a9", "hub.verify_token": SETTINGS.verify_token}
+    answer = await stranger.get("/webhooks/strava", params=asked)
+    assert (answer.status_code, answer.json()) == (200, {"hub.challenge": "15f7d1a9"})
+    for wrong in ({"hub.verify_token": "guessed"}, {"hub.mode": "unsubscribe"}):
+        assert (await stranger.get("/webhooks/strava", params={**asked, **wrong})).status_code == 403
+
+
+@pytest.mark.req("C04")
+async def test_an_event_is_queued_and_nothing_else_happens(
+    browser: httpx.AsyncClient, connected: World, store: FaultyStore
+) -> None:
+    store.requests.clear()
+    asked = len(connected.strava.asked)
+    answer = await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    assert (answer.status_code, answer.json()) == (200, {})
+    assert len(store.requests) == 1
+    assert len(connected.strava.asked) == asked
+    (sent,) = connected.tools.queue.sent  # type: ignore[attr-defined]
+    assert isinstance(sent, Send)
+
+
+@pytest.mark.req("C04")
+async def test_events_of_other_subscriptions_are_refused(browser: httpx.AsyncClient, connected: World) -> None:
+    forged = strava_says(1, "create", connected, subscription_id=SUBSCRIPTION + 1)
+    answer = await browser.post("/webhooks/strava", json=forged)
+    assert (answer.status_code, connected.tools.queue.sent) == (403, [])  # type: ignore[attr-defined]
+
+
+# --- what it costs ---
+
+
+BODIES: dict[str, Any] = {
+    "POST /milestones": DRAFT,
+    "PATCH /milestones/{milestone_id}": {"version": 1, "title": "Run further"},
+}
+
+
+@pytest.mark.req("C24", "C11", "X09")
+async def test_no_route_and_no_job_scans_and_progress_sends_its_projection(
+    browser: httpx.AsyncClient, connected: World, store: FaultyStore
+) -> None:
+    created = await create(browser, target=1_000_000)
+    connected.strava.train(1)
+    for route in (*(route for route in HANDLERS if route != "DELETE /me"), "DELETE /me"):
+        store.requests.clear()
+        method, path = route.split()
+        url = f"/api{path.format(milestone_id=created['milestone_id'])}"
+        answer = await browser.request(method, url, **({"json": BODIES[route]} if route in BODIES else {}))
+        assert answer.is_success, answer.text
+        await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+        connected.work()
+        assert [request for request in store.requests if isinstance(request, ScanTable)] == []
+        queries = [request for request in store.requests if isinstance(request, QueryTable)]
+        walks = [query for query in queries if query.index == "LSI1" and "WORKOUT#" in repr(query.key_condition)]
+        assert [query for query in walks if query.projection is None and route != "GET /workouts"] == []
+
+
+@pytest.mark.req("X07")
+async def test_every_answer_says_what_it_consumed(browser: httpx.AsyncClient, embedded: object) -> None:
+    """The figures of docs/services/commitcollect.md."""
+    created = await create(browser)
+    path = f"/api/milestones/{created['milestone_id']}"
+    read = "LoginSession.resolve;rcu=1;wcu=0"
+    for url, expected in (
+        ("/api/me", "profile_of;rcu=0.5;wcu=0, connection_of;rcu=0.5;wcu=0, limit_of;rcu=0.5;wcu=0"),
+        ("/api/milestones", "milestones_of;rcu=0.5;wcu=0, workouts_within;rcu=0.5;wcu=0"),
+        (path, "milestone_by_id;rcu=1;wcu=0, workouts_within;rcu=0.5;wcu=0"),
+        ("/api/workouts", "latest_workouts;rcu=0.5;wcu=0"),
+        ("/api/awards", "awards_of;rcu=0.5;wcu=0"),
+        ("/api/audit", "events_of_user;rcu=0.5;wcu=0"),
+    ):
+        assert (await browser.get(url)).headers["X-Consumed-Capacity"] == f"{read}, {expected}"
