@@ -60,7 +60,7 @@ class Server:
         deadline = time.monotonic() + self._patience
         shown = 0
         while True:
-            figures = self._ask(f"/events/{event_id}/figures")
+            figures = self.figures(event_id)
             decided = figures["requests"] - figures["backlog"]
             progress(decided - shown)
             shown = decided
@@ -70,6 +70,16 @@ class Server:
                 if is_late or sum(each.status in FINAL for each in stored) >= expected:
                     return stored
             time.sleep(LOOK_SECONDS)
+
+    def figures(self, event_id: str) -> dict[str, Any]:
+        """How an event is doing."""
+        figures: dict[str, Any] = self._ask(f"/events/{event_id}/figures")
+        return figures
+
+    def newest_event(self) -> str | None:
+        """The event that opens last."""
+        events = self._ask("/events?limit=1")["items"]
+        return events[0]["eventId"] if events else None
 
     def requests(self, event_id: str) -> Iterator[Stored]:
         """The requests of an event in queue order."""

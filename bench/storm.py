@@ -1,0 +1,145 @@
+"""A storm on servers and workers of its own, which may be killed meanwhile: `python -m bench.storm --kills 3`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from random import Random
+
+from partita.cli._data import DataFolder
+from partita.http import Identity
+from partita_services.events.server import Server
+
+COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
+LOOK_SECONDS = 0.05
+PATIENCE = 120.0
+
+
+class Rig:
+    """A server, and a process with workers; both can be killed and come back on the same data."""
+
+    def __init__(self, folder: Path, workers: int, elsewhere: Sequence[str] = ()) -> None:
+        self.data = folder / "data"
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._workers = workers
+        self._shared = ["--data", str(self.data), *elsewhere]
+        self._log = (folder / "rig.log").open("ab")
+        self._server = self._serve()
+        self._wait_until_served()
+        self._crew = self._work()
+
+    def _serve(self) -> subprocess.Popen[bytes]:
+        return self._start("serve", "events", "--port", str(self.port), "--workers", "0", "--no-seed")
+
+    def _work(self) -> subprocess.Popen[bytes]:
+        return self._start("worker", "events", "--workers", str(self._workers))
+
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([*COMMAND, *arguments, *self._shared], stdout=self._log, stderr=self._log)
+
+    def _wait_until_served(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and self._server.poll() is None:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(LOOK_SECONDS)
+        raise RuntimeError(f"The server did not start; see {self._log.name}.")
+
+    def kill_server(self) -> None:
+        """`kill -9`, and start it again."""
+        self._server.kill()
+        self._server.wait()
+        self._server = self._serve()
+
+    def kill_workers(self, random: Random) -> None:
+        """`kill -9` of half of the workers; the process above them replaces them."""
+        children = Path(f"/proc/{self._crew.pid}/task/{self._crew.pid}/children").read_text().split()
+        for child in random.sample(children, len(children) // 2):
+            with suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Let both finish what they have begun."""
+        for process in (self._crew, self._server):
+            process.terminate()
+            process.wait(timeout=60)
+        self._log.close()
+
+
+@contextmanager
+def rigged(folder: Path, workers: int, elsewhere: Sequence[str] = ()) -> Iterator[Rig]:
+    """A rig that is stopped in the end."""
+    rig = Rig(folder, workers, elsewhere)
+    try:
+        yield rig
+    finally:
+        rig.stop()
+
+
+def storm(rig: Rig, users: int, capacity: int, *, kills: int = 0, connections: int = 64) -> tuple[int, str]:
+    """Run a storm, killing the server and half of the workers so often; gives its exit status and what it printed."""
+    sizes = ["--users", str(users), "--capacity", str(capacity), "--connections", str(connections)]
+    where = ["--url", rig.url, "--data", str(rig.data), "--patience", str(PATIENCE)]
+    process = subprocess.Popen(
+        [*COMMAND, "events", "storm", *sizes, *where], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    random = Random(1)
+    for number in range(kills):
+        _wait_for_requests(rig, process, users * (number + 1) // (kills + 1))
+        rig.kill_workers(random)
+        rig.kill_server()
+    printed, _ = process.communicate()
+    return process.returncode, printed
+
+
+def _wait_for_requests(rig: Rig, storm: subprocess.Popen[str], wanted: int) -> None:
+    """Wait until so many requests of the newest event are stored."""
+    server = Server(rig.url, Identity(DataFolder(rig.data).secret("tokens")), PATIENCE)
+    while storm.poll() is None:
+        newest = server.newest_event()
+        if newest is not None and server.figures(newest)["requests"] >= wanted:
+            return
+        time.sleep(LOOK_SECONDS)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def main() -> int:
+    """Run one storm, and print what the auditor says."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--users", type=int, default=20_000)
+    options.add_argument("--capacity", type=int, default=500)
+    options.add_argument("--workers", type=int, default=8)
+    options.add_argument("--kills", type=int, default=0)
+    options.add_argument("--store")
+    options.add_argument("--queue")
+    given = options.parse_args()
+    elsewhere = [
+        part for name in ("store", "queue") if getattr(given, name) for part in (f"--{name}", getattr(given, name))
+    ]
+    with (
+        tempfile.TemporaryDirectory(prefix="partita-storm-") as folder,
+        rigged(Path(folder), given.workers, elsewhere) as rig,
+    ):
+        status, printed = storm(rig, given.users, given.capacity, kills=given.kills)
+    print(printed)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
