@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from random import Random
 from typing import Any
@@ -213,7 +214,7 @@ def test_two_draws_at_once_and_a_late_entry_agree(seed: int) -> None:
         assert {request.status for request in requests.values()} == {Status.SUCCEEDED, Status.REJECTED}
 
 
-CHANGES = {
+CHANGES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "an entry that was added": lambda draw: draw | {"waitingList": [*draw["waitingList"], "new"]},
     "an entry that was left out": lambda draw: draw | {"waitingList": draw["waitingList"][:-1]},
     "an entry that was exchanged": lambda draw: draw | {"winners": ["new", *draw["winners"][1:]]},

@@ -1,0 +1,84 @@
+"""The page of the service is complete and true: routes, patterns with budgets, costs, and the script that verifies."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.services.events.acting import applied, opened, turn, users
+from tests.services.events.test_draw import CHANGES, as_json, drawn, lottery
+
+from partita import Session
+from partita.queue import Accepted
+from partita_services.events.decisions import decide
+from partita_services.events.handlers import HANDLERS
+from partita_services.events.model import TABLE, Reason
+from partita_services.events.queueing import mark
+from partita_services.events.steps import Arrival
+
+PAGE = (Path(__file__).parents[3] / "docs/services/events.md").read_text(encoding="utf-8")
+(SCRIPT,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.req("E11")
+def test_every_route_is_on_the_page() -> None:
+    assert [route for route in HANDLERS if f"`{route}`" not in PAGE] == []
+
+
+def test_every_pattern_is_on_the_page_with_its_budget() -> None:
+    documented = re.findall(r"^\| `(\w+)` \| .* \| ([\d.]+ [RW]CU|none) \|$", PAGE, re.MULTILINE)
+    assert sorted(documented) == sorted((name, str(p.budget or "none")) for name, p in TABLE.patterns.items())
+
+
+def test_every_reason_is_on_the_page() -> None:
+    assert [reason for reason in Reason if f"`{reason}`" not in PAGE] == []
+
+
+@pytest.mark.req("E04")
+@pytest.mark.parametrize("keeps_log", [False, True])
+def test_a_request_costs_what_the_page_says(db: Session, *, keeps_log: bool) -> None:
+    event = opened(db, capacity=9, keeps_log=keeps_log)
+    with db.meter.watch() as seen:
+        requests = applied(db, event, *users(10))
+        accepted = Accepted("1", 1, db.context.clock() + 1)
+        db.run(mark(requests, accepted))
+        arrivals = [Arrival(request.request_id, request.user_id, accepted.at) for request in requests]
+        db.run(decide(event, arrivals, turn(event.closes_at)))
+    written = {run.name: run.write for run in seen if run.write}
+    each = {name: sum(run.write for run in seen if run.name == name) / 10 for name in written}
+    assert "accepted 6 WCU, queued 6, decided 4, and its part of the 2 for the seats; 16 WCU in all" in PAGE
+    assert "A log adds 8." in PAGE
+    assert each == {
+        "accept": 6 + (2 if keeps_log else 0),
+        "mark_queued": 6,
+        "decide": 4 + 2 / 10 + (6 if keeps_log else 0),
+    }
+
+
+def run_script(tmp_path: Path, draw: dict[str, object], *more: str) -> tuple[int, str]:
+    (tmp_path / "verify.py").write_text(SCRIPT)
+    (tmp_path / "draw.json").write_text(json.dumps(draw))
+    command = [sys.executable, "-I", "verify.py", "draw.json", *more]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.req("E05")
+def test_the_script_is_short_and_needs_nothing_but_python() -> None:
+    assert len(SCRIPT.splitlines()) <= 30
+    assert re.findall(r"^(?:import|from) (.*)$", SCRIPT, re.MULTILINE) == ["hashlib, hmac, json, sys"]
+
+
+@pytest.mark.req("E05")
+def test_the_script_verifies_a_draw_and_detects_every_change(db: Session, tmp_path: Path) -> None:
+    event = lottery(db, 2, 6)
+    draw = as_json(drawn(db, event))
+    assert event.commitment is not None
+    assert run_script(tmp_path, draw, event.commitment) == (0, "2 of 6 won, as the seed draws them\n")
+    for change, changed in CHANGES.items():
+        code, output = run_script(tmp_path, changed(draw), event.commitment)
+        assert (code, "AssertionError" in output) == (1, True), change
