@@ -60,6 +60,7 @@ class Parcel(Entity, table=TABLE):
 
     customer: str
     number: int
+    pk: str = ""
     state: State = State.READY
     city: str | None = None
     ttl: int | None = None
@@ -124,6 +125,7 @@ erDiagram
     Parcel {
         str customer PK
         int number PK
+        str *pk
         State state
         str city "may be absent"
         int ttl "may be absent"

@@ -104,7 +104,7 @@ def service(
         project = Project.find(Path.cwd(), package)
         shape = _shape(entity_name or singular(name), indexes, fields, owner="user_id")
         written = new_service(project, name, shape).write()
-    _say([*written, Path("pyproject.toml")], _steps_of_service(project, name))
+    _say(written, _steps_of_service(project, name), added_to=Path("pyproject.toml"))
 
 
 @contextmanager
@@ -132,9 +132,11 @@ def _shape(
     return shape
 
 
-def _say(written: Sequence[Path], steps: Sequence[str]) -> None:
+def _say(written: Sequence[Path], steps: Sequence[str], added_to: Path | None = None) -> None:
     for path in written:
         click.echo(f"wrote {path}")
+    if added_to is not None:
+        click.echo(f"added its entry point to {added_to}")
     click.secho("Next:", bold=True)
     for number, step in enumerate(steps, start=1):
         click.echo(f"  {number}. {step}")

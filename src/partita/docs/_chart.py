@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pydantic.fields import FieldInfo
 
@@ -13,6 +13,9 @@ from partita._describe import type_name
 from partita._entity import EntitySchema
 from partita._table import Table
 from partita.recipes.lifecycle import Lifecycle
+
+_KEY_MARKS: Final = ("pk", "fk", "uk")
+"""What Mermaid takes for the mark of a key, in any case, unless something stands before it."""
 
 
 def entity_chart(tables: Sequence[Table]) -> list[str]:
@@ -45,4 +48,6 @@ def _field(entity: EntitySchema[Any], name: str, field: FieldInfo) -> str:
     marks = " PK" if name in entity.primary.fields else ""
     note = ' "may be absent"' if allows_none(field.annotation) else ""
     kind = re.sub(r"[^A-Za-z0-9_]", "_", type_name(field.annotation).replace(" | ", "_or_"))
-    return f"{kind} {entity.attribute(name)}{marks}{note}"
+    attribute = entity.attribute(name)
+    shown = f"*{attribute}" if attribute.lower() in _KEY_MARKS else attribute
+    return f"{kind} {shown}{marks}{note}"
