@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
-from partita.http._pages import Pages
+from partita.http._pages import ASSETS, Pages
 from partita.service import Place
 from partita_services.commitcollect.settings import read, uses_simulator
 from partita_services.commitcollect.simulator.api import API, OAUTH
@@ -54,6 +54,7 @@ def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAP
     async def activity_page(activity_id: int) -> RedirectResponse:
         return RedirectResponse(f"../#activity-{activity_id}", 303)
 
+    app.mount("/assets", Pages(ASSETS))  # for its pages, when it stands alone
     app.mount("/", Pages(PAGES))
     if delivers:
         app.middleware("http")(_Round(strava).begin)

@@ -1,8 +1,8 @@
 // What happened to the account, and how to leave it.
 
+import { el, replace } from "/assets/dom.js";
 import * as api from "./api.js";
 import { confirm } from "./dialog.js";
-import { el, replace } from "./dom.js";
 import { moment } from "./format.js";
 
 export function accountPanel({ attempt, left }) {

@@ -1,10 +1,10 @@
 // The page: a welcome before the login, the dashboard after it, kept up while somebody looks.
 
+import { el, replace } from "/assets/dom.js";
 import { accountPanel } from "./account.js";
 import * as api from "./api.js";
 import { ConnectionPanel } from "./connection.js";
 import { Dashboard } from "./dashboard.js";
-import { el, replace } from "./dom.js";
 import { welcome } from "./welcome.js";
 import { WorkoutList } from "./workouts.js";
 

@@ -1,6 +1,6 @@
 // A moment of joy when a model is complete. Who wants less motion gets none.
 
-import { el } from "./dom.js";
+import { el } from "/assets/dom.js";
 
 const PIECES = 70;
 const COLOURS = ["#e2603b", "#f0b429", "#2f6f8f", "#2a7a5c", "#b4362a", "#7fb0c4"];

@@ -1,8 +1,9 @@
 // The connection to Strava: whose it is, whether it works, and how far reading the last weeks has come.
 
+import { el, replace, write } from "/assets/dom.js";
 import * as api from "./api.js";
-import { el, icon, replace, write } from "./dom.js";
 import { dayText, moment } from "./format.js";
+import { icon } from "./icons.js";
 
 export class ConnectionPanel {
   constructor({ attempt }) {

@@ -1,10 +1,11 @@
 // All milestones: those that run, those that are complete, and those that are over.
 
+import { el, replace } from "/assets/dom.js";
 import * as api from "./api.js";
 import { celebrate } from "./celebrate.js";
 import { confirm } from "./dialog.js";
-import { el, icon, replace } from "./dom.js";
 import { editMilestone, newMilestone } from "./editor.js";
+import { icon } from "./icons.js";
 import { MilestoneCard } from "./milestone.js";
 import { picture } from "./picture.js";
 

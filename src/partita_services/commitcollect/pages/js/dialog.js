@@ -1,6 +1,7 @@
 // Dialogs: one frame for all of them, closed by Escape, its button, or a click beside it.
 
-import { el, icon, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
+import { icon } from "./icons.js";
 
 // Opens a dialog with a form; `submit(dialog)` may refuse, which is then said in it.
 export function openDialog({ title, body, buttons, submit }) {

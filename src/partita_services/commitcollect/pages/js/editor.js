@@ -1,8 +1,8 @@
 // Writing a milestone: a new one, or a change of one that is there.
 
+import { el } from "/assets/dom.js";
 import * as api from "./api.js";
 import { button, field, openDialog } from "./dialog.js";
-import { el } from "./dom.js";
 import { METRICS, SPORT_TYPES, plusDays, sport, today } from "./format.js";
 import { picture } from "./picture.js";
 
@@ -18,9 +18,8 @@ export function newMilestone(models, created) {
   const sports = sportField([]);
   metric.addEventListener("change", (event) => target.take(event.target.value, START[event.target.value]));
 
-  const once = { sent: "", key: "" };
   async function submit() {
-    const fields = {
+    const milestone = await api.create({
       title: title.value.trim(),
       model_id: chosen(model),
       metric: chosen(metric),
@@ -28,10 +27,8 @@ export function newMilestone(models, created) {
       sport_types: sports.chosen(),
       starts_on: from.value,
       ends_on: to.value,
-    };
-    // The same words again are the same request; other words are another one.
-    if (once.sent !== JSON.stringify(fields)) Object.assign(once, { sent: JSON.stringify(fields), key: crypto.randomUUID() });
-    created(await api.create(fields, once.key));
+    });
+    created(milestone);
   }
   openDialog({
     title: "New milestone",
@@ -54,7 +51,7 @@ export function editMilestone(milestone, saved) {
     try {
       saved(await api.change(known.milestone_id, fields));
     } catch (error) {
-      if (error.code === "version_conflict") await explain(error);
+      if (error.problem.code === "version_conflict") await explain(error);
       throw error;
     }
   }

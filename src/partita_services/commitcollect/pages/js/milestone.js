@@ -1,8 +1,9 @@
 // The card of one milestone: its picture, its ring, and what is still to do. It changes in place as progress comes in.
 
+import { el, replace, write } from "/assets/dom.js";
 import * as api from "./api.js";
-import { el, icon, replace, write } from "./dom.js";
 import { METRICS, dayText, daysLeft, localDay, sport, whyNot } from "./format.js";
+import { icon } from "./icons.js";
 import { picture } from "./picture.js";
 import { ring } from "./ring.js";
 

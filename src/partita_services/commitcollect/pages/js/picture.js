@@ -1,6 +1,6 @@
 // The picture of a model: its earned parts in colour, the others as an outline.
 
-import { drawn, el } from "./dom.js";
+import { el, svg } from "/assets/dom.js";
 
 const files = new Map();
 let copies = 0;
@@ -17,27 +17,27 @@ function file(modelId) {
 
 // Gives an element, with `show(earned)` to colour the first parts; those that are new come with an animation.
 export function picture(model) {
-  const svg = drawn("svg", { viewBox: "0 0 400 400", role: "img", class: "picture" });
-  const stage = el("div", { className: "stage" }, svg);
+  const drawing = svg("svg", { viewBox: "0 0 400 400", role: "img", class: "picture" });
+  const stage = el("div", { className: "stage" }, drawing);
   let shown = null;
 
   const ready = file(model.model_id).then((source) => {
     const copy = document.importNode(source, true);
     own(copy);
-    svg.append(...copy.childNodes);
+    drawing.append(...copy.childNodes);
   });
 
   stage.show = async (earned) => {
     await ready;
     for (const [index, part] of model.parts.entries()) {
-      const group = svg.querySelector(`[data-part="part-${index + 1}"]`);
+      const group = drawing.querySelector(`[data-part="part-${index + 1}"]`);
       const isEarned = index < earned;
       group?.classList.toggle("fresh", isEarned && shown !== null && index >= shown);
       group?.classList.toggle("earned", isEarned);
       group?.querySelector("title")?.replaceChildren(`${part.name}${isEarned ? "" : ", not earned yet"}`);
     }
     stage.classList.toggle("complete", earned === model.parts.length);
-    svg.setAttribute("aria-label", `${model.name}: ${earned} of ${model.parts.length} parts earned`);
+    drawing.setAttribute("aria-label", `${model.name}: ${earned} of ${model.parts.length} parts earned`);
     shown = earned;
   };
   return stage;
@@ -50,7 +50,7 @@ function own(copy) {
     group.dataset.part = group.id;
     group.classList.add("part");
     group.removeAttribute("id");
-    group.prepend(drawn("title"));
+    group.prepend(svg("title"));
   }
   for (const gradient of copy.querySelectorAll("[id]")) gradient.id += suffix;
   for (const filled of copy.querySelectorAll("[fill^='url']")) {

@@ -1,6 +1,6 @@
 // A ring of as many arcs as a model has parts; each fills as its part comes nearer.
 
-import { drawn, write } from "./dom.js";
+import { svg, write } from "/assets/dom.js";
 
 const SIZE = 140;
 const RADIUS = 58;
@@ -8,10 +8,10 @@ const GAP = 0.045; // of a turn's arc, in radians between two arcs
 
 export function ring(parts) {
   const arcs = Array.from({ length: parts }, (_, index) => arc(index, parts));
-  const percent = drawn("text", { x: SIZE / 2, y: SIZE / 2 + 1, class: "percent" });
-  const svg = drawn("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "ring", "aria-hidden": "true" });
-  svg.append(...arcs.flatMap(({ track, fill }) => [track, fill]), percent);
-  svg.show = (fraction, earned) => {
+  const percent = svg("text", { x: SIZE / 2, y: SIZE / 2 + 1, class: "percent" });
+  const strokes = arcs.flatMap(({ track, fill }) => [track, fill]);
+  const drawing = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "ring", "aria-hidden": "true" }, strokes, percent);
+  drawing.show = (fraction, earned) => {
     for (const [index, { fill }] of arcs.entries()) {
       const part = Math.min(1, Math.max(0, fraction * parts - index));
       // What was earned stays earned, even where progress went back.
@@ -21,7 +21,7 @@ export function ring(parts) {
     }
     write(percent, `${Math.floor(Math.min(1, fraction) * 100)}%`);
   };
-  return svg;
+  return drawing;
 }
 
 function arc(index, parts) {
@@ -30,7 +30,7 @@ function arc(index, parts) {
   const point = (angle) => `${(SIZE / 2 + RADIUS * Math.cos(angle)).toFixed(2)} ${(SIZE / 2 + RADIUS * Math.sin(angle)).toFixed(2)}`;
   const d = `M${point(from)}A${RADIUS} ${RADIUS} 0 ${turn > Math.PI ? 1 : 0} 1 ${point(to)}`;
   return {
-    track: drawn("path", { d, class: "track" }),
-    fill: drawn("path", { d, class: "fill empty", pathLength: "1" }),
+    track: svg("path", { d, class: "track" }),
+    fill: svg("path", { d, class: "fill empty", pathLength: "1" }),
   };
 }

@@ -1,6 +1,6 @@
 // Before the login: what this is, and a model that builds itself.
 
-import { el } from "./dom.js";
+import { el } from "/assets/dom.js";
 import { picture } from "./picture.js";
 
 const LIGHTHOUSE = { model_id: "lighthouse", name: "Lighthouse", parts: Array.from({ length: 10 }, (_, index) => ({ name: `Part ${index + 1}` })) };

@@ -1,8 +1,9 @@
 // The newest workouts, each with the reason why it does not count.
 
+import { el, replace } from "/assets/dom.js";
 import * as api from "./api.js";
-import { el, icon, replace } from "./dom.js";
 import { METRICS, duration, localDay, sport, whyNot } from "./format.js";
+import { icon } from "./icons.js";
 
 export class WorkoutList {
   #older = []; // what was asked for with "More"

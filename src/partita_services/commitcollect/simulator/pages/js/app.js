@@ -1,7 +1,8 @@
 // The control page: what a person does here, the application hears of.
 
+import { ask, send } from "/assets/api.js";
+import { el, replace } from "/assets/dom.js";
 import { athleteCard } from "./athlete.js";
-import { el, replace } from "./dom.js";
 
 const EVERY = 2000;
 const [athletes, webhook, chaos, limits, said] = ["athletes", "webhook", "chaos", "limits", "said"].map((id) => document.getElementById(id));
@@ -15,16 +16,16 @@ function say(text) {
 }
 
 // Everything is sent as JSON, which a page of another site cannot send.
-async function act(method, path, body, done) {
-  const response = await fetch(`control/${path}`, { method, headers: { "Content-Type": "application/json" }, body: body === undefined ? undefined : JSON.stringify(body) });
-  say(response.ok ? done : `That was refused (${response.status}).`);
+async function act(method, path, data, done) {
+  const said = await send(method, `control/${path}`, { data }).then(() => done, ({ status }) => `That was refused (${status}).`);
+  say(said);
   await refresh();
 }
 
 const button = (text, work, kind = "") => el("button", { className: `button ${kind}`, type: "button", onclick: work }, text);
 
 async function refresh() {
-  const state = await (await fetch("control")).json();
+  const state = await ask("GET", "control");
   for (const athlete of state.athletes) {
     if (!cards.has(athlete.id)) {
       cards.set(athlete.id, athleteCard(athlete, state.sports, act));

@@ -1,6 +1,6 @@
 // An athlete's card: what they granted, what they can do, and their workouts.
 
-import { el, replace } from "./dom.js";
+import { el, replace } from "/assets/dom.js";
 
 const WHEN = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
 
@@ -66,7 +66,7 @@ function item(activity, act, button) {
       button("Double", change({ distance: distance * 2 }, "It is twice as far now."), "small"),
       button(isPrivate ? "Show" : "Hide", change({ visibility: isPrivate ? "everyone" : "only_me" }, isPrivate ? "Everyone sees it." : "Only the athlete sees it."), "small"),
       button(flagged ? "Unflag" : "Flag", change({ flagged: !flagged }, flagged ? "It is not flagged any more." : "It is flagged."), "small"),
-      button("Delete", () => act("DELETE", `activities/${id}`, undefined, "It is deleted."), "small danger"),
+      button("Delete", () => act("DELETE", `activities/${id}`, {}, "It is deleted."), "small danger"),
     ),
   );
 }
