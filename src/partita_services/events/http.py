@@ -54,6 +54,7 @@ from partita_services.events.model import (
     requests_of_event,
     requests_of_user,
 )
+from partita_services.events.projection import RequestProjection
 from partita_services.events.queueing import Desk
 from partita_services.events.reading import EventFound
 from partita_services.events.reading import show_event as find_event
@@ -90,6 +91,13 @@ async def _desk(request: HttpRequest) -> Desk:
     return _desk_of(request.app)
 
 
+async def _figured(request: HttpRequest) -> RequestProjection | None:
+    """The figures, where this server keeps them up."""
+    projected: Projected | None = request.app.state.projected
+    return projected.sink if projected is not None else None
+
+
+Figured = Annotated[RequestProjection | None, Depends(_figured)]
 Now = Annotated[datetime, Depends(_now)]
 Counter = Annotated[Desk, Depends(_desk)]
 
@@ -245,12 +253,11 @@ async def export_requests(db: Db, desk: Counter, event_id: EventId) -> Streaming
 
 @ROUTER.get("/requests/{request_id}", responses=describe_problems(404))
 async def show_request(
-    request: HttpRequest, caller: CurrentCaller, db: Db, now: Now, request_id: RequestId
+    caller: CurrentCaller, db: Db, now: Now, projection: Figured, request_id: RequestId
 ) -> WaitingRequest:
     """One request, and where it is in the queue. For its user and for operators."""
     found = await db.run(find_request(request_id, _reader(caller)))
-    projected: Projected | None = request.app.state.projected
-    return await run_in_threadpool(live.waiting, found, projected.sink if projected else None, now)
+    return await run_in_threadpool(live.waiting, found, projection, now)
 
 
 @ROUTER.get(
@@ -259,14 +266,19 @@ async def show_request(
     responses={**STREAM, **describe_problems(404)},
 )
 async def stream_request(
-    request: HttpRequest, caller: CurrentCaller, db: Db, request_id: RequestId
+    caller: CurrentCaller, db: Db, projection: Figured, request_id: RequestId
 ) -> StreamingResponse:
     """A request as server-sent events, whenever it changes, until it is decided."""
+    known = await db.run(find_request(request_id, _reader(caller)))
 
     async def look() -> WaitingRequest:
-        return await show_request(request, caller, db, instant(db.context.clock()), request_id)
+        """The table is read only when the request is heard of to have changed: many may be waiting."""
+        nonlocal known
+        heard = await run_in_threadpool(projection.status, request_id) if projection else None
+        if projection is None or heard not in (None, known.status):
+            known = await db.run(find_request(request_id, _reader(caller)))
+        return await run_in_threadpool(live.waiting, known, projection, instant(db.context.clock()))
 
-    await look()  # what is missing is told before the stream begins
     return _streamed(live.news(look, lambda seen: seen.status not in OPEN))
 
 

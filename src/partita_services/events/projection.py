@@ -54,6 +54,11 @@ class RequestProjection(SqliteProjection):
     def __init__(self, path: str | Path) -> None:
         super().__init__(path, tables=_TABLES, apply=_apply)
 
+    def status(self, request_id: str) -> Status | None:
+        """The status of a request; None where nothing was heard of it yet."""
+        rows = self.read("SELECT status FROM requests WHERE request_id = ?", [f"REQ#{request_id}"])
+        return Status(rows[0][0]) if rows else None
+
     def counts(self, event_id: str) -> dict[Status, int]:
         """How many requests an event has in each status."""
         found = dict(self.read("SELECT status, requests FROM counts WHERE event_id = ?", [event_id]))

@@ -20,7 +20,7 @@ from partita.errors import StoreUnavailable
 from partita.http import Caller, Identity
 from partita.queue import Measure, Queue, Request
 from partita.service import Projected
-from partita.store import ScanTable, TransactWriteItems
+from partita.store import GetItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events import live
 from partita_services.events.handlers import HANDLERS
@@ -339,12 +339,16 @@ async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
     identity: Identity,
     clerk: Clerk,
     queue: Queue,
+    projected: Projected,
+    store: FaultyStore,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     event = await event_in(api, fake_clock)
     request = (await apply(api, event, "ann", identity)).json()
     await _settled(api, queue)
-    turns: Iterator[Callable[[], object]] = iter([lambda: None, clerk.serve, clerk.serve])
+    projected.consumer.catch_up()
+    turns: Iterator[Callable[[], object]] = iter([lambda: None, clerk.serve, projected.consumer.catch_up])
+    store.requests.clear()
 
     async def instead_of_sleeping(seconds: float) -> None:
         next(turns)()
@@ -353,7 +357,9 @@ async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
     response = await api.get(f"/requests/{request['requestId']}/stream", headers=as_user("ann", identity))
     assert response.headers["Content-Type"].startswith("text/event-stream")
     told = [json.loads(line.removeprefix("data: ")) for line in response.text.split("\n\n") if line]
-    assert [news["status"] for news in told] == ["QUEUED", "SUCCEEDED"]
+    assert [(news["status"], news["position"]) for news in told] == [("QUEUED", 1), ("SUCCEEDED", None)]
+    reads = [sent for sent in store.requests if isinstance(sent, GetItem) and sent.key["PK"].startswith("REQ#")]
+    assert len(reads) == 2  # at first, and when it was heard of
 
 
 @pytest.mark.req("E09")
