@@ -91,6 +91,8 @@ def _values(
 
 def _check_placeholders(what: str, given: Json, kinds: Sequence[str], texts: tuple[tuple[str, str], ...]) -> None:
     if not any(kind in kinds for kind, _ in texts):
+        if what == "ExpressionAttributeNames":
+            raise ValidationFailed(f"{what} can only be specified when using expressions")
         absent = sorted(kinds, key="UpdateExpression ConditionExpression".find) if len(kinds) > 1 else kinds
         verb = "is" if len(absent) == 1 else "are"
         raise ValidationFailed(

@@ -138,10 +138,9 @@ def _answer(request: QueryTable | ScanTable, select: str | None, told: str) -> S
 def _check_select(call: Parameters, request: QueryTable | ScanTable, select: str | None) -> None:
     if select == "SPECIFIC_ATTRIBUTES" and request.projection is None:
         message = "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
-        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+        raise ValidationFailed(message)
     if select == "ALL_PROJECTED_ATTRIBUTES" and request.index is None:
-        message = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
-        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+        raise ValidationFailed("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
     if request.projection is not None and select in ("COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
         words = {"COUNT": "only the Count", "ALL_ATTRIBUTES": "ALL_ATTRIBUTES"}
         message = f"when choosing to get {words.get(select, select)}"

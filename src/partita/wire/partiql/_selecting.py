@@ -85,7 +85,7 @@ def plan_select(statement: Select, schema: TableSchema) -> Reading:
     """
     index = None if statement.index is None else schema.index(statement.index)
     if statement.index is not None and index is None:
-        raise ValidationFailed(f"The table does not have the specified index: {statement.index}")
+        raise ValidationFailed("The table does not have the specified index")
     hashes = [part.name for part in (schema.key[:1] if index is None else index.hash)]
     ranges = [part.name for part in (schema.key[1:] if index is None else index.range)]
     keys = plan_keys(statement.where, hashes, ranges)
