@@ -36,12 +36,20 @@ def lifecycles(tables: Sequence[Table]) -> list[type[Lifecycle[Any, Any]]]:
 
 
 def _relations(entities: Sequence[EntitySchema[Any]]) -> Iterator[str]:
-    """Whose key is the beginning of whose: a user has tasks, because a task's key begins with its user's."""
-    for owner in entities:
-        fields = owner.primary.fields
-        for other in entities:
-            if fields and len(fields) < len(other.primary.fields) and other.primary.fields[: len(fields)] == fields:
-                yield f'{owner.name} ||--o{{ {other.name} : "{", ".join(fields)}"'
+    """What belongs to what: a task to a user, because its key begins with the user's."""
+    for number, entity in enumerate(entities):
+        fields = entity.primary.fields
+        owners = [other for other in entities if other.primary.fields and _begins(fields, other.primary.fields)]
+        like = [other for other in entities[:number] if fields and other.primary.fields == fields]
+        if like:
+            yield f'{like[0].name} ||--o| {entity.name} : "{", ".join(fields)}"'
+        elif owners:
+            owner = max(owners, key=lambda other: len(other.primary.fields))
+            yield f'{owner.name} ||--o{{ {entity.name} : "{", ".join(owner.primary.fields)}"'
+
+
+def _begins(fields: Sequence[str], beginning: Sequence[str]) -> bool:
+    return len(beginning) < len(fields) and tuple(fields[: len(beginning)]) == tuple(beginning)
 
 
 def _field(entity: EntitySchema[Any], name: str, field: FieldInfo) -> str:
