@@ -24,6 +24,7 @@ export class MilestoneCard {
     this.value = el("strong");
     this.target = el("span");
     this.next = el("p", { className: "next" });
+    this.story = el("p", { className: "story" }, model.story);
     this.parts = model.parts.map((part) => el("li", {}, el("span", { className: "mark" }), part.name));
     this.notes = el("ul", { className: "notes" });
     this.actions = el(
@@ -41,7 +42,7 @@ export class MilestoneCard {
         { className: "about" },
         el("header", {}, this.title, this.chip),
         this.promise,
-        el("div", { className: "figures" }, this.ring, el("div", {}, el("p", { className: "amount" }, this.value, this.target), this.next)),
+        el("div", { className: "figures" }, this.ring, el("div", {}, el("p", { className: "amount" }, this.value, this.target), this.next, this.story)),
         el("ol", { className: "parts", ariaLabel: "Parts" }, ...this.parts),
         this.notes,
         this.actions,
@@ -67,6 +68,7 @@ export class MilestoneCard {
       if (index < earned && !item.querySelector(".icon")) replace(item.firstChild, icon("check"));
     }
     this.actions.hidden = status !== "ACTIVE";
+    this.story.hidden = status !== "COMPLETED";
     this.#note(progress);
     if (earned !== this.#earned) this.#award(earned);
   }
