@@ -1,0 +1,100 @@
+"""The descriptions of API and site are true: generated requests find no answer that they do not describe."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from tests.services.commitcollect.strava_model import ATHLETE
+from tests.services.commitcollect.world import World, new_world
+from tests.services.described import CONFIG, IDENTITY, MODES
+
+from partita import AsyncSession
+from partita.http import build_app
+from partita_services.commitcollect.bootstrap import SERVICE
+from partita_services.commitcollect.browser import SECURE
+from partita_services.commitcollect.handlers import HANDLERS
+
+Case: TypeAlias = schemathesis.Case[Any]
+
+SITE = ("GET /auth/login", "GET /auth/callback", "POST /auth/logout", "GET /webhooks/strava", "POST /webhooks/strava")
+WITHOUT_PARAMETERS = (
+    "GET /me",
+    "DELETE /me",
+    "POST /sync",
+    "GET /models",
+    "GET /auth/login",
+    "POST /auth/logout",
+)
+"""They cannot be called wrongly, but for the session, which is ours to give."""
+ENDS_THE_SESSION = ("DELETE /me", "POST /auth/logout")
+NO_SCHEMA_SAYS = {"cursor", "idempotency-key", "event_type", "month", "correlation_id"}
+"""That cursors and keys are not invented, and which questions belong together."""
+
+
+def app_of(world: World) -> Any:
+    session = AsyncSession(world.db.store, clock=world.clock, secret=b"fake")
+    return build_app([SERVICE], session, IDENTITY, resources={SERVICE.name: world.tools})
+
+
+def check(route: str, mode: schemathesis.GenerationMode) -> None:
+    """Call one route with made-up requests, and fail on an answer that is not described."""
+    description = "/commitcollect/api/openapi.json" if route in HANDLERS else "/commitcollect/openapi.json"
+    with new_world() as world:
+        config = SchemathesisConfig.from_dict(CONFIG)
+        method, path = route.split()
+        schema = schemathesis.openapi.from_asgi(description, app_of(world), config=config)
+        sessions = [world.log_in(ATHLETE)]
+
+        @given(case=schema[path][method].as_strategy(generation_mode=mode))
+        @seed(8)
+        @settings(max_examples=12, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+        def answers_are_described(case: Case) -> None:
+            assume(not _has_a_bad_cookie(case))
+            if route in ENDS_THE_SESSION:
+                world.work()
+                sessions.append(world.log_in(ATHLETE))
+            asked = case.query.keys() | {name.lower() for name in case.headers}
+            excluded: list[Any] = []
+            if asked & NO_SCHEMA_SAYS or route in ("POST /milestones", "PATCH /milestones/{milestone_id}"):
+                excluded = [positive_data_acceptance]
+            case.call_and_validate(
+                base_url=f"https://collect.test{description.removesuffix('/openapi.json')}",
+                cookies={SECURE: sessions[-1]},
+                excluded_checks=excluded,
+            )
+
+        answers_are_described()
+
+
+def _has_a_bad_cookie(case: Case) -> bool:
+    cookie = case.meta.components.get(ParameterLocation.COOKIE) if case.meta else None
+    return cookie is not None and cookie.mode.is_negative
+
+
+@pytest.mark.req("X08")
+@pytest.mark.parametrize("route", [*HANDLERS, *SITE])
+def test_every_answer_is_described(route: str) -> None:
+    check(route, MODES[0])
+
+
+@pytest.mark.req("X08")
+@pytest.mark.parametrize("route", [route for route in (*HANDLERS, *SITE) if route not in WITHOUT_PARAMETERS])
+def test_every_answer_to_a_wrong_request_is_described(route: str) -> None:
+    check(route, MODES[1])
+
+
+@pytest.mark.req("X08")
+@pytest.mark.parametrize(
+    ("description", "expected"), [("/commitcollect/api/openapi.json", HANDLERS), ("/commitcollect/openapi.json", SITE)]
+)
+def test_the_descriptions_have_every_route(description: str, expected: Any) -> None:
+    with new_world() as world:
+        schema = schemathesis.openapi.from_asgi(description, app_of(world)).raw_schema
+    routes = [f"{method.upper()} {path}" for path, methods in schema["paths"].items() for method in methods]
+    assert sorted(routes) == sorted(expected)
