@@ -36,9 +36,9 @@ def test_the_documented_example_is_accepted() -> None:
     check_signature(EXAMPLE, EXAMPLE_KEY, EXAMPLE_TIME)
 
 
-@pytest.mark.parametrize("late", [-901.0, 901.0])
-def test_what_was_signed_at_another_time_is_refused(late: float) -> None:
-    with pytest.raises(Fault, match="too far from the server's time"):
+@pytest.mark.parametrize(("late", "message"), [(901.0, "Signature expired"), (-901.0, "Signature not yet current")])
+def test_what_was_signed_at_another_time_is_refused(late: float, message: str) -> None:
+    with pytest.raises(Fault, match=message):
         check_signature(EXAMPLE, EXAMPLE_KEY, EXAMPLE_TIME + late)
 
 

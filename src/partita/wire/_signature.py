@@ -15,6 +15,7 @@ from partita.wire._faults import Fault
 
 ALGORITHM: Final = "AWS4-HMAC-SHA256"
 SKEW_SECONDS: Final = 900
+_STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 
 class AccessKey(Struct, frozen=True):
@@ -46,11 +47,11 @@ def check_signature(request: SignedRequest, key: AccessKey, now: float) -> None:
     for part in authorization.removeprefix(ALGORITHM).split(","):
         name, _, value = part.strip().partition("=")
         parts[name] = value
+    stamp = request.headers.get("x-amz-date", "")
+    _check_time(stamp, now)
     access, *scope = parts.get("Credential", "").split("/")
     if not hmac.compare_digest(access.encode(), key.id.encode()):
         raise Fault("UnrecognizedClientException", "The security token included in the request is invalid.")
-    stamp = request.headers.get("x-amz-date", "")
-    _check_time(stamp, now)
     if len(scope) != 4:  # noqa: PLR2004 - date, region, service and terminator
         raise Fault("InvalidSignatureException", "Credential should be scoped correctly.")
     expected = _signature(request, parts.get("SignedHeaders", ""), tuple(scope), stamp, key)
@@ -61,11 +62,16 @@ def check_signature(request: SignedRequest, key: AccessKey, now: float) -> None:
 
 def _check_time(stamp: str, now: float) -> None:
     try:
-        at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
+        at = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC).timestamp()
     except ValueError:
         raise Fault("InvalidSignatureException", "The request has no valid X-Amz-Date.") from None
-    if abs(now - at) > SKEW_SECONDS:
-        raise Fault("InvalidSignatureException", f"Signature expired: {stamp} is too far from the server's time.")
+    shown, minutes = datetime.fromtimestamp(now, UTC).strftime(_STAMP), SKEW_SECONDS // 60
+    if at < now - SKEW_SECONDS:
+        message = f"Signature expired: {stamp} is now earlier than {shown} - {minutes} min."
+        raise Fault("InvalidSignatureException", message)
+    if at > now + SKEW_SECONDS:
+        message = f"Signature not yet current: {stamp} is still later than {shown} + {minutes} min."
+        raise Fault("InvalidSignatureException", message)
 
 
 def _signature(request: SignedRequest, signed: str, scope: tuple[str, ...], stamp: str, key: AccessKey) -> str:
