@@ -14,7 +14,20 @@ import partita
 
 _WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
-_TAKEN: Final = {"Answer", "Caller", "Command", "Count", "Date", "Field", "Final", "Plan", "Request", "Text"}
+_TAKEN: Final = {
+    "Answer",
+    "Caller",
+    "Command",
+    "Count",
+    "Date",
+    "Day",
+    "Field",
+    "Final",
+    "Flag",
+    "Plan",
+    "Request",
+    "Text",
+}
 """What generated modules import or declare themselves, besides Partita's own names."""
 _SAID_WITH_AN: Final = re.compile("(?!eu|one|uni|us)[aeiou]")
 _OWN_FIELDS: Final = {"primary", "version", "ttl", "limit", "cursor", "data_version", "last_write"}

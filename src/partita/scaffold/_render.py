@@ -42,11 +42,17 @@ def new_service(project: Project, service: str, shape: Shape) -> Scaffold:
         "module": f"{package}.model",
     }
     code, tests = project.folder(service), project.tests(service)
+    known["shares_fixtures"] = _has_fixtures(tests.parent / "conftest.py")
     files = {code / name: _render(f"service/{name}", known) for name in _CODE}
     files[code / "model.py"] = _render("entity/model.py", known)
     files |= {tests / name: _render(f"service/{name}", known) for name in _TESTS}
     files[tests / "test_model.py"] = _render("entity/test_model.py", known)
     return Scaffold(project, files, declares=service)
+
+
+def _has_fixtures(conftest: Path) -> bool:
+    """Whether the tests of all services share a store and an identity already."""
+    return conftest.is_file() and "def identity(" in conftest.read_text(encoding="utf-8")
 
 
 def _context(shape: Shape) -> dict[str, Any]:
@@ -67,10 +73,11 @@ def _context(shape: Shape) -> dict[str, Any]:
         "owner_argument": '"ann", ' if owner else "",
         "key_names": ", ".join(filter(None, (owner, name.id))),
         "uses_date": "date" in types,
+        "uses_bool": "bool" in types,
         "uses_int": "int" in types,
         "uses_span": any(index.ranged for index in indexes),
         "uses_indexed_date": any(index.type == "date" for index in indexes),
-        "uses_indexed_text": any(index.type == "str" for index in indexes),
+        "http_imports": sorted({"REQUESTS", name.cls, *(index.annotation for index in indexes)}),
         "imports": _imports(shape, indexes),
         "model_imports": _model_imports(shape, indexes),
     }
@@ -102,12 +109,11 @@ def _imports(shape: Shape, indexes: list[IndexShape]) -> list[str]:
 
 def _model_imports(shape: Shape, indexes: list[IndexShape]) -> list[str]:
     """What the handlers of a service import from its model."""
-    snake, types = shape.name.snake, {field.type for field in shape.all_fields}
+    snake = shape.name.snake
     names = {shape.name.cls, f"{snake}_by_id", f"{shape.name.plural}_of_{literal(OWNER).lower()}"}
     names |= {f"{verb}_{snake}" for verb in ("create", "update", "delete")}
     names |= {index.pattern for index in indexes}
-    names |= {"Text"} if "str" in types else set()
-    return sorted(names | ({"Count"} if "int" in types else set()))
+    return sorted(names | {field.annotation for field in shape.all_fields})
 
 
 def _render(template: str, known: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from partita.scaffold._names import Name, field_name
 
-TYPES: Final = {"str": "Text", "int": "Count", "bool": "bool", "date": "date"}
+TYPES: Final = {"str": "Text", "int": "Count", "bool": "Flag", "date": "Day"}
 """The types that a field may be given, and how each is annotated."""
 IN_INDEXES: Final = ("str", "date")
 
