@@ -1,12 +1,19 @@
-"""Listening on an address that the user chose."""
+"""Listening on an address that the user chose, and serving an app there."""
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 import click
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+DRAIN_SECONDS: Final = 10
 
 
 @contextmanager
@@ -21,3 +28,15 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         raise click.ClickException(message) from error
     with listener:
         yield listener
+
+
+def run_app(app: ASGIApp, listener: socket.socket, banner: str) -> None:
+    """Say where an app is, and serve it until Ctrl-C or SIGTERM; what is under way then is finished."""
+    import uvicorn
+
+    config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=DRAIN_SECONDS)
+    # When it has drained, the server raises the signal that stopped it once more; here that has done its work.
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    signal.signal(signal.SIGINT, lambda *_: None)
+    click.echo(banner)
+    uvicorn.Server(config).run(sockets=[listener])

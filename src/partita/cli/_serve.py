@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import socket
 from collections.abc import Sequence
 from contextlib import closing
@@ -17,7 +16,7 @@ from partita.cli._data import EMBEDDED, DataFolder, data_option, queue_option, s
 from partita.cli._extra import needs_serve
 from partita.cli._follow import projecting
 from partita.cli._lake import lake_option
-from partita.cli._listen import listening
+from partita.cli._listen import listening, run_app
 from partita.cli._resources import noting, opening, place_of
 from partita.cli._seed import plant
 from partita.cli._services import services_argument
@@ -29,12 +28,9 @@ from partita.store._interface import Store
 from partita.store._requests import DescribeTable
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
     from partita.http import Verifier
 
 SWEEP_SECONDS: Final = 60.0
-DRAIN_SECONDS: Final = 10
 
 
 @click.command()
@@ -102,7 +98,7 @@ def serve(  # noqa: PLR0913 - one for each option
             app = build_app(
                 services, session, verifier, projected=projected, resources=resources, beside=beside, queues=queues
             )
-            _run(app, listener, _banner(services, data, place.url, issuer))
+            run_app(app, listener, _banner(services, data, place.url, issuer))
     click.echo("Stopped.")
 
 
@@ -128,17 +124,6 @@ def _exists(store: Store, table: str) -> bool:
     except TableNotFound:
         return False
     return True
-
-
-def _run(app: FastAPI, listener: socket.socket, banner: str) -> None:
-    import uvicorn
-
-    config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=DRAIN_SECONDS)
-    # When it has drained, the server raises the signal that stopped it once more; here that has done its work.
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    signal.signal(signal.SIGINT, lambda *_: None)
-    click.echo(banner)
-    uvicorn.Server(config).run(sockets=[listener])
 
 
 def _address(listener: socket.socket) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -303,3 +305,18 @@ async def test_it_knows_the_application_of_its_data_folder_alone(tmp_path: Path)
         assert (await client.get("/push_subscriptions", params=own)).json() == []
         other = own | {"client_secret": "guessed"}
         assert fault(await client.get("/push_subscriptions", params=other))[:2] == (401, "Application")
+
+
+def test_the_command_serves_it_alone_until_it_is_asked_to_stop(tmp_path: Path) -> None:
+    run = "from partita.cli import main; main()"
+    command = [sys.executable, "-c", run, "commitcollect", "simulator", "--port", "0", "--data", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        address = line.removeprefix("The Strava simulator is at ").strip()
+        try:
+            assert httpx.get(f"{address}/control", trust_env=False).json()["subscription"] is None
+            assert httpx.get(f"{address}/assets/base.css", trust_env=False).status_code == 200
+        finally:
+            process.terminate()
+        assert (process.wait(), process.stdout.read()) == (0, "")

@@ -6,7 +6,7 @@ import click
 
 from partita.cli._data import DataFolder, data_option
 from partita.cli._extra import needs_serve
-from partita.cli._listen import listening
+from partita.cli._listen import listening, run_app
 from partita.cli._resources import place_of
 
 
@@ -19,11 +19,8 @@ def simulator(port: int, data: DataFolder) -> None:
 
     It knows the application of the same data folder: start that with PARTITA_STRAVA_URL set to what is printed.
     """
-    import uvicorn  # noqa: PLC0415 - only this command needs it
-
     from partita_services.commitcollect.simulator.app import simulator_of  # noqa: PLC0415 - needs the extra
 
     app = simulator_of(place_of(data))
     with listening("127.0.0.1", port) as listener:
-        click.echo(f"The Strava simulator is at http://127.0.0.1:{listener.getsockname()[1]}")
-        uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False)).run(sockets=[listener])
+        run_app(app, listener, f"The Strava simulator is at http://127.0.0.1:{listener.getsockname()[1]}")
