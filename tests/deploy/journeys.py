@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from tests.deploy.asking import ok
+from tests.deploy.commitcollect_journey import commitcollect
 from tests.deploy.events_journey import events
-from tests.deploy.running import Visit
+from tests.deploy.running import Journey, Visit
 
-Journey: TypeAlias = Callable[[Visit], Awaitable[None]]
+from partita.testing import FakeClock
 
 BOLIVIA: Final = {"alpha3Code": "BOL", "numericCode": "068", "name": "Bolivia"}
 
@@ -87,7 +88,13 @@ async def countries(visit: Visit) -> None:
     await ok(visit.api, "POST", "/countries/BO/restore")
 
 
-JOURNEYS: Final[dict[str, Journey]] = {"accounts": accounts, "countries": countries, "events": events, "todo": todo}
+JOURNEYS: Final[Mapping[str, Callable[[FakeClock], Journey]]] = {
+    "accounts": lambda _: Journey(accounts),
+    "commitcollect": commitcollect,
+    "countries": lambda _: Journey(countries),
+    "events": lambda _: Journey(events),
+    "todo": lambda _: Journey(todo),
+}
 
-ENDLESS: Final = {"/events/{event_id}/figures/stream"}
+ENDLESS: Final = {"/api/events/{event_id}/figures/stream"}
 """Routes whose answers do not end; they read what another route of the journey reads."""

@@ -29,7 +29,7 @@ class PolicedStore:
     """Another store, as a role with this policy sees it. Sessions may carry the tags of who is calling."""
 
     def __init__(self, store: Store, policy: dict[str, Any], *, tags: dict[str, str] | None = None) -> None:
-        self._store = store
+        self.behind = store
         self._statements = policy["Statement"]
         self._tags = tags or {}
         self.used: set[tuple[str, str]] = set()
@@ -37,11 +37,11 @@ class PolicedStore:
 
     def execute(self, request: Request[R]) -> R:
         self._check(request)
-        return self._store.execute(request)
+        return self.behind.execute(request)
 
     async def execute_async(self, request: Request[R]) -> R:
         self._check(request)
-        return await self._store.execute_async(request)
+        return await self.behind.execute_async(request)
 
     def gate(self, queue: Queue) -> PolicedQueue:
         """A queue whose use is noted with that of the store."""

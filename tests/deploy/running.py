@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,24 @@ class Visit(Struct, frozen=True):
     clock: FakeClock
     work: Callable[[], None]
     """Lets a worker do what there is to do."""
+    db: Session
+    """Runs what must have happened elsewhere, behind no policy."""
     queues: dict[str, Queue]
-    """The queues of the service, behind no policy."""
+    """The same for messages."""
+
+
+def _nothing(db: Session) -> None:
+    """Nothing has to be there before."""
+
+
+class Journey(Struct, frozen=True):
+    """Calls to every route of a service, in the ways that reach every access pattern behind them, and its work."""
+
+    walk: Callable[[Visit], Awaitable[None]]
+    prepare: Callable[[Session], None] = _nothing
+    """Writes what must be there before."""
+    opened: Callable[[Place], AbstractContextManager[Any]] | None = None
+    """Opens what the service uses, instead of what it would open itself."""
 
 
 class Installation(Struct, frozen=True):
@@ -49,12 +65,13 @@ class Installation(Struct, frozen=True):
     queues: dict[str, Queue] = {}
 
     @contextmanager
-    def resources(self, service: Service, gate: Gate = lambda queue: queue) -> Iterator[Any]:
+    def resources(self, service: Service, journey: Journey, gate: Gate = lambda queue: queue) -> Iterator[Any]:
         """What the service opens, with queues behind a gate; None where it opens nothing."""
-        if service.resources is None:
+        opening = journey.opened or service.resources
+        if opening is None:
             yield None
             return
-        with service.resources(self._place(gate)) as opened:
+        with opening(self._place(gate)) as opened:
             yield opened
 
     @contextmanager
@@ -92,13 +109,16 @@ class Installation(Struct, frozen=True):
         ) as client:
             yield client
 
+    def session(self, store: Store, meter: Meter | None = None) -> Session:
+        """A session that waits by the clock of the test."""
+        wait = self.clock.advance
+        return Session(store, clock=self.clock, secret=b"fake", strict_budgets=True, meter=meter, sleep=wait)
+
     def worker(
         self, service: Service, store: Store, resources: Any = None, meter: Meter | None = None
     ) -> Callable[[], None]:
         """A function that lets a worker of the service run for some rounds."""
-        session = Session(
-            store, clock=self.clock, secret=b"fake", strict_budgets=True, meter=meter, sleep=self.clock.advance
-        )
+        session = self.session(store, meter)
 
         def work() -> None:
             if service.worker is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import httpx
 import pytest
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, APIRouter
 from tests.deploy.conftest import Police
 from tests.deploy.journeys import ENDLESS, JOURNEYS, todo_tasks
 from tests.deploy.policed import ARNS, Denied, allowed_by
@@ -35,22 +37,25 @@ async def test_the_policies_of_routes_and_workers_are_enough_and_no_more(
     name: str, police: Police, installation: Installation
 ) -> None:
     service, meter, calls = SERVICES[name], Meter(), list[httpx.Request]()
+    journey = JOURNEYS[name](installation.clock)
     request, worker = police(service, "request"), police(service, "worker")
+    db = installation.session(police(service).behind)
+    journey.prepare(db)
     for starting in (request, worker) if service.worker else (request,):
         Session(starting).create_tables(service.tables)  # what `partita serve` and `partita worker` do first
     with (
-        installation.resources(service, request.gate) as served,
-        installation.resources(service, worker.gate) as working,
+        installation.resources(service, journey, request.gate) as served,
+        installation.resources(service, journey, worker.gate) as working,
         installation.projected(service, police(service, "cdc", "maintenance")) as projected,
     ):
         async with installation.client(service, request, served, projected, meter) as api:
             api.event_hooks = {"request": [_remembering(calls)]}
             work = installation.worker(service, worker, working, meter)
-            await JOURNEYS[name](Visit(api, installation.clock, work, installation.queues))
+            await journey.walk(Visit(api, installation.clock, work, db, installation.queues))
     assert request.denied + worker.denied == []
     assert allowed(service, "request") == request.used
     assert allowed(service, "worker") == worker.used
-    assert _uncalled(service, calls) == ENDLESS & {route.path for route in _routes(service)}
+    assert _uncalled(service, calls) <= ENDLESS
     assert {part for usage in meter.usage() for part in _parts(usage.name)} <= declared(service).keys()
 
 
@@ -61,16 +66,20 @@ def _remembering(calls: list[httpx.Request]) -> Callable[[httpx.Request], Awaita
     return remember
 
 
-def _routes(service: Service) -> list[APIRoute]:
-    return [route for route in service.router().routes if isinstance(route, APIRoute)]
-
-
 def _uncalled(service: Service, calls: Sequence[httpx.Request]) -> set[str]:
-    paths = [(call.method, call.url.path.removeprefix(f"/{service.name}/api")) for call in calls]
+    routers = {"/api": service.router(), "": service.site() if service.site else APIRouter()}
+    paths = [(call.method, call.url.path.removeprefix(f"/{service.name}")) for call in calls]
     return {
-        route.path
-        for route in _routes(service)
-        if not any(method in (route.methods or ()) and route.path_regex.match(path) for method, path in paths)
+        prefix + route.path
+        for prefix, router in routers.items()
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        and not any(
+            path.startswith(prefix)
+            and route.path_regex.match(path.removeprefix(prefix))
+            and method in (route.methods or ())
+            for method, path in paths
+        )
     }
 
 
@@ -142,7 +151,7 @@ async def test_credentials_of_a_caller_reach_that_callers_items_alone(
     full = police(TODO, "cdc", "maintenance")
     with installation.projected(TODO, full) as projected:
         async with installation.client(TODO, policed, None, projected) as api:
-            await todo_tasks(Visit(api, installation.clock, lambda: None, {}))
+            await todo_tasks(Visit(api, installation.clock, lambda: None, installation.session(policed), {}))
     assert policed.denied == []
     assert allowed(TODO, "caller") == policed.used
 
@@ -164,3 +173,23 @@ def test_credentials_of_a_caller_do_not_reach_what_is_not_theirs(theirs: Operati
     policed = police(TODO, "caller", tags={"user_id": "ann"})
     with pytest.raises(Denied):
         Session(policed).run(theirs)
+
+
+EVERY_MODULE = """
+import pkgutil, sys, importlib
+from partita.service import discover
+
+def known():
+    return [[*table.patterns, *table.recipes] for service in discover() for table in service.tables]
+
+found = known()
+import partita_services
+for module in pkgutil.walk_packages(partita_services.__path__, "partita_services."):
+    importlib.import_module(module.name)
+sys.exit(found != known())
+"""
+
+
+def test_a_service_declares_everything_as_soon_as_it_is_found() -> None:
+    """Or its policies would depend on what else happens to be loaded."""
+    assert subprocess.run([sys.executable, "-c", EVERY_MODULE], check=False).returncode == 0

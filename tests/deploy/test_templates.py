@@ -176,12 +176,14 @@ def test_a_deployed_table_is_as_it_is_declared(name: str, deployed: RemoteStore)
 async def test_a_service_runs_on_what_was_deployed(
     name: str, deployed: RemoteStore, installation: Installation
 ) -> None:
-    service = SERVICES[name]
+    service, journey = SERVICES[name], JOURNEYS[name](installation.clock)
     await AsyncSession(deployed).create_tables(service.tables)
-    with installation.resources(service) as resources, installation.projected(service, deployed) as projected:
+    db = installation.session(deployed)
+    journey.prepare(db)
+    with installation.resources(service, journey) as resources, installation.projected(service, deployed) as projected:
         async with installation.client(service, deployed, resources, projected) as api:
             work = installation.worker(service, deployed, resources)
-            await JOURNEYS[name](Visit(api, installation.clock, work, installation.queues))
+            await journey.walk(Visit(api, installation.clock, work, db, installation.queues))
 
 
 @pytest.mark.parametrize("name", SERVICES)

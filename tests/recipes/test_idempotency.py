@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -13,14 +13,17 @@ from pydantic import Field
 from tests.recipes.interleaving import CRASHED, empty_db, every_schedule, play
 
 from partita import (
+    Budget,
     Entity,
     Key,
     Operation,
     Procedure,
     Put,
+    Rcu,
     Registry,
     Session,
     Table,
+    Transaction,
     Version,
     Wcu,
     absent,
@@ -28,6 +31,7 @@ from partita import (
     get,
     insert,
     pattern,
+    put,
     query,
     transact,
     update,
@@ -96,6 +100,20 @@ def entries_of(name: str) -> None:
 def book(entry: Entry) -> Put[Entry]:
     """Book an entry."""
     return insert(entry)
+
+
+@pattern(budget=Wcu(3), via=book)
+def book_alone(entry: Entry) -> Transaction:
+    """Book an entry, in a transaction."""
+    return transact(book(entry))
+
+
+class Sized(IdempotencyRecord, table=TABLE):
+    primary: ClassVar = Key("SIZED#{scope}#{key}", "METADATA")
+
+
+BUDGETED = Idempotency(Sized, budget=Rcu(1))
+ENTRY = Entry(name="ada", entry_id="e1", amount=5)
 
 
 def deposit(name: str, entry_id: str, amount: int) -> Procedure[Plan[Account]]:
@@ -408,6 +426,23 @@ class TestCost:
             ("request_by_key", ("GetItem",), 1, 0),
             ("book.once", ("TransactWriteItems",), 0, 4),
         ]
+
+    @pytest.mark.parametrize(
+        ("write", "name", "budget"),
+        [
+            (lambda: book(ENTRY), "book.once", Wcu(16)),
+            (lambda: book_alone(ENTRY), "book_alone.once", Wcu(11)),
+            (lambda: put(ENTRY), "Entry.put.once", None),
+        ],
+    )
+    def test_it_has_the_name_and_the_budget_of_its_plan_and_of_its_record(
+        self, write: Callable[[], Any], name: str, budget: Budget | None
+    ) -> None:
+        """Twice what a write alone may consume, but what a declared transaction may; and the record twice."""
+        run = BUDGETED.run(command(), Plan(ENTRY, write()), Answer.of)
+        next(run)  # reads the record
+        once = run.send(None)
+        assert (once.name, once.budget) == (name, budget)
 
     def test_a_replay_reads_the_record(self, db: Session) -> None:
         db.run(deposit_once())

@@ -104,17 +104,23 @@ class Outcome(Struct, frozen=True):
 
 
 class Plan(Generic[R]):
-    """What a command is going to write, and what results from it; nothing has been written."""
+    """What a command is going to write, and what results from it; nothing has been written.
 
-    __slots__ = ("actions", "result")
+    That are actions, or a declared transaction, whose name and budget it then has: `Plan(saved, save_user(…))`.
+    """
 
-    def __init__(self, result: R, *actions: Action) -> None:
+    __slots__ = ("_whole", "actions", "result")
+
+    def __init__(self, result: R, *actions: Action | Transaction) -> None:
+        parts = [each.actions if isinstance(each, Transaction) else (each,) for each in actions]
+        whole = actions[0] if len(actions) == 1 else None
         self.result = result
-        self.actions = actions
+        self.actions: tuple[Action, ...] = tuple(action for part in parts for action in part)
+        self._whole = whole if isinstance(whole, Transaction) else None
 
     def transaction(self) -> Transaction:
         """All of its actions, or none of them."""
-        return transact(*self.actions)
+        return self._whole or transact(*self.actions)
 
     def run(self) -> Procedure[R]:
         """Write it, without remembering the command. One write alone needs no transaction, which would cost twice.

@@ -9,10 +9,45 @@ from typing import TYPE_CHECKING, Final
 
 from partita.queue import Create, Policy
 from partita.service import Place, Service, Work
-from partita_services.commitcollect.model import IDEMPOTENCY_TABLE, TABLE
+from partita_services.commitcollect.model import (
+    IDEMPOTENCY_TABLE,
+    TABLE,
+    active_milestones,
+    awards_of,
+    collectible,
+    connection_of,
+    limit_of,
+    milestone_by_id,
+    milestones_of,
+    owner_of,
+    profile_of,
+    requests_of,
+    subscription_of,
+    workouts_of,
+    workouts_within,
+)
 from partita_services.commitcollect.samples import seed
 from partita_services.commitcollect.sessions import SESSIONS_TABLE
 from partita_services.commitcollect.trail import AUDIT_TABLE
+from partita_services.commitcollect.writes import (
+    change_connection,
+    delete_awards,
+    delete_milestones,
+    delete_requests,
+    delete_workouts,
+    drop_connection,
+    expire_milestone,
+    forget_connection,
+    forget_owner,
+    forget_profile,
+    forget_tickets,
+    mint,
+    save_limit,
+    save_subscription,
+    save_workout,
+    save_workouts,
+    take_ticket,
+)
 
 if TYPE_CHECKING:
     import click
@@ -72,6 +107,48 @@ def open_tools(place: Place) -> Iterator[Tools]:
         yield Tools(Application(settings, Vault(settings.token_key)), strava, queue)
 
 
+_SHARED: Final = (
+    active_milestones,
+    awards_of,
+    change_connection,
+    collectible,
+    connection_of,
+    expire_milestone,
+    limit_of,
+    milestone_by_id,
+    milestones_of,
+    mint,
+    owner_of,
+    profile_of,
+    subscription_of,
+    workouts_within,
+    "AuditEntry.append",
+    "LoginSession.end_all",
+    "Request.remember",
+    "login_sessions_of_user",
+    "request_by_key",
+)
+"""What both routes and workers use: either may award parts, end sessions, and remember what was done."""
+
+_WORKERS: Final = (
+    delete_awards,
+    delete_milestones,
+    delete_requests,
+    delete_workouts,
+    drop_connection,
+    forget_connection,
+    forget_owner,
+    forget_profile,
+    forget_tickets,
+    requests_of,
+    save_limit,
+    save_subscription,
+    save_workout,
+    save_workouts,
+    take_ticket,
+    workouts_of,
+)
+
 SERVICE: Final = Service(
     name="commitcollect",
     title="CommitCollect",
@@ -85,5 +162,6 @@ SERVICE: Final = Service(
     resources=open_tools,
     apps=_apps,
     worker=_work,
+    roles={"request": _SHARED, "worker": (*_SHARED, *_WORKERS), "nobody": ("LoginSession.rotate",)},
     queues={QUEUE: POLICY},
 )

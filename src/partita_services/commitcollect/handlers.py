@@ -159,7 +159,7 @@ def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[
     at = datetime.fromtimestamp(now, UTC)
     milestone = Milestone(user_id=user_id, **draft.model_dump(), parts_total=len(found.parts), created_at=at)
     (progress,) = yield from measure(user_id, [milestone])
-    return Plan(Standing(milestone.model_copy(update={"version": 1}), progress), *create_milestone(milestone).actions)
+    return Plan(Standing(milestone.model_copy(update={"version": 1}), progress), create_milestone(milestone))
 
 
 def after_creation(user_id: str, milestone_id: str, now: float, trace: Trace) -> Procedure[None]:

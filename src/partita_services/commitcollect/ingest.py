@@ -127,7 +127,7 @@ def ingest(
     workout = workout_of(connection, activity, ticket) if activity else None
     outcome = Outcome.STORED if workout else Outcome.GONE
     found = workout or gone(user_id, activity_id, ticket, app.clock())
-    plan = Plan(None, *save_workouts([found], connection).actions)
+    plan = Plan(None, save_workouts([found], connection))
     try:
         yield from plan.run() if remember is None else REQUESTS.run(remember, plan, lambda _: Answer())
     except ConditionFailed:

@@ -1,0 +1,139 @@
+"""A journey through CommitCollect: a browser logs in, its user trains and collects parts, and is forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.deploy.asking import ok
+from tests.deploy.running import Journey, Visit
+from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION, StravaModel
+from tests.services.commitcollect.world import SETTINGS, tools_of
+
+from partita import Session, insert
+from partita.queue import Create, Send
+from partita.recipes.web_sessions import new_session_id
+from partita.service import Place
+from partita.testing import FakeClock
+from partita_services.commitcollect.bootstrap import POLICY, QUEUE
+from partita_services.commitcollect.catalogue import models, parts
+from partita_services.commitcollect.sessions import SESSIONS
+from partita_services.commitcollect.work import Tools
+
+SITE = "https://service.test/commitcollect"
+MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+MILESTONE = {
+    "title": "Run 2 km",
+    "model_id": "lighthouse",
+    "metric": "distance",
+    "target": 2_000,
+    "starts_on": "2025-12-25",
+    "ends_on": "2026-01-05",
+}
+
+
+def commitcollect(clock: FakeClock) -> Journey:
+    """The journey, with a Strava of its own."""
+    strava = StravaModel(clock)
+
+    @contextmanager
+    def opened(place: Place) -> Iterator[Tools]:
+        with closing(place.open_queue(QUEUE, POLICY)) as queue:
+            queue.execute(Create())
+            yield tools_of(clock, queue, strava)
+
+    async def walk(visit: Visit) -> None:
+        await _log_in(visit)
+        visit.work()
+        await _train_and_collect(visit, strava)
+        await _change_milestones(visit)
+        await _lose_and_find_strava(visit, strava)
+        await ok(visit.api, "POST", f"{SITE}/auth/logout")
+        await _log_in(visit)
+        user_id = (await ok(visit.api, "GET", "/me"))["user_id"]
+        await ok(visit.api, "DELETE", "/me")
+        visit.db.run(SESSIONS.create(new_session_id(), user_id))  # of another browser, just before
+        visit.work()
+
+    return Journey(walk, prepare=_fill_the_catalogue, opened=opened)
+
+
+def _fill_the_catalogue(db: Session) -> None:
+    for item in (*models(), *parts()):
+        db.run(insert(item))
+
+
+async def _log_in(visit: Visit) -> None:
+    leaving = await visit.api.get(f"{SITE}/auth/login")
+    (state,) = parse_qs(urlsplit(leaving.headers["Location"]).query)["state"]
+    back = {"state": state, "code": f"code-{ATHLETE}", "scope": "read,activity:read"}
+    arrived = await visit.api.get(f"{SITE}/auth/callback", params=back)
+    assert "problem" not in arrived.headers["Location"], arrived.headers["Location"]
+
+
+async def _train_and_collect(visit: Visit, strava: StravaModel) -> None:
+    handshake = {"hub.mode": "subscribe", "hub.challenge": "c", "hub.verify_token": SETTINGS.verify_token}
+    await ok(visit.api, "GET", f"{SITE}/webhooks/strava", params=handshake)
+    milestone = await _commit(visit, headers={"Idempotency-Key": "k"})
+    for number in (1, 2, 3):
+        strava.train(number)
+        await _strava_says(visit, number, "create")
+    visit.queues[QUEUE].execute(Send("nobody can read this", "group", "poison"))
+    visit.clock.advance(MINUTE)  # an event is remembered when it is surely over
+    visit.work()
+    await _commit(visit)  # which earlier workouts have reached already
+    await ok(visit.api, "GET", "/audit", params={"correlation_id": "c"})
+    await ok(visit.api, "GET", "/audit", params={"event_type": "logged_in", "month": "202601"})
+    await ok(visit.api, "GET", "/awards", params={"milestone_id": milestone})
+    for path in ("/me", "/milestones", f"/milestones/{milestone}", "/workouts", "/awards", "/models", "/audit"):
+        await ok(visit.api, "GET", path)
+
+
+async def _change_milestones(visit: Visit) -> None:
+    milestone = await _commit(visit, target=1_000_000)
+    await ok(visit.api, "PATCH", f"/milestones/{milestone}", json={"version": 1, "title": "Run far"})
+    await ok(visit.api, "PATCH", f"/milestones/{milestone}", json={"version": 2, "status": "CANCELLED"})
+    await _commit(visit, target=1_000_000)
+    visit.clock.advance(20 * DAY)  # too late for that one
+    await _strava_says(visit, 1, "update")
+    visit.work()
+
+
+async def _lose_and_find_strava(visit: Visit, strava: StravaModel) -> None:
+    await _strava_says(visit, 3, "delete")
+    visit.work()
+    strava.revoke()
+    await _strava_says(visit, 1, "update")
+    visit.work()
+    await _log_in(visit)
+    await ok(visit.api, "POST", "/sync")
+    visit.work()
+    strava.open_at = datetime.fromtimestamp(visit.clock() + 60, UTC)
+    await _strava_says(visit, 1, "update")
+    visit.work()
+    visit.clock.advance(HOUR)
+    strava.revoke()
+    await _strava_says(visit, ATHLETE, "update", object_type="athlete", updates={"authorized": "false"})
+    visit.work()
+
+
+async def _commit(visit: Visit, headers: dict[str, str] | None = None, **changes: Any) -> str:
+    created = await ok(visit.api, "POST", "/milestones", json={**MILESTONE, **changes}, headers=headers)
+    milestone_id: str = created["milestone_id"]
+    return milestone_id
+
+
+async def _strava_says(visit: Visit, number: int, aspect: str, **more: Any) -> None:
+    told = {
+        "object_type": "activity",
+        "object_id": number,
+        "aspect_type": aspect,
+        "owner_id": ATHLETE,
+        "subscription_id": SUBSCRIPTION,
+        "event_time": int(visit.clock()),
+        "updates": {},
+    }
+    await ok(visit.api, "POST", f"{SITE}/webhooks/strava", json={**told, **more})
