@@ -104,8 +104,9 @@ async def test_with_the_lesser_scope_an_activity_that_is_hidden_seems_deleted(
     strava = connect(READ)
     activity = strava.train(ALEX)
     strava.change(activity.id, visibility="only_me")
+    strava.change(activity.id, name="Nobody hears of this")
     strava.change(activity.id, visibility="followers_only")
-    strava.train(ALEX, visibility="only_me")
+    strava.delete(strava.train(ALEX, visibility="only_me").id)
     await strava.courier.deliver()
     assert [aspect for aspect, _ in webhook.aspects] == ["create", "delete", "create"]
 

@@ -86,7 +86,7 @@ class SimulatedStrava:
 
     def _shown_to(self, grant: Grant) -> Iterable[Activity]:
         own = (one for one in self.world.activities.values() if one.athlete_id == grant.athlete_id)
-        return (one for one in own if not one.private or READ_ALL in grant.scopes)
+        return (one for one in own if _shows(grant, one))
 
     # --- what the application listens to
 
@@ -132,7 +132,7 @@ class SimulatedStrava:
 
     def train_a_week(self, athlete_id: int) -> list[Activity]:
         """Some workouts in the last seven days."""
-        starts = list(week(athlete_id, self.clock(), self._rng))
+        starts = list(week(self.clock(), self._rng))
         return [self._add(workout(self._next_id(), athlete_id, start, self._rng)) for start in starts]
 
     def change(self, activity_id: int, **changes: Any) -> Activity:
@@ -143,10 +143,11 @@ class SimulatedStrava:
         """
         before = self._existing(activity_id)
         after = self.world.activities[activity_id] = replace(before, **changes)
-        if before.private != after.private and not self._sees_private(after.athlete_id):
-            self._tell_of(after, "delete" if after.private else "create")
-        else:
+        was_shown, is_shown = self._is_shown(before), self._is_shown(after)
+        if was_shown and is_shown:
             self._tell_of(after, "update", _updates(before, after))
+        elif was_shown or is_shown:
+            self._tell_of(after, "create" if is_shown else "delete")
         return after
 
     def delete(self, activity_id: int) -> None:
@@ -157,7 +158,8 @@ class SimulatedStrava:
         """
         activity = self._existing(activity_id)
         del self.world.activities[activity_id]
-        self._tell_of(activity, "delete")
+        if self._is_shown(activity):
+            self._tell_of(activity, "delete")
 
     def tell_again(self, number: int) -> int:
         """Send the newest events once more; gives how many there were."""
@@ -168,7 +170,8 @@ class SimulatedStrava:
 
     def _add(self, activity: Activity) -> Activity:
         self.world.activities[activity.id] = activity
-        self._tell_of(activity, "create")
+        if self._is_shown(activity):
+            self._tell_of(activity, "create")
         return activity
 
     def _existing(self, activity_id: int) -> Activity:
@@ -183,23 +186,25 @@ class SimulatedStrava:
 
     # --- events
 
-    def _sees_private(self, athlete_id: int) -> bool:
-        grant = self.world.grants.get(athlete_id)
-        return grant is not None and READ_ALL in grant.scopes
+    def _is_shown(self, activity: Activity) -> bool:
+        grant = self.world.grants.get(activity.athlete_id)
+        return grant is not None and _shows(grant, activity)
 
     def _tell_of(self, activity: Activity, aspect: str, updates: dict[str, str] | None = None) -> None:
-        if aspect == "create" and activity.private and not self._sees_private(activity.athlete_id):
-            return
         self._tell(activity.athlete_id, "activity", activity.id, aspect, updates or {})
 
     def _tell(self, owner: int, kind: str, number: int, aspect: str, updates: dict[str, str]) -> None:
-        """Put an event on its way, if the athlete granted anything and somebody listens."""
+        """Put an event on its way, if somebody listens."""
         subscription = self.world.subscription
-        if subscription is None or owner not in self.world.grants:
+        if subscription is None:
             return
         event = Event(kind, number, aspect, updates, owner, subscription.id, int(self.clock()))
         self.world.told = [*self.world.told, event][-TOLD:]
         self.courier.take(event)
+
+
+def _shows(grant: Grant, activity: Activity) -> bool:
+    return not activity.private or READ_ALL in grant.scopes
 
 
 def _updates(before: Activity, after: Activity) -> dict[str, str]:

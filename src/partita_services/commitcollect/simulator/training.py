@@ -75,16 +75,16 @@ def workout(
     )
 
 
-def week(athlete_id: int, until: float, rng: random.Random) -> Iterator[int]:
+def week(until: float, rng: random.Random) -> Iterator[int]:
     """When the workouts of the seven days before an instant begin, earliest first."""
     today = (int(until) + UTC_OFFSET) // _DAY
     for day in sorted(rng.sample(range(1, 8), _WORKOUTS_A_WEEK)):
-        yield (today - 8 + day) * _DAY - UTC_OFFSET + _BEFORE_BREAKFAST + rng.randrange(0, 5400) + athlete_id % 60
+        yield (today - 8 + day) * _DAY - UTC_OFFSET + _BEFORE_BREAKFAST + rng.randrange(0, 5400)
 
 
 def history(athlete_id: int, first_id: int, now: float, rng: random.Random) -> list[Activity]:
     """Some weeks of workouts, one of which was entered by hand, one flagged, and one kept private."""
-    starts = [start for weeks in range(_WEEKS, 0, -1) for start in week(athlete_id, now - (weeks - 1) * 7 * _DAY, rng)]
+    starts = [start for weeks in range(_WEEKS, 0, -1) for start in week(now - (weeks - 1) * 7 * _DAY, rng)]
     made = [workout(first_id + number, athlete_id, start, rng) for number, start in enumerate(starts)]
     return [*made[:-6], *_exceptions(made[-6:])]
 
