@@ -51,6 +51,7 @@ KNOWN_REFEREE_DIFFERENCES: dict[str, dict[str, str]] = {
         "test_what_has_no_size_compares_as_false[NULL]": "gives scalars a size",
     },
     "test_get.py": {
+        "test_a_key_has_no_inside": "looks into keys",
         "test_conflicting_projections_are_refused": "tells no conflict from an overlap (rule 23)",
     },
     "test_index_gsi.py": {

@@ -111,3 +111,12 @@ def test_a_hash_only_table_takes_no_range(make_table: MakeTable) -> None:
     table = make_table(range_type=None)
     with pytest.raises(ValidationFailed, match="The provided key element does not match the schema"):
         table.store.execute(GetItem(table.name, {"pk": "a", "sk": "1"}))
+
+
+@pytest.mark.parametrize("inside", ["pk.a", "sk[0]"])
+def test_a_key_has_no_inside(table: Table, inside: str) -> None:
+    table.put(ITEM)
+    with pytest.raises(ValidationFailed, match="Key attributes must be scalars"):
+        table.read("a", "1", projection=projection(inside))
+    with pytest.raises(ValidationFailed, match="Key attributes must be scalars"):
+        table.scan(projection=projection(inside))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import closing
 from typing import Any, Final
 
 import apsw
-from msgspec import Struct
 
 from partita._codec import decode_item
 from partita._sizes import read_units
 from partita._values import Item
 from partita.errors import ValidationFailed
-from partita.expressions._ast import Path, Projection
+from partita.expressions._ast import Condition, Projection, paths_in
 from partita.expressions._evaluate import evaluate
 from partita.expressions._paths import project
 from partita.expressions._validate import validate_condition, validate_projection
@@ -81,6 +79,9 @@ def _checked_source(table: Table, request: QueryTable | ScanTable) -> Source:
             message = "Cannot specify the ProjectionExpression when choosing to get only the Count"
             raise ValidationFailed(message)
         validate_projection(request.projection)
+        table.check_scalars(request.projection)
+    if request.filter is not None:
+        table.check_scalars(paths_in(request.filter))
     if request.index is None:
         return table
     index = table.index_of(request.index)
@@ -104,8 +105,8 @@ def _unprojected(index: Index, projection: Projection | None) -> list[str]:
     return [str(path.parts[0]) for path in projection if path.parts[0] not in index.projected]
 
 
-def _check_filter(source: Source, condition: Struct) -> None:
-    filtered = {str(path.parts[0]) for path in _paths(condition)}
+def _check_filter(source: Source, condition: Condition) -> None:
+    filtered = {str(path.parts[0]) for path in paths_in(condition)}
     keys = filtered.intersection(part.name for part in (*source.hash, *source.range))
     if keys:
         message = "Filter Expression can only contain non-primary key attributes: Primary key attribute: "
@@ -116,17 +117,6 @@ def _check_filter(source: Source, condition: Struct) -> None:
     if absent:
         message = f"{source.index.name} does not project one or more filter attributes: [{', '.join(absent)}]"
         raise ValidationFailed(f"One or more parameter values were invalid: Secondary index {message}")
-
-
-def _paths(node: Any) -> Iterable[Path]:
-    if type(node) is Path:
-        yield node
-    elif type(node) is tuple:
-        for member in node:
-            yield from _paths(member)
-    elif isinstance(node, Struct):
-        for name in node.__struct_fields__:
-            yield from _paths(getattr(node, name))
 
 
 def _check_segments(request: ScanTable) -> None:

@@ -30,6 +30,7 @@ def get_item(access: Access, request: GetItem) -> ItemResponse:
     row = access.connection.execute(table.sql_get, table.key_columns(request.key)).get
     if request.projection is not None:
         validate_projection(request.projection)
+        table.check_scalars(request.projection)
     if row is None:
         return ItemResponse(None, Capacity(request.table, 1.0 if request.consistent else 0.5))
     size, blob = row
@@ -67,6 +68,7 @@ def _check_batch(access: Access, gets: tuple[GetItem, ...]) -> None:
     for get in gets:
         if get.projection is not None:
             validate_projection(get.projection)
+            access.table(get.table).check_scalars(get.projection)
     keys = {(get.table, access.table(get.table).key_columns(get.key)) for get in gets}
     if len(keys) < len(gets):
         raise ValidationFailed("Provided list of item keys contains duplicates")

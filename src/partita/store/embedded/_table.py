@@ -9,6 +9,7 @@ An item's index entries are columns of its own row, so an index can never disagr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -17,6 +18,7 @@ from msgspec import Struct
 from partita._sizes import text_size, value_size
 from partita._values import Item
 from partita.errors import TableNotFound, ValidationFailed
+from partita.expressions._ast import Path
 from partita.store._schema import IndexSchema, StreamView, TableSchema
 from partita.store.embedded._keys import HASH_BYTES, RANGE_BYTES, Column, KeyMismatch, KeyPart, is_short_text
 
@@ -149,6 +151,7 @@ class Table(Source):
         self.indexes = tuple(Index(number, indexes[index.name], index, schema) for index in schema.indexes)
         self._hash, self._range = self.hash[0], self.range[0] if self.range else None
         self._text_names = _names_of_text_keys(schema)
+        self._scalars = self.key_names.union(part.name for index in schema.indexes for part in index.key)
         self._write_statements()
 
     def _write_statements(self) -> None:
@@ -172,6 +175,16 @@ class Table(Source):
             if index.name == name:
                 return index
         raise MissingIndex("The table does not have the specified index: " + name)
+
+    def check_scalars(self, paths: Iterable[Path]) -> None:
+        """Raise ValidationFailed for a path that leads into a key attribute, which has no inside."""
+        for path in paths:
+            name = path.parts[0]
+            if len(path.parts) == 1 or name not in self._scalars:
+                continue
+            role = "Key" if name in self.key_names else "IndexKey"
+            message = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed"
+            raise ValidationFailed(f"{message}: {role}: {name}")
 
     def key_columns(self, key: Item) -> tuple[Column, Column]:
         """The columns of the key of a request, which must hold the key attributes and nothing else."""
