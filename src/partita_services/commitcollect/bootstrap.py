@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from partita.queue import Create, Policy
 from partita.service import Place, Service, Work
+from partita_services.commitcollect.examples import examples
 from partita_services.commitcollect.model import (
     IDEMPOTENCY_TABLE,
     TABLE,
@@ -156,6 +157,7 @@ SERVICE: Final = Service(
     tables=(TABLE, SESSIONS_TABLE, AUDIT_TABLE, IDEMPOTENCY_TABLE),
     router=_router,
     seed=seed,
+    examples=examples,
     pages=Path(__file__).parent / "pages",
     command=_command,
     site=_site,

@@ -12,6 +12,8 @@ from partita_services.commitcollect.catalogue import models, parts
 from partita_services.commitcollect.model import (
     AthleteOwner,
     Award,
+    Connection,
+    ConnectionState,
     CountedWorkout,
     Metric,
     Milestone,
@@ -66,9 +68,25 @@ def seed(now: float) -> Sequence[Put[Any]]:
         Profile(user_id=SAMPLE_USER, athlete_id=SAMPLE_ATHLETE, name="Sam Hiker", created_at=since),
         AthleteOwner(athlete_id=SAMPLE_ATHLETE, user_id=SAMPLE_USER),
         Tickets(user_id=SAMPLE_USER, issued=1),
+        _connection(since),
     ]
     awards = [award for milestone in milestones for award in _awards(milestone)]
     return [insert(item) for item in (*models(), *parts(), *user, *workouts, *milestones, *awards)]
+
+
+def _connection(since: datetime) -> Connection:
+    """One that was lost: nobody has tokens for it before the athlete logs in."""
+    return Connection(
+        user_id=SAMPLE_USER,
+        athlete_id=SAMPLE_ATHLETE,
+        athlete_name="Sam Hiker",
+        link_id="sample",
+        scopes=("activity:read", "read"),
+        sealed=b"nothing",
+        expires_at=0,
+        state=ConnectionState.RECONNECT,
+        connected_at=since,
+    )
 
 
 def _workouts(today: datetime) -> list[Workout]:

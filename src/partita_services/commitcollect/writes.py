@@ -181,9 +181,9 @@ def expire_milestone(milestone: Milestone) -> Update[Milestone]:
     return MilestoneLife.expire(milestone)
 
 
-@pattern(budget=Wcu(104), writes={Milestone: (UpdateItem,), Award: _PUT})
+@pattern(budget=Wcu(28), writes={Milestone: (UpdateItem,), Award: _PUT})
 def mint(step: Update[Milestone], awards: Sequence[Award]) -> Transaction:
-    """Award parts, if nobody has, over the version of the milestone that was read. Up to 50 parts of 1 KB."""
+    """Award parts, if nobody has, over the version of the milestone that was read. Up to 12 of them."""
     return transact(step, *(insert(award) for award in awards))
 
 

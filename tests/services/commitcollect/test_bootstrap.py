@@ -1,0 +1,99 @@
+"""CommitCollect as it is installed, its sample data, its settings, and what its patterns cost."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from tests.services.commitcollect.world import TRACE
+
+from partita import Session
+from partita.cli._data import DataFolder
+from partita.cli._measure import measure
+from partita.cli._resources import place_of
+from partita.errors import AlreadyExists
+from partita.service import discover
+from partita.testing import FakeClock
+from partita_services.commitcollect import settings
+from partita_services.commitcollect.bootstrap import SERVICE, open_tools
+from partita_services.commitcollect.minting import mint_earned
+from partita_services.commitcollect.model import MilestoneStatus, awards_for, milestones_of
+from partita_services.commitcollect.progress import measure as measure_progress
+from partita_services.commitcollect.progress import parts_earned
+from partita_services.commitcollect.samples import SAMPLE_USER, seed
+
+
+def test_it_is_found_by_its_entry_point() -> None:
+    assert SERVICE in discover()
+
+
+@pytest.mark.req("X02")
+def test_the_sample_data_is_written_once(partita_db: Session, fake_clock: FakeClock) -> None:
+    for step in seed(fake_clock()):
+        partita_db.run(step)
+    fake_clock.advance(86_400)
+    for step in seed(fake_clock()):
+        with pytest.raises(AlreadyExists):
+            partita_db.run(step)
+
+
+@pytest.mark.req("C12", "X02")
+def test_the_samples_have_earned_what_they_have(partita_db: Session, fake_clock: FakeClock) -> None:
+    for step in seed(fake_clock()):
+        partita_db.run(step)
+    milestones = partita_db.run(milestones_of(SAMPLE_USER)).items
+    assert {one.status for one in milestones} == set(MilestoneStatus) - {MilestoneStatus.CANCELLED}
+    for one, progress in zip(milestones, partita_db.run(measure_progress(SAMPLE_USER, milestones)), strict=True):
+        earned = parts_earned(progress.value, one.target, one.parts_total)
+        awards = partita_db.run(awards_for(SAMPLE_USER, one.milestone_id))
+        assert (one.parts_earned, [award.part_index for award in awards]) == (earned, list(range(1, earned + 1)))
+    assert partita_db.run(mint_earned(SAMPLE_USER, fake_clock(), TRACE)) == 0
+
+
+@pytest.mark.req("C24")
+def test_every_pattern_stays_within_its_budget() -> None:
+    measured = measure(SERVICE)
+    assert [one.pattern for one in measured if one.verdict == "over"] == []
+    assert len([one for one in measured if one.verdict == "within"]) > 40
+
+
+@pytest.mark.req("C02")
+def test_what_is_not_set_is_made_from_the_secret_of_the_installation(tmp_path: Path) -> None:
+    place = place_of(DataFolder(tmp_path), "http://127.0.0.1:8000")
+    made, again = settings.read(place, {}), settings.read(place, {})
+    assert made == again
+    assert made.strava_url == "http://127.0.0.1:8000/strava-simulator"
+    assert made.webhook_url == "http://127.0.0.1:8000/commitcollect/webhooks/strava"
+    assert len({made.client_secret, made.verify_token, made.token_key.hex()}) == 3
+    other = settings.read(place_of(DataFolder(tmp_path / "other")), {})
+    assert other.token_key != made.token_key
+
+
+@pytest.mark.req("C02", "C08")
+def test_the_environment_decides(tmp_path: Path) -> None:
+    key = bytes(range(32))
+    environment = {
+        settings.STRAVA_URL: "https://www.strava.com/",
+        settings.CLIENT_ID: "4711",
+        settings.CLIENT_SECRET: "s",
+        settings.VERIFY_TOKEN: "v",
+        settings.TOKEN_KEY: base64.b64encode(key).decode(),
+        settings.PUBLIC_URL: "https://collect.example",
+    }
+    assert settings.read(place_of(DataFolder(tmp_path)), environment) == settings.Settings(
+        "https://collect.example", "https://www.strava.com", "4711", "s", "v", key
+    )
+
+
+@pytest.mark.req("C02")
+@pytest.mark.parametrize("key", ["short", "c2hvcnQ=", "%%%"])
+def test_a_key_that_is_none_is_refused(tmp_path: Path, key: str) -> None:
+    with pytest.raises(ValueError, match="32 bytes in base 64"):
+        settings.read(place_of(DataFolder(tmp_path)), {settings.TOKEN_KEY: key})
+
+
+def test_its_tools_are_opened_and_closed(tmp_path: Path) -> None:
+    with open_tools(place_of(DataFolder(tmp_path))) as tools:
+        assert tools.queue.name == "commitcollect"
+    assert (tmp_path / "queue-commitcollect.db").exists()
