@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -30,13 +31,21 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def run_app(app: ASGIApp, listener: socket.socket, banner: str) -> None:
-    """Say where an app is, and serve it until Ctrl-C or SIGTERM; what is under way then is finished."""
+def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callable[[], None] = lambda: None) -> None:
+    """Say where an app is, and serve it until Ctrl-C or SIGTERM; what is under way then is finished.
+
+    `on_stop` is called at the signal: answers that have no end must end then.
+    """
     import uvicorn
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            on_stop()
+            super().handle_exit(sig, frame)
 
     config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=DRAIN_SECONDS)
     # When it has drained, the server raises the signal that stopped it once more; here that has done its work.
     signal.signal(signal.SIGTERM, lambda *_: None)
     signal.signal(signal.SIGINT, lambda *_: None)
     click.echo(banner)
-    uvicorn.Server(config).run(sockets=[listener])
+    Server(config).run(sockets=[listener])

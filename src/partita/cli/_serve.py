@@ -98,7 +98,7 @@ def serve(  # noqa: PLR0913 - one for each option
             app = build_app(
                 services, session, verifier, projected=projected, resources=resources, beside=beside, queues=queues
             )
-            run_app(app, listener, _banner(services, data, place.url, issuer))
+            run_app(app, listener, _banner(services, data, place.url, issuer), app.state.stopping.set)
     click.echo("Stopped.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp
 from partita import AsyncSession
 from partita.console import CONSOLE, console_api
 from partita.http._capacity import ConsumedCapacity
+from partita.http._health import ask_store
 from partita.http._identity import Verifier
 from partita.http._limits import MAX_BODY_BYTES, BodyLimit
 from partita.http._metrics import MEDIA_TYPE as METRICS
@@ -25,7 +27,6 @@ from partita.http._request_id import RequestId
 from partita.http._tracing import TracedRequests, can_trace
 from partita.queue import Queue
 from partita.service import Projected, Service
-from partita.store._requests import ListTables
 
 
 def build_app(
@@ -39,7 +40,7 @@ def build_app(
     beside: Mapping[str, ASGIApp] | None = None,
     queues: Mapping[str, Queue] | None = None,
 ) -> FastAPI:
-    """The app that serves the services.
+    """The app that serves the services. Whoever runs it sets `app.state.stopping`, at which answers without end do end.
 
     Args:
         services: each is served at its own path.
@@ -63,9 +64,11 @@ def build_app(
             Middleware(BodyLimit, max_bytes=max_body_bytes),
         ],
     )
+    app.state.stopping = threading.Event()
     answer_with_problems(app)
     for service in services:
         state = {
+            "stopping": app.state.stopping,
             "session": session,
             "identity": identity,
             "projected": (projected or {}).get(service.name),
@@ -85,7 +88,7 @@ def build_app(
 
     @app.get("/healthz")
     async def healthz() -> Response:
-        await session.store.execute_async(ListTables())
+        await ask_store(session, services)
         return JSONResponse({"status": "ok"})
 
     @app.get("/metrics")

@@ -153,7 +153,7 @@ async def show_figures(
     responses={**STREAM, **describe_problems(404)},
 )
 async def stream_figures(
-    caller: CurrentCaller, db: Db, projected: ProjectedState, event_id: EventId
+    request: HttpRequest, caller: CurrentCaller, db: Db, projected: ProjectedState, event_id: EventId
 ) -> StreamingResponse:
     """The figures of an event as server-sent events, whenever they change."""
 
@@ -161,7 +161,7 @@ async def stream_figures(
         return await show_figures(caller, db, instant(db.context.clock()), projected, event_id)
 
     await look()  # what is missing is told before the stream begins
-    return _streamed(live.news(look, lambda _: False))
+    return _streamed(live.news(look, lambda _: False, request.app.state.stopping))
 
 
 @ROUTER.post(
@@ -266,7 +266,7 @@ async def show_request(
     responses={**STREAM, **describe_problems(404)},
 )
 async def stream_request(
-    caller: CurrentCaller, db: Db, projection: Figured, request_id: RequestId
+    request: HttpRequest, caller: CurrentCaller, db: Db, projection: Figured, request_id: RequestId
 ) -> StreamingResponse:
     """A request as server-sent events, whenever it changes, until it is decided."""
     known = await db.run(find_request(request_id, _reader(caller)))
@@ -279,7 +279,7 @@ async def stream_request(
             known = await db.run(find_request(request_id, _reader(caller)))
         return await run_in_threadpool(live.waiting, known, projection, instant(db.context.clock()))
 
-    return _streamed(live.news(look, lambda seen: seen.status not in OPEN))
+    return _streamed(live.news(look, lambda seen: seen.status not in OPEN, request.app.state.stopping))
 
 
 @ROUTER.get("/requests/{request_id}/log", responses=describe_problems(404))

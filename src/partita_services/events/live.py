@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
@@ -66,10 +67,12 @@ def waiting(request: Request, projection: RequestProjection | None, now: datetim
     return answer.model_copy(update={"position": position, "estimated_seconds": estimate})
 
 
-async def news(look: Callable[[], Awaitable[M]], is_last: Callable[[M], bool]) -> AsyncIterator[str]:
-    """Server-sent events: what is seen now, and then whenever it is different, until the last of it."""
+async def news(
+    look: Callable[[], Awaitable[M]], is_last: Callable[[M], bool], stopping: threading.Event
+) -> AsyncIterator[str]:
+    """Server-sent events: what is seen now, and whenever it is different, until the last of it or the server's end."""
     shown, silent = "", 0
-    while True:
+    while not stopping.is_set():
         seen = await look()
         text = seen.model_dump_json(by_alias=True)
         silent += 1

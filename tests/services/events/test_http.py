@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import StringIO
+from threading import Event
 from typing import Any
 
 import httpx
@@ -372,8 +373,23 @@ async def test_figures_are_streamed(fake_clock: FakeClock) -> None:
     async def look() -> News:
         return News(text=next(seen))
 
-    told = [line async for line in live.news(look, lambda news: news.text == "b")]
+    told = [line async for line in live.news(look, lambda news: news.text == "b", Event())]
     assert told == ['data: {"text":"a"}\n\n', 'data: {"text":"b"}\n\n']
+
+
+@pytest.mark.req("E10", "X01")
+async def test_a_stream_ends_with_the_server() -> None:
+    stopping = Event()
+
+    class News(BaseModel):
+        text: str = "a"
+
+    async def look() -> News:
+        stopping.set()
+        return News()
+
+    told = [line async for line in live.news(look, lambda _: False, stopping)]
+    assert told == ['data: {"text":"a"}\n\n']
 
 
 @pytest.mark.req("E11")
@@ -517,5 +533,5 @@ async def test_no_route_scans(
     assert ScanTable not in {type(sent) for sent in store.requests}
 
 
-async def _once(look: Any, is_last: Any) -> Any:
+async def _once(look: Any, *ends: object) -> Any:
     yield (await look()).model_dump_json()
