@@ -2,11 +2,12 @@
 
 import * as api from "./api.js";
 import { desk } from "./desk.js";
-import { el, icon, replace } from "./dom.js";
 import { eventPage } from "./event.js";
+import { icon } from "./icons.js";
 import { eventList } from "./list.js";
 import { mine } from "./mine.js";
 import { signIn } from "./signin.js";
+import { el, replace } from "/assets/dom.js";
 
 const at = (id) => document.getElementById(id);
 const [content, nav, account, said] = ["content", "nav", "account", "said"].map(at);

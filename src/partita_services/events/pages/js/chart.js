@@ -1,7 +1,7 @@
 // Decisions a second over the last minute, drawn as bars; the newest is on the right.
 
-import { el, svg } from "./dom.js";
 import { number } from "./words.js";
+import { el, svg } from "/assets/dom.js";
 
 const SECONDS = 60;
 const WIDTH = 720;

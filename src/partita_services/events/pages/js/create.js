@@ -1,7 +1,8 @@
 // A dialog that makes an event.
 
 import * as api from "./api.js";
-import { el, icon } from "./dom.js";
+import { icon } from "./icons.js";
+import { el } from "/assets/dom.js";
 
 const MINUTE = 60_000;
 

@@ -2,10 +2,11 @@
 
 import * as api from "./api.js";
 import { chart, lastMinute } from "./chart.js";
-import { el, icon, replace } from "./dom.js";
 import { drawPanel } from "./draw.js";
+import { icon } from "./icons.js";
 import { chip, when } from "./list.js";
 import { age, clock, fraction, moment, number, outcome, plural, STATUSES, TYPES } from "./words.js";
+import { el, replace } from "/assets/dom.js";
 
 const ROWS = 20;
 const TICK = 1000;
@@ -38,7 +39,7 @@ export async function desk(shown, id) {
   shown.signal.addEventListener("abort", () => clearInterval(timer));
   await Promise.all([table.load(), drawing?.load()]);
 
-  for await (const figures of api.news(`events/${id}/figures/stream`, shown.signal)) {
+  for await (const figures of api.figures(id, shown.signal)) {
     tiles.show(figures);
     plot.show(lastMinute(figures.seconds, figures.at));
     replace(outcomes, ...Object.entries(figures.counts).map(([status, count]) => outcomeRow(status, count, figures.requests)));

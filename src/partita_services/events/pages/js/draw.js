@@ -1,9 +1,10 @@
 // The draw of a lottery: hold it when the event has closed, and check it here.
 
 import * as api from "./api.js";
-import { el, icon, replace } from "./dom.js";
+import { icon } from "./icons.js";
 import { verify } from "./verify.js";
 import { moment, number, phase, plural, span, until } from "./words.js";
+import { el, replace } from "/assets/dom.js";
 
 const SHOWN = 8;
 
@@ -42,7 +43,7 @@ export function drawPanel(event, shown, { canHold = true } = {}) {
     async function hold() {
       button.disabled = true;
       try {
-        show(await api.runDraw(event.eventId));
+        show(await api.holdDraw(event.eventId));
         shown.say("The draw was held.");
       } catch (error) {
         button.disabled = false;

@@ -1,11 +1,12 @@
 // One event, for who wants a seat: apply, and watch what becomes of it.
 
 import * as api from "./api.js";
-import { el, icon, replace } from "./dom.js";
 import { drawPanel } from "./draw.js";
+import { icon } from "./icons.js";
 import { chip, seatBar, when } from "./list.js";
 import { ticket } from "./ticket.js";
 import { phase, span, TYPES, until } from "./words.js";
+import { el, replace } from "/assets/dom.js";
 
 const TICK = 1000;
 const PROMISE = {
@@ -84,13 +85,13 @@ export async function eventPage(shown, id) {
     });
     replace(mine, own.element);
     (async () => {
-      for await (const now of api.news(`requests/${found.requestId}/stream`, shown.signal)) own.show(now);
+      for await (const now of api.progress(found.requestId, shown.signal)) own.show(now);
     })();
     return null;
   }
 
   async function watchSeats() {
-    for await (const figures of api.news(`events/${id}/figures/stream`, shown.signal)) {
+    for await (const figures of api.figures(id, shown.signal)) {
       event = { ...event, capacityRemaining: figures.capacityRemaining };
       drawHero();
     }

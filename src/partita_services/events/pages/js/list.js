@@ -2,8 +2,9 @@
 
 import * as api from "./api.js";
 import { createDialog } from "./create.js";
-import { el, icon, replace } from "./dom.js";
+import { icon } from "./icons.js";
 import { moment, number, phase, PHASES, plural, span, TYPES, until } from "./words.js";
+import { el, replace } from "/assets/dom.js";
 
 const ORDER = ["OPEN", "UPCOMING", "CLOSED", "FINISHED"];
 const REFRESH = 5000;

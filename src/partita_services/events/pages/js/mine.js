@@ -1,8 +1,8 @@
 // My requests, in the order of the queue, newest first.
 
 import * as api from "./api.js";
-import { el, replace } from "./dom.js";
 import { moment, outcome } from "./words.js";
+import { el, replace } from "/assets/dom.js";
 
 const REFRESH = 2000;
 

@@ -1,7 +1,8 @@
 // A user's request as a ticket: how far it has come, its place in the queue, and how it ended.
 
-import { el, icon, replace } from "./dom.js";
+import { icon } from "./icons.js";
 import { clock, fraction, number, OPEN, outcome, span } from "./words.js";
+import { el, replace } from "/assets/dom.js";
 
 const STEPS = [["RECEIVED", "Received"], ["QUEUED", "Queued"], ["PROCESSING", "Processing"], ["DECIDED", "Decided"]];
 
