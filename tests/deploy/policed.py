@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from partita import REGISTRY
 from partita._access import sent_by
 from partita.deploy import Resource, arns_in
-from partita.errors import RequestError
+from partita.errors import AccessDenied
 from partita.queue import Queue
 from partita.queue import _interface as rq
 from partita.store import DescribeStream, DescribeTable, ReadStream, Request, Store
@@ -17,12 +17,6 @@ from partita.store import DescribeStream, DescribeTable, ReadStream, Request, St
 R = TypeVar("R")
 
 ARNS = arns_in("*", "*")
-
-
-class Denied(RequestError):
-    """The policy does not allow it."""
-
-    code = "denied"
 
 
 class PolicedStore:
@@ -55,7 +49,7 @@ class PolicedStore:
             self.used.add((action, arn))
             if not any(self._allows(statement, action, arn, leading_key) for statement in self._statements):
                 self.denied.append(f"{action} on {arn}")
-                raise Denied(f"Not authorized to perform {action} on {arn}.")
+                raise AccessDenied(f"Not authorized to perform {action} on {arn}.")
 
     def _allows(self, statement: dict[str, Any], action: str, arn: str, leading_key: str | None) -> bool:
         if action not in statement["Action"] or arn not in statement["Resource"]:

@@ -12,13 +12,14 @@ import pytest
 from fastapi.routing import APIRoute, APIRouter
 from tests.deploy.conftest import Police
 from tests.deploy.journeys import ENDLESS, JOURNEYS, todo_tasks
-from tests.deploy.policed import ARNS, Denied, allowed_by
-from tests.deploy.running import Installation, Visit
+from tests.deploy.policed import ARNS, allowed_by
+from tests.deploy.running import BASE, Installation, Visit
 
 from partita import Meter, Operation, Session, batch_get, maintenance
 from partita.change import Change, Consumer, Snapshot
 from partita.deploy import ROLES, Resource, RoleName, needs, policy
 from partita.deploy._roles import declared
+from partita.errors import AccessDenied
 from partita.recipes.idempotency import Command
 from partita.service import Service, discover
 from partita_services.todo.bootstrap import SERVICE as TODO
@@ -52,6 +53,7 @@ async def test_the_policies_of_routes_and_workers_are_enough_and_no_more(
             api.event_hooks = {"request": [_remembering(calls)]}
             work = installation.worker(service, worker, working, meter)
             await journey.walk(Visit(api, installation.clock, work, db, installation.queues))
+            assert (await api.get(f"{BASE}/healthz")).json() == {"status": "ok"}
     assert request.denied + worker.denied == []
     assert allowed(service, "request") == request.used
     assert allowed(service, "worker") == worker.used
@@ -114,7 +116,7 @@ def test_the_policy_of_change_capture_is_enough_to_follow_and_no_more(service: S
     capture, both = police(service, "cdc"), police(service, "cdc", "maintenance")
     for table in tables:
         sink = _Seen()
-        with pytest.raises(Denied, match="dynamodb:Scan"):
+        with pytest.raises(AccessDenied, match="dynamodb:Scan"):
             Consumer(capture, table, sink).catch_up()  # filling a new sink reads the whole table
         Consumer(both, table, sink).catch_up()
         Consumer(capture, table, sink).catch_up()
@@ -171,7 +173,7 @@ async def test_credentials_of_a_caller_reach_that_callers_items_alone(
 )
 def test_credentials_of_a_caller_do_not_reach_what_is_not_theirs(theirs: Operation[Any], police: Police) -> None:
     policed = police(TODO, "caller", tags={"user_id": "ann"})
-    with pytest.raises(Denied):
+    with pytest.raises(AccessDenied):
         Session(policed).run(theirs)
 
 

@@ -45,7 +45,7 @@ def console_api(
 
     @app.get("/live")
     async def show_live() -> Response:
-        return _json(await live(session, projected, queues))
+        return _json(await live(services, session, projected, queues))
 
     @app.post("/attempts", dependencies=[Depends(operators_only)])
     async def run_attempt(wanted: Attempt) -> Response:

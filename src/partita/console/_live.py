@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fastapi.concurrency import run_in_threadpool
 from msgspec import Struct
@@ -10,9 +10,9 @@ from msgspec import Struct
 from partita import AsyncSession, Usage
 from partita.change import Lag
 from partita.errors import PartitaError
+from partita.http._health import ask_store
 from partita.queue import Measure, Queue, Stats
-from partita.service import Projected
-from partita.store._requests import ListTables
+from partita.service import Projected, Service
 
 
 class Live(Struct, frozen=True):
@@ -26,11 +26,16 @@ class Live(Struct, frozen=True):
     queues: dict[str, Stats]
 
 
-async def live(session: AsyncSession, projected: Mapping[str, Projected], queues: Mapping[str, Queue]) -> Live:
+async def live(
+    services: Sequence[Service],
+    session: AsyncSession,
+    projected: Mapping[str, Projected],
+    queues: Mapping[str, Queue],
+) -> Live:
     """The figures of this moment; only what answers is in them."""
     healthy, behind, depths = True, {}, {}
     try:
-        await session.store.execute_async(ListTables())
+        await ask_store(session, services)
         for name, part in projected.items():
             behind[name] = await run_in_threadpool(part.consumer.lag)
         for name, queue in queues.items():
