@@ -53,14 +53,19 @@ async def test_everything_that_is_declared_is_there(client: httpx.AsyncClient) -
             {"name": "user_id", "form": "text", "is_range": False, "is_prefix": False, "choices": []},
             {"name": "status", "form": "choice", "is_range": False, "is_prefix": False, "choices": list(Status)},
         ],
+        "closed": None,
     }
 
 
-async def test_what_writes_or_has_no_form_cannot_be_tried(client: httpx.AsyncClient) -> None:
+async def test_what_writes_or_is_secret_or_has_no_form_cannot_be_tried(client: httpx.AsyncClient) -> None:
     (service,) = (await client.get("/console/api/services")).json()
-    without = {pattern["name"] for pattern in service["patterns"] if pattern["parameters"] is None}
-    writes = {name for name, pattern in TABLE.patterns.items() if pattern.kind == "write"}
-    assert without == writes | {"tasks_matching"}
+    closed = {pattern["name"]: pattern["closed"] for pattern in service["patterns"] if pattern["closed"]}
+    writes = [name for name, pattern in TABLE.patterns.items() if pattern.kind == "write"]
+    assert closed == {
+        **dict.fromkeys(writes, "It writes, and the console only reads."),
+        "request_by_key": "Request stays out of the lake, and out of the console: it is the service's secret.",
+        "tasks_matching": "Its arguments cannot be written in a form.",
+    }
 
 
 async def test_the_figures_are_those_of_the_moment(
@@ -128,7 +133,8 @@ async def test_every_kind_of_read_gives_a_list(
     ("pattern", "arguments", "status", "code"),
     [
         ("no_such", {}, 404, "not_found"),
-        ("create_task", {"task": "{}"}, 422, "invalid_request"),
+        ("create_task", {"task": "{}"}, 403, "closed"),
+        ("request_by_key", {"scope": "demo", "key": "k"}, 403, "closed"),
         ("tasks_with_status", {"user_id": "demo", "status": "done"}, 422, "invalid_request"),
         ("tasks_of_user", {"user_id": ""}, 422, "invalid_key"),
         ("tasks_of_user", {"user_id": "demo", "cursor": "made-up"}, 400, "invalid_cursor"),
@@ -150,7 +156,7 @@ async def test_an_argument_that_does_not_fit_is_named(client: httpx.AsyncClient)
 async def test_nothing_is_ever_written(client: httpx.AsyncClient, store: FaultyStore) -> None:
     task = '{"user_id": "demo", "task_id": "t", "title": "a", "created_at": 1, "updated_at": 1}'
     response = await read(client, "create_task", task=task)
-    assert (response.status_code, response.json()["code"]) == (422, "not_a_read")
+    assert (response.status_code, response.json()["code"]) == (403, "closed")
     await read(client, "tasks_of_user", user_id="demo")
     assert {type(request) for request in store.requests} == {QueryTable}
 

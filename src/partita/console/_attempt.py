@@ -9,8 +9,10 @@ from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
 
-from partita import AsyncSession, Budget, Operation, Page, Pattern, Query, Walked, explain
+from partita import AsyncSession, Budget, Collect, Operation, Page, Pattern, Query, Walked, explain
 from partita._arguments import UnfitArgument, operation_of
+from partita._entity import EntitySchema
+from partita.console._declared import why_closed
 from partita.http._problems import FieldProblem, Refusal
 
 READS: Final = ("BatchGetItem", "GetItem", "Query", "TransactGetItems")
@@ -48,13 +50,14 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> O
     """Run a pattern that reads.
 
     Raises:
-        Refusal: it writes, or an argument does not fit.
+        Refusal: it writes or reads what is secret, or an argument does not fit.
     """
+    if closed := why_closed(pattern):
+        raise Refusal(403, "closed", f"{pattern.name} cannot be tried. {closed}")
     operation = _operation(pattern, wanted)
     explained = explain(operation)  # of the first page: only the session can read a cursor
-    if pattern.kind == "write" or explained.call not in READS:
-        hint = "Use the service's own page or API to change something."
-        raise Refusal(422, "not_a_read", f"{pattern.name} may write; the console only reads.", hint=hint)
+    if explained.call not in READS or any(not entity.cls.in_lake for entity in _collected(operation)):
+        raise Refusal(403, "closed", f"{pattern.name} cannot be tried: it may write, or reads a secret.")
     with session.meter.watch() as seen:
         result = await session.run(_from(wanted.cursor, operation))
     items, cursor = _found(result)
@@ -80,6 +83,10 @@ def _operation(pattern: Pattern, wanted: Attempt) -> Operation[Any]:
         problem = FieldProblem(location="body", field=f"arguments.{unfit.parameter}", message=str(unfit))
         raise Refusal(422, "invalid_request", str(unfit), members={"errors": [problem]}) from None
     return operation.page(wanted.limit) if isinstance(operation, Query) else operation
+
+
+def _collected(operation: Operation[Any]) -> list[EntitySchema[Any]]:
+    return [slot.schema for slot in operation.slots] if isinstance(operation, Collect) else []
 
 
 def _from(cursor: str | None, operation: Operation[Any]) -> Operation[Any]:

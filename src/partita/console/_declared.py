@@ -98,13 +98,16 @@ class PatternView(Struct, frozen=True):
     doc: str
     asked: list[Asked]
     parameters: list[Parameter] | None
-    """What a form asks for; None where it cannot be tried: writes, and what has no form as text."""
+    """What a form asks for; None where it cannot be tried."""
+    closed: str | None
+    """Why it cannot be tried."""
 
     @classmethod
     def of(cls, pattern: Pattern) -> PatternView:
         """The pattern as it is shown."""
         summary = summary_of(pattern)
-        parameters = None if pattern.kind == "write" else parameters_of(pattern)
+        closed = why_closed(pattern)
+        parameters = None if closed else parameters_of(pattern)
         return cls(
             summary.name,
             summary.kind,
@@ -114,7 +117,20 @@ class PatternView(Struct, frozen=True):
             summary.doc,
             asked_of_key(pattern),
             parameters,
+            "Its arguments cannot be written in a form." if not closed and parameters is None else closed,
         )
+
+
+def why_closed(pattern: Pattern) -> str | None:
+    """Why nobody may try a pattern in the console; None where operators may.
+
+    What is kept out of the lake is kept from the console too: tokens, sessions, the seed of a lottery.
+    """
+    if pattern.kind == "write":
+        return "It writes, and the console only reads."
+    if pattern.entity is not None and not pattern.entity.cls.in_lake:
+        return f"{pattern.entity.name} stays out of the lake, and out of the console: it is the service's secret."
+    return None
 
 
 class ServiceView(Struct, frozen=True):

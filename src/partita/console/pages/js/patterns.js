@@ -59,6 +59,6 @@ function details(service, pattern) {
   const types = Object.entries(pattern.signature).map(([name, type]) => el("li", {}, el("code", {}, `${name}: ${type}`)));
   const asked = pattern.asked.map((part) => el("li", {}, el("code", {}, part.attribute), ` ${part.relation} `, template(part.template)));
   const facts = el("div", { className: "facts" }, asked.length ? el("div", {}, el("h3", {}, "Asks for"), el("ul", {}, asked)) : null, types.length ? el("div", {}, el("h3", {}, "Takes"), el("ul", {}, types)) : null);
-  const trial = pattern.parameters ? attemptForm(service, pattern) : el("p", { className: "soft" }, pattern.kind === "write" ? "It writes, and the console only reads." : "Its arguments cannot be written in a form.");
+  const trial = pattern.parameters ? attemptForm(service, pattern) : el("p", { className: "soft" }, pattern.closed);
   return [facts, trial];
 }

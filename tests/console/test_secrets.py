@@ -1,0 +1,81 @@
+"""What a service keeps to itself is not read in the console, alone or in a collection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from partita import AsyncSession, EmbeddedStore, Entity, Key, Query, Registry, Table, collect, get, pattern, query
+from partita.console._attempt import Attempt, attempt
+from partita.http import Refusal
+from partita.testing import FaultyStore
+from partita_services.events.model import TABLE as EVENTS
+
+TABLE = Table("vault", registry=Registry())
+
+
+class Owner(Entity, table=TABLE):
+    """Who has a box."""
+
+    primary: ClassVar = Key("OWNER#{name}", "OWNER")
+    name: str
+
+
+class Box(Entity, table=TABLE):
+    """What is in it is nobody's business."""
+
+    primary: ClassVar = Key("OWNER#{name}", "BOX#{number:03}")
+    in_lake: ClassVar = False
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Vault:
+    owner: Owner
+    boxes: tuple[Box, ...]
+
+
+@get(Owner)
+def owner_by_name(name: str) -> None: ...
+
+
+@query(Box, Box.primary)
+def boxes_of(name: str) -> None: ...
+
+
+@pattern()
+def all_boxes_of(name: str) -> Query[Box]:
+    return boxes_of(name)
+
+
+@collect(Vault, "OWNER#{name}")
+def vault_of(name: str) -> None: ...
+
+
+@pytest.mark.parametrize("closed", ["boxes_of", "all_boxes_of", "vault_of"])
+async def test_a_secret_is_not_read(closed: str, partita_store: EmbeddedStore) -> None:
+    store = FaultyStore(partita_store)
+    session = AsyncSession(store)
+    with pytest.raises(Refusal) as refusal:
+        await attempt(TABLE.patterns[closed], _asking(closed), session)
+    assert (refusal.value.status_code, refusal.value.code, store.requests) == (403, "closed", [])
+
+
+async def test_what_is_no_secret_is_read(partita_store: EmbeddedStore) -> None:
+    session = AsyncSession(partita_store)
+    await session.create_tables([TABLE])
+    assert (await attempt(TABLE.patterns["owner_by_name"], _asking("owner_by_name"), session)).items == []
+
+
+async def test_the_seed_of_a_lottery_is_a_secret(partita_store: EmbeddedStore) -> None:
+    wanted = Attempt(service="events", pattern="seed_of", arguments={"event_id": "e"})
+    with pytest.raises(Refusal) as refusal:
+        await attempt(EVENTS.patterns["seed_of"], wanted, AsyncSession(partita_store))
+    assert "stays out of the lake, and out of the console" in str(refusal.value.detail)
+
+
+def _asking(name: str) -> Attempt:
+    return Attempt(service="vault", pattern=name, arguments={"name": "ann"})
