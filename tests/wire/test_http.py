@@ -149,8 +149,10 @@ def test_the_root_tells_that_the_server_is_well(address: tuple[str, int]) -> Non
     assert answer(address, b"GET / HTTP/1.1\r\n\r\n") == (200, "")
 
 
-def test_there_is_nothing_beside_the_root(address: tuple[str, int]) -> None:
-    assert answer(address, b"GET /other HTTP/1.1\r\n\r\n")[0] == 404
+@pytest.mark.parametrize("start", [b"GET /other", b"POST /other", b"PUT /", b"DELETE /", b"OPTIONS /"])
+def test_there_is_nothing_beside_the_root(address: tuple[str, int], start: bytes) -> None:
+    expected = (404, "com.amazon.coral.service#UnknownOperationException")
+    assert expected == answer(address, start + b" HTTP/1.1\r\n\r\n")
 
 
 def test_the_endpoint_is_told_where_it_is(address: tuple[str, int]) -> None:

@@ -90,9 +90,9 @@ def answer_of_error(error: Exception) -> Answer:
         _LOG.error("A request failed.", exc_info=error)
     status = error.status if isinstance(error, Fault) else 500 if kind == "InternalServerError" else 400
     message = _message(error, kind)
-    body: Json = {"__type": _NAMESPACES.get(kind, _DYNAMODB) + kind, "message": message}
-    if kind in _CAPITALISED:
-        body["Message"] = body.pop("message")
+    body: Json = {"__type": _NAMESPACES.get(kind, _DYNAMODB) + kind}
+    if message:
+        body["Message" if kind in _CAPITALISED else "message"] = message
     if isinstance(error, ConditionFailed) and error.item is not None:
         body["Item"] = wire_item(error.item)
     elif isinstance(error, TransactionCancelled):

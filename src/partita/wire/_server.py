@@ -116,14 +116,15 @@ class WireServer:
         try:
             if self._key is not None:
                 check_signature(SignedRequest(head.method, head.path, head.headers, body), self._key, self._clock())
-            if head.path.partition("?")[0] != "/":
+            if head.method not in ("GET", "POST") or head.path.partition("?")[0] != "/":
                 raise Fault("UnknownOperationException", "", status=404)
             if head.method == "GET":
                 return Answer(200, {"healthy": "dynamodb"})
+            given = _parameters(_unpacked(head, body, self.limits.body_bytes))
             operation = self._operations.get(_operation_name(head))
             if operation is None:
                 raise Fault("UnknownOperationException", "")
-            return operation(Parameters(_parameters(_unpacked(head, body, self.limits.body_bytes))))
+            return operation(Parameters(given))
         except RequestError as error:
             return answer_of_error(error)
 
