@@ -66,37 +66,6 @@ def access(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Access, .
     return tuple(Access(ACTIONS[request], table, key.index, key.hash.text) for request in requests)
 
 
-class Sent(Struct, frozen=True):
-    """One kind of request as it was sent, and the key of the item or partition that it was about."""
-
-    action: str
-    table: str
-    index: str | None
-    key: Item
-
-
-def sent_by(request: rq.Request[Any]) -> Iterator[Sent]:
-    """What a role must be allowed for a request: of a transaction, each of its parts."""
-    if isinstance(request, rq.BatchGetItem):
-        yield from (Sent("BatchGetItem", get.table, None, get.key) for get in request.gets)
-    elif isinstance(request, rq.BatchWriteItem):
-        yield from (Sent("BatchWriteItem", write.table, None, _key_in(write)) for write in request.writes)
-    elif isinstance(request, rq.TransactGetItems | rq.TransactWriteItems):
-        parts = request.gets if isinstance(request, rq.TransactGetItems) else request.actions
-        yield from (Sent(ACTIONS[type(part)], part.table, None, _key_in(part)) for part in parts)
-    elif isinstance(request, rq.QueryTable):
-        yield Sent("Query", request.table, request.index, dict(request.key_condition.equal))
-    elif isinstance(request, rq.ScanTable):
-        yield Sent("Scan", request.table, request.index, {})
-    elif isinstance(request, rq.GetItem | rq.PutItem | rq.UpdateItem | rq.DeleteItem):
-        yield Sent(ACTIONS[type(request)], request.table, None, _key_in(request))
-
-
-def _key_in(part: rq.GetItem | rq.TransactAction) -> Item:
-    """The key; of a put, the item that has it."""
-    return part.item if isinstance(part, rq.PutItem) else part.key
-
-
 def writes_to(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Access, ...]:
     """Requests of these kinds for single items of an entity."""
     return access(schema.primary, schema.table, *requests)
@@ -137,3 +106,34 @@ def _by_annotation(function: Callable[..., Any], schema: EntitySchema[Any]) -> t
 def _classes(hint: Any) -> list[type[Any]]:
     parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     return [kind for part in parts if isinstance(kind := get_origin(part) or part, type)]
+
+
+class Sent(Struct, frozen=True):
+    """One kind of request as it was sent, and the key of the item or partition that it was about."""
+
+    action: str
+    table: str
+    index: str | None
+    key: Item
+
+
+def sent_by(request: rq.Request[Any]) -> Iterator[Sent]:
+    """What a role must be allowed for a request: of a transaction, each of its parts."""
+    if isinstance(request, rq.BatchGetItem):
+        yield from (Sent("BatchGetItem", get.table, None, get.key) for get in request.gets)
+    elif isinstance(request, rq.BatchWriteItem):
+        yield from (Sent("BatchWriteItem", write.table, None, _key_in(write)) for write in request.writes)
+    elif isinstance(request, rq.TransactGetItems | rq.TransactWriteItems):
+        parts = request.gets if isinstance(request, rq.TransactGetItems) else request.actions
+        yield from (Sent(ACTIONS[type(part)], part.table, None, _key_in(part)) for part in parts)
+    elif isinstance(request, rq.QueryTable):
+        yield Sent("Query", request.table, request.index, dict(request.key_condition.equal))
+    elif isinstance(request, rq.ScanTable):
+        yield Sent("Scan", request.table, request.index, {})
+    elif isinstance(request, rq.GetItem | rq.PutItem | rq.UpdateItem | rq.DeleteItem):
+        yield Sent(ACTIONS[type(request)], request.table, None, _key_in(request))
+
+
+def _key_in(part: rq.GetItem | rq.TransactAction) -> Item:
+    """The key; of a put, the item that has it."""
+    return part.item if isinstance(part, rq.PutItem) else part.key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import ClassVar
 
 import pytest
@@ -30,7 +31,7 @@ from partita.queue import Policy
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.migrations import Migrations
 from partita.recipes.versioned import VersionedTable
-from partita.service import Service, Work
+from partita.service import Service, Work, discover
 from partita.store import ConditionCheck, UpdateItem
 
 pytestmark = pytest.mark.req("A07")
@@ -269,3 +270,31 @@ def test_own_keys_are_a_condition_that_a_request_without_keys_does_not_pass() ->
 )
 def test_resources_are_named_as_aws_names_them(resource: Resource, expected: str) -> None:
     assert expected == arns_in("eu-north-1", "1")(resource)
+
+
+def test_patterns_of_one_name_on_two_tables_are_both_needed() -> None:
+    left, right = (Table(name, registry=Registry()) for name in ("left", "right"))
+
+    for table in (left, right):
+
+        class Thing(Entity, table=table):
+            primary: ClassVar = Key("THING#{name}", "THING")
+
+            name: str
+
+        @get(Thing)
+        def thing(name: str) -> None: ...
+
+    found = needs(replace(SERVICE, tables=(left, right), roles={}), "request")
+    assert [need.resource.name for need in found if need.by == "thing"] == ["left", "right"]
+
+
+MOST_CHARACTERS = 6_144
+"""Of a managed policy, without white space."""
+
+
+@pytest.mark.parametrize("service", discover(), ids=lambda service: service.name)
+def test_every_policy_is_small_enough_for_aws(service: Service) -> None:
+    arns = arns_in("ap-southeast-2", "123456789012")
+    sizes = {role: len(json.dumps(policy(needs(service, role), arns), separators=(",", ":"))) for role in ROLES}
+    assert {role for role, size in sizes.items() if size > MOST_CHARACTERS} == set()

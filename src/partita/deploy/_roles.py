@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from partita._access import Access, Declared
 from partita._keys import Template
@@ -39,9 +40,6 @@ class Resource(Struct, frozen=True, order=True):
     name: str
     index: str = ""
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.index} of {self.name}" if self.index else f"{self.kind} {self.name}"
-
 
 class Need(Struct, frozen=True):
     """One action on one resource, and the pattern, recipe or routine that needs it."""
@@ -69,14 +67,19 @@ def declared(service: Service) -> dict[str, Declared]:
         ModelError: a pattern does not say what it sends.
     """
     found: dict[str, Declared] = {}
-    for table in service.tables:
-        for pattern in table.patterns.values():
-            if pattern.sends is None:
-                hint = "Declare it with via= or writes=: docs/patterns.md, under Writes."
-                raise ModelError(f"{pattern.name} does not say which requests it sends.", owner=table, hint=hint)
-            found[pattern.name] = Declared(pattern.name, pattern.sends, pattern.doc)
-        found |= table.recipes
+    for each in (each for table in service.tables for each in _declared_on(table)):
+        known = found.get(each.name)  # two tables may each have a pattern of that name
+        found[each.name] = each if known is None else replace(known, sends=(*known.sends, *each.sends))
     return found
+
+
+def _declared_on(table: Table) -> Iterator[Declared]:
+    for pattern in table.patterns.values():
+        if pattern.sends is None:
+            hint = "Declare it with via= or writes=: docs/patterns.md, under Writes."
+            raise ModelError(f"{pattern.name} does not say which requests it sends.", owner=table, hint=hint)
+        yield Declared(pattern.name, pattern.sends, pattern.doc)
+    yield from table.recipes.values()
 
 
 def used_by(service: Service, role: RoleName) -> tuple[Declared, ...]:
@@ -153,8 +156,8 @@ def _own_partition(access: Access, caller: tuple[str, ...]) -> str | None:
 
 
 def _resource(access: Access) -> Resource:
-    table: Table = access.table
-    return Resource("table", table.name) if access.index is None else Resource("index", table.name, access.index)
+    name = access.table.name
+    return Resource("table", name) if access.index is None else Resource("index", name, access.index)
 
 
 _NEEDS: Final = {
