@@ -121,7 +121,7 @@ def live(both: Both, rng: random.Random) -> None:
 
 
 @pytest.mark.req("C04", "C05", "C06", "C08")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 async def test_what_is_stored_is_what_is_there(both: Both, seed: int) -> None:
     rng = random.Random(seed)
     both.strava.courier.chaos = Chaos(duplicates=2, spread=60, failures=0.2)
