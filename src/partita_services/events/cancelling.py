@@ -37,19 +37,22 @@ def cancel(request_id: str, reader: str | None, now: datetime) -> Procedure[Requ
         ItemMissing: there is none that the reader may see.
         IllegalTransition: it is decided otherwise, or the draw is being held.
     """
-    for attempt in range(MAX_TRIES):
-        request = yield from show_request(request_id, reader)
-        if request.error_code == Reason.CANCELLED:
-            break
-        plan = yield from _plan(request, now)
+    for _ in range(MAX_TRIES - 1):
         try:
-            yield from cancel_request(plan)
+            return (yield from _cancel_once(request_id, reader, now))
         except TransactionCancelled as cancelled:
-            if cancelled.cause is None or attempt == MAX_TRIES - 1:
+            if cancelled.cause is None:
                 raise
-        else:
-            return plan.result
-    return request
+    return (yield from _cancel_once(request_id, reader, now))
+
+
+def _cancel_once(request_id: str, reader: str | None, now: datetime) -> Procedure[Request]:
+    request = yield from show_request(request_id, reader)
+    if request.error_code == Reason.CANCELLED:
+        return request
+    plan = yield from _plan(request, now)
+    yield from cancel_request(plan)
+    return plan.result
 
 
 def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:

@@ -6,12 +6,13 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Response
 from fastapi import Request as HttpRequest
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 
 from partita import AsyncSession, Procedure
 from partita._attributes import instant_text
@@ -73,6 +74,12 @@ Pages = Annotated[Paging, Query()]
 STREAM: Final[dict[int | str, dict[str, Any]]] = {
     200: {"description": "Server-sent events", "content": {live.MEDIA_TYPE: {"schema": {"type": "string"}}}}
 }
+
+
+class MyRequests(Paging):
+    """Which page of the caller's requests, and in which order."""
+
+    order: Literal["queue", "newest"] = Field(default="queue", description="as in the queue, or the newest first")
 
 
 async def _now(db: Db) -> datetime:
@@ -307,9 +314,11 @@ async def show_draw(caller: CurrentCaller, db: Db, event_id: EventId) -> DrawAns
 
 
 @ROUTER.get("/me/requests", responses=describe_problems(400))
-async def list_my_requests(caller: CurrentCaller, db: Db, paging: Pages) -> Requests:
-    """The caller's requests in queue order, newest first."""
-    page = await db.run(requests_of_user(caller.user_id).page(paging.limit, after=paging.cursor))
+async def list_my_requests(caller: CurrentCaller, db: Db, wanted: Annotated[MyRequests, Query()]) -> Requests:
+    """The caller's requests in queue order."""
+    mine = requests_of_user(caller.user_id)
+    mine = mine.reversed() if wanted.order == "newest" else mine
+    page = await db.run(mine.page(wanted.limit, after=wanted.cursor))
     return Requests.of(page, page.next_cursor)
 
 

@@ -326,9 +326,9 @@ def request_by_id(request_id: str) -> None:
     """One request."""
 
 
-@query(Request, Request.by_user, newest_first=True, budget=PAGE)
+@query(Request, Request.by_user, budget=PAGE)
 def requests_of_user(user_id: str) -> None:
-    """A user's requests in queue order, newest first."""
+    """A user's requests in queue order."""
 
 
 @query(Request, Request.by_event, budget=LONG_PAGE)

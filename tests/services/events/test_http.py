@@ -258,8 +258,10 @@ async def test_lists_are_in_queue_order_and_paged(
         cursor = f"&cursor={page['next_cursor']}"
     assert page["next_cursor"] is None
     assert seen == list(zip(users(5), ["SUCCEEDED"] * 2 + ["REJECTED"] * 3, strict=True))
-    mine = (await api.get("/me/requests", headers=as_user("u003", identity))).json()["items"]
-    assert [request["eventId"] for request in mine] == [events[1]["eventId"], events[0]["eventId"]]
+    in_order = [event["eventId"] for event in events]
+    for order, expected_events in (("queue", in_order), ("newest", in_order[::-1])):
+        mine = (await api.get(f"/me/requests?order={order}", headers=as_user("u003", identity))).json()["items"]
+        assert [request["eventId"] for request in mine] == expected_events
 
 
 @pytest.mark.req("E12")
@@ -364,7 +366,8 @@ async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
 
 
 @pytest.mark.req("E09")
-async def test_figures_are_streamed(fake_clock: FakeClock) -> None:
+async def test_news_are_told_when_they_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "EVERY_SECONDS", 0)
     seen = iter(["a", "a", "b"])
 
     class News(BaseModel):

@@ -15,7 +15,7 @@ const requestAt = (id) => `api/requests/${encodeURIComponent(id)}`;
 
 export const events = () => ask("GET", `api/events?${query({ limit: PAGE })}`);
 export const event = (id) => ask("GET", eventAt(id));
-export const mine = () => ask("GET", `api/me/requests?${query({ limit: PAGE })}`);
+export const mine = () => ask("GET", `api/me/requests?${query({ limit: PAGE, order: "newest" })}`);
 export const requests = (id, limit, cursor = null) => ask("GET", `${eventAt(id)}/requests?${query({ limit, cursor })}`);
 export const apply = (id) => askOnce("POST", `${eventAt(id)}/requests`);
 export const create = (draft) => askOnce("POST", "api/events", { data: draft });
