@@ -42,7 +42,9 @@ def instant_text(moment: datetime) -> str:
     """A moment in UTC with all six fraction digits, so that text order is time order."""
     if moment.tzinfo is None:
         raise OperationError(f"{moment!r} has no time zone.", hint="Use aware datetimes, such as datetime.now(UTC).")
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").rjust(27, "0")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return f"{moment.isoformat(timespec='microseconds')[:26]}Z"
 
 
 def epoch_seconds(value: Any) -> Any:
