@@ -20,7 +20,9 @@ from partita.deploy import ROLES, Provisioned, TableSettings, arns_in, needs, po
 from partita.deploy._resources import table_resources
 from partita.service import discover
 from partita.store import DescribeTable
-from partita.store.remote import Credentials, RemoteStore
+from partita.store.remote import Credentials, Limits, RemoteStore
+from partita.store.remote._connections import HttpTransport
+from partita.store.remote._transport import HttpAnswer, HttpCall
 
 pytestmark = [pytest.mark.xdist_group("deploy"), pytest.mark.req("A07")]
 
@@ -172,18 +174,44 @@ def test_a_deployed_table_is_as_it_is_declared(name: str, deployed: RemoteStore)
         assert [each.what for each in found if each.what != f"TTL {table.schema.ttl} is not set"] == []
 
 
+class Noting(HttpTransport):
+    """Notes which calls are made."""
+
+    def __init__(self) -> None:
+        super().__init__(Limits())
+        self.names: set[str] = set()
+
+    def send(self, call: HttpCall) -> HttpAnswer:
+        self.names.add(call.headers["X-Amz-Target"].partition(".")[2])
+        return super().send(call)
+
+    async def send_async(self, call: HttpCall) -> HttpAnswer:
+        self.names.add(call.headers["X-Amz-Target"].partition(".")[2])
+        return await super().send_async(call)
+
+
+TRANSACTIONS = {"TransactGetItems", "TransactWriteItems"}
+"""Calls that are allowed by the actions of their parts."""
+
+
 @pytest.mark.parametrize("name", JOURNEYS)
-async def test_a_service_runs_on_what_was_deployed(
-    name: str, deployed: RemoteStore, installation: Installation
+async def test_a_service_runs_on_what_was_deployed_by_calls_that_its_policies_allow(
+    name: str, deployed: RemoteStore, endpoint: str, installation: Installation
 ) -> None:
-    service, journey = SERVICES[name], JOURNEYS[name](installation.clock)
+    service, journey, noting = SERVICES[name], JOURNEYS[name](installation.clock), Noting()
     await AsyncSession(deployed).create_tables(service.tables)
     db = installation.session(deployed)
     journey.prepare(db)
-    with installation.resources(service, journey) as resources, installation.projected(service, deployed) as projected:
-        async with installation.client(service, deployed, resources, projected) as api:
-            work = installation.worker(service, deployed, resources)
+    with (
+        RemoteStore(endpoint, credentials=Credentials("test", "test"), transport=noting) as store,
+        installation.resources(service, journey) as resources,
+        installation.projected(service, deployed) as projected,
+    ):
+        async with installation.client(service, store, resources, projected) as api:
+            work = installation.worker(service, store, resources)
             await journey.walk(Visit(api, installation.clock, work, db, installation.queues))
+    allowed = {need.action.partition(":")[2] for role in ("request", "worker") for need in needs(service, role)}
+    assert noting.names - TRANSACTIONS <= allowed
 
 
 @pytest.mark.parametrize("name", SERVICES)
