@@ -9,6 +9,7 @@ from typing import Any, Final
 from partita import Session
 from partita.errors import PartitaError, PoisonMessage
 from partita.queue import Acknowledge, Bodies, Message, Postpone, Receive
+from partita.queue._interface import MAX_HIDDEN_SECONDS
 from partita.service import Work as ServiceWork
 from partita_services.commitcollect.backfill import BackfillJob, backfill_page
 from partita_services.commitcollect.erasure import EraseJob, erase
@@ -62,7 +63,7 @@ def _pause_after(message: Message, db: Session, tools: Tools) -> float | None:
         job = BODIES.read(message.body)
         do(JOBS[type(job)](tools.application, job), db, tools)
     except TryLater as later:
-        return min(later.seconds, LONGEST_PAUSE)
+        return min(later.seconds, MAX_HIDDEN_SECONDS)  # at once for all of it: each return counts as a try
     except (StravaError, PoisonMessage, PartitaError) as trouble:
         logger.warning("A job of CommitCollect failed, and is tried again: %s", trouble)
         return min(2.0**message.receives, LONGEST_PAUSE)

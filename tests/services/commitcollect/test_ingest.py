@@ -283,3 +283,40 @@ def test_manual_and_flagged_activities_do_not_count(world: World) -> None:
         take(world, event(number, "create", world.clock()))
     assert world.milestone(milestone.milestone_id).parts_earned == 6
     assert sorted(str(workout.why_not) for workout in world.workouts.values()) == ["None", "flagged", "manual"]
+
+
+@pytest.mark.req("C24")
+def test_what_an_event_costs(world: World) -> None:
+    """The figures of docs/services/commitcollect.md."""
+    milestone = world.commit()
+    world.strava.train(1)
+    job = event(1, "create", world.clock() - 60)
+    with world.db.meter.watch() as first:
+        take(world, job)
+    with world.db.meter.watch() as again:
+        take(world, job)
+    costs = [(run.name, run.read, run.write) for run in first]
+    assert costs == [
+        ("owner_of", 1, 0),
+        ("request_by_key", 1, 0),
+        ("connection_of", 1, 0),
+        ("take_ticket", 0, 1),
+        ("limit_of", 0.5, 0),
+        ("request_by_key", 1, 0),
+        ("save_workouts.once", 0, 8),
+        ("AuditEntry.append", 0, 3),
+        ("active_milestones", 1, 0),
+        ("workouts_within", 1, 0),
+        ("collectible", 0.5, 0),
+        ("mint", 0, 5),
+        ("AuditEntry.append", 0, 3),
+        ("milestone_by_id", 1, 0),
+        ("workouts_within", 1, 0),
+    ]
+    assert [(run.name, run.read, run.write) for run in again] == [
+        ("owner_of", 1, 0),
+        ("request_by_key", 1, 0),
+        ("active_milestones", 1, 0),
+        ("workouts_within", 1, 0),
+    ]
+    assert world.milestone(milestone.milestone_id).parts_earned == 1

@@ -1,0 +1,104 @@
+"""The worker: what cannot be done yet comes again, what cannot be read is a dead letter in the end, nothing is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from tests.services.commitcollect.strava_model import SUBSCRIPTION
+from tests.services.commitcollect.world import SETTINGS, World, event, queued_world
+
+from partita.queue import Measure, ReadDead, Send, written
+from partita.service import Work
+from partita_services.commitcollect.bootstrap import POLICY
+from partita_services.commitcollect.model import Subscription, subscription_of
+from partita_services.commitcollect.strava import Subscribe
+from partita_services.commitcollect.worker import LONGEST_PAUSE, run, work_once
+from partita_services.commitcollect.writes import save_subscription
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with queued_world() as world:
+        world.log_in()
+        world.work()
+        yield world
+
+
+def queue_event(world: World, number: int) -> None:
+    job = event(number, "create", world.clock())
+    world.tools.queue.execute(Send(written(job), "1001", f"delivery-{number}"))
+
+
+def waiting(world: World) -> int:
+    stats = world.tools.queue.execute(Measure())
+    return stats.waiting + stats.in_flight
+
+
+@pytest.mark.req("C04")
+def test_the_subscription_is_made_by_the_worker(world: World) -> None:
+    found = world.db.run(subscription_of(SETTINGS.client_id))
+    assert found == Subscription(client_id=SETTINGS.client_id, subscription_id=SUBSCRIPTION)
+
+
+@pytest.mark.req("C04")
+def test_a_worker_that_starts_renews_a_subscription_that_there_is(world: World) -> None:
+    world.db.run(save_subscription(Subscription(client_id=SETTINGS.client_id, subscription_id=1)))
+    stop = threading.Event()
+    world.strava.asked.clear()
+    session, real = world.db, world.strava.ask
+
+    def ask_and_stop(question: object) -> object:
+        stop.set()
+        return real(question)  # type: ignore[arg-type]
+
+    world.strava.ask = ask_and_stop  # type: ignore[method-assign,assignment]
+    run(Work(session, world.tools, "worker-1", stop))
+    assert world.strava.asked == [Subscribe(SETTINGS.webhook_url)]
+    found = world.db.run(subscription_of(SETTINGS.client_id))
+    assert found is not None
+    assert found.subscription_id == SUBSCRIPTION
+
+
+@pytest.mark.req("C04", "C06")
+def test_what_strava_does_not_answer_comes_again_after_a_growing_while(world: World) -> None:
+    world.strava.train(1)
+    queue_event(world, 1)
+    world.strava.failures = 2
+    assert [work_once(world.db, world.tools), work_once(world.db, world.tools)] == [1, 0]
+    world.clock.advance(2.5)
+    assert [work_once(world.db, world.tools), work_once(world.db, world.tools)] == [1, 0]
+    assert world.workouts == {}
+    world.clock.advance(2.5)
+    assert work_once(world.db, world.tools) == 0
+    world.clock.advance(2)
+    assert work_once(world.db, world.tools) == 1
+    assert (list(world.workouts), waiting(world)) == (["1"], 0)
+
+
+@pytest.mark.req("C06")
+def test_a_day_without_requests_left_loses_nothing(world: World) -> None:
+    world.strava.train(1)
+    world.strava.open_at = datetime.fromtimestamp(world.clock() + 24 * 3600, UTC)
+    queue_event(world, 1)
+    tries = 0
+    for _ in range(24 * 4 + 2):
+        tries += work_once(world.db, world.tools)
+        world.clock.advance(900)
+    assert (list(world.workouts), waiting(world), world.tools.queue.execute(ReadDead())) == (["1"], 0, ())
+    assert tries == 3
+
+
+@pytest.mark.req("C04")
+def test_what_cannot_be_read_ends_as_a_dead_letter_and_holds_up_nobody_else(world: World) -> None:
+    world.tools.queue.execute(Send('{"v": 9, "kind": "from the future"}', "somebody", "d1"))
+    world.strava.train(1)
+    queue_event(world, 1)
+    for _ in range(POLICY.max_receives + 1):
+        work_once(world.db, world.tools)
+        world.clock.advance(LONGEST_PAUSE + 1)
+    assert list(world.workouts) == ["1"]
+    (letter,) = world.tools.queue.execute(ReadDead())
+    assert (letter.group, waiting(world)) == ("somebody", 0)
