@@ -13,4 +13,5 @@ Each is a module of its own, and is imported by its name: `from partita.recipes.
 | `audit` | a trail that never breaks its host |
 | `web_sessions` | browser sessions by the hash of their id |
 | `leases` | who holds a thing, with a number that only rises |
+| `removal` | all that a query can reach is deleted, though it was cut off |
 """
