@@ -54,7 +54,6 @@ from partita_services.commitcollect.work import do_async
 
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
 
-T = TypeVar("T")
 V = TypeVar("V", bound=BaseModel)
 
 MilestoneId = Annotated[str, Path(min_length=1, max_length=64, examples=["01K9ZQ3V7M2Y8R4C6T1XWNB5HD"])]

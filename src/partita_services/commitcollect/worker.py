@@ -20,9 +20,9 @@ from partita_services.commitcollect.work import Application, Job, Tools, TryLate
 
 logger: Final = logging.getLogger("partita.commitcollect")
 
-AT_ONCE: Final = 5
-VISIBLE_AFTER: Final = 300.0
-"""Longer than so many jobs take, each with some answers of Strava's."""
+VISIBLE_AFTER: Final = 60.0
+"""Longer than one job takes, with all the answers of Strava's that it may wait for. After so long the job of a worker
+that died comes again; until then its athlete waits."""
 LONGEST_PAUSE: Final = 900.0
 WAIT_SECONDS: Final = 1.0
 
@@ -48,8 +48,8 @@ def run(work: ServiceWork) -> None:
 
 
 def work_once(db: Session, tools: Tools, *, wait: float = 0.0) -> int:
-    """Take some jobs and do them; how many there were."""
-    messages = tools.queue.execute(Receive(limit=AT_ONCE, wait=wait, visibility=VISIBLE_AFTER))
+    """Take a job and do it; how many there were."""
+    messages = tools.queue.execute(Receive(limit=1, wait=wait, visibility=VISIBLE_AFTER))
     for message in messages:
         pause = _pause_after(message, db, tools)
         done = Acknowledge((message.receipt,)) if pause is None else Postpone((message.receipt,), pause)
