@@ -88,6 +88,7 @@ def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> N
 
     second = start()
     assert "Sample data of todo" not in second.banner
+    assert second.client.get("/console/api/live").json()["queues"].keys() >= {"commitcollect", "events"}
     assert second.client.get(location).json()["title"] == "kept"
     following = second.client.get(f"/todo/api/tasks?limit=1&cursor={page['next_cursor']}").json()
     assert following["items"][0]["task_id"] > page["items"][0]["task_id"]
