@@ -108,6 +108,14 @@ def test_a_dead_letter_that_is_sent_again_is_handed_out_as_often_as_a_new_one(qu
     assert bodies(queue) == ["a"]
 
 
+def test_dead_letters_do_not_stand_before_messages_of_other_groups(queue: EmbeddedQueue) -> None:
+    queue.execute(Send("poison", "g", "1"))
+    for _ in range(2):
+        assert bodies(queue, Receive(visibility=0)) == ["poison"]
+    queue.execute(Send("good", "h", "2"))
+    assert bodies(queue, Receive(limit=1)) == ["good"]
+
+
 def test_the_numbers_tell_how_long_the_oldest_has_waited(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
     assert queue.execute(Measure()) == Stats(0, 0, 0, None)
     for body in "abc":

@@ -79,13 +79,24 @@ def receive(writer: Access, request: Receive) -> tuple[Message, ...]:
     now = writer.now()
     hidden_until = now + _microseconds(request.visibility)
     taken: list[Message] = []
-    free = writer.rows(
-        "SELECT name FROM groups WHERE held_until <= ? ORDER BY first LIMIT ?", now, max(request.limit, 0)
-    )
-    for (group,) in free:
-        if len(taken) < request.limit:
-            taken += _take(writer, group, request.limit - len(taken), hidden_until)
+    for group in _free_groups(writer, now, max(request.limit, 0)):
+        taken += _take(writer, group, request.limit - len(taken), hidden_until)
+        if len(taken) >= request.limit:
+            break
     return tuple(taken)
+
+
+def _free_groups(writer: Access, now: int, at_once: int) -> Iterator[str]:
+    """The groups that are not held back, each once; one may turn out to have only dead letters."""
+    seen: set[str] = set()
+    last = 0
+    statement = "SELECT first, name FROM groups WHERE held_until <= ? AND first > ? ORDER BY first LIMIT ?"
+    while rows := writer.rows(statement, now, last, at_once):
+        for first, name in rows:
+            last = first
+            if name not in seen:
+                seen.add(name)
+                yield name
 
 
 def _take(writer: Access, group: str, limit: int, hidden_until: int) -> Iterator[Message]:
