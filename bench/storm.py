@@ -36,7 +36,7 @@ class Rig:
         self._log = (folder / "rig.log").open("ab")
         self._server = self._serve()
         self._wait_until_served()
-        self._crew = self._work()
+        self._crew = self._work() if workers else None
 
     def _serve(self) -> subprocess.Popen[bytes]:
         return self._start("serve", "events", "--port", str(self.port), "--workers", "0", "--no-seed")
@@ -64,6 +64,8 @@ class Rig:
 
     def kill_workers(self, random: Random) -> None:
         """`kill -9` of half of the workers; the process above them replaces them."""
+        if self._crew is None:
+            return
         children = Path(f"/proc/{self._crew.pid}/task/{self._crew.pid}/children").read_text().split()
         for child in random.sample(children, len(children) // 2):
             with suppress(ProcessLookupError):
@@ -72,8 +74,9 @@ class Rig:
     def stop(self) -> None:
         """Let both finish what they have begun."""
         for process in (self._crew, self._server):
-            process.terminate()
-            process.wait(timeout=60)
+            if process is not None:
+                process.terminate()
+                process.wait(timeout=60)
         self._log.close()
 
 
@@ -87,10 +90,12 @@ def rigged(folder: Path, workers: int, elsewhere: Sequence[str] = ()) -> Iterato
         rig.stop()
 
 
-def storm(rig: Rig, users: int, capacity: int, *, kills: int = 0, connections: int = 64) -> tuple[int, str]:
+def storm(
+    rig: Rig, users: int, capacity: int, *, kills: int = 0, connections: int = 64, patience: float = PATIENCE
+) -> tuple[int, str]:
     """Run a storm, killing the server and half of the workers so often; gives its exit status and what it printed."""
     sizes = ["--users", str(users), "--capacity", str(capacity), "--connections", str(connections)]
-    where = ["--url", rig.url, "--data", str(rig.data), "--patience", str(PATIENCE)]
+    where = ["--url", rig.url, "--data", str(rig.data), "--patience", str(patience)]
     process = subprocess.Popen(
         [*COMMAND, "events", "storm", *sizes, *where], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -27,3 +27,12 @@ def test_a_storm_on_dynamodb_and_sqs(tmp_path: Path) -> None:
     with ministack(tmp_path / "aws") as url, rigged(tmp_path, 2, ["--store", url, "--queue", url]) as rig:
         status, printed = storm(rig, users=60, capacity=20, connections=8)
     assert (status, SOUND in printed) == (0, True), printed
+
+
+def test_a_storm_that_nobody_works_off_is_not_sound(tmp_path: Path) -> None:
+    with rigged(tmp_path, workers=0) as rig:
+        status, printed = storm(rig, users=5, capacity=2, connections=2, patience=1.0)
+    assert (status, printed.splitlines()[-2:]) == (
+        1,
+        ["BROKEN: 0 won, and 2 should have.", "BROKEN: 5 have no answer, no request or no decision."],
+    )
