@@ -20,32 +20,12 @@ from partita.recipes.idempotency import Plan
 from partita.recipes.unique import Claim, Take, Unique
 from partita.store._requests import ItemResponse, TransactAction
 
-R = TypeVar("R")
-S = TypeVar("S")
 V = TypeVar("V", bound=Revision)
 
 _TICK: Final = timedelta(microseconds=1)
 
 
-class VersionPlan(Plan[R]):
-    """What is going to be written for a version, and what results from it."""
-
-    __slots__ = ("_write",)
-
-    def __init__(self, result: R, *actions: Action, write: Callable[[Plan[Any]], Transaction]) -> None:
-        super().__init__(result, *actions)
-        self._write = write
-
-    def giving(self, result: S) -> VersionPlan[S]:
-        """The same plan with another result, such as the answer to whoever asked for it."""
-        return VersionPlan(result, *self.actions, write=self._write)
-
-    def transaction(self) -> Transaction:
-        """All of its actions, as the history's own pattern for writes makes them."""
-        return self._write(self)
-
-
-class Planning(Operation[VersionPlan[V]], Generic[V], frozen=True):
+class Planning(Operation[Plan[V]], Generic[V], frozen=True):
     """Decide what a new version is and writes. It reads the claims of values that change hands; it writes nothing."""
 
     schema: EntitySchema[V]
@@ -72,11 +52,11 @@ class Planning(Operation[VersionPlan[V]], Generic[V], frozen=True):
         plan = yield from self
         return (yield from plan.run())
 
-    def steps(self, context: Context) -> Steps[VersionPlan[V]]:
+    def steps(self, context: Context) -> Steps[Plan[V]]:
         """Read the claims that must be taken, and settle the instant after all that came before."""
         previous = self.previous
         if previous is not None and differences(previous, self.content) == ():
-            return VersionPlan(previous, write=self.write)
+            return Plan(previous)
         instant = self._not_before(context)
         for claim in self._to_take():
             response: ItemResponse = yield claim.request()
@@ -103,13 +83,14 @@ class Planning(Operation[VersionPlan[V]], Generic[V], frozen=True):
     def _current(self, version: V | None) -> V | None:
         return None if version is None or version.deleted else version
 
-    def _written(self, instant: datetime) -> VersionPlan[V]:
+    def _written(self, instant: datetime) -> Plan[V]:
         listed = None if self.content.deleted else self.content.listing()
         number = 1 if self.previous is None else self.previous.number + 1
         settled = {"number": number, "created": instant, "expires": None, "listed": listed}
         version = self.content.model_copy(update=settled)
         first = self._opening(version) if self.previous is None else self._closing(self.previous, instant)
-        return VersionPlan(version, first, insert(version), *self._claims(instant), write=self.write)
+        planned = Plan(version, first, insert(version), *self._claims(instant))
+        return Plan(version, self.write(planned))
 
     def _opening(self, version: V) -> Action:
         key = str(self.schema.key(version)[self.schema.primary.hash_attribute.name])

@@ -40,7 +40,7 @@ from partita.operations._index_keys import check_changes
 from partita.operations._query import First, Query
 from partita.operations._transact import Transaction, transact
 from partita.recipes._declaring import declare
-from partita.recipes._planning import Planning, VersionPlan
+from partita.recipes._planning import Planning
 from partita.recipes._revisions import OWN_FIELDS, UNWRITTEN, Difference, Revision, differences
 from partita.recipes.idempotency import Plan
 from partita.recipes.unique import Unique
@@ -52,7 +52,6 @@ __all__ = [
     "History",
     "Planning",
     "Revision",
-    "VersionPlan",
     "as_of",
     "differences",
 ]

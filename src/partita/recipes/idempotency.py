@@ -48,6 +48,7 @@ from partita.recipes._records import check_complete, check_expires
 from partita.store._requests import PutItem
 
 R = TypeVar("R")
+S = TypeVar("S")
 Record = TypeVar("Record", bound="IdempotencyRecord")
 
 LIFETIME: Final = timedelta(hours=24)
@@ -117,6 +118,10 @@ class Plan(Generic[R]):
         self.result = result
         self.actions: tuple[Action, ...] = tuple(action for part in parts for action in part)
         self._whole = whole if isinstance(whole, Transaction) else None
+
+    def giving(self, result: S) -> Plan[S]:
+        """The same plan with another result, such as the answer to whoever asked for it."""
+        return Plan(result, *self.actions) if self._whole is None else Plan(result, self._whole)
 
     def transaction(self) -> Transaction:
         """All of its actions, or none of them."""

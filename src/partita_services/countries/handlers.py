@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from partita import Change, Operation, Prefix, Procedure, Query, Walked, f
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, VersionConflict
-from partita.recipes.history import UNWRITTEN, Difference, VersionPlan, as_of, differences
+from partita.recipes.history import UNWRITTEN, Difference, as_of, differences
+from partita.recipes.idempotency import Plan
 from partita_services.countries.model import (
     HISTORY,
     Alpha3,
@@ -123,7 +124,7 @@ def compare(code: str, before: datetime, after: datetime) -> Procedure[tuple[Cou
 
 def write_country(
     alpha2: str, data: CountryData, only: Collection[int] | None = None, *, only_new: bool = False
-) -> Procedure[VersionPlan[Country]]:
+) -> Procedure[Plan[Country]]:
     """Create a country, or add a version that says this; none where it says so already.
 
     Raises:
@@ -143,7 +144,7 @@ def write_country(
     return (yield from HISTORY.revise(latest, *data.changes()))
 
 
-def delete_country(alpha2: str, only: Collection[int] | None = None) -> Procedure[VersionPlan[Country]]:
+def delete_country(alpha2: str, only: Collection[int] | None = None) -> Procedure[Plan[Country]]:
     """Add a version that says that the country is deleted; none where it is.
 
     Raises:
@@ -157,7 +158,7 @@ def delete_country(alpha2: str, only: Collection[int] | None = None) -> Procedur
 
 def restore_country(
     alpha2: str, data: CountryData | None, only: Collection[int] | None = None
-) -> Procedure[VersionPlan[Country]]:
+) -> Procedure[Plan[Country]]:
     """Add a version that is not deleted, with what was said last or with new data; none where it is not deleted.
 
     Raises:

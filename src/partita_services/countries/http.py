@@ -25,8 +25,7 @@ from partita.http import (
     still_right,
 )
 from partita.http._problems import MEDIA_TYPE
-from partita.recipes.history import VersionPlan
-from partita.recipes.idempotency import Answer
+from partita.recipes.idempotency import Answer, Plan
 from partita_services.countries import handlers
 from partita_services.countries.answers import (
     REVALIDATED,
@@ -199,7 +198,7 @@ async def restore_country(
         return await once(_answered(handlers.restore_country(alpha2.upper(), data, only)), _as_it_is)
 
 
-def _answered(plan: Procedure[VersionPlan[Country]]) -> Procedure[VersionPlan[Answer]]:
+def _answered(plan: Procedure[Plan[Country]]) -> Procedure[Plan[Answer]]:
     planned = yield from plan
     country = planned.result
     is_new = country.number == 1 and bool(planned.actions)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 
 from partita import Procedure, f
-from partita.errors import ItemMissing, TransactionCancelled
+from partita.errors import ItemMissing
 from partita.recipes.idempotency import Plan
 from partita_services.todo.bulk import change_status, delete_completed
 from partita_services.todo.changes import (
@@ -138,11 +138,7 @@ def found_tasks(user_id: str, task_ids: Sequence[str]) -> Procedure[tuple[Task, 
 
 
 def _save(plan: Plan[User]) -> Procedure[User]:
-    try:
-        yield from save_user(plan)
-    except TransactionCancelled as cancelled:
-        raise next((reason.error for reason in cancelled.reasons if reason.error), cancelled) from cancelled
-    return plan.result
+    return Plan(plan.result, save_user(plan)).run()
 
 
 HANDLERS: Final[Mapping[str, Callable[..., Any]]] = {
