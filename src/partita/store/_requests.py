@@ -96,7 +96,7 @@ class TransactWriteResponse(Struct, frozen=True):
 
 
 class TableDescription(Struct, frozen=True):
-    """A table with what the store knows of its state."""
+    """A table with what the store knows of its state; count and size are estimates where there are many items."""
 
     schema: TableSchema
     created_at: float
