@@ -25,7 +25,7 @@ from partita._keys import Prefix, Span
 from partita._patterns import Pattern
 from partita.operations._operation import Operation
 
-Form: TypeAlias = Literal["text", "number", "date", "choice", "json"]
+Form: TypeAlias = Literal["text", "number", "date", "instant", "choice", "json"]
 
 
 class UnfitArgument(ValueError):
@@ -90,7 +90,9 @@ def _form(kind: Any) -> Form:
         return "json"
     if issubclass(kind, int | Decimal):
         return "number"
-    return "date" if issubclass(kind, date) and not issubclass(kind, datetime) else "text"
+    if issubclass(kind, datetime):
+        return "instant"
+    return "date" if issubclass(kind, date) else "text"
 
 
 def _value(name: str, hint: Any, text: str) -> Any:

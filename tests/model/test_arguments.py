@@ -10,6 +10,7 @@ from partita import Prefix, Span
 from partita._arguments import Parameter, UnfitArgument, operation_of, parameters_of
 from partita_services.countries.model import TABLE as COUNTRIES
 from partita_services.countries.model import active_countries_named
+from partita_services.events.model import TABLE as EVENTS
 from partita_services.todo.model import (
     TABLE,
     Status,
@@ -72,4 +73,6 @@ def test_a_form_knows_what_to_ask_for() -> None:
         "tasks_matching": None,
     }
     assert {name: parameters_of(TABLE.patterns[name]) for name in expected} == expected
+    since = parameters_of(EVENTS.patterns["requests_since"])
+    assert since == [Parameter("event_id", "text"), Parameter("queued_at", "instant", is_range=True)]
     assert parameters_of(COUNTRIES.patterns["active_countries_named"]) == [Parameter("listed", "text", is_prefix=True)]

@@ -66,7 +66,8 @@ function input(parameter, value) {
     return el("select", { required }, options.map((choice) => el("option", { selected: choice === value }, choice)));
   }
   if (parameter.form === "json") return el("textarea", { required, rows: 3, spellcheck: false, placeholder: "JSON", value });
-  return el("input", { type: parameter.form, required, value, autocomplete: "off", spellcheck: false, step: parameter.form === "number" ? "any" : undefined });
+  const isInstant = parameter.form === "instant";
+  return el("input", { type: isInstant ? "text" : parameter.form, placeholder: isInstant ? "2026-01-31T12:00Z" : "", required, value, autocomplete: "off", spellcheck: false, step: parameter.form === "number" ? "any" : undefined });
 }
 
 function outcome(found, pages, read) {
