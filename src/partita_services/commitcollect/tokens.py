@@ -21,6 +21,7 @@ from partita import Change, Procedure, Update, any_of, f
 from partita.errors import ConditionFailed
 from partita_services.commitcollect.model import Connection, ConnectionState, RateLimit, limit_of
 from partita_services.commitcollect.strava import Ask, LimitReached, Refresh, StravaError, Tokens, Unauthorized
+from partita_services.commitcollect.vault import SealBroken
 from partita_services.commitcollect.work import Application, TryLater, Work
 from partita_services.commitcollect.writes import change_connection, save_limit
 
@@ -48,12 +49,14 @@ def ask_for(app: Application, connection: Connection, question: Callable[[str], 
         raise ConnectionLost
     if connection.expires_at - app.clock() < EARLY_SECONDS:
         connection = yield from refreshed(app, connection)
+    tokens = yield from _opened(app, connection)
     try:
-        return (yield from ask(app, question(_access_token(app, connection))))
+        return (yield from ask(app, question(tokens.access_token)))
     except Unauthorized:
         connection = yield from refreshed(app, connection)
+    tokens = yield from _opened(app, connection)
     try:
-        return (yield from ask(app, question(_access_token(app, connection))))
+        return (yield from ask(app, question(tokens.access_token)))
     except Unauthorized as refusal:
         yield from _give_up(app, connection)
         raise ConnectionLost from refusal
@@ -88,8 +91,9 @@ def refreshed(app: Application, connection: Connection) -> Work[Connection]:
         claimed = yield from _claim(app, connection)
     except ConditionFailed as failed:
         return _newer(failed.current, connection)
+    old = yield from _opened(app, claimed)
     try:
-        tokens = yield from ask(app, Refresh(app.vault.open(claimed.sealed, claimed.user_id).refresh_token))
+        tokens = yield from ask(app, Refresh(old.refresh_token))
     except Unauthorized as refusal:
         yield from _give_up(app, claimed)
         raise ConnectionLost from refusal
@@ -159,5 +163,10 @@ def _release(claimed: Connection) -> Procedure[None]:
         return
 
 
-def _access_token(app: Application, connection: Connection) -> str:
-    return app.vault.open(connection.sealed, connection.user_id).access_token
+def _opened(app: Application, connection: Connection) -> Procedure[Tokens]:
+    """The tokens; those of a key that this installation does not have any more are lost."""
+    try:
+        return app.vault.open(connection.sealed, connection.user_id)
+    except SealBroken as broken:
+        yield from _give_up(app, connection)
+        raise ConnectionLost from broken

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from partita import Session
-from partita.errors import PartitaError, PoisonMessage
+from partita.errors import PoisonMessage
 from partita.queue import Acknowledge, Bodies, Message, Postpone, Receive
 from partita.queue._interface import MAX_HIDDEN_SECONDS
 from partita.service import Work as ServiceWork
@@ -64,7 +64,10 @@ def _pause_after(message: Message, db: Session, tools: Tools) -> float | None:
         do(JOBS[type(job)](tools.application, job), db, tools)
     except TryLater as later:
         return min(later.seconds, MAX_HIDDEN_SECONDS)  # at once for all of it: each return counts as a try
-    except (StravaError, PoisonMessage, PartitaError) as trouble:
-        logger.warning("A job of CommitCollect failed, and is tried again: %s", trouble)
-        return min(2.0**message.receives, LONGEST_PAUSE)
-    return None
+    except (StravaError, PoisonMessage) as trouble:
+        logger.warning("A job of CommitCollect is tried again: %s", trouble)
+    except Exception:  # one job's trouble, whatever it is, must not stop the others
+        logger.exception("A job of CommitCollect failed, and is tried again.")
+    else:
+        return None
+    return min(2.0**message.receives, LONGEST_PAUSE)

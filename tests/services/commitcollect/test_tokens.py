@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.recipes.interleaving import every_schedule
 from tests.services.commitcollect.playing import Player
 from tests.services.commitcollect.strava_model import ATHLETE, LIFETIME
@@ -168,3 +169,12 @@ def test_what_is_stolen_from_the_tables_opens_nothing() -> None:
         (stored,) = world.db.run(SESSIONS.of_user(world.user_id))
         assert world.db.run(SESSIONS.resolve(stored.session_hash)) is None
         assert world.db.run(SESSIONS.resolve(session_id)) is not None
+
+
+@pytest.mark.req("C02", "C06")
+def test_tokens_of_a_key_that_was_lost_ask_the_user_to_connect_again(world: World) -> None:
+    world.strava.train(1)
+    app = replace(world.app, vault=Vault(b"x" * 32))
+    assert world.do(ingest(app, world.user_id, "1", TRACE)) is Outcome.NOT_CONNECTED
+    assert world.connection.state is ConnectionState.RECONNECT
+    assert len(world.strava.asked) == 1

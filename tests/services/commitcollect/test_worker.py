@@ -102,3 +102,15 @@ def test_what_cannot_be_read_ends_as_a_dead_letter_and_holds_up_nobody_else(worl
     assert list(world.workouts) == ["1"]
     (letter,) = world.tools.queue.execute(ReadDead())
     assert (letter.group, waiting(world)) == ("somebody", 0)
+
+
+@pytest.mark.req("C04")
+def test_a_fault_in_one_job_does_not_stop_the_others(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    world.strava.train(1, moving_time="unheard of")
+    world.strava.train(2)
+    for number in (1, 2):
+        job = event(number, "create", world.clock())
+        world.tools.queue.execute(Send(written(job), f"group-{number}", f"delivery-{number}"))
+    assert [work_once(world.db, world.tools) for _ in range(3)] == [1, 1, 0]
+    assert (list(world.workouts), waiting(world)) == (["2"], 1)
+    assert "failed, and is tried again" in caplog.text
