@@ -18,6 +18,8 @@ from partita import AsyncSession, Index, LocalIndex, Registry, Table
 from partita.cli._tables import differences
 from partita.deploy import ROLES, Provisioned, TableSettings, arns_in, needs, policy, template
 from partita.deploy._resources import table_resources
+from partita.queue import Acknowledge, Create, Measure, Postpone, Receive, Send
+from partita.queue.sqs import SqsQueue
 from partita.service import discover
 from partita.store import DescribeTable
 from partita.store.remote import Credentials, Limits, RemoteStore
@@ -212,6 +214,26 @@ async def test_a_service_runs_on_what_was_deployed_by_calls_that_its_policies_al
             await journey.walk(Visit(api, installation.clock, work, db, installation.queues))
     allowed = {need.action.partition(":")[2] for role in ("request", "worker") for need in needs(service, role)}
     assert noting.names - TRANSACTIONS <= allowed
+
+
+@pytest.mark.parametrize("name", [name for name, service in SERVICES.items() if service.queues])
+def test_a_queue_that_was_deployed_is_used_by_the_calls_that_a_worker_may_make(
+    name: str, deployed: RemoteStore, endpoint: str
+) -> None:
+    service, noting = SERVICES[name], Noting()
+    for queue_name, queue_policy in service.queues.items():
+        with SqsQueue(
+            queue_name, endpoint, policy=queue_policy, credentials=Credentials("test", "test"), transport=noting
+        ) as queue:
+            queue.execute(Create())
+            queue.execute(Send("{}", "group", "once"))
+            (message,) = queue.execute(Receive())
+            queue.execute(Postpone((message.receipt,), 30))
+            queue.execute(Acknowledge((message.receipt,)))
+            queue.execute(Measure())
+    actions = {need.action for need in needs(service, "worker")}
+    allowed = {action.partition(":")[2] for action in actions if action.startswith("sqs:")}
+    assert {call.removesuffix("Batch") for call in noting.names} == allowed
 
 
 @pytest.mark.parametrize("name", SERVICES)
