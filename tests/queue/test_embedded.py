@@ -168,6 +168,9 @@ def test_threads_share_commits_and_lose_nothing(queue: EmbeddedQueue) -> None:
     [
         Send("a", "", "1"),
         Send("a", "g", ""),
+        Send("a", "two words", "1"),
+        Send("a", "Zürich", "1"),
+        Send("a", "g", "1" * 129),
         Send("", "g", "1"),
         Send("a" * 262_145, "g", "1"),
         Receive(visibility=-1),

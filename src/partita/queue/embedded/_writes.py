@@ -9,6 +9,7 @@ A group is held back while any of its messages is in flight:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -28,6 +29,7 @@ from partita.queue._interface import (
 )
 from partita.queue.embedded._file import MICROSECONDS, Access
 
+_NAME: Final = re.compile(r"[!-~]{1,128}")
 _FORGOTTEN_AT_ONCE: Final = 3
 """More than one, so that forgetting keeps up with sending."""
 
@@ -53,8 +55,11 @@ def send(writer: Access, request: Send) -> Accepted:
 
 
 def _check_sendable(request: Send) -> None:
-    if not request.group or not request.deduplication_id:
-        raise ValidationFailed("A message needs a group and a deduplication id.")
+    for name in (request.group, request.deduplication_id):
+        if not _NAME.fullmatch(name):
+            raise ValidationFailed(
+                f"A group or deduplication id has 1 to 128 ASCII characters, no spaces: {name!r:.60}."
+            )
     if not request.body or len(request.body.encode()) > MAX_BODY_BYTES:
         raise ValidationFailed(f"The body of a message has 1 to {MAX_BODY_BYTES} bytes.")
 
