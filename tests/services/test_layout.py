@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from partita._access import ACTIONS
+
 pytestmark = pytest.mark.req("X11")
 
 FOLDERS = sorted(path.parent for path in Path("src/partita_services").resolve().glob("*/__init__.py"))
@@ -19,6 +21,8 @@ BELOW: dict[str, tuple[str, ...]] = {
 }
 """Each file of a service, and those that it must not know."""
 
+REQUESTS = {request.__name__ for request in ACTIONS}
+
 
 def imported(module: Path) -> set[str]:
     """What a module imports when it is imported itself."""
@@ -26,9 +30,14 @@ def imported(module: Path) -> set[str]:
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif isinstance(node, ast.ImportFrom) and node.module and not names_requests(node):
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return names
+
+
+def names_requests(node: ast.ImportFrom) -> bool:
+    """Whether an import only names kinds of request: a pattern says what it sends, which needs no store."""
+    return node.module == "partita.store" and {alias.name for alias in node.names} <= REQUESTS
 
 
 def test_there_are_services() -> None:
