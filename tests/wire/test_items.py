@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -133,3 +134,19 @@ def test_a_batch_answers_by_the_name_that_it_was_given(call: Caller) -> None:
     call("BatchWriteItem", RequestItems={arn: [{"PutRequest": {"Item": task("u", "1")}}]})
     answer = call("BatchGetItem", RequestItems={arn: {"Keys": [task("u", "1")]}})
     assert answer["Responses"] == {arn: [task("u", "1")]}
+
+
+@pytest.mark.parametrize(("name", "message"), [("", "Empty attribute name"), ("x" * 65_536, "may have 65535 bytes")])
+@pytest.mark.parametrize(
+    ("operation", "parameters"),
+    [
+        ("GetItem", lambda name: {"ProjectionExpression": "#n", "ExpressionAttributeNames": {"#n": name}}),
+        ("GetItem", lambda name: {"AttributesToGet": [name]}),
+        ("UpdateItem", lambda name: {"AttributeUpdates": {name: {"Value": {"N": "1"}}}}),
+    ],
+)
+def test_a_name_that_no_attribute_can_have_is_refused(
+    call: Caller, operation: str, parameters: Callable[[str], Json], name: str, message: str
+) -> None:
+    with pytest.raises(ValidationFailed, match=message):
+        call(operation, TableName="tasks", Key=task("u", "1"), **parameters(name))

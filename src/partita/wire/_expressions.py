@@ -16,7 +16,7 @@ from partita.expressions import (
     parse_update,
 )
 from partita.store._wire import Json
-from partita.wire._parameters import Parameters
+from partita.wire._parameters import Parameters, check_attribute_name
 from partita.wire._values import read_value
 
 CACHED: Final = 2_048
@@ -68,6 +68,7 @@ def _names(call: Parameters, kinds: Sequence[str], texts: tuple[tuple[str, str],
     for name in names.values():
         if type(name) is not str:
             raise SerializationFailed("NUMBER_VALUE cannot be converted to String")
+        check_attribute_name(name)
     return names
 
 

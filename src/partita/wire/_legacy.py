@@ -33,7 +33,7 @@ from partita.expressions._ast import (
 )
 from partita.expressions._update import WRONG_OPERAND
 from partita.store._wire import Json
-from partita.wire._parameters import Parameters, refuse, violated
+from partita.wire._parameters import Parameters, check_attribute_name, refuse, violated
 from partita.wire._values import read_value
 
 _INVALID: Final = "One or more parameter values were invalid: "
@@ -75,6 +75,7 @@ def read_projection(call: Parameters) -> Projection | None:
     if not names:
         refuse(violated("[]", "attributesToGet", "Member must have length greater than or equal to 1"))
     for name in names:
+        check_attribute_name(name)
         if names.count(name) > 1:
             raise ValidationFailed(f"{_INVALID}Duplicate value in attribute name: {name}")
     return tuple(Path((name,)) for name in names)
@@ -205,6 +206,7 @@ def read_updates(call: Parameters) -> Update | None:
     given = call.structures_by_name("AttributeUpdates")
     update = Update()
     for attribute, rule in given.items():
+        check_attribute_name(attribute)
         update = _with_action(update, attribute, rule)
     return update
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
+from partita._sizes import text_size
 from partita._values import Item
 from partita.errors import SerializationFailed, ValidationFailed
 from partita.store._wire import Json
@@ -15,6 +16,7 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]+", re.ASCII)
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)", re.ASCII)
 MAX_NAME: Final = 255
 MIN_NAME: Final = 3
+MAX_ATTRIBUTE: Final = 65_535
 CAPACITY: Final = ("INDEXES", "TOTAL", "NONE")
 
 
@@ -41,6 +43,15 @@ def show(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(show, value))}]"
     return str(value)
+
+
+def check_attribute_name(name: str) -> None:
+    """Refuse the name of an attribute that none can have."""
+    if not name:
+        raise ValidationFailed("One or more parameter values were invalid: Empty attribute name")
+    if len(name) > MAX_ATTRIBUTE or text_size(name) > MAX_ATTRIBUTE:
+        message = f"Attribute name is too long: it may have {MAX_ATTRIBUTE} bytes"
+        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
 
 
 class Parameters:
