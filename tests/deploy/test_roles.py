@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -25,6 +27,7 @@ from partita.service import Service, discover
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import REQUESTS, Status, claim_on, delete_task, task_by_id, tasks_with_status
 
+DEPLOY_PAGE = (Path(__file__).parents[2] / "docs" / "deploy.md").read_text(encoding="utf-8")
 SERVICES = {service.name: service for service in discover()}
 
 
@@ -195,3 +198,10 @@ sys.exit(found != known())
 def test_a_service_declares_everything_as_soon_as_it_is_found() -> None:
     """Or its policies would depend on what else happens to be loaded."""
     assert subprocess.run([sys.executable, "-c", EVERY_MODULE], check=False).returncode == 0
+
+
+def test_the_page_names_all_that_recipes_send_by_themselves() -> None:
+    section = DEPLOY_PAGE.partition("| recipe | sends by itself |")[2].partition("\n\n")[0]
+    named = re.findall(r"`(\w+)`", section)
+    recipes = {name for service in SERVICES.values() for table in service.tables for name in table.recipes}
+    assert sorted(named) == sorted({name.partition(".")[2] for name in recipes})
