@@ -17,14 +17,14 @@ const PROMISE = {
 export async function eventPage(shown, id) {
   let event = await api.event(id);
   const hero = el("div", { className: "hero" });
-  const mine = el("div", { className: "mine", "aria-live": "polite" });
+  const mine = el("div", { className: "mine" });
   const drawing = event.eventType === "LOTTERY" ? drawPanel(event, shown, { canHold: false }) : null;
   replace(shown.element, el("a", { className: "back", href: "#/" }, "← All events"), hero, mine, drawing?.element);
 
   const drawHero = () => replace(hero, ...heading(event));
   drawHero();
   const request = await find(id);
-  let stop = request ? follow(request) : offer();
+  let redrawMine = request ? follow(request) : offer();
   const timer = setInterval(tick, TICK);
   shown.signal.addEventListener("abort", () => clearInterval(timer));
   watchSeats();
@@ -33,7 +33,7 @@ export async function eventPage(shown, id) {
   function tick() {
     drawHero();
     drawing?.tick();
-    stop?.();
+    redrawMine?.();
   }
 
   // The button that applies; a function that redraws it as time goes by.
@@ -58,11 +58,11 @@ export async function eventPage(shown, id) {
       button.disabled = true;
       button.textContent = "Applying…";
       try {
-        stop = follow(await api.apply(id));
+        redrawMine = follow(await api.apply(id));
       } catch (error) {
         shown.say(error.message, true);
         event = await api.event(id);
-        stop = offer();
+        redrawMine = offer();
       }
     }
   }
@@ -80,14 +80,17 @@ export async function eventPage(shown, id) {
         event = await api.event(id);
         drawHero();
       },
-      again: () => { stop = offer(); },
+      again: () => { redrawMine = offer(); },
       canApply: () => phase(event) === "OPEN",
     });
     replace(mine, own.element);
-    (async () => {
-      for await (const now of api.progress(found.requestId, shown.signal)) own.show(now);
-    })();
+    watch(found, own);
     return null;
+  }
+
+  async function watch(found, own) {
+    for await (const now of api.progress(found.requestId, shown.signal)) own.show(now);
+    if (!shown.signal.aborted) await drawing?.load(); // whoever was decided by a draw can look at it
   }
 
   async function watchSeats() {

@@ -2,29 +2,30 @@
 
 import { icon } from "./icons.js";
 import { clock, fraction, number, OPEN, outcome, span } from "./words.js";
-import { el, replace } from "/assets/dom.js";
+import { el, replace, write } from "/assets/dom.js";
 
 const STEPS = [["RECEIVED", "Received"], ["QUEUED", "Queued"], ["PROCESSING", "Processing"], ["DECIDED", "Decided"]];
 
 export function ticket(request, on) {
-  const element = el("section", { className: "ticket" });
+  const told = el("p", { className: "hidden", role: "status" }); // says only what matters, whenever that changes
+  const shown = el("div", {});
+  const element = el("section", { className: "ticket" }, told, shown);
   element.setAttribute("aria-label", "Your request");
   const asking = { isSure: false };
-  const show = (now) => draw(element, now, on, asking);
+
+  function show(now) {
+    element.dataset.tone = outcome(now).tone;
+    write(told, title(now));
+    replace(
+      shown,
+      el("div", { className: "body" }, el("h2", {}, title(now)), el("p", { className: "lead" }, lead(now)), place(now)),
+      steps(now),
+      el("div", { className: "stub" }, facts(now), actions(now, on, asking)),
+    );
+  }
+
   show(request);
   return { element, show };
-}
-
-function draw(element, request, on, asking) {
-  const { tone } = outcome(request);
-  element.dataset.tone = tone;
-  element.dataset.status = request.status;
-  replace(
-    element,
-    el("div", { className: "body" }, el("h2", {}, title(request)), el("p", { className: "lead" }, lead(request)), place(request)),
-    steps(request),
-    el("div", { className: "stub" }, facts(request), actions(request, on, asking)),
-  );
 }
 
 function title(request) {
