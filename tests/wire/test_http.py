@@ -97,18 +97,20 @@ def test_an_unknown_operation_is_refused(address: tuple[str, int], target: str) 
 
 
 @pytest.mark.parametrize(
-    "request_",
+    ("request_", "status"),
     [
-        http("ListTables", b" " * 2_000),
-        http("ListTables", gzip.compress(b" " * 2_000), content_encoding="gzip"),
-        http("ListTables", b"", filler="x" * 2_000),
-        b"x" * 2_000,
+        (http("ListTables", b" " * 2_000), 413),
+        (http("ListTables", gzip.compress(b" " * 2_000), content_encoding="gzip"), 413),
+        (http("ListTables", b"", filler="x" * 2_000), 400),
+        (b"POST /" + b"x" * 2_000, 400),
+        (b"x" * 2_000, 400),
     ],
-    ids=["body", "packed body", "headers", "no end"],
+    ids=["body", "packed body", "headers", "path", "no end"],
 )
-def test_what_is_too_large_is_refused(store: EmbeddedStore, request_: bytes) -> None:
+def test_what_is_too_large_is_refused(store: EmbeddedStore, request_: bytes, status: int) -> None:
     with serving(store, limits=SMALL) as address:
-        assert answer(address, request_) == (413, "com.amazonaws.dynamodb.v20120810#RequestEntityTooLargeException")
+        expected = (status, "com.amazonaws.dynamodb.v20120810#RequestEntityTooLargeException")
+        assert expected == answer(address, request_)
 
 
 def test_a_body_without_a_length_is_refused(address: tuple[str, int]) -> None:

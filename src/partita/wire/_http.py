@@ -29,7 +29,7 @@ def read_head(buffer: bytearray, most_head: int, most_body: int) -> Head | None:
     """
     end = buffer.find(b"\r\n\r\n")
     if end > most_head or (end < 0 and len(buffer) > most_head):
-        raise Fault("RequestEntityTooLargeException", "The headers are too large.", status=413)
+        raise Fault("RequestEntityTooLargeException", "The headers are too large.")
     if end < 0:
         return None
     first, *lines = buffer[:end].decode("latin-1").split("\r\n")

@@ -46,7 +46,7 @@ _DECODE: Final = msgspec.json.Decoder().decode
 class Limits(Struct, frozen=True):
     """What one connection may ask of the server."""
 
-    head_bytes: int = 32 * 1024
+    head_bytes: int = 16 * 1024
     body_bytes: int = 17 * 1024 * 1024
     request_seconds: float = 30.0
     idle_seconds: float = 300.0
