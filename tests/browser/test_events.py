@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -176,6 +177,8 @@ def test_an_operator_holds_a_draw_and_verifies_it(sign_in: SignIn, server: Serve
     event = create(server, "Drawn", eventType="LOTTERY", closesAt=closes)
     for number in range(5):
         post(server, f"player-{number}", f"events/{event}/requests")
+    player = sign_in("player-0", at=f"#/events/{event}")
+    expect(ticket(player).get_by_role("heading")).to_have_text("You take part in the draw")
     page = sign_in("boss", "operator", at=f"#/operate/{event}")
     expect(outcome(page, "Taking part")).to_have_text("5")
     draw = page.get_by_role("region", name="Draw")
@@ -184,6 +187,10 @@ def test_an_operator_holds_a_draw_and_verifies_it(sign_in: SignIn, server: Serve
     draw.get_by_role("button", name="Verify in this browser").click()
     expect(draw.locator(".checks .holds")).to_have_count(5)
     expect(outcome(page, "Won")).to_have_text("2")
+    expect(ticket(player).get_by_role("heading")).to_have_text(
+        re.compile("You have a seat|You are on the waiting list")
+    )
+    expect(player.get_by_role("button", name="Verify in this browser")).to_be_visible()
 
 
 @pytest.mark.req("E05")
