@@ -58,7 +58,7 @@ def _has_fixtures(conftest: Path) -> bool:
 def _context(shape: Shape) -> dict[str, Any]:
     """All that templates know."""
     name, owner, count = shape.name, shape.owner, len(shape.indexes)
-    indexes = [_index(shape, field.name, field.type) for field in shape.indexes]
+    indexes = [IndexShape(field.name, field.type, entity=name, owner=owner) for field in shape.indexes]
     types = {field.type for field in shape.all_fields}
     return {
         "name": name,
@@ -81,10 +81,6 @@ def _context(shape: Shape) -> dict[str, Any]:
         "imports": _imports(shape, indexes),
         "model_imports": _model_imports(shape, indexes),
     }
-
-
-def _index(shape: Shape, name: str, kind: str) -> IndexShape:
-    return IndexShape(name, kind, entity=shape.name, owner=shape.owner, versioned=shape.versioned)
 
 
 def _primary(shape: Shape) -> str:
@@ -126,4 +122,4 @@ def _render(template: str, known: dict[str, Any]) -> str:
         autoescape=False,  # noqa: S701 - Python code, made of checked names
     )
     templates.filters["article"] = article
-    return templates.get_template(f"{Path(template).as_posix()}.jinja").render(known)
+    return templates.get_template(f"{template}.jinja").render(known)

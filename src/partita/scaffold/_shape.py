@@ -80,7 +80,6 @@ class IndexShape(FieldShape, frozen=True, kw_only=True):
 
     entity: Name
     owner: str | None
-    versioned: bool
 
     @property
     def ranged(self) -> bool:
