@@ -113,9 +113,43 @@ def test_what_is_too_large_is_refused(store: EmbeddedStore, request_: bytes, sta
         assert expected == answer(address, request_)
 
 
-def test_a_body_without_a_length_is_refused(address: tuple[str, int]) -> None:
-    request = b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n"
-    assert answer(address, request)[0] == 411
+def chunked(*chunks: bytes) -> bytes:
+    """A request whose body comes in chunks."""
+    head = b"POST / HTTP/1.1\r\nx-amz-target: DynamoDB_20120810.ListTables\r\ntransfer-encoding: chunked\r\n\r\n"
+    return head + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks)
+
+
+def test_a_body_may_come_in_chunks(address: tuple[str, int]) -> None:
+    request = chunked(b'{"Lim', b'it": 1}', b"")
+    with connected(address) as client:
+        for position in range(len(request)):
+            client.send(request[position : position + 1])
+        client.send(LIST)
+        assert [client.receive()[0] for _ in range(2)] == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (chunked(b"x" * 600, b"x" * 600, b""), 413),
+        (chunked() + b"fffffffffffffff\r\n", 413),
+        (chunked() + b"many\r\n", 400),
+        (chunked() + b"-1\r\n", 400),
+        (chunked() + b"1\r\n{}\r\n", 400),
+        (chunked() + b"1" * 2_000, 400),
+        (chunked().replace(b"chunked", b"gzip"), 411),
+    ],
+    ids=["together", "one", "no number", "negative", "longer", "no end", "no chunks"],
+)
+def test_chunks_that_are_wrong_or_too_large_are_refused(store: EmbeddedStore, request_: bytes, status: int) -> None:
+    with serving(store, limits=SMALL) as address:
+        assert answer(address, request_)[0] == status
+
+
+def test_chunks_that_never_end_are_given_up(store: EmbeddedStore) -> None:
+    with serving(store, limits=Limits(request_seconds=0.0)) as address, connected(address) as client:
+        client.send(chunked(b"{"))
+        assert client.is_closed()
 
 
 def test_what_is_no_http_is_refused_and_the_connection_closed(address: tuple[str, int]) -> None:

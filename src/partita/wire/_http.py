@@ -1,4 +1,4 @@
-"""The head of an HTTP/1.1 request: as much of it as the protocol needs, bounded."""
+"""The head and the body of an HTTP/1.1 request: as much of them as the protocol needs, bounded."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from msgspec import Struct
 from partita.wire._faults import Fault
 
 _PARTS: Final = 3
+_LINE_END: Final = b"\r\n"
+_MAX_LINE: Final = 1_000
 
 
 class Head(Struct, frozen=True):
@@ -19,6 +21,7 @@ class Head(Struct, frozen=True):
     headers: dict[str, str]
     length: int
     keep_alive: bool
+    chunked: bool = False
 
 
 def read_head(buffer: bytearray, most_head: int, most_body: int) -> Head | None:
@@ -42,15 +45,65 @@ def read_head(buffer: bytearray, most_head: int, most_body: int) -> Head | None:
         name, _, value = line.partition(":")
         headers[name.lower()] = value.strip()
     closes = headers.get("connection", "").lower() == "close" or parts[2] == "HTTP/1.0"
-    return Head(parts[0], parts[1], headers, _length(headers, most_body), not closes)
+    chunked = headers.get("transfer-encoding", "").lower() == "chunked"
+    return Head(parts[0], parts[1], headers, 0 if chunked else _length(headers, most_body), not closes, chunked)
 
 
 def _length(headers: dict[str, str], most: int) -> int:
     if "transfer-encoding" in headers:
-        raise Fault("MissingContentLengthException", "The request must have a Content-Length.", status=411)
+        raise Fault("MissingContentLengthException", "The body must have a length, or come in chunks.", status=411)
     text = headers.get("content-length", "0")
     if not (text.isascii() and text.isdigit()):
         raise Fault("SerializationException", "The Content-Length is no number.")
     if int(text) > most:
         raise Fault("RequestEntityTooLargeException", f"The body may have {most} bytes.", status=413)
     return int(text)
+
+
+class Body:
+    """The body that a head announces, while it comes."""
+
+    def __init__(self, head: Head, most: int) -> None:
+        self._head = head
+        self._most = most
+        self._chunks = bytearray()
+
+    def take(self, buffer: bytearray) -> bytes | None:
+        """Take what belongs to the body off the buffer; gives it when all of it is there.
+
+        Raises:
+            Fault: its chunks are none, or too much together.
+        """
+        if self._head.chunked:
+            return self._joined(buffer)
+        length = self._head.length
+        if len(buffer) < length:
+            return None
+        body = bytes(buffer[:length])
+        del buffer[:length]
+        return body
+
+    def _joined(self, buffer: bytearray) -> bytes | None:
+        while (end := buffer.find(_LINE_END, 0, _MAX_LINE)) >= 0:
+            size, start = self._size(bytes(buffer[:end])), end + len(_LINE_END)
+            after = start + size + len(_LINE_END)
+            if len(buffer) < after:
+                return None
+            if buffer[start + size : after] != _LINE_END:
+                raise Fault("SerializationException", "A chunk of the body is longer than it says.")
+            self._chunks += buffer[start : start + size]
+            del buffer[:after]
+            if size == 0:
+                return bytes(self._chunks)
+        if len(buffer) >= _MAX_LINE:
+            raise Fault("SerializationException", "A chunk of the body does not say its size.")
+        return None
+
+    def _size(self, line: bytes) -> int:
+        text = line.partition(b";")[0].strip()
+        if not text or text.strip(b"0123456789abcdefABCDEF"):
+            raise Fault("SerializationException", "A chunk of the body does not say its size.")
+        size = int(text, 16)
+        if len(self._chunks) + size > self._most:
+            raise Fault("RequestEntityTooLargeException", f"The body may have {self._most} bytes.", status=413)
+        return size

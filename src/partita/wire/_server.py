@@ -22,7 +22,7 @@ from partita.store._wire import Json
 from partita.store.embedded import EmbeddedStore
 from partita.store.embedded._store import READS
 from partita.wire._faults import Answer, Fault, answer_of_error
-from partita.wire._http import Head, read_head
+from partita.wire._http import Body, Head, read_head
 from partita.wire._operations import operations
 from partita.wire._parameters import Parameters
 from partita.wire._signature import AccessKey, SignedRequest, check_signature
@@ -212,6 +212,7 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._buffer = bytearray()
         self._head: Head | None = None
+        self._body: Body | None = None
         self._finishing = False
         self._choked = False
         self._heard = time.monotonic()
@@ -233,7 +234,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Bytes have come."""
-        if not self._buffer:
+        if not self._buffer and self._head is None:
             self._heard = time.monotonic()
         self._buffer += data
         if self.answering is None:
@@ -256,7 +257,8 @@ class Connection(asyncio.Protocol):
         if self.answering is not None or self._transport is None:
             return
         limits = self._server.limits
-        if now - self._heard > (limits.request_seconds if self._buffer else limits.idle_seconds):
+        is_coming = bool(self._buffer) or self._head is not None
+        if now - self._heard > (limits.request_seconds if is_coming else limits.idle_seconds):
             self._transport.abort()
 
     def finish(self) -> None:
@@ -284,11 +286,10 @@ class Connection(asyncio.Protocol):
             if self._head is not None and self._head.headers.get("expect", "").lower() == "100-continue":
                 assert self._transport is not None  # noqa: S101 - asked by the caller
                 self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        head = self._head
-        if head is None or len(self._buffer) < head.length:
+            self._body = None if self._head is None else Body(self._head, limits.body_bytes)
+        head, body = self._head, None if self._body is None else self._body.take(self._buffer)
+        if head is None or body is None:
             return None
-        body = bytes(self._buffer[: head.length])
-        del self._buffer[: head.length]
         self._head = None
         self._heard = time.monotonic()
         return head, body
