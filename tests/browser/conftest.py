@@ -14,11 +14,13 @@ from pathlib import Path
 
 import pytest
 from msgspec import Struct
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect, sync_playwright
 
 from partita.cli._data import DataFolder
 from partita.http import Caller, Identity, Role
 
+PATIENCE = 20_000
+"""In milliseconds: a busy machine is no fault."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox",
@@ -84,6 +86,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], 
 # Not for the whole session: while it is open an event loop runs, in which no other asynchronous test could.
 @pytest.fixture(scope="module")
 def driver() -> Iterator[Playwright]:
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         yield playwright
 
@@ -110,7 +113,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light")
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: errors.append(str(error)))
         return page
 
