@@ -129,6 +129,7 @@ def test_a_page_has_at_most_a_megabyte_of_all_partitions(call: Caller) -> None:
         ("WHERE \"user\" = 'u' ORDER BY n", "Variable reference n in ORDER BY clause must be part of the primary key"),
         ("WHERE \"user\" IN ['u', 'v'] ORDER BY task", "Must have hash key in ORDER BY clause"),
         ("WHERE \"user\" IN [['u'], 'v']", "does not match schema type"),
+        ("WHERE \"user\" = 'u' AND (task = '1' OR task < true)", "Incorrect operand type"),
     ],
 )
 def test_an_order_that_keys_do_not_have_is_refused(stored: Caller, rest: str, message: str) -> None:

@@ -14,6 +14,7 @@ from partita.errors import ValidationFailed
 from partita.expressions._ast import Condition, KeyCondition, Path, paths_in
 from partita.expressions._evaluate import evaluate
 from partita.expressions._paths import MISSING, resolve
+from partita.expressions._validate import validate_condition
 from partita.store._requests import Capacity, PageResponse, QueryTable, Request, ScanTable
 from partita.store._schema import TableSchema
 from partita.store._wire import Json, wire_item
@@ -94,12 +95,15 @@ def plan_select(statement: Select, schema: TableSchema) -> Reading:
     if keys is None:
         return Reading(schema.name, statement.index, (), statement.where)
     own = [term for term in keys.rest if {str(path.parts[0]) for path in paths_in(term)} & {*hashes, *ranges}]
+    rest = conjunction(own)
+    if rest is not None:
+        validate_condition(rest, what="FilterExpression")
     return Reading(
         schema.name,
         statement.index,
         _sorted(keys.partitions, statement.order, hashes),
         conjunction([term for term in keys.rest if term not in own]),
-        conjunction(own),
+        rest,
         forward=not any(order.descending for order in statement.order if order.name in ranges),
     )
 
