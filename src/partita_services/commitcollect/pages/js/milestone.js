@@ -77,8 +77,9 @@ export class MilestoneCard {
     const { metric, parts_earned: earned, parts_total: total, progress, status, target } = this.milestone;
     if (status === "COMPLETED") return `${this.model.name} is complete.`;
     if (status !== "ACTIVE") return `${earned} of ${total} parts stay in your collection.`;
-    const missing = Math.max(0, (target * (earned + 1)) / total - progress.value);
+    const missing = (target * (earned + 1)) / total - progress.value;
     const part = this.model.parts[earned]?.name ?? "the last part";
+    if (missing <= 0) return `The next part is on its way: ${part}`;
     return `${METRICS[metric].exact(metric === "count" ? Math.ceil(missing) : missing)} to the next part: ${part}`;
   }
 
