@@ -132,7 +132,7 @@ def test_a_page_has_at_most_a_megabyte_of_all_partitions(call: Caller) -> None:
         ("WHERE \"user\" = 'u' AND (task = '1' OR task < true)", "Incorrect operand type"),
     ],
 )
-def test_an_order_that_keys_do_not_have_is_refused(stored: Caller, rest: str, message: str) -> None:
+def test_a_select_that_keys_do_not_allow_is_refused(stored: Caller, rest: str, message: str) -> None:
     with pytest.raises(ValidationFailed, match=message):
         stored("ExecuteStatement", Statement=f"SELECT * FROM tasks {rest}")  # noqa: S608 - the test's own words
 
