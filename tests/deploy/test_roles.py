@@ -22,12 +22,18 @@ from partita.change import Change, Consumer, Snapshot
 from partita.deploy import ROLES, Resource, RoleName, needs, policy
 from partita.deploy._roles import declared
 from partita.errors import AccessDenied
+from partita.recipes.backfill import backfill_page
 from partita.recipes.idempotency import Command
+from partita.recipes.snapshots import frozen_items
+from partita.recipes.versioned import versioned_tables
 from partita.service import Service, discover
+from partita.store import PutItem
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import REQUESTS, Status, claim_on, delete_task, task_by_id, tasks_with_status
 
-DEPLOY_PAGE = (Path(__file__).parents[2] / "docs" / "deploy.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+DEPLOY_PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+SCHEMA = ROOT / "schema"
 SERVICES = {service.name: service for service in discover()}
 
 
@@ -136,6 +142,10 @@ def test_the_policy_of_maintenance_is_enough_and_no_more(service: Service, polic
     db.create_tables(service.tables)
     for table in service.tables:
         db.maintenance("count").run(maintenance.scan_items(table))
+        for versioned in versioned_tables(table):
+            if (version := versioned.form.data_version) > 1:
+                policed.behind.execute(PutItem(table.name, frozen_items(versioned, version - 1, SCHEMA)[0]))
+                db.maintenance("rewrite").run(backfill_page(versioned, wcu_per_second=100))
     on_tables = {each for each in allowed(service, "maintenance") if each[0].startswith("dynamodb:")}
     assert on_tables == policed.used
 

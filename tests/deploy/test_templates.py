@@ -156,11 +156,16 @@ def deployed(endpoint: str) -> Iterator[RemoteStore]:
     cloudformation = _client(endpoint, "cloudformation")
     for name, service in SERVICES.items():
         cloudformation.create_stack(
-            StackName=name, TemplateBody=json.dumps(template(service)), Capabilities=["CAPABILITY_IAM"]
+            StackName=_stack(name), TemplateBody=json.dumps(template(service)), Capabilities=["CAPABILITY_IAM"]
         )
-        cloudformation.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 0.1})
+        cloudformation.get_waiter("stack_create_complete").wait(StackName=_stack(name), WaiterConfig={"Delay": 0.1})
     with RemoteStore(endpoint, credentials=Credentials("test", "test")) as store:
         yield store
+
+
+def _stack(service: str) -> str:
+    """The name of a service's stack, which has no underscores."""
+    return service.replace("_", "-")
 
 
 def _client(endpoint: str, api: str) -> Any:
@@ -238,7 +243,7 @@ def test_a_queue_that_was_deployed_is_used_by_the_calls_that_a_worker_may_make(
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_the_policies_of_a_stack_are_those_of_its_roles(name: str, deployed: RemoteStore, endpoint: str) -> None:
-    stack = _client(endpoint, "cloudformation").describe_stacks(StackName=name)["Stacks"][0]
+    stack = _client(endpoint, "cloudformation").describe_stacks(StackName=_stack(name))["Stacks"][0]
     iam = _client(endpoint, "iam")
     found = {}
     for output in stack["Outputs"]:

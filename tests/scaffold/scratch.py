@@ -61,12 +61,17 @@ class Scratch(Struct, frozen=True):
 
 
 def copy_of_this_repository(folder: Path) -> Scratch:
-    """The services and tests of this repository, with its settings; the library itself is the installed one."""
-    skip = shutil.ignore_patterns("__pycache__")
+    """The services and tests of this repository, with its settings; the library itself is the installed one.
+
+    What the guide's example makes is left out, in case somebody has followed it here.
+    """
+    skip = shutil.ignore_patterns("__pycache__", "guest_books", "visitor.*")
     for part in ("src/partita_services", "tests", "schema"):
         shutil.copytree(ROOT / part, folder / part, ignore=skip)
-    for file in ("pyproject.toml", "AGENTS.md"):
-        shutil.copy(ROOT / file, folder)
+    shutil.copy(ROOT / "AGENTS.md", folder)
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in settings if not line.startswith("guest_books =")]
+    (folder / "pyproject.toml").write_text("".join(kept), encoding="utf-8")
     return Scratch(folder)
 
 
