@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import APIKeyCookie
@@ -45,6 +46,12 @@ def cookie_name(request: Request) -> str:
     if request.url.hostname in LOOPBACK:
         return DEVELOPMENT
     raise Refusal(403, "https_required", "Sessions need https.", hint="Serve it behind https, or on this machine.")
+
+
+def is_other_loopback(request: Request, public_url: str) -> bool:
+    """Whether the browser calls this machine by another name than Strava will: its cookies would not come back."""
+    ours = urlsplit(public_url).hostname
+    return ours in LOOPBACK and request.url.hostname in LOOPBACK and request.url.hostname != ours
 
 
 def session_id_of(request: Request) -> str:

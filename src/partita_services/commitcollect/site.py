@@ -16,6 +16,7 @@ from partita_services.commitcollect.browser import (
     CurrentVisitor,
     clear_cookie,
     cookie_name,
+    is_other_loopback,
     same_site,
     session_id_of,
     set_cookie,
@@ -54,6 +55,9 @@ class Handshake(BaseModel):
 async def log_in(request: Request, db: Db, now: Now, tools: Resources) -> Response:
     """Go to Strava and come back logged in."""
     cookie_name(request)  # refuses where a session would not be safe
+    public_url: str = tools.application.settings.public_url
+    if is_other_loopback(request, public_url):
+        return RedirectResponse(f"{public_url}/commitcollect/auth/login", status_code=302)
     departure = await db.run(depart(tools.application.settings, now))
     response = RedirectResponse(departure.url, status_code=302)
     set_cookie(request, response, departure.browser, login=True)

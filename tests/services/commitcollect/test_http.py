@@ -6,13 +6,17 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, World
 
+from partita import AsyncSession
 from partita.errors import StoreUnavailable
+from partita.http import Identity, build_app
 from partita.queue import Send
 from partita.store._requests import PutItem, QueryTable, ScanTable
 from partita.testing import FaultyStore
+from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.handlers import HANDLERS
 from partita_services.commitcollect.trail import AUDIT, AUDIT_TABLE
 
@@ -125,6 +129,23 @@ async def test_a_resync_is_for_who_is_connected(browser: httpx.AsyncClient, conn
     assert (await browser.get("/api/me")).json()["connection"]["state"] == "reconnect"
     refused = await browser.post("/api/sync")
     assert (refused.status_code, refused.json()["code"]) == (409, "not_connected")
+
+
+@pytest.mark.req("C01")
+async def test_who_calls_this_machine_by_another_name_logs_in_under_the_one_that_strava_knows(
+    connected: World, store: FaultyStore, identity: Identity
+) -> None:
+    settings = replace(SETTINGS, public_url="http://127.0.0.1:8321")
+    tools = replace(connected.tools, application=replace(connected.app, settings=settings))
+    app = build_app([SERVICE], AsyncSession(store), identity, resources={SERVICE.name: tools})
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
+        other = await client.get("http://localhost:8321/commitcollect/auth/login")
+        known = await client.get("http://127.0.0.1:8321/commitcollect/auth/login")
+    assert (other.headers["Location"], "Set-Cookie" in other.headers) == (
+        "http://127.0.0.1:8321/commitcollect/auth/login",
+        False,
+    )
+    assert known.headers["Location"].startswith("https://strava.test/oauth/authorize?")
 
 
 # --- milestones ---
