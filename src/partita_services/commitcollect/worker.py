@@ -16,6 +16,7 @@ from partita_services.commitcollect.erasure import EraseJob, erase
 from partita_services.commitcollect.ingest import ActivityJob, EventJob, read_again, take_event
 from partita_services.commitcollect.strava import StravaError
 from partita_services.commitcollect.subscribing import SubscribeJob, renew_subscription, subscribe
+from partita_services.commitcollect.trail import AUDIT
 from partita_services.commitcollect.work import Application, Job, Tools, TryLater, Work, do
 
 logger: Final = logging.getLogger("partita.commitcollect")
@@ -43,8 +44,18 @@ def run(work: ServiceWork) -> None:
     tools: Tools = work.resources
     renewal = renew_subscription(tools.application, work.name)
     do(renewal, work.session, tools)
+    lost = 0
     while not work.stop.is_set():
         work_once(work.session, tools, wait=WAIT_SECONDS)
+        lost = _tell_lost(work.session, lost)
+
+
+def _tell_lost(db: Session, before: int) -> int:
+    """Say how many audit records were lost since: nobody reads the meter of a worker."""
+    lost = AUDIT.dropped(db.meter)
+    if lost > before:
+        logger.warning("%d audit records could not be written.", lost - before)
+    return lost
 
 
 def work_once(db: Session, tools: Tools, *, wait: float = 0.0) -> int:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.services.commitcollect.strava_model import SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, World, event, queued_world
 
-from partita.queue import Measure, ReadDead, Send, written
+from partita.queue import Acknowledge, Measure, ReadDead, Send, written
 from partita.service import Work
+from partita.store._requests import PutItem
+from partita.testing import FaultyStore
 from partita_services.commitcollect.bootstrap import POLICY
 from partita_services.commitcollect.model import Subscription, subscription_of
 from partita_services.commitcollect.strava import Subscribe
@@ -114,3 +118,26 @@ def test_a_fault_in_one_job_does_not_stop_the_others(world: World, caplog: pytes
     assert [work_once(world.db, world.tools) for _ in range(3)] == [1, 1, 0]
     assert (list(world.workouts), waiting(world)) == (["2"], 1)
     assert "failed, and is tried again" in caplog.text
+
+
+@pytest.mark.req("C22")
+def test_audit_records_that_a_worker_lost_are_told(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    store = FaultyStore(world.db.store)
+    world.db.store = store
+    world.strava.train(1)
+    queue_event(world, 1)
+    stop = threading.Event()
+    real = world.tools.queue.execute
+
+    class Stopping:
+        name = "commitcollect"
+
+        def execute(self, request: Any) -> Any:
+            if isinstance(request, Acknowledge):
+                stop.set()
+            return real(request)
+
+    store.unavailable(on=PutItem)  # the first put of the job is its audit record
+    run(Work(world.db, replace(world.tools, queue=Stopping()), "worker-1", stop))
+    assert list(world.workouts) == ["1"]
+    assert "1 audit records could not be written" in caplog.text
