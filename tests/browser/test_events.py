@@ -213,7 +213,7 @@ def test_a_draw_that_was_tampered_with_is_found_out(sign_in: SignIn) -> None:
         page.reload()
         draw.get_by_role("button", name="Verify in this browser").click()
         expect(draw.locator(".checks .fails").first).to_be_visible()
-        page.unroute("**/draw")
+        page.unroute_all(behavior="wait")
 
 
 def tampered(changed: str, route: Route) -> None:

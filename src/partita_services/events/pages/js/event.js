@@ -5,7 +5,7 @@ import { drawPanel } from "./draw.js";
 import { icon } from "./icons.js";
 import { chip, seatBar, when } from "./list.js";
 import { ticket } from "./ticket.js";
-import { phase, span, TYPES, until } from "./words.js";
+import { OPEN, phase, span, TYPES, until } from "./words.js";
 import { el, replace } from "/assets/dom.js";
 
 const TICK = 1000;
@@ -90,7 +90,8 @@ export async function eventPage(shown, id) {
 
   async function watch(found, own) {
     for await (const now of api.progress(found.requestId, shown.signal)) own.show(now);
-    if (!shown.signal.aborted) await drawing?.load(); // whoever was decided by a draw can look at it
+    const wasOpen = OPEN.includes(found.status);
+    if (wasOpen && !shown.signal.aborted) await drawing?.load(); // it was decided by the draw, which can be checked now
   }
 
   async function watchSeats() {
