@@ -27,11 +27,11 @@ from partita_services.events.model import (
     mark_queued,
     request_by_id,
     requests_of_event,
-    requests_since,
     reveal,
     seats_of,
     seed_of,
     settle,
+    waiting_requests,
     write_drawn,
 )
 from partita_services.events.queueing import NAME, POLICY
@@ -119,7 +119,7 @@ SERVICE: Final = Service(
         "worker": (
             *_SHARED,
             active_events,
-            requests_since,
+            waiting_requests,
             decide,
             delay_request,
             give_up,

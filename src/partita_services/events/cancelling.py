@@ -25,7 +25,7 @@ from partita_services.events.model import (
     request_by_id,
 )
 from partita_services.events.reading import EventFound, show_event_now, show_request
-from partita_services.events.steps import API, entry
+from partita_services.events.steps import API, entry, standing
 
 MAX_TRIES: Final = 10
 
@@ -66,12 +66,19 @@ def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
         raise IllegalTransition(f"The request is {request.status.name} for good.", current=request)
     step = RequestLife.cancel(
         request_by_id(request.request_id),
+        *standing(request.event_id, request.user_id, request.queued_at),
         f(Request.error_code).set(Reason.CANCELLED),
         f(Request.finished_at).set(now),
         f(Request.waiting_position).remove(),
     ).when(f(Request.status).eq(request.status))
     step = step.when(f(Request.error_code).eq(request.error_code))
-    changed = {"status": Status.REJECTED, "error_code": Reason.CANCELLED, "finished_at": now, "waiting_position": None}
+    changed = {
+        "line": request.event_id,
+        "status": Status.REJECTED,
+        "error_code": Reason.CANCELLED,
+        "finished_at": now,
+        "waiting_position": None,
+    }
     log = _logged(found, request.request_id, Status.REJECTED, Reason.CANCELLED, now)
     lock = freeing(request.event_id, request.user_id, request.request_id)
     return Plan(request.model_copy(update=changed), step, lock, *freed, *log)

@@ -18,6 +18,7 @@ from partita.operations._batch import chunks
 from partita.operations._transact import MAX_ACTIONS
 from partita.recipes.idempotency import Plan
 from partita_services.events.model import (
+    ALWAYS,
     Draw,
     Drawn,
     Event,
@@ -40,6 +41,8 @@ from partita_services.events.model import (
     seats_of,
     seed_of,
     settle,
+    waiting_lines,
+    waiting_requests,
     write_drawn,
 )
 from partita_services.events.reading import show_event_now
@@ -114,10 +117,10 @@ def _check_closed(event: Event, now: datetime) -> None:
 def _freeze(found: DrawFound, now: datetime) -> Procedure[None]:
     """Fix the entries: from here on the seats take no other. Who enters meanwhile changes them, and is not lost."""
     event, seats = found.event, found.seats
-    requests = yield from _all_requests(event.event_id)
-    on_their_way = [request for request in requests if request.status in (Status.RECEIVED, Status.QUEUED)]
+    waiting = yield from _some_wait(event.event_id)
+    requests = yield from _all_pages(requests_of_event(event.event_id), PAGE)
     entries = [request.request_id for request in requests if request.status is Status.PROCESSING]
-    if on_their_way or len(entries) != seats.entered:
+    if waiting or len(entries) != seats.entered:
         raise DrawRefused("Some entries are still on their way.", hint="Try again in a moment.")
     draw = Draw(
         event_id=event.event_id,
@@ -140,7 +143,8 @@ def _finish(event: Event, draw: Draw, now: datetime) -> Procedure[None]:
     seed, seats = (yield from seed_of(event.event_id)), (yield from seats_of(event.event_id).consistent())
     if seed is None or seats is None:
         raise ItemMissing("The seed of the lottery is gone.")
-    entries = [request.request_id for request in (yield from _all_requests(event.event_id)) if _took_part(request)]
+    requests = yield from _all_pages(requests_of_event(event.event_id), PAGE)
+    entries = [request.request_id for request in requests if _took_part(request)]
     if hash_of(entries) != draw.entries_hash:
         raise DrawRefused("Some entries are not to be seen yet.", hint="Try again in a moment.")
     order = ranked(bytes.fromhex(seed.seed), event.event_id, entries)
@@ -197,8 +201,12 @@ def _reveal(event: Event, draw: Draw, seats: Seats, now: datetime) -> Procedure[
             raise
 
 
-def _all_requests(event_id: str) -> Procedure[list[Request]]:
-    return (yield from _all_pages(requests_of_event(event_id), PAGE))
+def _some_wait(event_id: str) -> Procedure[bool]:
+    """Whether entries of a lottery have not arrived yet."""
+    for line in waiting_lines(event_id):
+        if (yield from waiting_requests(line, ALWAYS).first()) is not None:
+            return True
+    return False
 
 
 def _all_pages(query: Query[M], at_once: int) -> Procedure[list[M]]:

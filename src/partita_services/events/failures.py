@@ -24,11 +24,12 @@ from partita_services.events.model import (
     Request,
     RequestLife,
     Status,
+    instant,
     lock_of,
     log_step,
     request_by_id,
 )
-from partita_services.events.steps import Arrival, Turn, entry, failure
+from partita_services.events.steps import Arrival, Turn, entry, failure, standing
 
 TRANSIENT: Final = (StoreError, Throttled, TransactionCancelled, TransactionConflict, Unprocessed)
 """Trouble that passes, and is no request's fault."""
@@ -51,7 +52,8 @@ def give_up(
     """End a request for good, and free the user's lock. One that is decided already stays as it is."""
     request_id = arrival.request_id
     because = failure(FailureClass.PERMANENT, reason, message)
-    ended = RequestLife.fail(request_by_id(request_id), *because, f(Request.finished_at).set(turn.at))
+    stands = standing(event_id, arrival.user_id, instant(arrival.sent_at))
+    ended = RequestLife.fail(request_by_id(request_id), *stands, *because, f(Request.finished_at).set(turn.at))
     log = [log_step(entry(request_id, Status.FAILED_FINAL, turn.worker, turn.at, reason))] if keeps_log else []
     try:
         yield from model.give_up(ended, *log, freeing(event_id, arrival.user_id, request_id))

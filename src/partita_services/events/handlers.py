@@ -45,6 +45,7 @@ from partita_services.events.model import (
     requests_of_event,
     requests_of_user,
     seats_by_ids,
+    waiting_line,
 )
 from partita_services.events.projection import RequestProjection
 from partita_services.events.reading import EventFound, show_event, show_request
@@ -149,10 +150,12 @@ def _application_unless_there(event: Event, user_id: str, now: datetime) -> Proc
 
 def application(event: Event, user_id: str, now: datetime) -> Plan[Application]:
     """Plan a new request and the user's lock on the event."""
+    request_id = new_ulid()
     request = Request(
-        request_id=new_ulid(),
+        request_id=request_id,
         event_id=event.event_id,
         user_id=user_id,
+        line=waiting_line(event.event_id, request_id),
         event_type=event.event_type,
         requested_at=now,
         queued_at=now,

@@ -231,7 +231,7 @@ async def _apply_once(
 
 @ROUTER.get("/events/{event_id}/requests", dependencies=[OPERATORS], responses=describe_problems(400, 403, 404))
 async def list_requests(db: Db, desk: Counter, event_id: EventId, paging: Pages) -> Requests:
-    """An event's requests in queue order."""
+    """An event's requests that have their place, in queue order."""
     await desk.event(event_id)
     page = await db.run(requests_of_event(event_id).page(paging.limit, after=paging.cursor))
     return Requests.of(page, page.next_cursor)
@@ -244,7 +244,7 @@ async def list_requests(db: Db, desk: Counter, event_id: EventId, paging: Pages)
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}, **describe_problems(403, 404)},
 )
 async def export_requests(db: Db, desk: Counter, event_id: EventId) -> StreamingResponse:
-    """An event's requests in queue order, as a table."""
+    """An event's requests that have their place, in queue order, as a table."""
     await desk.event(event_id)
 
     async def lines() -> AsyncIterator[str]:

@@ -184,6 +184,7 @@ class SampleEvent:
             request_id=self._new_id(),
             event_id=self.event_id,
             user_id=user,
+            line=self.event_id,
             event_type=self.sample.event_type,
             status=Status.PROCESSING,
             requested_at=at,

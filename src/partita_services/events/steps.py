@@ -26,6 +26,8 @@ API: Final = "api"
 """Who takes the steps that no worker takes."""
 
 _SEQUENCE: Final = {status: number for number, status in enumerate(Status, start=1)}
+_LINE, _QUEUED_AT, _USER_ID = f(Request.line), f(Request.queued_at), f(Request.user_id)
+_STARTED_AT, _FINISHED_AT, _ERROR_CODE = f(Request.started_at), f(Request.finished_at), f(Request.error_code)
 _CLEARED: Final = (f(Request.failure_class).remove(), f(Request.error_message).remove())
 
 
@@ -70,7 +72,7 @@ def most_actions(event: Event) -> int:
 
 def queued(request: Request, queued_at: datetime) -> Step[Request]:
     """The queue has the request. The log says so when a worker knows its place for sure."""
-    return RequestLife.queue(request_by_id(request.request_id), *_at(request.event_id, request.user_id, queued_at))
+    return RequestLife.queue(request_by_id(request.request_id), *standing(request.line, request.user_id, queued_at))
 
 
 def entered(event: Event, place: Place, turn: Turn) -> tuple[Action, ...]:
@@ -80,13 +82,13 @@ def entered(event: Event, place: Place, turn: Turn) -> tuple[Action, ...]:
 
 def won(event: Event, place: Place, turn: Turn) -> tuple[Action, ...]:
     """The request has a seat."""
-    move = _moved(RequestLife.succeed, event, place, turn, f(Request.finished_at).set(place.ended(turn)))
+    move = _moved(RequestLife.succeed, event, place, turn, _FINISHED_AT.set(place.ended(turn)))
     return move, *_logged(event, place, turn, Status.SUCCEEDED)
 
 
 def lost(event: Event, place: Place, turn: Turn, reason: Reason) -> tuple[Action, ...]:
     """The request has none."""
-    because = (f(Request.finished_at).set(place.ended(turn)), f(Request.error_code).set(reason))
+    because = (_FINISHED_AT.set(place.ended(turn)), _ERROR_CODE.set(reason))
     move = _moved(RequestLife.reject, event, place, turn, *because)
     return move, *_logged(event, place, turn, Status.REJECTED, reason)
 
@@ -115,23 +117,19 @@ def entry(request_id: str, status: Status, worker: str, at: datetime, reason: st
 def _moved(move: Move[Request], event: Event, place: Place, turn: Turn, *changes: Change) -> Action:
     arrival = place.arrival
     if arrival.is_again:
-        kept = any(change.path == f(Request.error_code).path for change in changes)
-        changes = (*changes, *_CLEARED, *(() if kept else (f(Request.error_code).remove(),)))
+        kept = any(change.path == _ERROR_CODE.path for change in changes)
+        changes = (*changes, *_CLEARED, *(() if kept else (_ERROR_CODE.remove(),)))
     return move(
         request_by_id(arrival.request_id),
-        *_at(event.event_id, arrival.user_id, place.queued_at),
-        f(Request.started_at).set(place.began(turn)),
+        *standing(event.event_id, arrival.user_id, place.queued_at),
+        _STARTED_AT.set(place.began(turn)),
         *changes,
     )
 
 
-def _at(event_id: str, user_id: str, queued_at: datetime) -> tuple[Change, ...]:
-    # Event and user are said again, so that the keys of both indexes are known without reading the request.
-    return (
-        f(Request.queued_at).set(queued_at),
-        f(Request.event_id).set(event_id),
-        f(Request.user_id).set(user_id),
-    )
+def standing(line: str, user_id: str, queued_at: datetime) -> tuple[Change, ...]:
+    """Where a request stands. The user is said again, so that its index keys are known without reading it."""
+    return _LINE.set(line), _QUEUED_AT.set(queued_at), _USER_ID.set(user_id)
 
 
 def _logged(

@@ -9,6 +9,7 @@ from partita import Session
 from partita.queue import Queue
 from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import (
+    ALWAYS,
     OPEN,
     Event,
     EventType,
@@ -21,6 +22,8 @@ from partita_services.events.model import (
     request_by_id,
     requests_of_event,
     seats_of,
+    waiting_lines,
+    waiting_requests,
 )
 from partita_services.events.queueing import sending
 from partita_services.events.steps import Turn
@@ -81,8 +84,14 @@ def current(db: Session, request: Request) -> Request:
 
 
 def in_queue_order(db: Session, event: Event) -> list[Request]:
-    """All requests of an event."""
+    """All requests of an event that have their place."""
     return list(db.run(requests_of_event(event.event_id).page(1_000)))
+
+
+def waiting(db: Session, event: Event) -> list[Request]:
+    """The requests of an event that have no place yet."""
+    lines = waiting_lines(event.event_id)
+    return [request for line in lines for request in db.run(waiting_requests(line, ALWAYS))]
 
 
 def seats(db: Session, event: Event) -> Seats:
@@ -99,6 +108,7 @@ def lock(db: Session, request: Request) -> Lock | None:
 
 def check_first_come(db: Session, event: Event, capacity: int, expected: Iterable[str]) -> None:
     """Every request is decided, and exactly the first of them by `queuedAt` have won."""
+    assert waiting(db, event) == []
     requests = in_queue_order(db, event)
     assert sorted(request.request_id for request in requests) == sorted(expected)
     assert [request for request in requests if request.status in OPEN] == []

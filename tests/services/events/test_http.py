@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from pydantic import BaseModel
-from tests.services.events.acting import in_queue_order, users
+from tests.services.events.acting import users, waiting
 
 from partita import EmbeddedStore, Session
 from partita.errors import StoreUnavailable
@@ -145,7 +145,7 @@ async def test_of_many_at_once_one_is_new_and_all_get_the_same(
     assert len({answer.json()["requestId"] for answer in answers}) == 1
     found = db.run(event_by_id(event["eventId"]))
     assert found is not None
-    assert len(in_queue_order(db, found)) == 1
+    assert len(waiting(db, found)) == 1
 
 
 @pytest.mark.req("E01")
@@ -313,7 +313,7 @@ async def test_figures_and_places_in_the_queue(
     while clerk.serve():
         pass
     fake_clock.advance(2)
-    waiting = [(await apply(api, event, user, identity)).json() for user in users(3)]
+    applied = [(await apply(api, event, user, identity)).json() for user in users(3)]
     await _settled(api, queue)
     fake_clock.advance(1)
     projected.consumer.catch_up()
@@ -326,11 +326,11 @@ async def test_figures_and_places_in_the_queue(
     }
     assert (figures["capacityRemaining"], figures["decidedPerSecond"]) == (0, 0.4)
     assert figures["seconds"] == [{"second": "2026-01-01T12:00:00.000000Z", "decided": 2}]
-    places = [(await api.get(f"/requests/{request['requestId']}")).json() for request in waiting]
+    places = [(await api.get(f"/requests/{request['requestId']}")).json() for request in applied]
     assert [(place["position"], place["estimatedSeconds"]) for place in places] == [(1, 2.5), (2, 5.0), (3, 7.5)]
     clerk.serve()
     projected.consumer.catch_up()
-    done = (await api.get(f"/requests/{waiting[0]['requestId']}")).json()
+    done = (await api.get(f"/requests/{applied[0]['requestId']}")).json()
     assert (done["position"], done["estimatedSeconds"]) == (None, None)
     assert (await api.get(f"/events/{event['eventId']}/figures")).json()["backlog"] == 0
 
