@@ -107,6 +107,7 @@ def test_a_days_work(sign_in: SignIn, server: Server) -> None:
     page.get_by_label("Priority", exact=True).select_option("High")
     expect(page.locator(".card")).to_have_count(1)
     page.get_by_role("button", name="Clear filters").click()
+    expect(page.locator(".card")).to_have_count(3)
 
     # search
     page.keyboard.press("/")
