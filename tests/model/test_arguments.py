@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
+from typing import ClassVar
 
 import pytest
 
-from partita import Prefix, Span
+from partita import Entity, Key, Prefix, Registry, Span, Table, query
 from partita._arguments import Parameter, UnfitArgument, operation_of, parameters_of
 from partita_services.countries.model import TABLE as COUNTRIES
 from partita_services.countries.model import active_countries_named
-from partita_services.events.model import TABLE as EVENTS
 from partita_services.todo.model import (
     TABLE,
     Status,
@@ -18,6 +18,19 @@ from partita_services.todo.model import (
     tasks_due_within,
     tasks_with_status,
 )
+
+READINGS = Table("readings", registry=Registry())
+
+
+class Reading(Entity, table=READINGS):
+    primary: ClassVar = Key("SENSOR#{sensor}", "TAKEN#{taken}")
+    sensor: int
+    taken: datetime
+
+
+@query(Reading, Reading.primary)
+def readings_within(sensor: int, taken: Span[datetime]) -> None: ...
+
 
 FIRST, LAST = date(2026, 1, 1), date(2026, 1, 31)
 
@@ -73,6 +86,6 @@ def test_a_form_knows_what_to_ask_for() -> None:
         "tasks_matching": None,
     }
     assert {name: parameters_of(TABLE.patterns[name]) for name in expected} == expected
-    since = parameters_of(EVENTS.patterns["requests_since"])
-    assert since == [Parameter("event_id", "text"), Parameter("queued_at", "instant", is_range=True)]
+    readings = parameters_of(READINGS.patterns["readings_within"])
+    assert readings == [Parameter("sensor", "number"), Parameter("taken", "instant", is_range=True)]
     assert parameters_of(COUNTRIES.patterns["active_countries_named"]) == [Parameter("listed", "text", is_prefix=True)]
