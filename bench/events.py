@@ -28,8 +28,8 @@ from partita.store import Store
 from partita.store.remote import Credentials, RemoteStore
 from partita_services.events import handlers, model
 from partita_services.events.handlers import EventDraft
-from partita_services.events.model import EventType
 from partita_services.events.queueing import MAX_IN_MESSAGE, sending
+from partita_services.events.terms import EventType
 from partita_services.events.work import Clerk
 
 REQUESTS: Final = 2_000

@@ -21,8 +21,9 @@ from partita.cli._data import DataFolder
 from partita.cli._worker import Crew, default_workers
 from partita.http import Caller, Identity, Role
 from partita_services.events.handlers import EventDraft, apply, open_event
-from partita_services.events.model import TABLE, EventType, Request, Status, instant, request_by_id
+from partita_services.events.model import TABLE, Request, request_by_id
 from partita_services.events.queueing import NAME, POLICY, sending
+from partita_services.events.terms import EventType, Status, instant
 
 pytestmark = pytest.mark.req("E10")
 

@@ -15,8 +15,9 @@ from pydantic.alias_generators import to_camel
 from partita._attributes import instant_text
 from partita.http._projected import Behind
 from partita_services.events.draw import DrawFound
-from partita_services.events.model import Event, EventStatus, EventType, FailureClass, LogEntry, Request, Status
+from partita_services.events.model import Event, LogEntry, Request
 from partita_services.events.reading import EventFound
+from partita_services.events.terms import EventStatus, EventType, FailureClass, Status
 from partita_services.events.verify import ALGORITHM
 
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"

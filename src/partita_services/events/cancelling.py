@@ -12,12 +12,9 @@ from partita.recipes.idempotency import Plan
 from partita_services.events.draw import PAGE
 from partita_services.events.failures import freeing
 from partita_services.events.model import (
-    EventType,
-    Reason,
     Request,
     RequestLife,
     Seats,
-    Status,
     cancel_request,
     draw_of,
     drawn_page,
@@ -26,6 +23,7 @@ from partita_services.events.model import (
 )
 from partita_services.events.reading import EventFound, show_event_now, show_request
 from partita_services.events.steps import API, entry, standing
+from partita_services.events.terms import EventType, Reason, Status
 
 MAX_TRIES: Final = 10
 

@@ -17,8 +17,9 @@ from partita.operations._batch import chunks
 from partita.operations._transact import MAX_ACTIONS
 from partita.recipes.idempotency import Plan
 from partita_services.events import model
-from partita_services.events.model import Event, EventType, Reason, Seats, instant, seats_of
+from partita_services.events.model import Event, Seats, seats_of
 from partita_services.events.steps import Arrival, Place, Turn, entered, lost, most_actions, won
+from partita_services.events.terms import EventType, Reason, instant
 
 MAX_TRIES: Final = 10
 _TICK: Final = timedelta(microseconds=1)

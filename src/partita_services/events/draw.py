@@ -18,17 +18,12 @@ from partita.operations._batch import chunks
 from partita.operations._transact import MAX_ACTIONS
 from partita.recipes.idempotency import Plan
 from partita_services.events.model import (
-    ALWAYS,
     Draw,
     Drawn,
     Event,
-    EventStatus,
-    EventType,
-    Reason,
     Request,
     RequestLife,
     Seats,
-    Status,
     active_event,
     begin_draw,
     draw_of,
@@ -41,12 +36,12 @@ from partita_services.events.model import (
     seats_of,
     seed_of,
     settle,
-    waiting_lines,
     waiting_requests,
     write_drawn,
 )
 from partita_services.events.reading import show_event_now
 from partita_services.events.steps import API, entry
+from partita_services.events.terms import ALWAYS, EventStatus, EventType, Reason, Status, waiting_lines
 from partita_services.events.verify import hash_of, ranked
 
 M = TypeVar("M", bound=BaseModel)

@@ -17,19 +17,16 @@ from partita_services.events.model import (
     Draw,
     Drawn,
     Event,
-    EventStatus,
-    FailureClass,
     Listed,
     Lock,
-    Reason,
     Request,
     RequestLife,
     Seats,
     Seed,
-    Status,
 )
 from partita_services.events.samples import SAMPLE_USER, SampleEvent, sample_events
 from partita_services.events.steps import API, entry, failure
+from partita_services.events.terms import EventStatus, FailureClass, Reason, Status
 from partita_services.events.verify import hash_of
 
 

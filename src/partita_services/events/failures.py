@@ -17,19 +17,15 @@ from partita.errors import (
 from partita_services.events import model
 from partita_services.events.model import (
     Event,
-    EventType,
-    FailureClass,
     Lock,
-    Reason,
     Request,
     RequestLife,
-    Status,
-    instant,
     lock_of,
     log_step,
     request_by_id,
 )
 from partita_services.events.steps import Arrival, Turn, entry, failure, standing
+from partita_services.events.terms import EventType, FailureClass, Reason, Status, instant
 
 TRANSIENT: Final = (StoreError, Throttled, TransactionCancelled, TransactionConflict, Unprocessed)
 """Trouble that passes, and is no request's fault."""

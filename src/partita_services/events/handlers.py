@@ -17,18 +17,14 @@ from partita_services.events import model
 from partita_services.events.cancelling import cancel
 from partita_services.events.draw import hold_draw, show_draw
 from partita_services.events.model import (
-    MAX_CAPACITY,
     Active,
     Event,
-    EventType,
     Listed,
     Lock,
     LogEntry,
-    Name,
     Request,
     Seats,
     Seed,
-    Status,
     activate_event,
     add_event,
     add_lock,
@@ -45,11 +41,11 @@ from partita_services.events.model import (
     requests_of_event,
     requests_of_user,
     seats_by_ids,
-    waiting_line,
 )
 from partita_services.events.projection import RequestProjection
 from partita_services.events.reading import EventFound, show_event, show_request
 from partita_services.events.steps import API, entry
+from partita_services.events.terms import MAX_CAPACITY, EventType, Name, Status, waiting_line
 from partita_services.events.verify import commitment_to
 
 MAX_TRIES: Final = 5

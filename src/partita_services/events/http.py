@@ -49,9 +49,7 @@ from partita_services.events.cancelling import cancel
 from partita_services.events.handlers import Application, EventDraft
 from partita_services.events.model import (
     COMMANDS,
-    OPEN,
     Event,
-    instant,
     requests_of_event,
     requests_of_user,
 )
@@ -60,6 +58,7 @@ from partita_services.events.queueing import Desk
 from partita_services.events.reading import EventFound
 from partita_services.events.reading import show_event as find_event
 from partita_services.events.reading import show_request as find_request
+from partita_services.events.terms import OPEN, instant
 
 ROUTER: Final = APIRouter()
 OPERATORS: Final = Depends(operators_only)

@@ -12,9 +12,10 @@ from pydantic import BaseModel
 
 from partita.http._projected import Behind
 from partita_services.events.answers import Figures, Throughput, WaitingRequest
-from partita_services.events.model import OPEN, EventType, Request
+from partita_services.events.model import Request
 from partita_services.events.projection import RequestProjection
 from partita_services.events.reading import EventFound
+from partita_services.events.terms import OPEN, EventType
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -6,13 +6,11 @@ indexes; 2 on each where its place in the queue changes. A lock or an entry of t
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from enum import StrEnum
+from datetime import datetime
 from typing import Annotated, ClassVar, Final
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from partita import (
     Action,
@@ -32,7 +30,6 @@ from partita import (
     f,
     get,
     insert,
-    new_ulid,
     pattern,
     put,
     query,
@@ -42,75 +39,14 @@ from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.lifecycle import Lifecycle, Transition
 from partita.store import DeleteItem, PutItem, UpdateItem
+from partita_services.events.terms import OPEN, EventStatus, EventType, FailureClass, Name, Status
 
-TABLE: Final = Table(
-    "AsyncEventTable",
-    indexes=[Index("GSI1"), Index("GSI2")],
-    ttl="ttl",
-    stream="NEW_AND_OLD_IMAGES",
-)
+TABLE: Final = Table("AsyncEventTable", indexes=[Index("GSI1"), Index("GSI2")], ttl="ttl", stream="NEW_AND_OLD_IMAGES")
 
 PAGE: Final = Rcu(12.5)
 """A page of 100 requests of 1 KB."""
 LONG_PAGE: Final = Rcu(125)
 """A page of 1,000 of them, for the sweeper, the draw and the export."""
-
-MAX_CAPACITY: Final = 1_000_000
-WAITING_LINES: Final = 16
-ALWAYS: Final = Span.since(datetime(1970, 1, 1, tzinfo=UTC))
-
-Name = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
-    Field(examples=["Opening night, front rows"]),
-]
-
-
-class EventType(StrEnum):
-    """How those who win are found."""
-
-    FIRST_COME = "FIRST_COME"
-    LOTTERY = "LOTTERY"
-
-
-class EventStatus(StrEnum):
-    """Whether requests of an event may still be undecided."""
-
-    ACTIVE = "ACTIVE"
-    FINISHED = "FINISHED"
-
-
-class Status(StrEnum):
-    """Where a request stands, in the order in which it gets there."""
-
-    RECEIVED = "RECEIVED"
-    QUEUED = "QUEUED"
-    PROCESSING = "PROCESSING"
-    SUCCEEDED = "SUCCEEDED"
-    REJECTED = "REJECTED"
-    FAILED_FINAL = "FAILED_FINAL"
-
-
-OPEN: Final = (Status.RECEIVED, Status.QUEUED, Status.PROCESSING)
-"""A request that is in one of these will still be decided."""
-
-
-class Reason(StrEnum):
-    """Why a request did not win (`errorCode`)."""
-
-    CAPACITY = "CAPACITY"
-    CLOSED = "CLOSED"
-    WAITING_LIST = "WAITING_LIST"
-    CANCELLED = "CANCELLED"
-    EVENT_MISSING = "EVENT_MISSING"
-    RETRIES_EXHAUSTED = "RETRIES_EXHAUSTED"
-
-
-class FailureClass(StrEnum):
-    """Whether trying again may help."""
-
-    TRANSIENT = "TRANSIENT"
-    PERMANENT = "PERMANENT"
 
 
 class Event(Entity, table=TABLE):
@@ -118,7 +54,7 @@ class Event(Entity, table=TABLE):
 
     primary: ClassVar = Key("EVENT#{event_id}", "META")
 
-    event_id: Annotated[str, Field(alias="eventId", default_factory=new_ulid)]
+    event_id: Annotated[str, Field(alias="eventId")]
     name: Name
     event_type: Annotated[EventType, Field(alias="eventType")]
     opens_at: Annotated[datetime, Field(alias="opensAt")]
@@ -282,21 +218,6 @@ class RequestLife(Lifecycle[Request, Status]):
     fail = Transition(*OPEN, to=Status.FAILED_FINAL)
     cancel = Transition(*OPEN, Status.SUCCEEDED, Status.REJECTED, to=Status.REJECTED)
     promote = Transition(Status.REJECTED, to=Status.SUCCEEDED)
-
-
-def waiting_line(event_id: str, request_id: str) -> str:
-    """The line in which a request waits for its place. There are several, since very many may arrive at once."""
-    return waiting_lines(event_id)[zlib.crc32(request_id.encode()) % WAITING_LINES]
-
-
-def waiting_lines(event_id: str) -> list[str]:
-    """All lines in which requests of an event wait."""
-    return [f"{event_id}/waiting/{number:02}" for number in range(WAITING_LINES)]
-
-
-def instant(seconds: float) -> datetime:
-    """A moment that a clock or a queue tells."""
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 @get(Event, budget=Rcu(1))

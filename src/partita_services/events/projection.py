@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from partita._attributes import instant_text
 from partita.change import Change, SqliteProjection
-from partita_services.events.model import Request, Status
+from partita_services.events.model import Request
+from partita_services.events.terms import Status
 
 _TABLES: Final = """
 CREATE TABLE requests (

@@ -15,8 +15,9 @@ from typing import Final
 from partita import AsyncSession, Procedure
 from partita.errors import ItemMissing, PartitaError, TransactionCancelled
 from partita.queue import Accepted, Bodies, Body, Message, Policy, Queue, Send, written
-from partita_services.events.model import Event, Request, event_by_id, instant, mark_queued
+from partita_services.events.model import Event, Request, event_by_id, mark_queued
 from partita_services.events.steps import Arrival, queued
+from partita_services.events.terms import instant
 
 NAME: Final = "events"
 POLICY: Final = Policy(max_receives=8)

@@ -16,26 +16,22 @@ from partita_services.events.model import (
     Draw,
     Drawn,
     Event,
-    EventStatus,
-    EventType,
     Listed,
     Lock,
-    Reason,
     Request,
     Seats,
     Seed,
-    Status,
     activate_event,
     add_event,
     add_lock,
     add_request,
     add_seats,
     add_seed,
-    instant,
     list_event,
     log_step,
 )
 from partita_services.events.steps import API, entry
+from partita_services.events.terms import EventStatus, EventType, Reason, Status, instant
 from partita_services.events.verify import commitment_to, hash_of, ranked
 
 SAMPLE_USER: Final = "demo"

@@ -12,15 +12,13 @@ from partita import Action, Change, f
 from partita.recipes.lifecycle import Move, Step
 from partita_services.events.model import (
     Event,
-    FailureClass,
     LogEntry,
-    Reason,
     Request,
     RequestLife,
-    Status,
     log_step,
     request_by_id,
 )
+from partita_services.events.terms import FailureClass, Reason, Status
 
 API: Final = "api"
 """Who takes the steps that no worker takes."""

@@ -18,24 +18,19 @@ from partita.queue import Measure, Queue
 from partita.recipes.idempotency import Plan
 from partita_services.events.draw import DrawRefused, hold_draw
 from partita_services.events.model import (
-    ALWAYS,
     LEASES,
     Event,
-    EventStatus,
-    EventType,
     Request,
-    Status,
     active_event,
     active_events,
     draw_of,
     event_by_id,
     finish_event,
-    instant,
     seats_of,
-    waiting_lines,
     waiting_requests,
 )
 from partita_services.events.queueing import MAX_IN_MESSAGE, mark, sending
+from partita_services.events.terms import ALWAYS, EventStatus, EventType, Status, instant, waiting_lines
 
 EVERY: Final = timedelta(seconds=10)
 LEASE: Final = timedelta(seconds=30)

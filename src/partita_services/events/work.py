@@ -17,10 +17,11 @@ from partita.queue import Acknowledge, Message, Postpone, Queue, Receive
 from partita.service import Work
 from partita_services.events.decisions import decide
 from partita_services.events.failures import TRANSIENT, delay, give_up
-from partita_services.events.model import Event, Reason, event_by_id, instant
+from partita_services.events.model import Event, event_by_id
 from partita_services.events.queueing import POLICY, arrivals_in
 from partita_services.events.steps import Arrival, Turn
 from partita_services.events.sweeper import Sweeper
+from partita_services.events.terms import Reason, instant
 
 logger: Final = logging.getLogger("partita.events")
 

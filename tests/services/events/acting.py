@@ -9,24 +9,19 @@ from partita import Session
 from partita.queue import Queue
 from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import (
-    ALWAYS,
-    OPEN,
     Event,
-    EventType,
     Lock,
     Request,
     Seats,
-    Status,
-    instant,
     lock_of,
     request_by_id,
     requests_of_event,
     seats_of,
-    waiting_lines,
     waiting_requests,
 )
 from partita_services.events.queueing import sending
 from partita_services.events.steps import Turn
+from partita_services.events.terms import ALWAYS, OPEN, EventType, Status, instant, waiting_lines
 
 SEED = bytes(range(32))
 

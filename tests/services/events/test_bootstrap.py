@@ -13,8 +13,9 @@ from partita.testing import FakeClock
 from partita_services.events.answers import DrawAnswer
 from partita_services.events.bootstrap import SERVICE
 from partita_services.events.draw import show_draw
-from partita_services.events.model import EventStatus, EventType, Status, listed_events, requests_of_user
+from partita_services.events.model import listed_events, requests_of_user
 from partita_services.events.samples import SAMPLE_USER, sample_events, seed
+from partita_services.events.terms import EventStatus, EventType, Status
 from partita_services.events.verify import problems_of
 
 

@@ -10,7 +10,8 @@ from partita.errors import IllegalTransition, ItemMissing
 from partita.queue import Queue
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.cancelling import cancel
-from partita_services.events.model import Reason, Request, Status, instant, log_of, request_by_id
+from partita_services.events.model import Request, log_of, request_by_id
+from partita_services.events.terms import Reason, Status, instant
 from partita_services.events.work import Clerk
 
 pytestmark = pytest.mark.req("E11")

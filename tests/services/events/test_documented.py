@@ -16,9 +16,10 @@ from partita import Session
 from partita.queue import Accepted
 from partita_services.events.decisions import decide
 from partita_services.events.handlers import HANDLERS
-from partita_services.events.model import TABLE, Reason
+from partita_services.events.model import TABLE
 from partita_services.events.queueing import mark
 from partita_services.events.steps import Arrival
+from partita_services.events.terms import Reason
 
 PAGE = (Path(__file__).parents[3] / "docs/services/events.md").read_text(encoding="utf-8")
 (SCRIPT,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

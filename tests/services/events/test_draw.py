@@ -28,18 +28,14 @@ from partita_services.events.draw import PAGE, DrawFound, DrawRefused, hold_draw
 from partita_services.events.model import (
     TABLE,
     Event,
-    EventStatus,
-    EventType,
-    Reason,
     Request,
-    Status,
     active_events,
-    instant,
     log_of,
     request_by_id,
 )
 from partita_services.events.steps import Arrival
 from partita_services.events.sweeper import LEASE, Sweeper
+from partita_services.events.terms import EventStatus, EventType, Reason, Status, instant
 from partita_services.events.verify import problems_of
 from partita_services.events.work import Clerk
 

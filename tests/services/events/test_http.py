@@ -25,7 +25,8 @@ from partita.store import GetItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events import live
 from partita_services.events.handlers import HANDLERS
-from partita_services.events.model import event_by_id, instant
+from partita_services.events.model import event_by_id
+from partita_services.events.terms import instant
 from partita_services.events.verify import problems_of
 from partita_services.events.work import Clerk
 

@@ -19,17 +19,13 @@ from partita.testing import FakeClock, FaultyStore
 from partita_services.events.model import (
     TABLE,
     Event,
-    EventType,
-    FailureClass,
-    Reason,
     Request,
     Seats,
-    Status,
-    instant,
     log_of,
     seats_of,
 )
 from partita_services.events.queueing import POLICY
+from partita_services.events.terms import EventType, FailureClass, Reason, Status, instant
 from partita_services.events.work import VISIBILITY_SECONDS, Clerk, pause_after, work
 
 

@@ -1,0 +1,84 @@
+"""The words of event requests: types, statuses and reasons, and the lines in which requests wait."""
+
+from __future__ import annotations
+
+import zlib
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import Field, StringConstraints
+
+from partita import Span
+
+MAX_CAPACITY: Final = 1_000_000
+WAITING_LINES: Final = 16
+ALWAYS: Final = Span.since(datetime(1970, 1, 1, tzinfo=UTC))
+
+Name = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+    Field(examples=["Opening night, front rows"]),
+]
+
+
+class EventType(StrEnum):
+    """How those who win are found."""
+
+    FIRST_COME = "FIRST_COME"
+    LOTTERY = "LOTTERY"
+
+
+class EventStatus(StrEnum):
+    """Whether requests of an event may still be undecided."""
+
+    ACTIVE = "ACTIVE"
+    FINISHED = "FINISHED"
+
+
+class Status(StrEnum):
+    """Where a request stands, in the order in which it gets there."""
+
+    RECEIVED = "RECEIVED"
+    QUEUED = "QUEUED"
+    PROCESSING = "PROCESSING"
+    SUCCEEDED = "SUCCEEDED"
+    REJECTED = "REJECTED"
+    FAILED_FINAL = "FAILED_FINAL"
+
+
+OPEN: Final = (Status.RECEIVED, Status.QUEUED, Status.PROCESSING)
+"""A request that is in one of these will still be decided."""
+
+
+class Reason(StrEnum):
+    """Why a request did not win (`errorCode`)."""
+
+    CAPACITY = "CAPACITY"
+    CLOSED = "CLOSED"
+    WAITING_LIST = "WAITING_LIST"
+    CANCELLED = "CANCELLED"
+    EVENT_MISSING = "EVENT_MISSING"
+    RETRIES_EXHAUSTED = "RETRIES_EXHAUSTED"
+
+
+class FailureClass(StrEnum):
+    """Whether trying again may help."""
+
+    TRANSIENT = "TRANSIENT"
+    PERMANENT = "PERMANENT"
+
+
+def waiting_line(event_id: str, request_id: str) -> str:
+    """The line in which a request waits for its place. There are several, since very many may arrive at once."""
+    return waiting_lines(event_id)[zlib.crc32(request_id.encode()) % WAITING_LINES]
+
+
+def waiting_lines(event_id: str) -> list[str]:
+    """All lines in which requests of an event wait."""
+    return [f"{event_id}/waiting/{number:02}" for number in range(WAITING_LINES)]
+
+
+def instant(seconds: float) -> datetime:
+    """A moment that a clock or a queue tells."""
+    return datetime.fromtimestamp(seconds, UTC)
