@@ -6,12 +6,13 @@ import logging
 import random as chance
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
 from partita._clock import Clock, system_clock
+from partita._driving import drive, drive_async
 from partita._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita._meter import Meter
 from partita._pipeline import Pipeline
@@ -22,6 +23,7 @@ from partita.operations._cursor import CursorSigner
 from partita.operations._operation import Context, Operation, Pause, Procedure, Steps
 from partita.operations._transact import Action, transact
 from partita.store._interface import Store
+from partita.store._requests import Request
 
 R = TypeVar("R")
 
@@ -117,22 +119,11 @@ class Session(_Settings):
         """A session that may scan. The reason is logged."""
         return Session(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
 
-    def _pause(self, pause: Pause) -> Any:
-        return self.sleep(pause.seconds)
-
     def _drive(self, steps: Steps[R]) -> R:
-        execute = self.store.execute
-        try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = self._pause(step) if isinstance(step, Pause) else execute(step)
-                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
+        return drive(steps, self._take)
+
+    def _take(self, step: Request[Any] | Pause) -> Any:
+        return self.sleep(step.seconds) if isinstance(step, Pause) else self.store.execute(step)
 
 
 class AsyncSession(_Settings):
@@ -163,15 +154,7 @@ class AsyncSession(_Settings):
         return AsyncSession(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
 
     async def _drive(self, steps: Steps[R]) -> R:
-        execute = self.store.execute_async
-        try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = await (self.sleep(step.seconds) if isinstance(step, Pause) else execute(step))
-                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
+        return await drive_async(steps, self._take)
+
+    def _take(self, step: Request[Any] | Pause) -> Awaitable[Any]:
+        return self.sleep(step.seconds) if isinstance(step, Pause) else self.store.execute_async(step)

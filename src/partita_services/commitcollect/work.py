@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from partita import AsyncSession, Operation, Session, new_ulid
 from partita._clock import Clock, system_clock
+from partita._driving import drive, drive_async
 from partita.queue import Accepted, Body, Queue, Send, written
 from partita.recipes.audit import Trace
 from partita_services.commitcollect.settings import Settings
@@ -69,32 +70,12 @@ def send(job: Job, group: str, deduplication_id: str) -> Work[Accepted]:
 
 def do(work: Work[R], db: Session, tools: Tools) -> R:
     """Run a piece of work with blocking calls."""
-    try:
-        step = next(work)
-        while True:
-            try:
-                answer = _done(step, db, tools)
-            except Exception as error:  # noqa: BLE001 - the work decides what to do with it
-                step = work.throw(error)
-            else:
-                step = work.send(answer)
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
+    return drive(work, lambda step: _done(step, db, tools))
 
 
 async def do_async(work: Work[R], db: AsyncSession, tools: Tools) -> R:
     """The same, without blocking the event loop."""
-    try:
-        step = next(work)
-        while True:
-            try:
-                answer = await _done_async(step, db, tools)
-            except Exception as error:  # noqa: BLE001 - the work decides what to do with it
-                step = work.throw(error)
-            else:
-                step = work.send(answer)
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
+    return await drive_async(work, lambda step: _done_async(step, db, tools))
 
 
 def _done(step: Operation[Any] | Ask[Any] | Send, db: Session, tools: Tools) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from partita._driving import drive, drive_async
 from partita.errors import StoreUnavailable
 from partita.store.remote._credentials import CredentialSource
 from partita.store.remote._failures import UNKNOWN
@@ -35,32 +36,14 @@ class Driver:
             StoreUnavailable: an answer cannot be read.
         """
         try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = self._take(step)
-                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
+            return drive(steps, self._take)
         except msgspec.MsgspecError as error:
             raise _unreadable(error) from error
 
     async def run_async(self, steps: Steps[R]) -> R:
         """The same, without blocking the event loop."""
         try:
-            step = next(steps)
-            while True:
-                try:
-                    answer = await self._take_async(step)
-                except Exception as error:  # noqa: BLE001 - the steps decide what to do with it
-                    step = steps.throw(error)
-                else:
-                    step = steps.send(answer)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
+            return await drive_async(steps, self._take_async)
         except msgspec.MsgspecError as error:
             raise _unreadable(error) from error
 
