@@ -1,5 +1,6 @@
 """Building blocks for services that speak HTTP: one app for all of them, identity, problems, paging and ETags."""
 
+from partita.http._answers import Answered, Instant
 from partita.http._app import build_app
 from partita.http._dependencies import CurrentCaller, Db, Now, Resources
 from partita.http._etag import IfMatch, IfNoneMatch, etag, precondition, still_right
@@ -11,12 +12,14 @@ from partita.http._problems import Problem, Refusal, describe_problems
 from partita.http._roles import operators_only
 
 __all__ = [
+    "Answered",
     "Caller",
     "CurrentCaller",
     "Db",
     "Identity",
     "IfMatch",
     "IfNoneMatch",
+    "Instant",
     "Issuer",
     "Listing",
     "Now",

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
-from datetime import datetime
 from io import StringIO
-from typing import Annotated, Any, Final, Self
+from typing import Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
-from pydantic.alias_generators import to_camel
+from pydantic import BaseModel, Field
 
-from partita._attributes import instant_text
-from partita.http import Problem
+from partita.http import Answered, Instant, Problem
 from partita.recipes.history import Difference
 from partita_services.countries.handlers import mark
 from partita_services.countries.imports import COLUMNS
@@ -20,18 +17,6 @@ from partita_services.countries.model import Country
 
 IMMUTABLE: Final = "public, max-age=31536000, immutable"
 REVALIDATED: Final = "no-cache"
-
-InstantText = Annotated[
-    datetime,
-    PlainSerializer(instant_text, return_type=str),
-    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-01-01T12:00:00.000000Z"]}),
-]
-
-
-class Answered(BaseModel):
-    """Part of an answer; its fields have the names that the table has."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
 
 
 class CountryVersion(Answered):
@@ -45,8 +30,8 @@ class CountryVersion(Answered):
     name: str = Field(examples=["Bolivia, Plurinational State of"])
     version_number: int = Field(examples=[1], description="counted from 1")
     is_deleted: bool
-    create_date: InstantText
-    expiry_date: InstantText | None
+    create_date: Instant
+    expiry_date: Instant | None
 
     @classmethod
     def of(cls, country: Country) -> Self:

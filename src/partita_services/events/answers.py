@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from io import StringIO
-from typing import Annotated, Any, Final, Self
+from typing import Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
-from partita._attributes import instant_text
+from partita.http import Answered, Instant
 from partita.http._projected import Behind
 from partita_services.events.draw import DrawFound
 from partita_services.events.model import Event, LogEntry, Request
@@ -21,18 +21,6 @@ from partita_services.events.terms import EventStatus, EventType, FailureClass, 
 from partita_services.events.verify import ALGORITHM
 
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
-
-Instant = Annotated[
-    datetime,
-    PlainSerializer(instant_text, return_type=str),
-    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-12-01T10:00:00.000000Z"]}),
-]
-
-
-class Answered(BaseModel):
-    """Part of an answer; its fields have the names that the table has."""
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)
 
 
 class Phase(StrEnum):
