@@ -53,6 +53,41 @@ def build_app(
         queues: the open queues whose depth the console shows, by name.
     """
     requests = Requests()
+    app = _outer_app(session, requests, max_body_bytes)
+    for service in services:
+        state = {
+            "stopping": app.state.stopping,
+            "session": session,
+            "identity": identity,
+            "projected": (projected or {}).get(service.name),
+            "resources": (resources or {}).get(service.name),
+        }
+        _mount(app, service, state)
+    for path, other in (beside or {}).items():
+        app.mount(path, other)
+    app.mount("/assets", Pages(ASSETS))
+    app.mount("/console/api", console_api(services, session, identity, projected or {}, queues or {}))
+    pages = Pages(CONSOLE)
+    app.mount("/console", pages)
+
+    @app.get("/")
+    async def console(request: Request) -> Response:
+        return await pages.get_response("index.html", request.scope)
+
+    @app.get("/healthz")
+    async def healthz() -> Response:
+        await ask_store(session, services)
+        return JSONResponse({"status": "ok"})
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(metrics_text(requests, session.meter), media_type=METRICS)
+
+    return app
+
+
+def _outer_app(session: AsyncSession, requests: Requests, max_body_bytes: int) -> FastAPI:
+    """What every request passes, whichever service it is for."""
     app = FastAPI(
         title="Partita",
         openapi_url=None,
@@ -66,40 +101,19 @@ def build_app(
     )
     app.state.stopping = threading.Event()
     answer_with_problems(app)
-    for service in services:
-        state = {
-            "stopping": app.state.stopping,
-            "session": session,
-            "identity": identity,
-            "projected": (projected or {}).get(service.name),
-            "resources": (resources or {}).get(service.name),
-        }
-        app.mount(f"/{service.name}/api", _service_app(service, service.router(), state))
-        if service.site is not None:
-            app.mount(f"/{service.name}", _with_pages(_service_app(service, service.site(), state), service))
-        elif service.pages is not None:
-            app.mount(f"/{service.name}", Pages(service.pages))
-    for path, other in (beside or {}).items():
-        app.mount(path, other)
-    app.mount("/assets", Pages(ASSETS))
-    pages = Pages(CONSOLE)
-    app.mount("/console/api", console_api(services, session, identity, projected or {}, queues or {}))
-    app.mount("/console", pages)
-
-    @app.get("/healthz")
-    async def healthz() -> Response:
-        await ask_store(session, services)
-        return JSONResponse({"status": "ok"})
-
-    @app.get("/metrics")
-    async def metrics() -> Response:
-        return Response(metrics_text(requests, session.meter), media_type=METRICS)
-
-    @app.get("/")
-    async def console(request: Request) -> Response:
-        return await pages.get_response("index.html", request.scope)
-
     return app
+
+
+def _mount(app: FastAPI, service: Service, state: Mapping[str, Any]) -> None:
+    """Serve a service: its API, and beside it its own routes first, then its pages."""
+    app.mount(f"/{service.name}/api", _service_app(service, service.router(), state))
+    if service.site is not None:
+        site = _service_app(service, service.site(), state)
+        if service.pages is not None:
+            site.mount("/", Pages(service.pages))
+        app.mount(f"/{service.name}", site)
+    elif service.pages is not None:
+        app.mount(f"/{service.name}", Pages(service.pages))
 
 
 class _ServiceApp(FastAPI):
@@ -127,10 +141,3 @@ def _service_app(service: Service, router: APIRouter, state: Mapping[str, Any]) 
     answer_with_problems(app)
     app.include_router(router)
     return app
-
-
-def _with_pages(site: FastAPI, service: Service) -> FastAPI:
-    """A service's own routes come first, and its pages have all other paths."""
-    if service.pages is not None:
-        site.mount("/", Pages(service.pages))
-    return site
