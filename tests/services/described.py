@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import schemathesis
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
@@ -15,6 +15,8 @@ from partita import AsyncSession, EmbeddedStore, Session
 from partita.http import Caller, Identity, build_app
 from partita.service import Service
 from partita.testing import FakeClock
+
+Case: TypeAlias = schemathesis.Case[Any]
 
 MODES: Final = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
 """Requests that follow the description, and requests that do not."""
@@ -29,13 +31,28 @@ CONFIG: Final = {
 }
 IDENTITY: Final = Identity(b"k" * 32)
 
-_SETTINGS: Final = settings(
-    max_examples=30,
-    deadline=None,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+
+def made_up(
+    operation: Any, mode: schemathesis.GenerationMode, *, examples: int
+) -> Callable[[Callable[[Case], None]], Callable[[], None]]:
+    """Makes a check of one request into one of many that are made up for an operation, the same in every run."""
+
+    def decorate(check: Callable[[Case], None]) -> Callable[[], None]:
+        steady = settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        return steady(seed(8)(given(case=operation.as_strategy(generation_mode=mode))(check)))
+
+    return decorate
+
+
+def routes_in(description: dict[str, Any]) -> list[str]:
+    """Every route of a description (`POST /tasks`), in order."""
+    return sorted(f"{method.upper()} {path}" for path, methods in description["paths"].items() for method in methods)
 
 
 def check_answers(
@@ -45,7 +62,7 @@ def check_answers(
     *,
     caller: Caller = Caller("ann"),  # noqa: B008 - frozen
     samples: int | None = None,
-    assuming: Callable[[schemathesis.Case[Any]], bool] = lambda _: True,
+    assuming: Callable[[Case], bool] = lambda _: True,
 ) -> None:
     """Call one route (`POST /tasks`) with made-up requests, and fail on an answer that is not described.
 
@@ -72,10 +89,8 @@ def check_answers(
         headers = {"Authorization": f"Bearer {IDENTITY.token(caller)}"}
         keys = count()
 
-        @given(case=operation.as_strategy(generation_mode=mode))
-        @seed(8)
-        @_SETTINGS
-        def answers_are_described(case: schemathesis.Case[Any]) -> None:
+        @made_up(operation, mode, examples=30)
+        def answers_are_described(case: Case) -> None:
             assume(assuming(case))
             # A key that came before with another request is refused, however valid it is.
             fresh = {"Idempotency-Key": f"key-{next(keys)}"} if mode is MODES[0] and _takes_a_key(case) else {}
@@ -87,5 +102,5 @@ def check_answers(
             assert mode is MODES[1], f"{route} cannot be called"  # a route without parameters cannot be called wrongly
 
 
-def _takes_a_key(case: schemathesis.Case[Any]) -> bool:
+def _takes_a_key(case: Case) -> bool:
     return any(parameter.name == "idempotency-key" for parameter in case.operation.headers)

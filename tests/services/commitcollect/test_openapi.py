@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, assume, given, seed, settings
+from hypothesis import assume
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.services.commitcollect.strava_model import ATHLETE
 from tests.services.commitcollect.world import World, new_world
-from tests.services.described import CONFIG, IDENTITY, MODES
+from tests.services.described import CONFIG, IDENTITY, MODES, Case, made_up, routes_in
 
 from partita import AsyncSession
 from partita.http import build_app
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.browser import SECURE
 from partita_services.commitcollect.handlers import HANDLERS
-
-Case: TypeAlias = schemathesis.Case[Any]
 
 SITE = ("GET /auth/login", "GET /auth/callback", "POST /auth/logout", "GET /webhooks/strava", "POST /webhooks/strava")
 WITHOUT_PARAMETERS = (
@@ -51,9 +49,7 @@ def check(route: str, mode: schemathesis.GenerationMode) -> None:
         schema = schemathesis.openapi.from_asgi(description, app_of(world), config=config)
         sessions = [world.log_in(ATHLETE)]
 
-        @given(case=schema[path][method].as_strategy(generation_mode=mode))
-        @seed(8)
-        @settings(max_examples=12, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+        @made_up(schema[path][method], mode, examples=12)
         def answers_are_described(case: Case) -> None:
             assume(not _has_a_bad_cookie(case))
             if route in ENDS_THE_SESSION:
@@ -96,5 +92,4 @@ def test_every_answer_to_a_wrong_request_is_described(route: str) -> None:
 def test_the_descriptions_have_every_route(description: str, expected: Any) -> None:
     with new_world() as world:
         schema = schemathesis.openapi.from_asgi(description, app_of(world)).raw_schema
-    routes = [f"{method.upper()} {path}" for path, methods in schema["paths"].items() for method in methods]
-    assert sorted(routes) == sorted(expected)
+    assert routes_in(schema) == sorted(expected)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from tests.services.described import Case, made_up, routes_in
 
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.http import Caller, Identity, Role, build_app
@@ -37,16 +36,8 @@ def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode
         keys = count()  # a key that came before with another request is refused, however valid it is
         operation = schemathesis.openapi.from_asgi("/countries/api/openapi.json", app)[path][method]
 
-        @given(case=operation.as_strategy(generation_mode=mode))
-        @seed(8)
-        @settings(
-            max_examples=30,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-        def answers_are_described(case: schemathesis.Case[Any]) -> None:
+        @made_up(operation, mode, examples=30)
+        def answers_are_described(case: Case) -> None:
             if mode is POSITIVE:
                 _leave_out_what_must_be_read_first(case)
                 case.headers["Idempotency-Key"] = f"key-{next(keys)}"
@@ -55,7 +46,7 @@ def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode
         answers_are_described()
 
 
-def _leave_out_what_must_be_read_first(case: schemathesis.Case[Any]) -> None:
+def _leave_out_what_must_be_read_first(case: Case) -> None:
     """A cursor or an ETag that was made up is refused, however well it is written."""
     for name in ("if-match", "if-none-match"):
         case.headers.pop(name, None)
@@ -67,8 +58,7 @@ def test_the_description_has_every_route_and_an_example_of_every_body() -> None:
     with EmbeddedStore(":memory:") as store:
         app = build_app([SERVICE], AsyncSession(store), IDENTITY)
         description = schemathesis.openapi.from_asgi("/countries/api/openapi.json", app).raw_schema
-    routes = [f"{method.upper()} {path}" for path, methods in description["paths"].items() for method in methods]
-    assert sorted(routes) == sorted(HANDLERS)
+    assert routes_in(description) == sorted(HANDLERS)
     for name in ("CountryData", "FieldChange"):
         fields = description["components"]["schemas"][name]["properties"]
         assert [field for field, shape in fields.items() if "examples" not in shape] == []

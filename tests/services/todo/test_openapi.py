@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, seed, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
+from tests.services.described import Case, made_up, routes_in
 
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.change import Consumer
@@ -21,8 +21,6 @@ from partita_services.todo.bootstrap import seed as samples
 from partita_services.todo.handlers import HANDLERS
 from partita_services.todo.model import TABLE
 from partita_services.todo.projection import TaskProjection
-
-Case: TypeAlias = schemathesis.Case[Any]
 
 IDENTITY = Identity(b"k" * 32)
 HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller(SAMPLE_USER))}"}
@@ -50,15 +48,7 @@ def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode
         method, path = route.split()
         operation = schemathesis.openapi.from_asgi("/todo/api/openapi.json", app)[path][method]
 
-        @given(case=operation.as_strategy(generation_mode=mode))
-        @seed(8)
-        @settings(
-            max_examples=15,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
+        @made_up(operation, mode, examples=15)
         def answers_are_described(case: Case) -> None:
             excluded: list[Any] = [positive_data_acceptance] if may_be_refused(case) else []
             case.call_and_validate(headers=HEADERS, excluded_checks=excluded)
@@ -71,5 +61,4 @@ def test_the_description_has_every_route() -> None:
     with EmbeddedStore(":memory:") as store:
         app = build_app([SERVICE], AsyncSession(store), IDENTITY)
         description = schemathesis.openapi.from_asgi("/todo/api/openapi.json", app).raw_schema
-    routes = [f"{method.upper()} {path}" for path, methods in description["paths"].items() for method in methods]
-    assert sorted(routes) == sorted(HANDLERS)
+    assert routes_in(description) == sorted(HANDLERS)
