@@ -70,8 +70,16 @@ RequestId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
 _ONCE: Final = once_by(COMMANDS)
 OnceByCaller = Annotated[Once, Depends(_ONCE)]
 Pages = Annotated[Paging, Query()]
+_ONE_EVENT: Final = {
+    "type": "object",
+    "properties": {"data": {"type": "string", "contentMediaType": "application/json"}},
+    "required": ["data"],
+}
 STREAM: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"description": "Server-sent events", "content": {live.MEDIA_TYPE: {"schema": {"type": "string"}}}}
+    200: {
+        "description": "Server-sent events; the data of each is JSON, as the route without `/stream` answers it.",
+        "content": {live.MEDIA_TYPE: {"schema": _ONE_EVENT}},
+    }
 }
 
 
