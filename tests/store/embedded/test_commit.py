@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from tests.store.embedded.support import count, note, read
@@ -124,6 +126,127 @@ def test_an_interrupted_leader_leaves_nobody_waiting(faulty: EmbeddedStore) -> N
     assert count(faulty) == 0
     faulty.execute(note(2))
     assert count(faulty) == 1
+
+
+def told(ticket: Ticket) -> bool:
+    return ticket._untold.acquire(blocking=False)
+
+
+def test_who_wrote_a_batch_is_told_when_the_next_is_ready_for_its_commit(store: EmbeddedStore) -> None:
+    commit = store._commit
+    with commit.exclusively():
+        (first,) = queue(store, note(1))
+        commit._write_batch()
+        assert first.done
+        assert not told(first)
+        (second,) = queue(store, note(2))
+        commit._write_batch()
+        assert told(first)
+        assert not told(second)
+    assert told(second)  # none waits
+
+
+def test_nobody_waits_for_another_process_to_be_told(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = store._commit
+    with commit.exclusively():
+        (first,) = queue(store, note(1))
+        commit._write_batch()
+        monkeypatch.setattr(commit, "_between_processes", Busy(lambda: told(first)))
+        queue(store, note(2))
+        commit._write_batch()
+    assert count(store) == 2
+
+
+class Busy:
+    """A lock that another process has, and gives back as soon as somebody waits for it."""
+
+    def __init__(self, when_waiting: Callable[[], bool]) -> None:
+        self._when_waiting = when_waiting
+
+    def acquire(self, *, blocking: bool = True) -> bool:
+        if blocking:
+            assert self._when_waiting()
+        return blocking
+
+    def release(self) -> None:
+        pass
+
+
+def test_the_scribe_lets_guests_go_first(store: EmbeddedStore) -> None:
+    commit = store._commit
+    (waiting,) = queue(store, note(1))
+    commit._guests.append(None)
+    commit._write_all()
+    assert not waiting.done
+    commit._guests.pop()
+    with commit.exclusively():
+        pass  # and calls the scribe when it leaves
+    waiting.wait()
+    assert waiting.done
+
+
+def test_an_interrupted_guest_leaves_nobody_waiting(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    (waiting,) = queue(store, note(1))
+    monkeypatch.setattr(store._commit, "_pen", InterruptedPen(store._commit._pen))
+    with pytest.raises(KeyboardInterrupt), store._commit.exclusively():
+        pass
+    waiting.wait()
+    monkeypatch.undo()
+    assert count(store) == 1
+
+
+class InterruptedPen:
+    """A pen in whose wait the user presses Ctrl-C, which only the main thread hears of."""
+
+    def __init__(self, pen: Any) -> None:
+        self.release = pen.release
+        self._pen = pen
+
+    def acquire(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        self._pen.acquire()
+
+
+def test_an_interrupted_wait_takes_the_write_back(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: Ticket) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Ticket, "wait", interrupted)
+    holding, holds, written = threading.Event(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with store._commit.exclusively():
+            holds.set()
+            holding.wait()
+        written.set()
+
+    threading.Thread(target=hold).start()
+    holds.wait()
+    with pytest.raises(KeyboardInterrupt):
+        store.execute(note(1))
+    holding.set()
+    written.wait()
+    assert count(store) == 0
+
+
+def test_the_scribe_goes_when_nobody_calls(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("partita.store.embedded._commit._PATIENCE", 0.0)
+    store._commit._call_scribe()
+    scribe = store._commit._scribe
+    if scribe is not None:
+        scribe.join()
+    assert store._commit._scribe is None
+    asyncio.run(store.execute_async(note(1)))  # calls another one
+    assert count(store) == 1
+
+
+def test_a_closed_store_leaves_no_thread(store: EmbeddedStore) -> None:
+    asyncio.run(store.execute_async(note(1)))
+    scribe = store._commit._scribe
+    assert scribe is not None
+    store.close()
+    assert not scribe.is_alive()
 
 
 def test_threads_lose_no_update(store: EmbeddedStore) -> None:

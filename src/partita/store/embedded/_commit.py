@@ -1,11 +1,12 @@
-"""Group commit: whoever holds the pen writes for everybody who waits.
+"""Group commit: a lone writer commits for itself; where several write, the scribe commits for all who wait.
 
-    thread A    ticket, pen ── BEGIN a ── COMMIT (disk) ── done, wakes B
-    thread B        ticket, waits ························ pen ── BEGIN b c d ── COMMIT ── done, wakes C, D
-    threads C, D      ticket, wait ··················································· theirs is done
+    thread A       BEGIN a ── COMMIT (disk) ── a is done, calls the scribe for b and c
+    threads B, C     wait ·················································· told ── prepare d, e ── wait
+    the scribe                                 BEGIN b c ── COMMIT (disk) ── BEGIN … ── tells B, C ── COMMIT (disk)
 
-Who lays the pen down wakes one that waits, so that there is a next leader; those whose writes are done
-go on at once, and their next tickets gather while the disk is busy.
+The scribe tells the writers of one batch that it is committed when the next one is ready for its COMMIT, or at once
+where none waits. So they prepare their next writes while the disk is busy, and not while the scribe fills a batch:
+each of its statements would hand the interpreter to one of them, and wait to get it back.
 
 Nothing is acknowledged before its COMMIT has returned. A request that fails was refused before it
 wrote anything, so it does not disturb the others of its batch; should one fail in any other way, the
@@ -15,11 +16,10 @@ batch is rolled back and every request of it runs again in a transaction of its 
 from __future__ import annotations
 
 import threading
-import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
-from queue import SimpleQueue
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import apsw
@@ -27,14 +27,15 @@ import apsw
 from partita.errors import PartitaError, StoreClosed, StoreUnavailable
 from partita.store.embedded._file import translated
 
-if TYPE_CHECKING:  # only who writes asynchronously loads them
+if TYPE_CHECKING:  # only who writes asynchronously loads it
     import asyncio
-    from concurrent.futures import ThreadPoolExecutor
 
 Handler: TypeAlias = Callable[[Any, Any], Any]
 """Answers a request with the writer, inside a transaction."""
 
 MAX_BATCH: Final = 256
+_PATIENCE: Final = 1.0
+"""Seconds without a call after which the scribe goes."""
 
 
 class Writer(Protocol):
@@ -51,10 +52,22 @@ class Writer(Protocol):
         ...
 
 
+class Lock(Protocol):
+    """Keeps other processes from writing."""
+
+    def acquire(self, *, blocking: bool = True) -> bool:
+        """Take it; False if another has it and this is not to wait."""
+        ...
+
+    def release(self) -> None:
+        """Give it back."""
+        ...
+
+
 class Ticket:
     """A request that waits for its commit; `future` where a task of an event loop awaits it."""
 
-    __slots__ = ("_woken", "answer", "done", "error", "future", "request")
+    __slots__ = ("_untold", "answer", "done", "error", "future", "request")
 
     def __init__(self, request: Any, future: asyncio.Future[Any] | None = None) -> None:
         self.request = request
@@ -62,15 +75,16 @@ class Ticket:
         self.done = False
         self.answer: Any = None
         self.error: Exception | None = None
-        self._woken: SimpleQueue[None] = SimpleQueue()
+        self._untold = threading.Lock()
+        self._untold.acquire()
 
     def wait(self) -> None:
-        """Wait until this is done, or is to lead."""
-        self._woken.get()
+        """Wait until this is done."""
+        self._untold.acquire()
 
-    def wake(self) -> None:
-        """End the wait; more than once does no harm."""
-        self._woken.put(None)
+    def tell(self) -> None:
+        """End the wait."""
+        self._untold.release()
 
     def finish(self, answer: Any, error: Exception | None) -> None:
         """Set the outcome."""
@@ -103,10 +117,9 @@ class GroupCommit:
         handlers: Mapping[type, Handler],
         *,
         path: str,
-        between_processes: AbstractContextManager[None],
+        between_processes: Lock,
         publish: Callable[[], None],
     ) -> None:
-        self._pen = threading.RLock()
         self.commits = 0
         self._writer = writer
         self._handlers = handlers
@@ -114,64 +127,61 @@ class GroupCommit:
         self._between_processes = between_processes
         self._publish = publish
         self._queue: deque[Ticket] = deque()
+        self._pen = threading.RLock()
+        self._guests: deque[None] = deque()
+        self._untold: list[Ticket] = []
         self._closed = False
-        self._leading_soon: set[asyncio.AbstractEventLoop] = set()
-        self._thread: ThreadPoolExecutor | None = None
-        self._starting = threading.Lock()
+        self._calling_soon: set[asyncio.AbstractEventLoop] = set()
+        self._scribe: threading.Thread | None = None
+        self._hiring = threading.Lock()
+        self._calls: SimpleQueue[None] = SimpleQueue()
 
     def run(self, request: Any) -> Any:
         """Write, and return when it is committed."""
         ticket = Ticket(request)
         self._queue.append(ticket)
-        if not self._pen.acquire(blocking=False):
+        if self._pen.acquire(blocking=False):
+            try:
+                self._write_batch()
+            finally:
+                self._lay_pen_down()
+        if not ticket.done:
             self._wait(ticket)
-            if ticket.done:
-                return ticket.outcome()
-            self._pen.acquire()
-        try:
-            self._gather()
-            while not ticket.done:
-                self._lead()
-        finally:
-            self._lay_pen_down()
         return ticket.outcome()
-
-    def _gather(self) -> None:
-        """Where several write, let those that were just told of their commit queue up again."""
-        waiting = 1
-        while waiting < len(self._queue) < MAX_BATCH:
-            waiting = len(self._queue)
-            time.sleep(0)
 
     def _wait(self, ticket: Ticket) -> None:
         try:
             ticket.wait()
-        except BaseException:  # interrupted: another must lead in its place
+        except BaseException:  # interrupted: what was not begun is not written
             with suppress(ValueError):
                 self._queue.remove(ticket)
-            self._wake_a_leader()
             raise
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
         """Hold the pen: nothing is written meanwhile."""
-        self._pen.acquire()
+        self._guests.append(None)
+        try:
+            self._pen.acquire()
+        except BaseException:  # interrupted: the scribe may have gone for this guest's sake
+            self._guests.pop()
+            self._look_for_work()
+            raise
+        self._guests.pop()
         try:
             yield
         finally:
             self._lay_pen_down()
 
     def _lay_pen_down(self) -> None:
-        # First release, then look: a ticket that came between has found the pen free.
+        # First release, then look: a ticket that came before has found the pen taken.
+        self._tell()
         self._pen.release()
-        self._wake_a_leader()
+        self._look_for_work()
 
-    def _wake_a_leader(self) -> None:
-        if self._queue:
-            waiting = (ticket for ticket in tuple(self._queue) if ticket.future is None)
-            leader = next(waiting, None)  # a task's ticket is led by the thread of its loop
-            if leader is not None:
-                leader.wake()
+    def _look_for_work(self) -> None:
+        if self._queue and not self._guests:  # a guest looks when it lays the pen down
+            self._call_scribe()
 
     async def run_async(self, request: Any) -> Any:
         """The same for a task; all writes of one turn of the loop share a thread and a commit."""
@@ -180,43 +190,61 @@ class GroupCommit:
         loop = get_running_loop()
         ticket = Ticket(request, loop.create_future())
         self._queue.append(ticket)
-        if loop not in self._leading_soon:
-            self._leading_soon.add(loop)
-            loop.call_soon(self._lead_in_thread, loop)
+        if loop not in self._calling_soon:
+            self._calling_soon.add(loop)
+            loop.call_soon(self._call_for, loop)
         assert ticket.future is not None  # noqa: S101 - made above
         return await ticket.future
 
+    def _call_for(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._calling_soon.discard(loop)
+        self._call_scribe()
+
     def close(self) -> None:
         """Refuse what still waits; what is being committed is finished first."""
-        with self.exclusively():
-            self._closed = True
-            while self._queue:
-                self._lead()
-        with self._starting:
-            if self._thread is not None:
-                self._thread.shutdown()
+        self._closed = True
+        self._write_all()
+        with self._hiring:
+            scribe = self._scribe
+        if scribe is not None:
+            self._calls.put(None)
+            scribe.join()
 
-    def _lead_in_thread(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._leading_soon.discard(loop)
-        with self._starting:
-            if not self._closed:
-                self._started_thread().submit(self._lead_all)
-                return
-        self._lead_all()  # closed: refuse what waits
+    def _call_scribe(self) -> None:
+        if self._closed:
+            self._write_all()
+            return
+        with self._hiring:
+            self._calls.put(None)
+            if self._scribe is None:
+                self._scribe = threading.Thread(target=self._serve, name="partita-scribe", daemon=True)
+                self._scribe.start()
 
-    def _started_thread(self) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only asynchronous writers need it
+    def _serve(self) -> None:
+        """The work of the scribe; it goes when nobody has called for a while."""
+        while self._is_called():
+            self._write_all()
 
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, thread_name_prefix="partita-commit")
-        return self._thread
+    def _write_all(self) -> None:
+        self._pen.acquire()
+        try:
+            while self._queue and (self._closed or not self._guests):
+                self._write_batch()
+        finally:
+            self._lay_pen_down()
 
-    def _lead_all(self) -> None:
-        while self._queue:
-            with self.exclusively():
-                self._lead()
+    def _is_called(self) -> bool:
+        try:
+            self._calls.get(timeout=_PATIENCE)
+        except Empty:
+            with self._hiring:
+                if self._calls.empty():
+                    self._scribe = None
+                    return False
+        return not self._closed
 
-    def _lead(self) -> None:
+    def _write_batch(self) -> None:
+        """Commit what waits. Who wrote it is told later, who wrote the batch before is told on the way."""
         tickets: list[Ticket] = []
         try:
             while self._queue and len(tickets) < MAX_BATCH:
@@ -225,15 +253,20 @@ class GroupCommit:
                     tickets.append(ticket)
             self._commit(tickets)
         finally:
-            self._settle(tickets)
+            for ticket in tickets:
+                if not ticket.done:  # interrupted in the middle
+                    ticket.finish(None, StoreUnavailable(f"A write to {self._path} was interrupted."))
+            self._untold += tickets
 
-    def _settle(self, tickets: list[Ticket]) -> None:
+    def _tell(self) -> None:
+        """Tell those whose writes are done."""
+        if not self._untold:
+            return
+        tickets, self._untold = self._untold, []
         by_loop: defaultdict[asyncio.AbstractEventLoop, list[Ticket]] = defaultdict(list)
         for ticket in tickets:
-            if not ticket.done:  # the leader was interrupted in the middle of a commit
-                ticket.finish(None, StoreUnavailable(f"A write to {self._path} was interrupted."))
             if ticket.future is None:
-                ticket.wake()
+                ticket.tell()
             else:
                 by_loop[ticket.future.get_loop()].append(ticket)
         for loop, theirs in by_loop.items():
@@ -247,10 +280,15 @@ class GroupCommit:
             return
         if not tickets:
             return
-        with self._between_processes:
+        if not self._between_processes.acquire(blocking=False):
+            self._tell()  # who is done need not wait for other processes
+            self._between_processes.acquire()
+        try:
             if not self._transact(tickets) and len(tickets) > 1:
                 for ticket in tickets:
                     self._transact([ticket])
+        finally:
+            self._between_processes.release()
 
     def _transact(self, tickets: list[Ticket]) -> bool:
         """Run the tickets in one transaction; False if it was rolled back to be run one by one."""
@@ -261,6 +299,7 @@ class GroupCommit:
             self._writer.refresh()
             for ticket in tickets:
                 outcomes.append(self._outcome(ticket))  # noqa: PERF401 - an error keeps what was done
+            self._tell()
             connection.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - whatever it is, the tickets must be answered
             self._roll_back()

@@ -24,20 +24,33 @@ class ProcessLock:
         self._turn = _open(path.with_name(path.name + ".turn"))
         self._pen = _open(path.with_name(path.name + ".lock"))
 
-    def __enter__(self) -> None:
+    def acquire(self, *, blocking: bool = True) -> bool:
+        """Take the lock; False if another process has it, or waits for it, and this is not to wait."""
         if fcntl is None:
-            return
-        fcntl.flock(self._turn, fcntl.LOCK_EX)
+            return True
+        how = fcntl.LOCK_EX if blocking else fcntl.LOCK_EX | fcntl.LOCK_NB
         try:
-            fcntl.flock(self._pen, fcntl.LOCK_EX)
-        finally:
-            fcntl.flock(self._turn, fcntl.LOCK_UN)
+            fcntl.flock(self._turn, how)
+            try:
+                fcntl.flock(self._pen, how)
+            finally:
+                fcntl.flock(self._turn, fcntl.LOCK_UN)
+        except BlockingIOError:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Give the lock back."""
+        if fcntl is not None:
+            fcntl.flock(self._pen, fcntl.LOCK_UN)
+
+    def __enter__(self) -> None:
+        self.acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if fcntl is not None:
-            fcntl.flock(self._pen, fcntl.LOCK_UN)
+        self.release()
 
     def close(self) -> None:
         """Give the files back."""

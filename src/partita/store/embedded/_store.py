@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar
@@ -107,7 +107,7 @@ class EmbeddedStore:
         in_memory = self.path == _file.MEMORY
         is_new = in_memory or _file.is_new(self.path)
         self._process_lock = None if in_memory else ProcessLock(Path(self.path))
-        between_processes = self._process_lock or nullcontext()
+        between_processes = self._process_lock or threading.Lock()
         try:
             with between_processes:
                 if is_new and not in_memory:
