@@ -5,18 +5,26 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from bench._compare import Bar, Comparison, Side, compare, duration
-from bench._model import TABLE, task
+from bench._model import TABLE, Task, task
 from partita import EmbeddedStore, Session, put
+from partita._entity import schema_of
+from partita.store._requests import PutItem
 
-PUTS = 2_000
+THREADS: Final = 16
+REPETITIONS: Final = 15
+PUTS: Final = 2_000
+"""Of one thread in one turn; many make three times as many, so that a turn lasts about as long."""
+
+Write = Callable[[Any], object]
 
 
 def comparisons(folder: Path) -> Iterator[Comparison]:
@@ -25,30 +33,46 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         db = Session(store)
         db.create_tables([TABLE])
         numbers = itertools.count()
-        one, many = _puts(db, numbers, threads=1), _puts(db, numbers, threads=16)
+
+        name = f"durable writes of a store by {THREADS} threads, to by one"
+        one, many = _sides(_requests(numbers), store.execute)
         syncs: list[float] = []
 
         def one_beside_a_bare_sync() -> float:
             syncs.append(_sync(folder / "sync"))
             return one()
 
-        name = "durable puts by 16 threads, to by one"
-        result = compare(name, Bar("at least", 3), many, one_beside_a_bare_sync, repetitions=15)
-    # Threads share nothing but the wait for the disk: the ratio grows with it.
-    yield replace(result, note=f"{name}: meanwhile the disk took {duration(median(syncs))} to synchronise a page")
+        result = compare(name, Bar("at least", 3), many, one_beside_a_bare_sync, repetitions=REPETITIONS)
+        # Threads share nothing but the wait for the disk: the ratio grows with it.
+        yield replace(result, note=f"{name}: meanwhile the disk took {duration(median(syncs))} to synchronise a page")
+
+        name = f"durable puts through a session by {THREADS} threads, to by one"
+        one, many = _sides(numbers, lambda number: db.run(put(task(number))))
+        yield compare(name, Bar("at least", 2), many, one, repetitions=REPETITIONS)
 
 
-def _puts(db: Session, numbers: Iterator[int], *, threads: int) -> Side:
-    def put_some(tasks: list[int]) -> None:
-        for number in tasks:
-            db.run(put(task(number)))
+def _requests(numbers: Iterator[int]) -> Iterator[PutItem]:
+    item = schema_of(Task).item
+    return (PutItem(TABLE.name, item(task(number))) for number in numbers)
+
+
+def _sides(work: Iterator[Any], write: Write) -> tuple[Side, Side]:
+    return _writing(work, write, threads=1, writes=PUTS), _writing(work, write, threads=THREADS, writes=3 * PUTS)
+
+
+def _writing(work: Iterator[Any], write: Write, *, threads: int, writes: int) -> Side:
+    def write_all(share: list[Any]) -> None:
+        for each in share:
+            write(each)
 
     def measure() -> float:
-        shares = [[next(numbers) for _ in range(PUTS // threads)] for _ in range(threads)]
+        everything = list(itertools.islice(work, writes))
+        # Dealt out one by one: many threads write the same keys in the same order as one.
+        shares = [everything[thread::threads] for thread in range(threads)]
         with ThreadPoolExecutor(threads) as pool:
             start = time.perf_counter()
-            list(pool.map(put_some, shares))
-            return (time.perf_counter() - start) / PUTS
+            list(pool.map(write_all, shares))
+            return (time.perf_counter() - start) / writes
 
     return measure
 

@@ -26,16 +26,7 @@ def to_attribute(value: Any) -> Any:
     Raises:
         OperationError: there is no such form, as for a date and time without a time zone.
     """
-    convert = _CONVERSIONS.get(type(value))
-    if convert is not None:
-        return convert(value)
-    for ancestor in type(value).__mro__[1:]:
-        convert = _SUBCLASSES.get(ancestor)
-        if convert is not None:
-            _CONVERSIONS[type(value)] = convert  # found at once the next time
-            return convert(value)
-    message = f"A value of type {type(value).__name__} has no attribute form: {value!r:.60}."
-    raise OperationError(message, hint="Give the field a Pydantic serializer, or use another type.")
+    return CONVERSIONS[type(value)](value)
 
 
 def instant_text(moment: datetime) -> str:
@@ -60,7 +51,7 @@ def _same(value: Any) -> Any:
 
 
 def _list(value: Any) -> list[Any]:
-    return [to_attribute(element) for element in value]
+    return [element if type(element) in PLAIN_TYPES else to_attribute(element) for element in value]
 
 
 def _map(value: dict[Any, Any]) -> dict[str, Any]:
@@ -87,27 +78,43 @@ def _model(value: BaseModel) -> dict[str, Any]:
     return _map(value.model_dump(by_alias=True))
 
 
-_CONVERSIONS: dict[type, Callable[[Any], Any]] = {
-    str: _same,
-    int: _same,
-    bool: _same,
-    bytes: _same,
-    Decimal: _same,
-    type(None): _same,
-    float: _float,
-    datetime: instant_text,
-    date: date.isoformat,
-    time: time.isoformat,
-    timedelta: lambda value: _float(value.total_seconds()),
-    UUID: str,
-    list: _list,
-    tuple: _list,
-    dict: _map,
-    set: _set,
-    frozenset: _set,
-}
+def _refuse(value: Any) -> Any:
+    message = f"A value of type {type(value).__name__} has no attribute form: {value!r:.60}."
+    raise OperationError(message, hint="Give the field a Pydantic serializer, or use another type.")
+
+
+class _Conversions(dict[type, Callable[[Any], Any]]):
+    """How values of each type are converted; a subclass is found once, by the first ancestor that has a way."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], Any]:
+        ways = [_SUBCLASSES[ancestor] for ancestor in kind.__mro__[1:] if ancestor in _SUBCLASSES]
+        convert = self[kind] = ways[0] if ways else _refuse
+        return convert
+
+
+CONVERSIONS: Final = _Conversions(
+    {
+        str: _same,
+        int: _same,
+        bool: _same,
+        bytes: _same,
+        Decimal: _same,
+        type(None): _same,
+        float: _float,
+        datetime: instant_text,
+        date: date.isoformat,
+        time: time.isoformat,
+        timedelta: lambda value: _float(value.total_seconds()),
+        UUID: str,
+        list: _list,
+        tuple: _list,
+        dict: _map,
+        set: _set,
+        frozenset: _set,
+    }
+)
 _SUBCLASSES: Final[dict[type, Callable[[Any], Any]]] = {
-    Enum: lambda value: to_attribute(value.value),
+    Enum: lambda value: to_attribute(value._value_),  # `value` is a property that costs three calls
     BaseModel: _model,
     str: str.__str__,
     int: int,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
+from operator import attrgetter
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from msgspec import Struct
@@ -40,7 +41,17 @@ class Key(Struct, frozen=True):
 class BoundKey:
     """A key of one entity, parsed, checked and ready to render. Immutable after it was made."""
 
-    __slots__ = ("_renderers", "fields", "hash", "hash_attribute", "index", "name", "range", "range_attribute")
+    __slots__ = (
+        "_renderers",
+        "fields",
+        "hash",
+        "hash_attribute",
+        "index",
+        "name",
+        "range",
+        "range_attribute",
+        "values_of",
+    )
 
     def __init__(self, name: str, key: Key, table: Table, owner: str) -> None:
         self.name = name
@@ -53,7 +64,8 @@ class BoundKey:
         self.hash = Template(key.hash)
         self.range = None if key.range is None else Template(key.range)
         self.fields = tuple(dict.fromkeys((*self.hash.fields, *(self.range.fields if self.range else ()))))
-        self._renderers: dict[str, tuple[Callable[[Sequence[Any]], Any], int]] = {}
+        self.values_of: Callable[[Any], Sequence[Any]] = _getter(self.fields)
+        self._renderers: tuple[tuple[str, Callable[[Sequence[Any]], Any], int], ...] = ()
 
     def __str__(self) -> str:
         return f"({self.hash.text}, {self.range.text})" if self.range else f"({self.hash.text})"
@@ -76,14 +88,15 @@ class BoundKey:
                         f"{owner}.{self.name}: {owner} has no field {place.field!r}.", owner=owner, hint=hint
                     )
                 _check_place(f"{owner}.{self.name}", self, template, place.field, fields[place.field], attribute)
-        self._renderers = {
-            attribute.name: (
+        self._renderers = tuple(
+            (
+                attribute.name,
                 template.renderer([self.fields.index(field) for field in template.fields]),
                 self._limit(attribute),
             )
             for attribute, template in self.attributes
             if not (template.bare and attribute_of(template.fields[0]) == attribute.name)
-        }
+        )
         for attribute, template in self.attributes:
             literals = len((template.head + "".join(place.tail for place in template.places)).encode())
             if literals >= self._limit(attribute):
@@ -97,22 +110,20 @@ class BoundKey:
     @property
     def written(self) -> tuple[str, ...]:
         """The attributes that the key writes besides the fields' own."""
-        return tuple(self._renderers)
+        return tuple(name for name, _, _ in self._renderers)
 
     def leave_hash(self) -> None:
         """Write no partition key: a local index shares the table's."""
-        self._renderers.pop(self.hash_attribute.name, None)
+        self._renderers = tuple(each for each in self._renderers if each[0] != self.hash_attribute.name)
 
-    def render(self, values: Sequence[Any]) -> dict[str, Any] | None:
-        """The written attributes for values of `fields`; None where one is None and the item stays off the index."""
+    def write(self, item: dict[str, Any], values: Sequence[Any]) -> None:
+        """Write the key for values of `fields` into the item, unless one is None: then it stays off the index."""
         if None in values:
-            return None
-        rendered = {}
-        for name, (render, limit) in self._renderers.items():
-            key = rendered[name] = render(values)
+            return
+        for name, render, limit in self._renderers:
+            key = item[name] = render(values)
             if type(key) is not str or len(key) * MAX_CHARACTER_BYTES > limit:
                 check_key_size(key, limit, name)
-        return rendered
 
     def collides(self, other: BoundKey) -> bool:
         """Whether one item key could belong to both."""
@@ -123,6 +134,13 @@ class BoundKey:
     def made(self, item: Mapping[str, Any]) -> bool:
         """Whether the item's key attributes could have been made by this key."""
         return all(template.matches(item.get(attribute.name)) for attribute, template in self.attributes)
+
+
+def _getter(fields: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+    """A function that takes the fields' values from an entity."""
+    if len(fields) > 1:
+        return attrgetter(*fields)
+    return lambda entity: [getattr(entity, field) for field in fields]
 
 
 def kinds_of(annotation: Any) -> tuple[Any, ...]:

@@ -50,13 +50,17 @@ def encode_measured(item: Item) -> tuple[bytes, int]:
     """
     _refuse_empty_name(item)
     # Names and texts, which most of it is, are counted together and stand as they are.
-    size = text_size("".join([*item, *[value for value in item.values() if type(value) is str]]))
-    packed = dict(item)
+    texts, packed, size = [*item], item, 0
     for name, value in item.items():
-        if type(value) is not str:
-            size += value_size(value)
-            packed[name] = _packed(value)
-    return _encode(packed), size
+        if type(value) is str:
+            texts.append(value)
+            continue
+        size += value_size(value)
+        form = _packed(value)
+        if form is not value:
+            packed = dict(item) if packed is item else packed
+            packed[name] = form
+    return _encode(packed), size + text_size("".join(texts))
 
 
 def _refuse_empty_name(members: dict[str, Any]) -> None:
@@ -76,7 +80,7 @@ def _packed(value: Any) -> Any:
     if kind is int or kind is Decimal:
         return _packed_number(number(value))
     if kind is list:
-        return [_packed(element) for element in value]
+        return value if _PLAIN.issuperset(map(type, value)) else [_packed(element) for element in value]
     if kind is dict:
         return _packed_map(value)
     return _packed_set(value)

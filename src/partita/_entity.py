@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, Val
 from pydantic._internal._model_construction import ModelMetaclass
 from pydantic.fields import FieldInfo
 
-from partita._attributes import PLAIN_TYPES, empty_set, epoch_seconds, to_attribute
+from partita._attributes import CONVERSIONS, PLAIN_TYPES, empty_set, epoch_seconds, to_attribute
 from partita._bound import BoundKey, Key, allows_none, kinds_of
 from partita._fields import Change, FieldPath
 from partita._table import Table
@@ -60,6 +60,7 @@ class EntitySchema(Generic[E]):
                 hint='Declare primary: ClassVar = Key("…", "…").',
             )
         self.primary = self.keys["primary"]
+        self._keys = tuple(self.keys.values())
         self.secondary = tuple(key for key in self.keys.values() if key is not self.primary)
         # A None is left out where the field's default gives it back; elsewhere it is stored as NULL.
         self._nullable = {self.attributes[n] for n, field in cls.model_fields.items() if field.default is None}
@@ -97,15 +98,21 @@ class EntitySchema(Generic[E]):
     def item(self, entity: E) -> Item:
         """The item to store: the fields that are not None, and every derived key."""
         item: Item = self._dump(entity, by_alias=True)
-        for name, value in list(item.items()):
-            if type(value) in PLAIN_TYPES and name != self.expires:
+        if self.expires is not None and item.get(self.expires) is not None:
+            item[self.expires] = epoch_seconds(item[self.expires])
+        absent = []
+        for name, value in item.items():
+            kind = type(value)
+            if kind in PLAIN_TYPES:
                 continue
-            if empty_set(value) or (value is None and name in self._nullable):
-                del item[name]
+            if not value and (empty_set(value) or (value is None and name in self._nullable)):
+                absent.append(name)
             else:
-                item[name] = epoch_seconds(value) if name == self.expires else to_attribute(value)
-        for key in self.keys.values():
-            item.update(key.render([getattr(entity, field) for field in key.fields]) or {})
+                item[name] = CONVERSIONS[kind](value)
+        for name in absent:
+            del item[name]
+        for key in self._keys:
+            key.write(item, key.values_of(entity))
         return item
 
     def key(self, entity: E) -> Item:

@@ -167,7 +167,7 @@ def _choose_writer(kind: type) -> Callable[[Any, Width | None], str]:
     if hasattr(kind, "__key__"):
         return lambda value, _: escape(value.__key__())
     if issubclass(kind, Enum):
-        return lambda value, width: part_text(value.value, width)
+        return lambda value, width: part_text(value._value_, width)
     if issubclass(kind, int | Decimal) and kind is not bool:
         return lambda value, width: width.text(value) if width else number_text(number(value))
     if issubclass(kind, datetime):

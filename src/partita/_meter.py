@@ -59,32 +59,40 @@ class Usage(Struct):
             self.over_budget += 1
 
 
+class _Usages(dict[str, Usage]):
+    """Usage by name, begun when a name is met for the first time."""
+
+    def __missing__(self, name: str) -> Usage:
+        usage = self[name] = Usage(name)
+        return usage
+
+
 class Meter:
     """Counts every operation of one or several sessions. Safe for any number of threads."""
 
     def __init__(self) -> None:
-        self._usage: dict[str, Usage] = {}
+        self._usage = _Usages()
         self._lock = threading.Lock()
         self._watchers: ContextVar[tuple[list[Consumption], ...]] = ContextVar("watchers", default=())
 
     def record(self, consumption: Consumption) -> None:
         """Count one run."""
         with self._lock:
-            self._of(consumption.name).add(consumption)
+            self._usage[consumption.name].add(consumption)
         for watcher in self._watchers.get():
             watcher.append(consumption)
 
     def record_retry(self, name: str, error: PartitaError) -> None:
         """Count one repeated request."""
         with self._lock:
-            usage = self._of(name)
+            usage = self._usage[name]
             usage.retries += 1
             usage.throttles += isinstance(error, Throttled)
 
     def record_failure(self, name: str, error: PartitaError) -> None:
         """Count one run that ended in an error."""
         with self._lock:
-            usage = self._of(name)
+            usage = self._usage[name]
             usage.failures += 1
             usage.throttles += isinstance(error, Throttled)
             usage.conflicts += isinstance(error, _CONFLICTS)
@@ -103,9 +111,3 @@ class Meter:
             yield seen
         finally:
             self._watchers.reset(token)
-
-    def _of(self, name: str) -> Usage:
-        usage = self._usage.get(name)
-        if usage is None:
-            usage = self._usage[name] = Usage(name)
-        return usage

@@ -83,7 +83,8 @@ class Pipeline(Struct, frozen=True):
             step = next(steps)
             while True:
                 try:
-                    self._guard(operation, step)
+                    for guardrail in self.guardrails.get(type(step), ()):
+                        guardrail(operation, step)
                     try:
                         answer = yield step
                     except PartitaError as error:
@@ -103,10 +104,6 @@ class Pipeline(Struct, frozen=True):
             self._record(operation, sent)
             self.meter.record_failure(operation.name, error)
             raise
-
-    def _guard(self, operation: Operation[Any], step: Request[Any] | Pause) -> None:
-        for guardrail in self.guardrails.get(type(step), ()):
-            guardrail(operation, step)
 
     def _retry(self, operation: Operation[Any], step: Request[Any] | Pause, error: PartitaError) -> Steps[Any]:
         for attempt in range(1, self.max_tries):
@@ -149,8 +146,11 @@ def consumed(sent: Sent) -> tuple[float, float]:
     for _, response in sent:
         capacity = response.capacity
         for part in (capacity,) if type(capacity) is Capacity else capacity:
-            read += part.total_read if part.indexes else part.read
-            write += part.total_write if part.indexes else part.write
+            read += part.read
+            write += part.write
+            for _, index_read, index_write in part.indexes:
+                read += index_read
+                write += index_write
     return read, write
 
 

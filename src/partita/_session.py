@@ -20,7 +20,7 @@ from partita._table import Table
 from partita._tables import ensure_tables
 from partita.errors import OperationError
 from partita.operations._cursor import CursorSigner
-from partita.operations._operation import Context, Operation, Pause, Procedure, Steps
+from partita.operations._operation import Context, Operation, Pause, Procedure
 from partita.operations._transact import Action, transact
 from partita.store._interface import Store
 from partita.store._requests import Request
@@ -105,7 +105,7 @@ class Session(_Settings):
             RequestError: the store refused a request.
             StoreError: the store is in trouble.
         """
-        return self._drive(self._pipeline.run(work))
+        return drive(self._pipeline.run(work), self._take)
 
     def transact(self, *actions: Action, token: str | None = None) -> None:
         """Run writes and checks as one transaction, all or nothing."""
@@ -113,14 +113,11 @@ class Session(_Settings):
 
     def create_tables(self, tables: Iterable[Table]) -> None:
         """Create the tables and global indexes that are declared and not there yet."""
-        self._drive(ensure_tables(tables))
+        drive(ensure_tables(tables), self._take)
 
     def maintenance(self, reason: str) -> Session:
         """A session that may scan. The reason is logged."""
         return Session(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
-
-    def _drive(self, steps: Steps[R]) -> R:
-        return drive(steps, self._take)
 
     def _take(self, step: Request[Any] | Pause) -> Any:
         return self.sleep(step.seconds) if isinstance(step, Pause) else self.store.execute(step)
@@ -139,7 +136,7 @@ class AsyncSession(_Settings):
             RequestError: the store refused a request.
             StoreError: the store is in trouble.
         """
-        return await self._drive(self._pipeline.run(work))
+        return await drive_async(self._pipeline.run(work), self._take)
 
     async def transact(self, *actions: Action, token: str | None = None) -> None:
         """Run writes and checks as one transaction, all or nothing."""
@@ -147,14 +144,11 @@ class AsyncSession(_Settings):
 
     async def create_tables(self, tables: Iterable[Table]) -> None:
         """Create the tables and global indexes that are declared and not there yet."""
-        await self._drive(ensure_tables(tables))
+        await drive_async(ensure_tables(tables), self._take)
 
     def maintenance(self, reason: str) -> AsyncSession:
         """A session that may scan. The reason is logged."""
         return AsyncSession(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
-
-    async def _drive(self, steps: Steps[R]) -> R:
-        return await drive_async(steps, self._take)
 
     def _take(self, step: Request[Any] | Pause) -> Awaitable[Any]:
         return self.sleep(step.seconds) if isinstance(step, Pause) else self.store.execute_async(step)

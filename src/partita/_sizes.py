@@ -68,7 +68,11 @@ def _container_size(value: Any, depth: int) -> int:
         raise ValidationFailed("Nesting Levels have exceeded supported limits")
     kind = kind_of(value)
     if kind == "L":
-        return 3 + len(value) + sum(value_size(element, depth) for element in value)
+        sizes = [
+            len(element) if type(element) is str and element.isascii() else value_size(element, depth)
+            for element in value  # plain text, which most of it is, is counted without a call
+        ]
+        return 3 + len(value) + sum(sizes)
     if kind == "M":
         return 3 + len(value) + sum(text_size(name) + value_size(member, depth) for name, member in value.items())
     return sum(value_size(member, depth) for member in value)
@@ -91,4 +95,4 @@ def read_units(size: int, *, consistent: bool) -> float:
 
 def write_units(size: int) -> float:
     """Write units for that many bytes; at least one."""
-    return float(max(1, -(-size // WRITE_STEP)))
+    return float(-(-size // WRITE_STEP) or 1)

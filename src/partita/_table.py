@@ -65,6 +65,7 @@ class Table:
         stream: StreamView | None = None,
         registry: Registry | None = None,
     ) -> None:
+        self.name = name
         hash_key = _attribute(hash)
         self.schema = TableSchema(
             name=name,
@@ -79,11 +80,6 @@ class Table:
         self.recipes: dict[str, Declared] = {}
         _check_attributes(self)
         (registry or REGISTRY).add(self)
-
-    @property
-    def name(self) -> str:
-        """The table's name in the store."""
-        return self.schema.name
 
     def __repr__(self) -> str:
         return f"Table({self.name!r})"

@@ -150,12 +150,13 @@ def _required(schema: EntitySchema[Any], attribute: str) -> bool:
 def _with_keys(update: Update, keys: Sequence[BoundKey], values: Mapping[str, Any]) -> Update:
     sets, removes = list(update.sets), list(update.removes)
     for key in keys:
-        rendered = key.render([values[field] for field in key.fields])
+        written: dict[str, Any] = {}
+        key.write(written, [values[field] for field in key.fields])
         for name in key.written:
-            if rendered is None:
-                removes.append(Path((name,)))
+            if name in written:
+                sets.append(SetAction(Path((name,)), Value(written[name])))
             else:
-                sets.append(SetAction(Path((name,)), Value(rendered[name])))
+                removes.append(Path((name,)))
     return replace(update, sets=tuple(sets), removes=tuple(removes))
 
 

@@ -30,7 +30,7 @@ MODEL = TableSchema(
 def table() -> Table:
     with EmbeddedStore(":memory:") as store:
         store.execute(CreateTable(MODEL))
-        return store._catalog.table("plans")
+        return store._catalog.tables["plans"]
 
 
 def plan_of(sql: str) -> str:

@@ -7,7 +7,7 @@ import apsw
 from partita._clock import Clock
 from partita.store.embedded import _catalog
 from partita.store.embedded._catalog import EMPTY, Catalog
-from partita.store.embedded._table import Table
+from partita.store.embedded._table import Table, not_found
 
 
 class Access:
@@ -21,7 +21,10 @@ class Access:
 
     def table(self, name: str) -> Table:
         """The table of that name, or TableNotFound."""
-        return self.catalog.table(name)
+        table = self.catalog.tables.get(name)
+        if table is None:
+            raise not_found(name)
+        return table
 
     def refresh(self) -> None:
         """Read the catalog again if it has changed in the file."""

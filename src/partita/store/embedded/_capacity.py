@@ -17,10 +17,11 @@ def of_write(change: Change, factor: int = 1) -> Capacity:
     A transaction charges the table's part twice, and the indexes' once.
     """
     table = change.table
-    units = write_units(change.largest) * factor
+    largest = change.size if change.before is None else max(change.size, change.before.size)
+    units = write_units(largest) * factor
     if not table.indexes:
-        return Capacity(table.name, write=units)
-    return Capacity(table.name, write=units, indexes=tuple(_index_parts(change)))
+        return Capacity(table.name, 0.0, units)
+    return Capacity(table.name, 0.0, units, tuple(_index_parts(change)))
 
 
 def _index_parts(change: Change) -> Iterable[tuple[str, float, float]]:

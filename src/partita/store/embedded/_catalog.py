@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from partita.errors import StoreDamaged
 from partita.store._schema import TableSchema
-from partita.store.embedded._table import Stream, Table, not_found
+from partita.store.embedded._table import Stream, Table
 
 _SQL_TABLES = "SELECT id, definition FROM tables"
 _SQL_INDEXES = "SELECT table_id, name, id FROM indexes"
@@ -29,17 +29,6 @@ class Catalog(Struct, frozen=True):
 
     generation: int
     tables: dict[str, Table]
-
-    def table(self, name: str) -> Table:
-        """The table of that name.
-
-        Raises:
-            TableNotFound: there is none.
-        """
-        table = self.tables.get(name)
-        if table is None:
-            raise not_found(name)
-        return table
 
 
 EMPTY = Catalog(0, {})

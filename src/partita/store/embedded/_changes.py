@@ -7,6 +7,7 @@ nothing to undo, and all actions of a transaction can be planned before the firs
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import apsw
@@ -82,11 +83,6 @@ class Change:
             return False
         # The order matters only to a stream, which must not have a record of it.
         return self.table.stream is None or not equal(self.before.item, self.after)
-
-    @property
-    def largest(self) -> int:
-        """The larger of the sizes before and after."""
-        return self.size if self.before is None else max(self.size, self.before.size)
 
 
 def find(connection: apsw.Connection, table: Table, key: KeyColumns) -> Stored | None:
@@ -173,9 +169,9 @@ def _with_entries(change: Change, *, keeping_old_faults: bool = False) -> Change
         return change
     if after is not None:
         known = before.item if keeping_old_faults and before is not None else None
-        change.entries = tuple(index.entry(after, known) for index in indexes)
+        change.entries = tuple([index.entry(after, known) for index in indexes])
     if before is not None:
-        change.old_entries = tuple(index.entry_or_none(before.item) for index in indexes)
+        change.old_entries = tuple([index.entry_or_none(before.item) for index in indexes])
     return change
 
 
@@ -195,7 +191,7 @@ def _write_row(connection: apsw.Connection, change: Change) -> None:
         connection.execute(table.sql_delete, (before.id,))
         return
     expiry = table.expiry(after)
-    columns = (expiry, change.size, *(column for entry in change.entries for column in entry), change.blob)
+    columns = (expiry, change.size, *chain.from_iterable(change.entries), change.blob)
     if before is None:
         connection.execute(table.sql_insert, (*change.key, *columns))
     elif change.entries == change.old_entries and _keeps_expiry(table, expiry, before):

@@ -33,6 +33,8 @@ _HEADER_BYTES: Final = 100
 _MAGIC: Final = b"SQLite format 3\0"
 _WAL_BYTES: Final = 64 * 1024 * 1024
 _CACHE_KILOBYTES: Final = 8 * 1024
+_CHECKPOINT_PAGES: Final = 4_000
+"""As many as SQLite finds in the log with a single look; most pages were written several times by then."""
 
 _SCHEMA: Final = f"""
     CREATE TABLE store (generation INTEGER NOT NULL);
@@ -174,6 +176,7 @@ def connect(path: str, *, durable: bool) -> apsw.Connection:
     connection.pragma("synchronous", "full" if durable else "off")
     connection.create_scalar_function("segment_of", segment_of, 2, deterministic=True)
     connection.pragma("journal_size_limit", _WAL_BYTES)
+    connection.pragma("wal_autocheckpoint", _CHECKPOINT_PAGES)
     connection.pragma("cache_size", -_CACHE_KILOBYTES)
     return connection
 

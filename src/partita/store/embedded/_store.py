@@ -67,9 +67,8 @@ WRITES: Final[Mapping[type, Handler]] = {
 }
 
 
-def _check_is_request(request: object) -> None:
-    if type(request) not in WRITES:
-        raise TypeError(f"{type(request).__name__} is no request that the store can answer.")
+def _not_a_request(value: object) -> TypeError:
+    return TypeError(f"{type(value).__name__} is no request that the store can answer.")
 
 
 class EmbeddedStore:
@@ -153,7 +152,8 @@ class EmbeddedStore:
         """
         read = READS.get(type(request))
         if read is None:
-            _check_is_request(request)
+            if type(request) not in WRITES:
+                raise _not_a_request(request)
             return self._commit.run(request)  # type: ignore[no-any-return]
         if self._process_lock is not None:
             return self._read(read, request)
@@ -164,7 +164,8 @@ class EmbeddedStore:
         """The same for a task: reads are answered at once, writes are committed by another thread."""
         if type(request) in READS:
             return self.execute(request)
-        _check_is_request(request)
+        if type(request) not in WRITES:
+            raise _not_a_request(request)
         return await self._commit.run_async(request)  # type: ignore[no-any-return]
 
     def _read(self, read: Read, request: Request[R]) -> R:
