@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from tests.store.embedded.support import count, note, read
@@ -172,40 +171,29 @@ class Busy:
         pass
 
 
-def test_the_scribe_lets_guests_go_first(store: EmbeddedStore) -> None:
-    commit = store._commit
-    (waiting,) = queue(store, note(1))
-    commit._guests.append(None)
-    commit._write_all()
-    assert not waiting.done
-    commit._guests.pop()
-    with commit.exclusively():
-        pass  # and calls the scribe when it leaves
-    waiting.wait()
-    assert waiting.done
+def test_who_waits_for_the_pen_comes_before_who_just_had_it(store: EmbeddedStore) -> None:
+    """Writers never stop here, so the scribe always wants the pen again."""
+    commit, stop = store._commit, threading.Event()
+
+    def write_on(number: int) -> None:
+        while not stop.is_set():
+            store.execute(note(number))
+
+    with ThreadPoolExecutor(4) as threads:
+        writing = [threads.submit(write_on, number) for number in range(4)]
+        for _ in range(50):
+            with commit.exclusively():
+                before = commits(store)
+                assert count(store) <= 4
+                assert commits(store) == before
+        stop.set()
+    assert [each.result() for each in writing] == [None] * 4
 
 
-def test_an_interrupted_guest_leaves_nobody_waiting(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    (waiting,) = queue(store, note(1))
-    monkeypatch.setattr(store._commit, "_pen", InterruptedPen(store._commit._pen))
-    with pytest.raises(KeyboardInterrupt), store._commit.exclusively():
-        pass
-    waiting.wait()
-    monkeypatch.undo()
-    assert count(store) == 1
-
-
-class InterruptedPen:
-    """A pen in whose wait the user presses Ctrl-C, which only the main thread hears of."""
-
-    def __init__(self, pen: Any) -> None:
-        self.release = pen.release
-        self._pen = pen
-
-    def acquire(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            raise KeyboardInterrupt
-        self._pen.acquire()
+def test_who_has_the_pen_may_ask_for_it_again(store: EmbeddedStore) -> None:
+    with store._commit.exclusively(), store._commit.exclusively():
+        store.execute(note(1))
+        assert count(store) == 1
 
 
 def test_an_interrupted_wait_takes_the_write_back(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:

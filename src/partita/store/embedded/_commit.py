@@ -128,7 +128,8 @@ class GroupCommit:
         self._publish = publish
         self._queue: deque[Ticket] = deque()
         self._pen = threading.RLock()
-        self._guests: deque[None] = deque()
+        self._turn = threading.Lock()
+        self._guest: int | None = None
         self._untold: list[Ticket] = []
         self._closed = False
         self._calling_soon: set[asyncio.AbstractEventLoop] = set()
@@ -160,27 +161,28 @@ class GroupCommit:
     @contextmanager
     def exclusively(self) -> Iterator[None]:
         """Hold the pen: nothing is written meanwhile."""
-        self._guests.append(None)
+        if self._guest == threading.get_ident():  # has it already
+            yield
+            return
+        self._take_pen()
+        self._guest = threading.get_ident()
         try:
-            self._pen.acquire()
-        except BaseException:  # interrupted: the scribe may have gone for this guest's sake
-            self._guests.pop()
-            self._look_for_work()
-            raise
-        self._guests.pop()
-        try:
+            self._tell()  # who is done need not wait for this
             yield
         finally:
+            self._guest = None
             self._lay_pen_down()
+
+    def _take_pen(self) -> None:
+        """Take the pen in turn: who lays it down and wants it again comes after the one who waits for it."""
+        with self._turn:
+            self._pen.acquire()
 
     def _lay_pen_down(self) -> None:
         # First release, then look: a ticket that came before has found the pen taken.
         self._tell()
         self._pen.release()
-        self._look_for_work()
-
-    def _look_for_work(self) -> None:
-        if self._queue and not self._guests:  # a guest looks when it lays the pen down
+        if self._queue:
             self._call_scribe()
 
     async def run_async(self, request: Any) -> Any:
@@ -203,7 +205,7 @@ class GroupCommit:
     def close(self) -> None:
         """Refuse what still waits; what is being committed is finished first."""
         self._closed = True
-        self._write_all()
+        self._refuse_all()
         with self._hiring:
             scribe = self._scribe
         if scribe is not None:
@@ -212,7 +214,7 @@ class GroupCommit:
 
     def _call_scribe(self) -> None:
         if self._closed:
-            self._write_all()
+            self._refuse_all()
             return
         with self._hiring:
             self._calls.put(None)
@@ -223,15 +225,22 @@ class GroupCommit:
     def _serve(self) -> None:
         """The work of the scribe; it goes when nobody has called for a while."""
         while self._is_called():
-            self._write_all()
+            while self._queue:
+                self._write_in_turn()
 
-    def _write_all(self) -> None:
-        self._pen.acquire()
+    def _write_in_turn(self) -> None:
+        self._take_pen()
         try:
-            while self._queue and (self._closed or not self._guests):
-                self._write_batch()
+            self._write_batch()
         finally:
-            self._lay_pen_down()
+            if not self._queue:
+                self._tell()
+            self._pen.release()
+
+    def _refuse_all(self) -> None:
+        with self.exclusively():
+            while self._queue:
+                self._write_batch()
 
     def _is_called(self) -> bool:
         try:
