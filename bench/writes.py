@@ -25,6 +25,7 @@ PUTS: Final = 2_000
 """Of one thread in one turn; many make three times as many, so that a turn lasts about as long."""
 
 Write = Callable[[Any], object]
+Deal = Callable[[list[Any], int], list[list[Any]]]
 
 
 def comparisons(folder: Path) -> Iterator[Comparison]:
@@ -34,8 +35,8 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         db.create_tables([TABLE])
         numbers = itertools.count()
 
-        name = f"durable writes of a store by {THREADS} threads, to by one"
-        one, many = _sides(_requests(numbers), store.execute)
+        name = f"durable writes by {THREADS} threads, to by one"
+        one, many = _sides(_requests(numbers), store.execute, _in_order)
         syncs: list[float] = []
 
         def one_beside_a_bare_sync() -> float:
@@ -46,9 +47,11 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         # Threads share nothing but the wait for the disk: the ratio grows with it.
         yield replace(result, note=f"{name}: meanwhile the disk took {duration(median(syncs))} to synchronise a page")
 
-        name = f"durable puts through a session by {THREADS} threads, to by one"
-        one, many = _sides(numbers, lambda number: db.run(put(task(number))))
-        yield compare(name, Bar("at least", 2), many, one, repetitions=REPETITIONS)
+        one, many = _sides(_requests(numbers), store.execute, _far_apart)
+        yield compare("the same, of keys far apart", Bar("at least", 2), many, one, repetitions=REPETITIONS)
+
+        one, many = _sides(numbers, lambda number: db.run(put(task(number))), _in_order)
+        yield compare("the same, through a session", Bar("at least", 2), many, one, repetitions=REPETITIONS)
 
 
 def _requests(numbers: Iterator[int]) -> Iterator[PutItem]:
@@ -56,19 +59,29 @@ def _requests(numbers: Iterator[int]) -> Iterator[PutItem]:
     return (PutItem(TABLE.name, item(task(number))) for number in numbers)
 
 
-def _sides(work: Iterator[Any], write: Write) -> tuple[Side, Side]:
-    return _writing(work, write, threads=1, writes=PUTS), _writing(work, write, threads=THREADS, writes=3 * PUTS)
+def _in_order(work: list[Any], threads: int) -> list[list[Any]]:
+    """Dealt out one by one: many threads write the same keys in the same order as one."""
+    return [work[thread::threads] for thread in range(threads)]
 
 
-def _writing(work: Iterator[Any], write: Write, *, threads: int, writes: int) -> Side:
+def _far_apart(work: list[Any], threads: int) -> list[list[Any]]:
+    """Each thread has keys of its own, which lie together; a commit touches more pages."""
+    share = len(work) // threads
+    return [work[start : start + share] for start in range(0, len(work), share)]
+
+
+def _sides(work: Iterator[Any], write: Write, deal: Deal) -> tuple[Side, Side]:
+    one = _writing(work, write, deal, threads=1, writes=PUTS)
+    return one, _writing(work, write, deal, threads=THREADS, writes=3 * PUTS)
+
+
+def _writing(work: Iterator[Any], write: Write, deal: Deal, *, threads: int, writes: int) -> Side:
     def write_all(share: list[Any]) -> None:
         for each in share:
             write(each)
 
     def measure() -> float:
-        everything = list(itertools.islice(work, writes))
-        # Dealt out one by one: many threads write the same keys in the same order as one.
-        shares = [everything[thread::threads] for thread in range(threads)]
+        shares = deal(list(itertools.islice(work, writes)), threads)
         with ThreadPoolExecutor(threads) as pool:
             start = time.perf_counter()
             list(pool.map(write_all, shares))
