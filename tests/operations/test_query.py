@@ -235,7 +235,8 @@ def test_count_gives_up_after_its_maximum_of_pages(db: Session) -> None:
 @pytest.mark.req("C24")
 def test_a_walk_says_when_it_stopped_before_the_end(db: Session) -> None:
     tasks = fill(db, 5)
-    assert db.run(tasks_of("u").walk(max_items=5)).items == tuple(tasks)
+    exact = db.run(tasks_of("u").walk(max_items=5))
+    assert (exact.items, exact.truncated) == (tuple(tasks), False)
     short = db.run(tasks_of("u").walk(max_items=3))
     assert (short.items, short.truncated, len(short)) == (tuple(tasks[:3]), True, 3)
     assert not db.run(tasks_of("u").walk(max_items=6)).truncated

@@ -260,6 +260,11 @@ class Walk(Operation[Walked[M]], Generic[M], frozen=True):
             response: PageResponse = yield request
             items += [self.query.typed(item) for item in self.query.visible(response.items, context)]
             inspected += response.scanned
-            if response.last_key is None or inspected >= self.max_items:
-                return Walked(tuple(items), truncated=response.last_key is not None)
+            if response.last_key is None:
+                return Walked(tuple(items), truncated=False)
+            if inspected >= self.max_items:
+                break
             request = replace(request, start=response.last_key, limit=self.max_items - inspected)
+        # A page that ends at its limit has a key to go on from, whether or not anything follows.
+        response = yield replace(request, start=response.last_key, limit=1)
+        return Walked(tuple(items), truncated=response.scanned > 0)

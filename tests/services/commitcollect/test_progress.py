@@ -88,8 +88,10 @@ def test_beyond_three_thousand_the_answer_says_that_it_is_truncated_and_stays_wi
         world.db.store = faulty
         whole = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock())).progress
         assert (whole.truncated, whole.inspected, whole.value) == (False, 2_999, 2_999_000.0)
-        for number in (MAX_WORKOUTS, MAX_WORKOUTS + 1):
-            world.db.run(put(workout(world, number, first - timedelta(minutes=10))))
+        world.db.run(put(workout(world, MAX_WORKOUTS, first - timedelta(minutes=10))))
+        exact = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock())).progress
+        assert (exact.truncated, exact.inspected, exact.value) == (False, MAX_WORKOUTS, 3_000_000.0)
+        world.db.run(put(workout(world, MAX_WORKOUTS + 1, first - timedelta(minutes=10))))
         cut = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock())).progress
         assert (cut.truncated, cut.inspected, cut.value) == (True, MAX_WORKOUTS, 3_000_000.0)
         world.db.run(settle(milestone, world.clock(), TRACE))  # consistent, and within its budget, too
