@@ -48,10 +48,13 @@ def check(route: str, mode: schemathesis.GenerationMode) -> None:
         method, path = route.split()
         schema = schemathesis.openapi.from_asgi(description, app_of(world), config=config)
         sessions = [world.log_in(ATHLETE)]
+        there = {"milestone_id": world.commit().milestone_id}
 
         @made_up(schema[path][method], mode, examples=12)
         def answers_are_described(case: Case) -> None:
             assume(not _has_a_bad_cookie(case))
+            if mode is schemathesis.GenerationMode.POSITIVE:
+                case.path_parameters.update({name: there[name] for name in case.path_parameters})
             if route in ENDS_THE_SESSION:
                 world.work()
                 sessions.append(world.log_in(ATHLETE))
