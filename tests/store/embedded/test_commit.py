@@ -229,7 +229,8 @@ def test_the_scribe_goes_when_nobody_calls(store: EmbeddedStore, monkeypatch: py
     assert count(store) == 1
 
 
-def test_a_closed_store_leaves_no_thread(store: EmbeddedStore) -> None:
+def test_a_closed_store_leaves_no_thread(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("partita.store.embedded._commit._PATIENCE", 600.0)
     asyncio.run(store.execute_async(note(1)))
     scribe = store._commit._scribe
     assert scribe is not None
