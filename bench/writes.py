@@ -19,6 +19,7 @@ from partita import EmbeddedStore, Session, put
 from partita._entity import schema_of
 from partita.store._requests import PutItem
 
+BAR: Final = Bar("at least", 3)
 THREADS: Final = 16
 REPETITIONS: Final = 15
 PUTS: Final = 2_000
@@ -35,23 +36,23 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         db.create_tables([TABLE])
         numbers = itertools.count()
 
-        name = f"durable writes by {THREADS} threads, to by one"
-        one, many = _sides(_requests(numbers), store.execute, _in_order)
+        name = f"durable puts by {THREADS} threads, to by one"
+        one, many = _sides(numbers, lambda number: db.run(put(task(number))), _far_apart)
         syncs: list[float] = []
 
         def one_beside_a_bare_sync() -> float:
             syncs.append(_sync(folder / "sync"))
             return one()
 
-        result = compare(name, Bar("at least", 3), many, one_beside_a_bare_sync, repetitions=REPETITIONS)
+        result = compare(name, BAR, many, one_beside_a_bare_sync, repetitions=REPETITIONS)
         # Threads share nothing but the wait for the disk: the ratio grows with it.
         yield replace(result, note=f"{name}: meanwhile the disk took {duration(median(syncs))} to synchronise a page")
 
         one, many = _sides(_requests(numbers), store.execute, _far_apart)
-        yield compare("the same, of keys far apart", Bar("at least", 2), many, one, repetitions=REPETITIONS)
+        yield compare("the same without a session", BAR, many, one, repetitions=REPETITIONS)
 
-        one, many = _sides(numbers, lambda number: db.run(put(task(number))), _in_order)
-        yield compare("the same, through a session", Bar("at least", 2), many, one, repetitions=REPETITIONS)
+        one, many = _sides(_requests(numbers), store.execute, _in_order)
+        yield compare("the same without, of keys in order", BAR, many, one, repetitions=REPETITIONS)
 
 
 def _requests(numbers: Iterator[int]) -> Iterator[PutItem]:

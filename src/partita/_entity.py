@@ -60,7 +60,6 @@ class EntitySchema(Generic[E]):
                 hint='Declare primary: ClassVar = Key("…", "…").',
             )
         self.primary = self.keys["primary"]
-        self._keys = tuple(self.keys.values())
         self.secondary = tuple(key for key in self.keys.values() if key is not self.primary)
         # A None is left out where the field's default gives it back; elsewhere it is stored as NULL.
         self._nullable = {self.attributes[n] for n, field in cls.model_fields.items() if field.default is None}
@@ -111,7 +110,7 @@ class EntitySchema(Generic[E]):
                 item[name] = CONVERSIONS[kind](value)
         for name in absent:
             del item[name]
-        for key in self._keys:
+        for key in self.keys.values():
             key.write(item, key.values_of(entity))
         return item
 

@@ -146,11 +146,8 @@ def consumed(sent: Sent) -> tuple[float, float]:
     for _, response in sent:
         capacity = response.capacity
         for part in (capacity,) if type(capacity) is Capacity else capacity:
-            read += part.read
-            write += part.write
-            for _, index_read, index_write in part.indexes:
-                read += index_read
-                write += index_write
+            read += part.total_read if part.indexes else part.read
+            write += part.total_write if part.indexes else part.write
     return read, write
 
 

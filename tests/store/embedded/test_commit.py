@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from tests.store.embedded.support import count, note, read
@@ -171,29 +172,58 @@ class Busy:
         pass
 
 
-def test_who_waits_for_the_pen_comes_before_who_just_had_it(store: EmbeddedStore) -> None:
-    """Writers never stop here, so the scribe always wants the pen again."""
-    commit, stop = store._commit, threading.Event()
+def test_who_waits_for_the_pen_comes_before_who_just_had_it(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, order = store._commit, list[str]()
+    pen = WatchedPen(commit._pen)
+    monkeypatch.setattr(commit, "_pen", pen)
 
-    def write_on(number: int) -> None:
-        while not stop.is_set():
-            store.execute(note(number))
+    def take_as(name: str) -> None:
+        with commit.exclusively():
+            order.append(name)
 
-    with ThreadPoolExecutor(4) as threads:
-        writing = [threads.submit(write_on, number) for number in range(4)]
-        for _ in range(50):
-            with commit.exclusively():
-                before = commits(store)
-                assert count(store) <= 4
-                assert commits(store) == before
-        stop.set()
-    assert [each.result() for each in writing] == [None] * 4
+    waiting = threading.Thread(target=take_as, args=("who waits",))
+    with commit.exclusively():
+        pen.is_wanted.clear()
+        waiting.start()
+        pen.is_wanted.wait()
+    take_as("who had it")
+    waiting.join()
+    assert order == ["who waits", "who had it"]
+
+
+class WatchedPen:
+    """A pen that says when somebody is about to wait for it."""
+
+    def __init__(self, pen: Any) -> None:
+        self.release = pen.release
+        self.is_wanted = threading.Event()
+        self._pen = pen
+
+    def acquire(self) -> None:
+        self.is_wanted.set()
+        self._pen.acquire()
 
 
 def test_who_has_the_pen_may_ask_for_it_again(store: EmbeddedStore) -> None:
-    with store._commit.exclusively(), store._commit.exclusively():
-        store.execute(note(1))
-        assert count(store) == 1
+    commit: Any = store._commit
+    with commit.exclusively():
+        turn, commit._turn = commit._turn, TakenTurn()  # as while somebody waits for the pen
+        with commit.exclusively():
+            store.execute(note(1))
+        commit._turn = turn
+    assert count(store) == 1
+
+
+class TakenTurn:
+    """A turn that another has until the pen is laid down: who waits for it with the pen waits forever."""
+
+    def __enter__(self) -> None:
+        raise AssertionError("waits for itself")
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
 def test_an_interrupted_wait_takes_the_write_back(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,8 +243,10 @@ def test_an_interrupted_wait_takes_the_write_back(store: EmbeddedStore, monkeypa
     holds.wait()
     with pytest.raises(KeyboardInterrupt):
         store.execute(note(1))
+    queued = tuple(store._commit._queue)
     holding.set()
     written.wait()
+    assert queued == ()
     assert count(store) == 0
 
 

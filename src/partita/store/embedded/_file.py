@@ -34,7 +34,7 @@ _MAGIC: Final = b"SQLite format 3\0"
 _WAL_BYTES: Final = 64 * 1024 * 1024
 _CACHE_KILOBYTES: Final = 8 * 1024
 _CHECKPOINT_PAGES: Final = 4_000
-"""As many as SQLite finds in the log with a single look; most pages were written several times by then."""
+"""As many as SQLite finds in the log with a single look."""
 
 _SCHEMA: Final = f"""
     CREATE TABLE store (generation INTEGER NOT NULL);
