@@ -1,4 +1,4 @@
-"""What was consumed, by access pattern."""
+"""What was consumed, by service and access pattern."""
 
 from __future__ import annotations
 
@@ -25,12 +25,15 @@ class Consumption(Struct, frozen=True):
     write: float
     over_budget: bool = False
     """Whether that is more than the access pattern declares."""
+    service: str = ""
+    """Whose session ran it, where that was said."""
 
 
 class Usage(Struct):
     """All runs of one access pattern added up; `most_read` and `most_write` are of single runs."""
 
     name: str
+    service: str = ""
     runs: int = 0
     requests: int = 0
     read: float = 0.0
@@ -59,11 +62,12 @@ class Usage(Struct):
             self.over_budget += 1
 
 
-class _Usages(dict[str, Usage]):
-    """Usage by name, begun when a name is met for the first time."""
+class _Usages(dict[tuple[str, str], Usage]):
+    """Usage by service and name, begun when they are met for the first time."""
 
-    def __missing__(self, name: str) -> Usage:
-        usage = self[name] = Usage(name)
+    def __missing__(self, key: tuple[str, str]) -> Usage:
+        service, name = key
+        usage = self[key] = Usage(name, service)
         return usage
 
 
@@ -78,29 +82,29 @@ class Meter:
     def record(self, consumption: Consumption) -> None:
         """Count one run."""
         with self._lock:
-            self._usage[consumption.name].add(consumption)
+            self._usage[consumption.service, consumption.name].add(consumption)
         for watcher in self._watchers.get():
             watcher.append(consumption)
 
-    def record_retry(self, name: str, error: PartitaError) -> None:
+    def record_retry(self, service: str, name: str, error: PartitaError) -> None:
         """Count one repeated request."""
         with self._lock:
-            usage = self._usage[name]
+            usage = self._usage[service, name]
             usage.retries += 1
             usage.throttles += isinstance(error, Throttled)
 
-    def record_failure(self, name: str, error: PartitaError) -> None:
+    def record_failure(self, service: str, name: str, error: PartitaError) -> None:
         """Count one run that ended in an error."""
         with self._lock:
-            usage = self._usage[name]
+            usage = self._usage[service, name]
             usage.failures += 1
             usage.throttles += isinstance(error, Throttled)
             usage.conflicts += isinstance(error, _CONFLICTS)
 
     def usage(self) -> tuple[Usage, ...]:
-        """What each access pattern consumed so far, by name."""
+        """What each access pattern consumed so far, by service and name."""
         with self._lock:
-            return tuple(replace(self._usage[name]) for name in sorted(self._usage))
+            return tuple(replace(self._usage[key]) for key in sorted(self._usage))
 
     @contextmanager
     def watch(self) -> Iterator[list[Consumption]]:

@@ -52,6 +52,7 @@ class Pipeline(Struct, frozen=True):
     guardrails: Guardrails = REQUEST_PATH
     strict_budgets: bool = False
     max_tries: int = 8
+    service: str = ""
 
     def run(self, work: Operation[R] | Procedure[R]) -> Steps[R]:
         """Perform an operation, or each operation that a procedure yields."""
@@ -102,14 +103,14 @@ class Pipeline(Struct, frozen=True):
             return stop.value  # type: ignore[no-any-return]
         except PartitaError as error:
             self._record(operation, sent)
-            self.meter.record_failure(operation.name, error)
+            self.meter.record_failure(self.service, operation.name, error)
             raise
 
     def _retry(self, operation: Operation[Any], step: Request[Any] | Pause, error: PartitaError) -> Steps[Any]:
         for attempt in range(1, self.max_tries):
             if not may_retry(step, error):
                 break
-            self.meter.record_retry(operation.name, error)
+            self.meter.record_retry(self.service, operation.name, error)
             yield pause_before(attempt, self.context)
             try:
                 return (yield step)
@@ -122,7 +123,7 @@ class Pipeline(Struct, frozen=True):
         budget = operation.budget
         over = budget is not None and not budget.covers(read, write)
         requests = tuple([type(request).__name__ for request, _ in sent])
-        self.meter.record(Consumption(operation.name, requests, read, write, over))
+        self.meter.record(Consumption(operation.name, requests, read, write, over, self.service))
         return over
 
 

@@ -85,6 +85,9 @@ class _Settings:
         """The clock, chance and cursor signer that operations get."""
         return self._pipeline.context
 
+    def _of_service(self, name: str) -> Pipeline:
+        return replace(self._pipeline, service=name)
+
     def _maintenance(self, reason: str) -> Pipeline:
         if not reason.strip():
             raise OperationError("Maintenance needs a reason.", hint="Say why a scan is needed; it is logged.")
@@ -114,6 +117,10 @@ class Session(_Settings):
     def create_tables(self, tables: Iterable[Table]) -> None:
         """Create the tables and global indexes that are declared and not there yet."""
         drive(ensure_tables(tables), self._take)
+
+    def of_service(self, name: str) -> Session:
+        """The same for one service of several: the meter counts what it runs apart."""
+        return Session(self.store, pipeline=self._of_service(name), sleep=self.sleep)
 
     def maintenance(self, reason: str) -> Session:
         """A session that may scan. The reason is logged."""
@@ -145,6 +152,10 @@ class AsyncSession(_Settings):
     async def create_tables(self, tables: Iterable[Table]) -> None:
         """Create the tables and global indexes that are declared and not there yet."""
         await drive_async(ensure_tables(tables), self._take)
+
+    def of_service(self, name: str) -> AsyncSession:
+        """The same for one service of several: the meter counts what it runs apart."""
+        return AsyncSession(self.store, pipeline=self._of_service(name), sleep=self.sleep)
 
     def maintenance(self, reason: str) -> AsyncSession:
         """A session that may scan. The reason is logged."""

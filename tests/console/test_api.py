@@ -72,11 +72,12 @@ async def test_the_figures_are_those_of_the_moment(
     client: httpx.AsyncClient, session: AsyncSession, projected: Projected, queue: Queue
 ) -> None:
     projected.consumer.catch_up()
-    await session.run(tasks_with_status("demo", Status.PENDING))
+    await session.of_service("todo").run(tasks_with_status("demo", Status.PENDING))
     queue.execute(Send("a", group="g", deduplication_id="1"))
     figures = (await client.get("/console/api/live", headers={"Authorization": ""})).json()
     assert figures["healthy"] is True
-    assert {name: (usage["runs"], usage["read"]) for name, usage in figures["usage"].items()} == {
+    assert figures["usage"].keys() == {"todo"}
+    assert {name: (usage["runs"], usage["read"]) for name, usage in figures["usage"]["todo"].items()} == {
         "tasks_with_status": (1, 1.0)
     }
     assert figures["behind"] == {"todo": {"records": 0, "seconds": 0.0}}

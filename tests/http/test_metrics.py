@@ -75,15 +75,15 @@ async def test_operations_are_counted_by_access_pattern(client: httpx.AsyncClien
         ("partita_conflicts_total", "write_note"): 0,
         ("partita_failures_total", "write_note"): 0,
     }
-    assert {key: of(samples, key[0], pattern=key[1]) for key in expected} == expected
+    assert {key: of(samples, key[0], service="toy", pattern=key[1]) for key in expected} == expected
 
 
 async def test_throttles_conflicts_and_failures_show(client: httpx.AsyncClient, session: AsyncSession) -> None:
-    session.meter.record_retry("p", Throttled("slow"))
-    session.meter.record_failure("p", AlreadyExists("twice"))
+    session.meter.record_retry("s", "p", Throttled("slow"))
+    session.meter.record_failure("s", "p", AlreadyExists("twice"))
     samples = await scrape(client)
     names = ["partita_retries_total", "partita_throttles_total", "partita_conflicts_total", "partita_failures_total"]
-    assert [of(samples, name, pattern="p") for name in names] == [1, 1, 1, 1]
+    assert [of(samples, name, service="s", pattern="p") for name in names] == [1, 1, 1, 1]
 
 
 def test_replays_are_counted_by_route() -> None:

@@ -168,6 +168,24 @@ def test_sessions_may_share_a_meter(partita_store: EmbeddedStore, fake_clock: Fa
     assert [usage.runs for usage in meter.usage()] == [2]
 
 
+def test_services_that_share_a_meter_are_counted_apart(db: Session) -> None:
+    for service in ("shop", "depot", "shop"):
+        db.of_service(service).run(comment_by_id("u", "c"))
+    with pytest.raises(AlreadyExists):
+        db.of_service("depot").run(insert_twice())
+    counted = [(usage.service, usage.name, usage.runs, usage.failures) for usage in db.meter.usage()]
+    assert counted == [
+        ("depot", "Task.insert", 2, 1),
+        ("depot", "comment_by_id", 1, 0),
+        ("shop", "comment_by_id", 2, 0),
+    ]
+
+
+def insert_twice() -> Procedure[None]:
+    yield from insert(TASK)
+    yield from insert(TASK)
+
+
 def test_usage_is_a_picture_that_does_not_move(db: Session) -> None:
     db.run(comment_by_id("u", "c"))
     (before,) = db.meter.usage()

@@ -126,7 +126,10 @@ def work_for(services: Sequence[Service], data: DataFolder, url: str | None, sto
         for service in services:
             session.create_tables(service.tables)
         with ThreadPoolExecutor(max(1, len(services))) as pool:
-            works = [(service.worker, Work(session, resources.get(service.name), name, stop)) for service in services]
+            works = [
+                (service.worker, Work(session.of_service(service.name), resources.get(service.name), name, stop))
+                for service in services
+            ]
             done = [pool.submit(work, assigned) for work, assigned in works if work is not None]
             wait(done, return_when=FIRST_EXCEPTION)
             stop.set()

@@ -49,7 +49,7 @@ def console_api(
 
     @app.post("/attempts", dependencies=[Depends(operators_only)])
     async def run_attempt(wanted: Attempt) -> Response:
-        return _json(await attempt(_known(patterns, wanted), wanted, session))
+        return _json(await attempt(_known(patterns, wanted), wanted, session.of_service(wanted.service)))
 
     return app
 

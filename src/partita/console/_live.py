@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fastapi.concurrency import run_in_threadpool
 from msgspec import Struct
@@ -19,8 +19,8 @@ class Live(Struct, frozen=True):
     """The figures of one moment."""
 
     healthy: bool
-    usage: dict[str, Usage]
-    """By access pattern, since the server was started."""
+    usage: dict[str, dict[str, Usage]]
+    """By service and access pattern, since the server was started."""
     behind: dict[str, Lag]
     """How far the projection of each service is behind its table."""
     queues: dict[str, Stats]
@@ -42,4 +42,11 @@ async def live(
             depths[name] = await queue.execute_async(Measure())
     except PartitaError:
         healthy = False
-    return Live(healthy, {usage.name: usage for usage in session.meter.usage()}, behind, depths)
+    return Live(healthy, _by_service(session.meter.usage()), behind, depths)
+
+
+def _by_service(usages: Iterable[Usage]) -> dict[str, dict[str, Usage]]:
+    found: dict[str, dict[str, Usage]] = {}
+    for usage in usages:
+        found.setdefault(usage.service, {})[usage.name] = usage
+    return found

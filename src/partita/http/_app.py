@@ -57,7 +57,7 @@ def build_app(
     for service in services:
         state = {
             "stopping": app.state.stopping,
-            "session": session,
+            "session": session.of_service(service.name),
             "identity": identity,
             "projected": (projected or {}).get(service.name),
             "resources": (resources or {}).get(service.name),

@@ -130,7 +130,7 @@ def _pattern_samples(usages: Iterable[Usage]) -> Iterator[str]:
     usages = tuple(usages)
     for name, what, count in _BY_PATTERN:
         yield from _head(name, "counter", what)
-        yield from (_sample(name, {"pattern": usage.name}, count(usage)) for usage in usages)
+        yield from (_sample(name, {"service": usage.service, "pattern": usage.name}, count(usage)) for usage in usages)
 
 
 def _head(name: str, kind: str, what: str) -> Iterator[str]:

@@ -10,12 +10,12 @@ export function cost({ read, write }) {
   return parts.join(" + ") || "nothing";
 }
 
-export const usageOf = (live, name) => live?.usage[name] ?? NOTHING;
+export const usageOf = (live, service, pattern) => live?.usage[service.name]?.[pattern.name] ?? NOTHING;
 
-export function totals(live, patterns) {
+export function totals(live, service) {
   const sum = { ...NOTHING };
-  for (const { name } of patterns) {
-    const usage = usageOf(live, name);
+  for (const pattern of service.patterns) {
+    const usage = usageOf(live, service, pattern);
     for (const key of Object.keys(sum)) sum[key] += usage[key];
   }
   return sum;

@@ -1,6 +1,6 @@
 // All services at a glance, and which access patterns consume the most.
 
-import { cost, depth, lag, number, totals, usageOf } from "./figures.js";
+import { cost, depth, lag, number, totals } from "./figures.js";
 import { watch } from "./live.js";
 import { table } from "./parts.js";
 import { el, replace, write } from "/assets/dom.js";
@@ -33,7 +33,7 @@ function card(service) {
   const link = el("a", { href: `#/${service.name}` }, service.title);
   const made = el("li", { className: "card" }, el("h3", {}, link), el("p", {}, service.summary), figures, note);
   watch(made, (live) => {
-    const sum = totals(live, service.patterns);
+    const sum = totals(live, service);
     shown.forEach(([, text], index) => write(values[index], text(sum)));
     write(note, notes(service, live, sum));
     note.classList.toggle("wrong", sum.over_budget > 0);
@@ -50,18 +50,22 @@ function notes(service, live, sum) {
 }
 
 function ranking(services, live) {
-  const all = services.flatMap((service) => service.patterns.map((pattern) => ({ service, pattern, usage: usageOf(live, pattern.name) })));
-  const declared = new Set(all.map(({ pattern }) => pattern.name));
-  for (const usage of Object.values(live?.usage ?? {})) if (!declared.has(usage.name)) all.push({ pattern: { name: usage.name }, usage });
-  const ran = all.filter(({ usage }) => usage.runs).sort((a, b) => b.usage.read + b.usage.write - a.usage.read - a.usage.write);
+  const ran = services.flatMap((service) => used(service, live)).sort((a, b) => b.usage.read + b.usage.write - a.usage.read - a.usage.write);
   if (!ran.length) return el("p", { className: "soft" }, "Nothing has run since the server was started.");
   const rows = ran.slice(0, BUSIEST).map(({ service, pattern, usage }) => [
-    service ? el("a", { href: `#/${service.name}/patterns/${pattern.name}` }, el("code", {}, pattern.name)) : el("code", {}, pattern.name),
-    service?.title ?? "a recipe's own",
+    pattern ? el("a", { href: `#/${service.name}/patterns/${pattern.name}` }, el("code", {}, pattern.name)) : el("code", {}, usage.name),
+    service.title,
     number(usage.runs),
     cost(usage),
     cost({ read: usage.read / usage.runs, write: usage.write / usage.runs }),
-    pattern.budget ? cost(pattern.budget) : "none",
+    pattern?.budget ? cost(pattern.budget) : "none",
   ]);
   return table(["Pattern", "Service", "Runs", "Consumed", "Each", "Budget"], rows, "numbers");
+}
+
+// What a recipe runs under a name of its own is no declared pattern of the service.
+function used(service, live) {
+  const patterns = new Map(service.patterns.map((pattern) => [pattern.name, pattern]));
+  const usages = Object.values(live?.usage[service.name] ?? {}).filter((usage) => usage.runs);
+  return usages.map((usage) => ({ service, pattern: patterns.get(usage.name), usage }));
 }

@@ -41,7 +41,7 @@ function row(service, pattern, isOpen) {
     if (open) history.replaceState(null, "", `#/${service.name}/patterns/${pattern.name}`);
   };
   watch(made, (live) => {
-    const usage = usageOf(live, pattern.name);
+    const usage = usageOf(live, service, pattern);
     const part = share(usage, pattern.budget);
     write(runs, usage.runs ? `${number(usage.runs)} ${usage.runs === 1 ? "run" : "runs"}, ${cost(usage)}` : "not run yet");
     write(most, pattern.budget ? `${part === null ? "" : `most ${cost({ read: usage.most_read, write: usage.most_write })} of `}${cost(pattern.budget)}` : "no budget");

@@ -42,7 +42,7 @@ function tiles(service) {
   if (service.projected) updates.push(tile("Projection", (_, live) => (live?.behind[service.name] ? lag(live.behind[service.name]) : "not kept up")));
   for (const queue of service.queues) updates.push(tile("Queue", (_, live) => (live?.queues[queue] ? depth(live.queues[queue]) : "not open"), (_, live) => live?.queues[queue]?.dead > 0));
   watch(list, (live) => {
-    const sum = totals(live, service.patterns);
+    const sum = totals(live, service);
     for (const update of updates) update(sum, live);
   });
   return list;
