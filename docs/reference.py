@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import sys
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 MODULES = (
@@ -19,11 +22,28 @@ MODULES = (
 PAGE = Path(__file__).with_name("reference.md")
 
 
-def first_line(thing: object) -> str:
+def first_line(name: str, thing: object) -> str:
     """What a name is for, in one line."""
     if inspect.isclass(thing) or inspect.isfunction(thing) or inspect.ismodule(thing):
-        return (inspect.getdoc(thing) or "").partition("\n")[0]
-    return (inspect.getdoc(type(thing)) or "").partition("\n")[0]
+        documentation = inspect.getdoc(thing)
+    else:
+        documentation = _below_assignment(name, thing) or inspect.getdoc(type(thing))
+    return (documentation or "").partition("\n")[0]
+
+
+def _below_assignment(name: str, thing: object) -> str | None:
+    """The text under the line that gives the thing its name, as an alias of a type has it."""
+    for module in list(sys.modules.values()):
+        if not module.__name__.startswith("partita.") or vars(module).get(name) is not thing:
+            continue
+        for statement, after in pairwise(ast.parse(inspect.getsource(module)).body):
+            match statement, after:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=found)) | ast.Assign(targets=[ast.Name(id=found)]),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ) if found == name:
+                    return inspect.cleandoc(text)
+    return None
 
 
 def render() -> str:
@@ -31,8 +51,8 @@ def render() -> str:
     lines = ["# Reference", "", "Every public name. `make docs` writes this page.", ""]
     for module_name in MODULES:
         module = import_module(module_name)
-        lines += [f"## `{module_name}`", "", first_line(module), "", "| name | |", "| --- | --- |"]
-        lines += [f"| `{name}` | {first_line(getattr(module, name))} |" for name in sorted(module.__all__)]
+        lines += [f"## `{module_name}`", "", first_line(module_name, module), "", "| name | |", "| --- | --- |"]
+        lines += [f"| `{name}` | {first_line(name, getattr(module, name))} |" for name in sorted(module.__all__)]
         lines.append("")
     return "\n".join(lines)
 

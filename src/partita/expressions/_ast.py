@@ -135,6 +135,7 @@ class Not(Struct, frozen=True):
 
 
 Condition: TypeAlias = Compare | Between | In | Exists | Missing | HasType | BeginsWith | Contains | And | Or | Not
+"""What is true of an item or not."""
 
 
 class SetAction(Struct, frozen=True):

@@ -251,6 +251,7 @@ class TransactGetItems(Request[TransactGetResponse], frozen=True):
 
 
 TransactAction: TypeAlias = PutItem | UpdateItem | DeleteItem | ConditionCheck
+"""One part of a transaction that writes."""
 
 
 class TransactWriteItems(Request[TransactWriteResponse], frozen=True):
