@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -144,15 +144,24 @@ async def _partita_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _invalid_request(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these only
-    problems = [_field_problem(detail) for detail in error.errors()]
+    problems = _one_for_each_field(map(_field_problem, error.errors()))
     detail = "; ".join(f"{problem.field or problem.location}: {problem.message}" for problem in problems)
     return problem_response(422, "invalid_request", detail, errors=problems)
 
 
 def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
     location, *path = detail["loc"]
+    if location != "body":
+        path = path[:1]  # what follows is Pydantic's: the alternatives that it tried
     field = "" if detail["type"] == "json_invalid" else ".".join(str(part) for part in path)
     return FieldProblem(location=str(location), field=field, message=detail["msg"].removeprefix("Value error, "))
+
+
+def _one_for_each_field(problems: Iterable[FieldProblem]) -> list[FieldProblem]:
+    first: dict[tuple[str, str], FieldProblem] = {}
+    for problem in problems:
+        first.setdefault((problem.location, problem.field), problem)
+    return list(first.values())
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature
@@ -161,9 +170,10 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:  # no
         return problem_response(
             error.status_code, error.code, error.detail, hint=error.hint, headers=error.headers, **error.members
         )
-    if isinstance(error.__cause__, UnicodeDecodeError):
-        # FastAPI answers a body that is no JSON with 422, but one that is no text at all with 400.
-        problem = FieldProblem(location="body", field="", message="The body is no UTF-8 text.")
+    if isinstance(error.__cause__, ValueError | RecursionError):
+        # FastAPI answers a body that is no JSON with 422, but one that Python cannot read with 400: no UTF-8 text, a
+        # number of thousands of digits, brackets in brackets in brackets.
+        problem = FieldProblem(location="body", field="", message="The body cannot be read as JSON in UTF-8.")
         return problem_response(422, "invalid_request", problem.message, errors=[problem])
     code = HTTPStatus(error.status_code).name.lower()
     return problem_response(error.status_code, code, str(error.detail), headers=error.headers)

@@ -7,10 +7,10 @@ commits in one transaction, together with the record of the request where the ca
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from partita import Operation, Procedure
 from partita.errors import ItemMissing, LimitReached
@@ -43,19 +43,32 @@ class AccountFull(LimitReached):
     code = "account_full"
 
 
+def _a_number(value: object) -> object:
+    # Pydantic would take `true` and "5", too.
+    if isinstance(value, bool | str):
+        raise ValueError("money is a whole number of minor units")  # noqa: TRY004 - Pydantic takes ValueError
+    return value
+
+
+Money = BeforeValidator(_a_number)
+
+
 class AccountContent(BaseModel):
     """What an account is to hold."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Name = Field(examples=["Ada Lovelace"])
-    balance: Balance = Field(default=0, examples=[125_000], description="in minor units, such as cents")
+    balance: Annotated[Balance, Money] = Field(examples=[125_000], description="in minor units, such as cents")
 
 
 class AccountDraft(AccountContent):
     """An account as it is given to be opened."""
 
     pk: AccountId = Field(examples=["acc-1001"])
+    balance: Annotated[Balance, Money] = Field(
+        default=0, examples=[125_000], description="in minor units, such as cents"
+    )
 
 
 class Movement(BaseModel):
@@ -63,7 +76,7 @@ class Movement(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    amount: Amount = Field(examples=[2_500], description="in minor units, such as cents")
+    amount: Annotated[Amount, Money] = Field(examples=[2_500], description="in minor units, such as cents")
 
 
 class TransferOrder(Movement):

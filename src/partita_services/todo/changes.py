@@ -15,8 +15,8 @@ from partita_services.todo.model import Category, Description, Priority, Status,
 
 E = TypeVar("E", User, Task)
 
-MAX_TRIES: Final = 10
-"""How often a change is made again because another writer was first."""
+MAX_TRIES: Final = 100
+"""How often a change is made at most because another writer was first. Each time, that one got something done."""
 
 
 class TaskDraft(BaseModel):

@@ -124,9 +124,9 @@ def served_by(tasks: Query[Task]) -> str:
     return tasks.key.index or "table"
 
 
-def today_in(zone: str, now: float) -> date:
-    """The date that it is in a time zone."""
-    return datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(zone)).date()
+def today_in(zone: str | None, now: float) -> date:
+    """The date that it is in a time zone, or in UTC."""
+    return datetime.fromtimestamp(now, ZoneInfo(zone) if zone else UTC).date()
 
 
 def _ways(user_id: str, wanted: TaskFilter, today: date) -> Iterator[_Way]:

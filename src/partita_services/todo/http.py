@@ -137,7 +137,7 @@ async def list_tasks(
     caller: CurrentCaller, db: Db, now: Now, wanted: Annotated[TaskQuery, Query()], zone: TimeZone = None
 ) -> TaskListing:
     """The caller's tasks, by any combination of filters."""
-    today = today_in(wanted.time_zone or zone or "UTC", now)
+    today = today_in(wanted.time_zone or zone, now)
     tasks = find_tasks(caller.user_id, wanted, today)
     page = await db.run(tasks.page(wanted.limit, after=wanted.cursor))
     return TaskListing(items=page.items, next_cursor=page.next_cursor, served_by=served_by(tasks))

@@ -17,7 +17,7 @@ from partita_services.todo.model import Priority, Status, Task
 
 NO_PRIORITY: Final = "none"
 _EVERYBODY: Final = ""  # nobody's id is empty
-_WORD: Final = re.compile(r"[^\W_]+")
+_WORD: Final = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")  # accents that are written apart belong to it
 
 _TABLES: Final = """
 CREATE TABLE tasks (

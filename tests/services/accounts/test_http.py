@@ -80,10 +80,10 @@ async def test_a_stale_write_is_a_conflict_that_shows_the_current_item_without_a
     api: httpx.AsyncClient, store: FaultyStore
 ) -> None:
     stale = {"If-Match": str((await opened(api))["last_write"])}
-    current = (await api.put("/accounts/a1", json={"name": "Eve"}, headers=stale)).json()
+    current = (await api.put("/accounts/a1", json={"name": "Eve", "balance": 5}, headers=stale)).json()
     store.requests.clear()
     for response in (
-        await api.put("/accounts/a1", json={"name": "Mallory"}, headers=stale),
+        await api.put("/accounts/a1", json={"name": "Mallory", "balance": 5}, headers=stale),
         await api.delete("/accounts/a1", headers=stale),
     ):
         assert response.status_code == 409
@@ -95,11 +95,36 @@ async def test_a_stale_write_is_a_conflict_that_shows_the_current_item_without_a
 @pytest.mark.req("A09")
 async def test_a_write_that_names_no_version_is_refused(api: httpx.AsyncClient) -> None:
     account = await opened(api)
-    for response in (await api.put("/accounts/a1", json={"name": "Eve"}), await api.delete("/accounts/a1")):
+    for response in (
+        await api.put("/accounts/a1", json={"name": "Eve", "balance": 5}),
+        await api.delete("/accounts/a1"),
+    ):
         assert (response.status_code, response.json()["code"]) == (428, "precondition_required")
     for match in ("*", 'W/"1"', "x", ""):
         response = await api.delete("/accounts/a1", headers={"If-Match": match})
         assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+    assert (await api.get("/accounts/a1")).json() == account
+
+
+@pytest.mark.req("A09", "X04")
+async def test_a_write_says_what_the_account_holds(api: httpx.AsyncClient) -> None:
+    account = await opened(api, balance=125_000)
+    match = {"If-Match": str(account["last_write"])}
+    response = await api.put("/accounts/a1", json={"name": "Eve"}, headers=match)
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "balance")
+    assert (await api.get("/accounts/a1")).json() == account
+
+
+@pytest.mark.req("X04")
+@pytest.mark.parametrize("amount", [True, "5", 5.5, None])
+async def test_only_a_whole_number_is_money(api: httpx.AsyncClient, amount: object) -> None:
+    account = await opened(api)
+    for path, body, field in (
+        ("/accounts/a1/deposit", {"amount": amount}, "amount"),
+        ("/accounts", {"pk": "a2", "name": "Eve", "balance": amount}, "balance"),
+    ):
+        response = await api.post(path, json=body)
+        assert (response.status_code, response.json()["errors"][0]["field"]) == (422, field)
     assert (await api.get("/accounts/a1")).json() == account
 
 
@@ -109,7 +134,7 @@ async def test_a_deleted_account_is_gone(api: httpx.AsyncClient) -> None:
     assert (await api.delete("/accounts/a1", headers=match)).status_code == 204
     assert (await api.get("/accounts/a1")).json()["code"] == "item_missing"
     assert (await api.delete("/accounts/a1", headers=match)).status_code == 404
-    assert (await api.put("/accounts/a1", json={"name": "Eve"}, headers=match)).status_code == 404
+    assert (await api.put("/accounts/a1", json={"name": "Eve", "balance": 5}, headers=match)).status_code == 404
 
 
 @pytest.mark.req("A09")
@@ -293,7 +318,7 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore) -> Non
         "POST /accounts/{pk}/deposit": [({"amount": 1}, {})],
         "POST /accounts/{pk}/withdraw": [({"amount": 1}, {})],
         "POST /transfers": [({"from": "a1", "to": "a2", "amount": 1}, {})],
-        "PUT /accounts/{pk}": [({"name": "n"}, match)],
+        "PUT /accounts/{pk}": [({"name": "n", "balance": 0}, match)],
         "DELETE /accounts/{pk}": [({}, {"If-Match": str(account["last_write"] + 4)})],
     }
     assert calls.keys() == HANDLERS.keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import date
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from fastapi.routing import APIRoute
 
 from partita import EmbeddedStore, Operation, Procedure, Session
 from partita.errors import ItemMissing, VersionConflict
-from partita_services.todo.changes import TaskChange, with_change
+from partita_services.todo.changes import MAX_TRIES, TaskChange, with_change
 from partita_services.todo.handlers import HANDLERS, change_task, remove_task
 from partita_services.todo.http import ROUTER
 from partita_services.todo.model import TABLE, Status, Task, create_task, task_by_id
@@ -60,7 +61,8 @@ def test_a_change_is_made_again_on_what_another_writer_wrote() -> None:
 
 
 def test_a_change_that_always_comes_second_is_a_conflict() -> None:
-    conflicts = [VersionConflict("second", current=OPEN.model_copy(update={"version": n})) for n in range(4, 14)]
+    theirs = [OPEN.model_copy(update={"version": 4 + n}) for n in range(MAX_TRIES)]
+    conflicts = [VersionConflict("second", current=task) for task in theirs]
     with pytest.raises(VersionConflict):
         drive(change_task("ann", "t1", {"title": "ours"}, now=10), OPEN, *conflicts)
 
@@ -96,6 +98,7 @@ def test_concurrent_changes_lose_no_field(partita_store: EmbeddedStore) -> None:
         {"category": "new"},
         {"status": Status.COMPLETED},
     ]
+    changes += [{"due_date": date(2026, 1, 1 + day)} for day in range(20)]
     barrier = threading.Barrier(len(changes))
 
     def run(change: TaskChange) -> None:
@@ -110,7 +113,7 @@ def test_concurrent_changes_lose_no_field(partita_store: EmbeddedStore) -> None:
     task = db.run(task_by_id("ann", "t1"))
     assert task is not None
     assert (task.title, task.description, task.category) == ("new", "new", "new")
-    assert (task.status, task.completed_at, task.version) == (Status.COMPLETED, 10, 5)
+    assert (task.status, task.completed_at, task.version) == (Status.COMPLETED, 10, 25)
 
 
 def test_the_table_of_handlers_is_the_table_of_routes() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
+from zoneinfo import ZoneInfoNotFoundError
 
 import httpx
 import pytest
@@ -303,12 +304,36 @@ async def test_bad_input_names_the_field(
 
 @pytest.mark.req("X04")
 @pytest.mark.parametrize(
-    ("content", "field"), [(rb'{"title": "\ud800"}', "title"), (rb'{"title": "a", "\ud800": 1}', "")]
+    ("content", "field"),
+    [
+        (rb'{"title": "\ud800"}', "title"),
+        (rb'{"title": "a", "\ud800": 1}', ""),
+        (b'{"title": "\xff"}', ""),
+        (b'{"title": ' + b"9" * 5_000 + b"}", ""),
+        (b'{"title": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", ""),
+    ],
 )
-async def test_what_is_no_text_is_bad_input(content: bytes, field: str, api: httpx.AsyncClient) -> None:
+async def test_what_cannot_be_read_is_bad_input(content: bytes, field: str, api: httpx.AsyncClient) -> None:
     response = await api.post("/tasks", content=content, headers={"Content-Type": "application/json"})
     assert response.status_code == 422
     assert [error["field"] for error in response.json()["errors"]] == [field]
+
+
+@pytest.mark.req("X04", "T14")
+async def test_a_bad_header_is_named_once(api: httpx.AsyncClient) -> None:
+    response = await api.get("/tasks", headers={"X-Time-Zone": "Mars"})
+    assert response.status_code == 422
+    (error,) = response.json()["errors"]
+    assert (error["location"], error["field"]) == ("header", "X-Time-Zone")
+
+
+@pytest.mark.req("T14")
+async def test_nobody_needs_time_zones_to_list_tasks(api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(zone: str) -> NoReturn:
+        raise ZoneInfoNotFoundError(zone)
+
+    monkeypatch.setattr("partita_services.todo.filters.ZoneInfo", unknown)
+    assert (await api.get("/tasks", params={"overdue": True})).status_code == 200
 
 
 @pytest.mark.req("X09")

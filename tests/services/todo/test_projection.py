@@ -195,6 +195,10 @@ def test_every_entity_is_read_and_tasks_alone_are_counted(
         ("inv march", ""),  # only the last word may be a beginning
         ("zurich", "t4"),
         ("ZÜRICH", "t4"),
+        ("Zu\u0308rich", "t4"),  # the accent written apart
+        ("de\u0301ja\u0300", "t7"),
+        ("déjà v", "t7"),
+        ("\u0300", ""),
         ("c#", "t5"),
         ("nothing", ""),
         ("", ""),
@@ -215,6 +219,7 @@ def test_search_finds_words_and_beginnings_best_first(
         task("t4", "Train to Zürich"),
         task("t5", "Learn C#"),
         task("t6", "Invoice", "bob"),
+        task("t7", "De\u0301ja\u0300 vu"),
     )
     for each in tasks:
         partita_db.run(create_task(each))
