@@ -19,6 +19,14 @@ from partita.errors import OperationError
 PLAIN_TYPES: Final = frozenset((str, int, bool, bytes, Decimal))
 """Types whose values are attribute values as they are."""
 
+SCALARS: Final = (str, int, bytes, Decimal, float, date, time, timedelta, UUID, Enum)
+"""Types whose values hold no others; each has one attribute form, that of `to_attribute`."""
+
+MOST_SECONDS: Final = 20_000_000_000
+"""Beyond this, in the year 2603, Pydantic takes a number for milliseconds."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
 
 def to_attribute(value: Any) -> Any:
     """The attribute value for a field's value.
@@ -34,16 +42,27 @@ def instant_text(moment: datetime) -> str:
     if moment.tzinfo is None:
         raise OperationError(f"{moment!r} has no time zone.", hint="Use aware datetimes, such as datetime.now(UTC).")
     if moment.tzinfo is not UTC:
-        moment = moment.astimezone(UTC)
+        try:
+            moment = moment.astimezone(UTC)
+        except OverflowError:
+            raise OperationError(f"{moment!r} is in none of the years 1 to 9999 in UTC.") from None
     return f"{moment.isoformat(timespec='microseconds')[:26]}Z"
 
 
 def epoch_seconds(value: Any) -> Any:
     """The form of a TTL attribute: whole seconds since the epoch."""
     if not isinstance(value, datetime):
-        return int(value)
+        return None if value is None else int(value)
     instant_text(value)  # refuses one without a time zone
-    return int(value.timestamp())
+    return (value - _EPOCH) // timedelta(seconds=1)
+
+
+def moment_of(seconds: int) -> datetime:
+    """The moment of a TTL attribute; the last that there is where it lies beyond."""
+    try:
+        return _EPOCH + timedelta(seconds=seconds)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def _same(value: Any) -> Any:
@@ -74,8 +93,8 @@ def _float(value: float) -> int | Decimal:
     return exact
 
 
-def _model(value: BaseModel) -> dict[str, Any]:
-    return _map(value.model_dump(by_alias=True))
+def _model(value: BaseModel) -> Any:
+    return to_attribute(value.model_dump(by_alias=True, round_trip=True))
 
 
 def _refuse(value: Any) -> Any:

@@ -3,35 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
+    Final,
     Generic,
     Self,
     TypeVar,
     dataclass_transform,
-    get_origin,
 )
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, TypeAdapter, ValidationError
 from pydantic._internal._model_construction import ModelMetaclass
 from pydantic.fields import FieldInfo
 
-from partita._attributes import CONVERSIONS, PLAIN_TYPES, empty_set, epoch_seconds, to_attribute
+from partita._attributes import (
+    CONVERSIONS,
+    MOST_SECONDS,
+    PLAIN_TYPES,
+    SCALARS,
+    empty_set,
+    epoch_seconds,
+    moment_of,
+    to_attribute,
+)
 from partita._bound import BoundKey, Key, allows_none, kinds_of
 from partita._fields import Change, FieldPath
+from partita._storable import check_fields, check_ttl, has_serializer
 from partita._table import Table
 from partita._updates import to_update
 from partita._values import Item
 from partita.errors import InvalidItem, ModelError, OperationError
-from partita.expressions._ast import Compare, Condition, Missing, Or, Path, Projection, Value, paths_in
+from partita.expressions._ast import Compare, Condition, Not, Path, Projection, Value, paths_in
 from partita.expressions._update import apply_update
 
 E = TypeVar("E", bound="Entity")
 M = TypeVar("M", bound=BaseModel)
+
+
+_AS_STORED: Final[dict[str, Any]] = {"by_alias": True, "round_trip": True}
+"""How Pydantic writes what it is to read again: under aliases, and without what is computed."""
 
 
 class VersionMark:
@@ -64,9 +80,11 @@ class EntitySchema(Generic[E]):
         # A None is left out where the field's default gives it back; elsewhere it is stored as NULL.
         self._nullable = {self.attributes[n] for n, field in cls.model_fields.items() if field.default is None}
         self._adapters: dict[str, TypeAdapter[Any]] = {}
-        self._validate = validator_of(cls)
-        self._dump = cls.__pydantic_serializer__.to_python
+        self._readers: dict[type[BaseModel], Callable[[Item], Any]] = {}
+        self._encoders = {self.attributes[name]: self._encoder(name) for name in cls.model_fields}
+        self._dump: Callable[..., Any] = partial(cls.__pydantic_serializer__.to_python, **_AS_STORED)
         self._check()
+        self._read = self._reader(cls)
 
     def __repr__(self) -> str:
         return f"<schema of {self.name}>"
@@ -91,12 +109,29 @@ class EntitySchema(Generic[E]):
         return self.cls.model_fields[field].get_default(call_default_factory=True, validated_data={})
 
     def encoder(self, attribute: str) -> Callable[[Any], Any]:
-        """How the field in that attribute becomes an attribute value."""
-        return epoch_seconds if attribute == self.expires else to_attribute
+        """How a value of the field in that attribute becomes an attribute value: in the form that `item` gives it."""
+        return self._encoders[attribute]
+
+    def _encoder(self, field: str) -> Callable[[Any], Any]:
+        if self.attributes[field] == self.expires:
+            return epoch_seconds
+        if has_serializer(self.cls, field):
+            return partial(self._serialized, field)
+        if all(
+            isinstance(kind, type) and issubclass(kind, SCALARS)
+            for kind in kinds_of(self.cls.model_fields[field].annotation)
+        ):
+            return to_attribute
+        return lambda value: to_attribute(self._adapter(field).dump_python(value, **_AS_STORED, warnings=False))
+
+    def _serialized(self, field: str, value: Any) -> Any:
+        """A value as the field's own serializer writes it."""
+        alone = self.cls.model_construct(**{field: value})
+        return to_attribute(self._dump(alone, include={field})[self.attributes[field]])
 
     def item(self, entity: E) -> Item:
         """The item to store: the fields that are not None, and every derived key."""
-        item: Item = self._dump(entity, by_alias=True)
+        item: Item = self._dump(entity)
         if self.expires is not None and item.get(self.expires) is not None:
             item[self.expires] = epoch_seconds(item[self.expires])
         absent = []
@@ -133,16 +168,36 @@ class EntitySchema(Generic[E]):
             InvalidItem: the item does not fit the entity.
         """
         try:
-            return self._validate(item)  # type: ignore[no-any-return]
+            return self._read(item)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise self._invalid(item, error) from error
 
     def entity_as(self, model: type[M], item: Item) -> M:
         """The item as the entity or as a view of it."""
+        read = self._readers.get(model)
+        if read is None:
+            read = self._readers[model] = self._reader(model)
         try:
-            return validator_of(model)(item)  # type: ignore[no-any-return]
+            return read(item)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise self._invalid(item, error) from error
+
+    def _reader(self, model: type[BaseModel]) -> Callable[[Item], Any]:
+        """What reads a stored item into the entity or a view of it."""
+        validate = validator_of(model)
+        if any(map(_is_moment, self._expiring(model))):
+            return lambda item: validate(self._with_moment(item))
+        return validate
+
+    def _expiring(self, model: type[BaseModel]) -> list[FieldInfo]:
+        return [field for name, field in model.model_fields.items() if (field.alias or name) == self.expires]
+
+    def _with_moment(self, item: Item) -> Item:
+        """The item with its expiry as a moment where Pydantic would take so large a number for milliseconds."""
+        expires = item.get(self.expires or "")
+        if type(expires) is not int or expires <= MOST_SECONDS:
+            return item
+        return {**item, str(self.expires): moment_of(expires)}
 
     def _invalid(self, item: Item, error: ValidationError) -> InvalidItem:
         details = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False))
@@ -150,10 +205,16 @@ class EntitySchema(Generic[E]):
 
     def field_value(self, field: str, attribute_value: Any) -> Any:
         """A field's typed value from its attribute form."""
+        attribute = self.attributes[field]
+        if attribute == self.expires:
+            attribute_value = self._with_moment({attribute: attribute_value})[attribute]
+        return self._adapter(field).validate_python(attribute_value)
+
+    def _adapter(self, field: str) -> TypeAdapter[Any]:
         adapter = self._adapters.get(field)
         if adapter is None:
             adapter = self._adapters[field] = TypeAdapter(self.cls.model_fields[field].rebuild_annotation())
-        return adapter.validate_python(attribute_value)
+        return adapter
 
     def owns(self, item: Item) -> bool:
         """Whether the item is one of this entity's, judged by its key."""
@@ -164,7 +225,7 @@ class EntitySchema(Generic[E]):
         if self.expires is None:
             return True
         expires = item.get(self.expires)
-        return not (isinstance(expires, int) and not isinstance(expires, bool) and expires <= now)
+        return not (isinstance(expires, int | Decimal) and not isinstance(expires, bool) and expires <= now)
 
     def check_paths(self, condition: Condition) -> None:
         """Refuse a condition on an attribute that this entity does not have."""
@@ -177,12 +238,14 @@ class EntitySchema(Generic[E]):
             hint = "The condition or change was made with another entity's field."
             raise OperationError(f"{self.name} has no attribute {path.parts[0]!r}.", hint=hint)
 
+    def expired(self, now: float) -> Condition | None:
+        """The condition that an item has expired, where the entity has a TTL; false where its expiry is no number."""
+        return None if self.expires is None else Compare("<=", Path((self.expires,)), Value(int(now)))
+
     def unexpired(self, now: float) -> Condition | None:
         """The condition that an item has not expired, where the entity has a TTL."""
-        if self.expires is None:
-            return None
-        expires = Path((self.expires,))
-        return Or((Missing(expires), Compare(">", expires, Value(int(now)))))
+        expired = self.expired(now)
+        return None if expired is None else Not(expired)
 
     def key_projection(self, key: BoundKey) -> Projection:
         """What every read needs besides its view: the keys, to tell entities apart and to continue, and the TTL."""
@@ -200,6 +263,7 @@ class EntitySchema(Generic[E]):
             message = f'{self.name} must have extra="ignore": a stored item has its keys besides the fields.'
             raise ModelError(message, owner=self.cls)
         fields = self.cls.model_fields
+        self._check_fields()
         indexes = [key.index for key in self.keys.values()]
         for key in self.keys.values():
             if indexes.count(key.index) > 1:
@@ -222,19 +286,37 @@ class EntitySchema(Generic[E]):
                     owner=self.cls,
                     hint="Rename the field, or declare a Key that is this field alone.",
                 )
-        for name, field in fields.items():
-            self._check_field(name, field)
+        for key in self.keys.values():
+            self._check_own_attributes(key)
 
-    def _check_field(self, name: str, field: FieldInfo) -> None:
-        if field.exclude:
-            raise ModelError(f"{self.name}.{name} has exclude=True, so it would never be stored.", owner=self.cls)
-        if any(alias not in (None, field.alias) for alias in (field.validation_alias, field.serialization_alias)):
-            message = f"{self.name}.{name} is stored under one alias and read under another."
-            raise ModelError(message, owner=self.cls, hint='Use Field(alias="…") alone.')
-        is_set = any((get_origin(kind) or kind) in (set, frozenset) for kind in kinds_of(field.annotation))
-        if is_set and (field.is_required() or self.default(name)):
-            message = f"{self.name}.{name}: DynamoDB has no empty set, so a set needs an empty default."
-            raise ModelError(message, owner=self.cls, hint="Write Field(default_factory=frozenset).")
+    def _check_fields(self) -> None:
+        check_fields(self.cls)
+        names = list(self.attributes.values())
+        for name in names:
+            if names.count(name) > 1:
+                raise ModelError(f"{self.name}: two fields are stored as {name!r}.", owner=self.cls)
+        for field in self._expiring(self.cls):
+            check_ttl(f"{self.name}.{self.expires}", field)
+        own = [field for name, field in self.cls.model_fields.items() if name in self.primary.fields]
+        if any(_is_moment(field) for field in self._expiring(self.cls) if field in own):
+            message = (
+                f"{self.name}.{self.expires}: a TTL keeps whole seconds, so a moment cannot be in the primary key."
+            )
+            raise ModelError(message, owner=self.cls, hint="Make it an int, or leave it out of the primary key.")
+
+    def _check_own_attributes(self, key: BoundKey) -> None:
+        """Refuse a key attribute that is a field's own where the field is stored otherwise than it is asked for."""
+        for attribute, template in key.attributes:
+            field = template.fields[0] if template.bare else ""
+            if self.attributes.get(field) != attribute.name:
+                continue
+            label, info = f"{self.name}.{field}", self.cls.model_fields[field]
+            if has_serializer(self.cls, field) or any(hasattr(kind, "__key__") for kind in kinds_of(info.annotation)):
+                message = f"{label} is a key attribute itself, but is stored in a form of its own."
+                raise ModelError(message, owner=self.cls, hint="Name the key attribute otherwise than the field.")
+            if allows_none(info.annotation) and info.default is not None:
+                message = f"{label} may be None and is an index key itself, so it must be None where it is left out."
+                raise ModelError(message, owner=self.cls, hint=f"Give {field} the default None.")
 
     def _check_local(self, key: BoundKey) -> None:
         index = self.table.schema.index(key.index or "")
@@ -341,8 +423,17 @@ def schema_of(cls: type[E]) -> EntitySchema[E]:
 
 def validator_of(model: type[BaseModel]) -> Callable[[Item], Any]:
     """What reads a stored item into a model, also into a strict one: dates and enums are stored as text."""
+    how: dict[str, Any] = {}
+    if model.model_config.get("strict"):
+        how["strict"] = False
+    if any(field.alias not in (None, name) for name, field in model.model_fields.items()):
+        how |= {"by_alias": True, "by_name": False}  # another attribute may have the name of a field
     validate = model.__pydantic_validator__.validate_python
-    return partial(validate, strict=False) if model.model_config.get("strict") else validate
+    return partial(validate, **how) if how else validate
+
+
+def _is_moment(field: FieldInfo) -> bool:
+    return any(isinstance(kind, type) and issubclass(kind, datetime) for kind in kinds_of(field.annotation))
 
 
 def _declared_keys(cls: type) -> dict[str, Key]:

@@ -10,6 +10,7 @@ import pytest
 from tests.model.sample import Comment, Status, Task, comment_by_id, task_by_id, tasks_of, tasks_with_status
 
 from partita import Operation, Session, delete, f, insert, put, transact, update
+from partita._entity import schema_of
 from partita.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -18,6 +19,7 @@ from partita.errors import (
     TransactionCancelled,
     VersionConflict,
 )
+from partita.store import PutItem
 from partita.testing import FakeClock
 
 TASK = Task(user_id="u", task_id="t", title="one")
@@ -127,9 +129,62 @@ def test_an_update_never_makes_an_item(db: Session, changes: list[Any]) -> None:
     assert db.run(task_by_id("u", "t")) is None
 
 
-def test_an_update_of_what_was_never_stored_is_refused_at_once() -> None:
-    with pytest.raises(OperationError, match="was never stored"):
-        update(TASK, f(Task.title).set("x"))
+def test_an_update_of_what_was_never_stored_is_refused(db: Session) -> None:
+    with pytest.raises(ItemMissing):
+        db.run(update(TASK, f(Task.title).set("x")))
+    assert db.run(task_by_id("u", "t")) is None
+
+
+# --- items from before their entity had a version ---
+
+
+@pytest.fixture
+def unversioned(db: Session) -> Task:
+    """A stored task without the attribute of its version, as it reads."""
+    item = schema_of(Task).item(TASK)
+    del item["version"]
+    db.store.execute(PutItem(schema_of(Task).table.name, item))
+    found = db.run(task_by_id("u", "t"))
+    assert found is not None
+    assert found.version == 0
+    return found
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda task: update(task, f(Task.title).set("new")),
+        lambda task: update(task, f(Task.status).set(Status.DONE)),
+        lambda _: update(task_by_id("u", "t"), f(Task.title).set("new")),
+        lambda _: update(task_by_id("u", "t"), f(Task.status).set(Status.DONE)),
+        put,
+    ],
+)
+def test_an_item_without_a_version_gets_its_first(
+    write: Callable[[Task], Operation[Task]], unversioned: Task, db: Session
+) -> None:
+    written = db.run(write(unversioned))
+    assert (written.version, db.run(task_by_id("u", "t"))) == (1, written)
+
+
+def test_an_item_without_a_version_can_be_deleted(unversioned: Task, db: Session) -> None:
+    assert db.run(delete(unversioned)) == unversioned
+
+
+@pytest.mark.parametrize("write", [put, delete, lambda task: update(task, f(Task.title).set("x"))])
+def test_who_read_an_item_without_a_version_may_come_second(
+    write: Callable[[Task], Operation[Any]], unversioned: Task, db: Session
+) -> None:
+    first = db.run(update(unversioned, f(Task.title).set("first")))
+    with pytest.raises(VersionConflict) as caught:
+        db.run(write(unversioned))
+    assert caught.value.current == first
+
+
+def test_an_insert_never_replaces_an_item_without_a_version(unversioned: Task, db: Session) -> None:
+    with pytest.raises(AlreadyExists):
+        db.run(insert(TASK))
+    assert db.run(task_by_id("u", "t")) == unversioned
 
 
 def test_an_update_with_a_false_condition_says_what_is_stored_instead(db: Session) -> None:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
+from pydantic import ValidationError
 
 from partita._bound import BoundKey
 from partita._entity import Entity, EntitySchema
@@ -61,8 +62,21 @@ def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
         if name in fixed:
             message = f"{schema.name}.{name} is {fixed[str(name)]} and cannot be updated."
             raise OperationError(message, hint="Delete the item and insert another to move it to another key.")
-        if isinstance(change, RemoveAction) and len(change.path.parts) == 1 and _required(schema, str(name)):
-            raise OperationError(f"{schema.name}.{name} is required and cannot be removed.")
+        if len(change.path.parts) == 1:
+            _check_whole(schema, str(name), change)
+
+
+def _check_whole(schema: EntitySchema[Any], attribute: str, change: Change) -> None:
+    """Refuse a change of a whole field after which the item could not be read."""
+    if isinstance(change, RemoveAction) and _required(schema, attribute):
+        raise OperationError(f"{schema.name}.{attribute} is required and cannot be removed.")
+    if isinstance(change, SetAction) and isinstance(change.operand, Value):
+        field = next(field for field, name in schema.attributes.items() if name == attribute)
+        try:
+            schema.field_value(field, change.operand.value)
+        except ValidationError as error:
+            message = "; ".join(detail["msg"] for detail in error.errors(include_input=False))
+            raise OperationError(f"{schema.name}.{field} cannot be set to this: {message}.") from None
 
 
 def plan_update(
@@ -170,4 +184,6 @@ def _with_version(schema: EntitySchema[E], plan: UpdatePlan, entity: E | None) -
     version = getattr(entity, schema.version)
     next_version = SetAction(path, Value(version + 1))
     update = replace(plan.update, sets=(*plan.update.sets, next_version))
-    return UpdatePlan(update, both(plan.guard, Compare("=", path, Value(version))))
+    # 0 is what an item from before the field was declared reads as.
+    unchanged: Condition = Compare("=", path, Value(version)) if version else Missing(path)
+    return UpdatePlan(update, both(plan.guard, unchanged))

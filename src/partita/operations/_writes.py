@@ -12,7 +12,7 @@ from partita._entity import Entity, EntitySchema, schema_of
 from partita._fields import Change
 from partita._values import Item
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, OperationError, VersionConflict
-from partita.expressions._ast import Compare, Condition, Exists, Missing, Not, Or, Path, Value, both
+from partita.expressions._ast import And, Compare, Condition, Exists, Missing, Or, Path, Value, both
 from partita.expressions._evaluate import evaluate
 from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes, plan_update
@@ -67,8 +67,10 @@ class Put(Operation[E], Generic[E], frozen=True):
         return PutItem(self.schema.table.name, item, condition, on_failure_item=condition is not None)
 
     def _guard(self, context: Context) -> Condition | None:
-        if self.only_new or self.expected == 0:
+        if self.only_new:
             return vacant(self.schema, context)
+        if self.expected == 0:
+            return unversioned(self.schema, context)
         return None if self.expected is None else version_is(self.schema, self.expected)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
@@ -258,8 +260,6 @@ def update(at: E | Get[E], *changes: Change) -> Update[E]:
         operation = Update(at.schema, at.key, known, changes)
     else:
         schema = schema_of(type(at))
-        if version_of(schema, at) == 0:
-            raise OperationError(f"This {schema.name} was never stored.", hint="Use insert() first.")
         known = {field: getattr(at, field) for field in schema.primary.fields}
         operation = Update(schema, schema.key(at), known, changes, at)
     check_changes(operation.schema, changes)
@@ -303,9 +303,18 @@ def present(schema: EntitySchema[Any], context: Context) -> Condition:
 
 def vacant(schema: EntitySchema[Any], context: Context) -> Condition:
     """The condition that there is no item; an expired one that is still stored does not count."""
-    nothing: Condition = Missing(Path((schema.primary.hash_attribute.name,)))
-    live = schema.unexpired(context.clock())
-    return nothing if live is None else Or((nothing, Not(live)))
+    return _missing_or_expired(schema, schema.primary.hash_attribute.name, context)
+
+
+def unversioned(schema: EntitySchema[Any], context: Context) -> Condition:
+    """The condition that there is no item, or one from before its entity had a version."""
+    return _missing_or_expired(schema, schema.attribute(schema.version or ""), context)
+
+
+def _missing_or_expired(schema: EntitySchema[Any], attribute: str, context: Context) -> Condition:
+    nothing: Condition = Missing(Path((attribute,)))
+    expired = schema.expired(context.clock())
+    return nothing if expired is None else Or((nothing, expired))
 
 
 def version_of(schema: EntitySchema[Any], entity: Entity) -> int | None:
@@ -321,7 +330,11 @@ def bumped(schema: EntitySchema[E], entity: E) -> E:
 
 def version_is(schema: EntitySchema[Any], version: int) -> Condition:
     """The condition that the stored item has that version."""
-    return Compare("=", Path((schema.attribute(schema.version or ""),)), Value(version))
+    path = Path((schema.attribute(schema.version or ""),))
+    if version:
+        return Compare("=", path, Value(version))
+    # 0 is what an item from before the field was declared reads as.
+    return And((Exists(Path((schema.primary.hash_attribute.name,))), Missing(path)))
 
 
 def stored_version(schema: EntitySchema[Any], item: Item | None) -> int:
