@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from urllib.parse import urlsplit
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Server
 
 OpenPage = Callable[..., Page]
@@ -116,6 +118,145 @@ def test_a_country_is_created_deleted_and_restored(open_page: OpenPage, server: 
     expect(page.locator(".versions > li")).to_have_count(3)
     page.get_by_role("button", name="Delete").click()
     expect(page.locator(".versions > li")).to_have_count(4)
+
+
+class Operator:
+    """Writes versions through the API."""
+
+    def __init__(self, server: Server) -> None:
+        headers = {"Authorization": f"Bearer {server.token('ada', 'operator')}"}
+        self.api = httpx.Client(base_url=f"{server.url}/countries/api/countries/", headers=headers)
+        self.current: set[str] = set()
+
+    def write(self, alpha2: str, name: str, alpha3: str, numeric: str) -> None:
+        self.current.add(alpha2)
+        data = {"name": name, "alpha3Code": alpha3, "numericCode": numeric}
+        self.api.put(alpha2, json=data).raise_for_status()
+
+    def delete(self, alpha2: str) -> None:
+        self.current.discard(alpha2)
+        self.api.delete(alpha2).raise_for_status()
+
+    def restore(self, alpha2: str) -> None:
+        self.current.add(alpha2)
+        self.api.post(f"{alpha2}/restore").raise_for_status()
+
+
+@pytest.fixture
+def operator(server: Server) -> Iterator[Operator]:
+    """An operator whose countries are no longer current in the end: other tests count them."""
+    operator = Operator(server)
+    with operator.api:
+        yield operator
+        for alpha2 in tuple(operator.current):
+            operator.delete(alpha2)
+
+
+def choose(page: Page, version: int, *, said: str) -> None:
+    """Clicks a version, counted from 1: it alone is marked, and the answer is what it says."""
+    versions = page.locator(".versions > li")
+    chosen = versions.filter(has_text=f"Version {version},")
+    chosen.get_by_role("button").click()
+    expect(page.locator(".answer strong")).to_have_text(said)
+    expect(chosen).to_contain_class("chosen")
+    expect(page.locator(".versions > .chosen")).to_have_count(1)
+
+
+@pytest.mark.req("R09")
+def test_each_version_of_an_operator_is_shown_when_it_is_chosen(
+    open_page: OpenPage, operator: Operator, address: str
+) -> None:
+    operator.write("QM", "First", "QMA", "991")
+    operator.write("QM", "Second", "QMA", "991")
+    operator.delete("QM")
+    operator.restore("QM")
+    operator.write("QM", "Fifth", "QMA", "991")
+    page = open_page()
+    page.goto(f"{address}#/QM")
+    expect(page.locator(".answer strong")).to_have_text("Fifth")
+    said = {1: "First", 2: "Second", 3: "No country had the code QM", 4: "Second", 5: "Fifth"}
+    for version in (5, 4, 3, 2, 1):
+        choose(page, version, said=said[version])
+    for version in (2, 3, 4, 5):
+        page.get_by_role("button", name="Next version").click()
+        expect(page.locator(".answer strong")).to_have_text(said[version])
+    expect(page.get_by_role("button", name="Next version")).to_be_disabled()
+
+
+def version(number: int, name: str, begin: str, end: str | None, *, deleted: bool = False) -> dict[str, Any]:
+    data = {"alpha2Code": "QN", "alpha3Code": "QNA", "numericCode": "992", "name": name}
+    return data | {"versionNumber": number, "isDeleted": deleted, "createDate": begin, "expiryDate": end}
+
+
+@pytest.mark.req("R09")
+def test_versions_of_one_millisecond_are_told_apart(open_page: OpenPage, address: str) -> None:
+    a, b, c, d = (f"2026-01-05T12:00:00.558{micros}Z" for micros in ("000", "001", "829", "830"))
+    versions = [
+        version(1, "First", a, b),
+        version(2, "Second", b, c),
+        version(3, "Second", c, d, deleted=True),
+        version(4, "Fourth", d, None),
+    ]
+
+    def answer(route: Route) -> None:
+        asked = urlsplit(route.request.url)
+        as_of = parse_qs(asked.query).get("as_of", ["9"])[0]
+        if asked.path.endswith("/history"):
+            route.fulfill(json={"items": versions[::-1], "next_cursor": None})
+        elif held := next((v for v in reversed(versions) if v["createDate"] <= as_of and not v["isDeleted"]), None):
+            route.fulfill(json=held)
+        else:
+            route.fulfill(status=404, json={"detail": "No country has the code QN."})
+
+    page = open_page()
+    page.route("**/api/countries/QN*", answer)
+    page.route("**/api/countries/QN/**", answer)
+    page.goto(f"{address}#/QN")
+    for number, said in ((4, "Fourth"), (3, "No country had the code QN"), (2, "Second"), (1, "First")):
+        choose(page, number, said=said)
+    slider = page.get_by_label("Move through time")
+    slider.press("ArrowRight")
+    expect(page.locator(".answer")).to_contain_text("On 6 January 2026")
+    expect(page.locator(".answer strong")).to_have_text("Fourth")
+    slider.press("Home")
+    expect(page.locator(".answer strong")).to_have_text("First")
+
+
+@pytest.mark.req("R09")
+def test_an_instant_that_cannot_be_asked_for_is_said(open_page: OpenPage, operator: Operator, address: str) -> None:
+    operator.write("QO", "First", "QOA", "993")
+    page = open_page()
+    page.clock.set_fixed_time("2099-01-01T00:00:00Z")  # its clock is ahead: what is written next is before its today
+    page.goto(f"{address}#/QO")
+    expect(page.locator(".answer strong")).to_have_text("First")
+    operator.write("QO", "Second", "QOA", "993")
+    slider = page.get_by_label("Move through time")
+    slider.press("Home")
+    expect(page.locator(".answer strong")).to_have_text("First")
+    slider.press("End")
+    expect(page.locator(".answer strong")).to_have_text("It was changed meanwhile")
+    operator.delete("QO")
+    slider.press("Home")
+    expect(page.locator(".answer strong")).to_have_text("First")
+    slider.press("End")
+    expect(page.locator(".answer strong")).to_have_text("It was changed meanwhile")
+    page.route("**/api/countries/QO?*", lambda route: route.abort())
+    slider.press("Home")
+    expect(page.locator(".answer")).to_contain_text("The country cannot be readThe service did not answer.")
+
+
+@pytest.mark.req("R09")
+def test_a_name_that_folds_to_nothing_is_listed_by_its_code(
+    open_page: OpenPage, operator: Operator, address: str
+) -> None:
+    operator.write("QP", "\u0301", "QPA", "994")
+    page = open_page()
+    page.goto(address)
+    expect(page.locator("#found")).to_have_text("250 countries")
+    expect(page.locator("#list a")).to_have_count(250)
+    letters = page.locator("#list h2").all_text_contents()
+    assert letters == sorted(set(letters))
+    expect(page.locator("#list h2:text-is('Q') + ul a")).to_have_count(2)
 
 
 @pytest.mark.req("R09")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from tests.browser.conftest import Server
 from tests.browser.test_countries import CONTRAST
 
@@ -45,10 +45,10 @@ def sign_in(open_page: OpenPage, server: Server, address: str) -> SignIn:
 
 
 def add(server: Server, user: str, *titles: str, **fields: Any) -> None:
-    headers = {"Authorization": f"Bearer {server.token(user)}"}
-    for title in titles:
-        response = httpx.post(f"{server.url}/todo/api/tasks", json={"title": title} | fields, headers=headers)
-        assert response.status_code == 201
+    with httpx.Client(headers={"Authorization": f"Bearer {server.token(user)}"}) as client:
+        for title in titles:
+            response = client.post(f"{server.url}/todo/api/tasks", json={"title": title} | fields)
+            assert response.status_code == 201
 
 
 def column(page: Page, title: str) -> Locator:
@@ -208,6 +208,147 @@ def test_more_tasks_than_a_page_are_reached(sign_in: SignIn, server: Server) -> 
     page.get_by_role("button", name="Show more").click()
     expect(page.locator(".card")).to_have_count(101)
     expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+
+
+def test_a_search_goes_on_after_its_first_page(sign_in: SignIn, server: Server) -> None:
+    add(server, "gus", *(f"Report {number}" for number in range(120)))
+    add(server, "gus", *(f"Last report {n}" for n in range(5)), priority="urgent", description="in many words " * 20)
+    page = sign_in("gus")
+    expect(page.get_by_label("Tasks by priority")).to_contain_text("125 tasks")  # counted, and so found too
+    page.get_by_label("Search title and description").fill("report")
+    expect(page.get_by_role("status").last).to_have_text("100 tasks found so far.")
+    expect(page.locator(".card")).to_have_count(100)
+    expect(column(page, "To do").locator(".number")).to_have_text("100+")
+    expect(page.locator(".card .urgent")).to_have_count(0)
+
+    # filters see all that is found
+    page.get_by_label("Priority", exact=True).select_option("Urgent")
+    expect(page.get_by_role("status").last).to_have_text("5 tasks found.")
+    expect(page.locator(".card .urgent")).to_have_count(5)
+    expect(column(page, "To do").locator(".number")).to_have_text("5")
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+    page.get_by_role("button", name="Clear filters").click()
+    expect(page.locator(".card")).to_have_count(100)
+
+    page.get_by_role("button", name="Show more").press("Enter")
+    expect(page.get_by_role("status").last).to_have_text("125 tasks found.")
+    expect(page.locator(".card")).to_have_count(125)
+    expect(column(page, "To do").locator(".number")).to_have_text("125")
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+    expect(page.locator(".title").first).to_be_focused()
+
+
+def test_filters_look_at_a_thousand_found_tasks_and_then_ask(sign_in: SignIn) -> None:
+    page = sign_in("ivo")
+    pages = 0
+
+    def answer(route: Route) -> None:
+        nonlocal pages
+        pages += 1
+        task = {"title": f"Page {pages}", "status": "pending", "priority": "urgent" if pages > 10 else "low"}
+        items = [task | {"task_id": f"{pages}-{number}", "version": 1} for number in range(100)]
+        route.fulfill(json={"items": items, "next_cursor": str(pages), "behind": {"records": 0, "seconds": 0}})
+
+    page.route("**/api/tasks/search?*", answer)
+    page.get_by_label("Priority", exact=True).select_option("Urgent")
+    page.get_by_label("Search title and description").fill("page")
+    expect(page.get_by_role("status").last).to_have_text("0 tasks found so far.")
+    expect(column(page, "To do")).to_contain_text("Nothing here so far.")
+    assert pages == 10
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("status").last).to_have_text("100 tasks found so far.")
+    assert pages == 11
+
+
+def test_the_keyboard_stays_at_the_card_that_is_written(sign_in: SignIn, server: Server) -> None:
+    add(server, "jan", "Alpha", "Beta", "Gamma")
+    page = sign_in("jan")
+    expect(page.locator(".card")).to_have_count(3)
+
+    # saved
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.keyboard.type("Better")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="Better, To do")).to_be_focused()
+
+    # created, and moved with the next key
+    page.keyboard.press("n")
+    page.keyboard.type("Delta")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Delta, To do", exact=True)).to_be_focused()
+    page.keyboard.press("Shift+ArrowRight")
+    expect(page.get_by_role("button", name="Delta, In progress")).to_be_focused()
+
+    # created with the mouse
+    page.get_by_role("button", name="New task").click()
+    page.get_by_label("Title", exact=True).fill("Epsilon")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("button", name="Epsilon, To do")).to_be_focused()
+
+    # deleted in the dialog
+    page.keyboard.press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("button", name="Gamma, To do")).to_be_focused()
+
+
+def test_the_keyboard_goes_to_the_nearest_card_where_filters_hide_the_one_written(
+    sign_in: SignIn, server: Server
+) -> None:
+    add(server, "kim", "Alpha", "Beta", priority="urgent")
+    page = sign_in("kim")
+    page.get_by_label("Priority", exact=True).select_option("Urgent")
+    expect(page.get_by_role("status").last).to_have_text("2 tasks found.")
+    page.get_by_role("button", name="Beta, To do").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Low").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.get_by_role("button", name="Alpha, To do")).to_be_focused()
+    page.keyboard.press("n")
+    page.keyboard.type("Gamma")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").last).to_have_text("Created “Gamma”.")
+    expect(page.get_by_role("button", name="Alpha, To do")).to_be_focused()
+
+
+def test_the_keyboard_comes_back_to_a_card_that_was_drawn_anew_behind_its_dialog(
+    sign_in: SignIn, server: Server
+) -> None:
+    add(server, "lea", "Alpha")
+    page = sign_in("lea")
+    expect(page.locator(".card")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator(".card").evaluate("card => card.classList.add('old')")
+    page.locator("#find").evaluate("form => form.requestSubmit()")
+    expect(page.locator(".card.old")).to_have_count(0)
+    expect(page.locator(".card")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Alpha, To do")).to_be_focused()
+
+
+def test_a_task_that_is_saved_late_leaves_the_dialog_of_another_open(sign_in: SignIn, server: Server) -> None:
+    add(server, "max", "Alpha", "Beta")
+    page = sign_in("max")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/tasks/0*", hold)
+    page.get_by_role("button", name="Alpha, To do").click()
+    page.keyboard.type("Late")
+    with page.expect_request(lambda request: request.method == "PATCH"):
+        page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Beta, To do").click()
+    page.keyboard.type("Being written")
+    held[0].continue_()
+    expect(page.get_by_role("status").last).to_have_text("Saved “Late”.")
+    expect(page.get_by_role("dialog", name="Edit task").get_by_label("Title")).to_have_value("Being written")
 
 
 def test_a_wrong_token_is_refused_and_a_right_one_kept(open_page: OpenPage, server: Server, address: str) -> None:

@@ -9,7 +9,7 @@ const ROOT = "api/countries";
 export const list = async () => (await send("GET", "api/countries.json")).json();
 
 export async function country(code, asOf = null) {
-  const query = asOf === null ? "" : `?as_of=${new Date(asOf).toISOString()}`;
+  const query = asOf === null ? "" : `?as_of=${encodeURIComponent(asOf)}`;
   const response = await send("GET", `${ROOT}/${code}${query}`);
   return { ...(await response.json()), etag: response.headers.get("ETag") };
 }

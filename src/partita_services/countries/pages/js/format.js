@@ -6,7 +6,15 @@ const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
 const LABELS = { name: "Name", alpha3Code: "Alpha-3", numericCode: "Numeric", isDeleted: "Deleted" };
 
-export const DAY_MS = 86_400_000;
+// Instants are counted in microseconds, as the service counts them: a version may begin, and end, within a millisecond.
+export const SECOND = 1_000_000;
+export const DAY_LONG = 86_400 * SECOND;
+const MILLISECOND = 1000;
+
+export const instantOf = (text) => fromDate(Date.parse(text)) + Number(/\.\d{3}(\d{3})/.exec(text)?.[1] ?? 0);
+export const fromDate = (milliseconds) => milliseconds * MILLISECOND;
+export const toDate = (instant) => new Date(Math.floor(instant / MILLISECOND));
+export const written = (instant) => toDate(instant).toISOString().replace("Z", `${String(instant % MILLISECOND).padStart(3, "0")}Z`);
 
 // A flag is two regional indicator letters; what is not current has no such flag, and is shown by its code.
 export function flag(version, current = version) {
@@ -18,17 +26,17 @@ export function flag(version, current = version) {
 }
 
 export function fold(text) {
-  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
 }
 
 // Versions from lists begin at midnight; those that operators wrote, at some second of a day.
-export function moment(instant) {
-  const time = new Date(instant);
-  return time.getTime() % DAY_MS < 1000 ? DAY.format(time) : `${MOMENT.format(time)} UTC`;
+export function moment(text) {
+  const instant = instantOf(text);
+  return instant % DAY_LONG < SECOND ? day(instant) : `${MOMENT.format(toDate(instant))} UTC`;
 }
 
-export function day(milliseconds) {
-  return DAY.format(new Date(milliseconds));
+export function day(instant) {
+  return DAY.format(toDate(instant));
 }
 
 export function period(version) {

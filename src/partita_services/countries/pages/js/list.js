@@ -8,7 +8,7 @@ export function countryList({ list, search, found }) {
   let entries = [];
 
   function draw() {
-    const wanted = fold(search.value.trim());
+    const wanted = fold(search.value);
     const matches = wanted ? ranked(entries, wanted) : entries;
     const isUnknownCode = isCode(wanted) && !matches.some(({ codes }) => codes.includes(wanted));
     found.textContent = wanted ? `${matches.length} of ${entries.length} countries` : `${entries.length} countries`;
@@ -58,10 +58,17 @@ function ranked(entries, wanted) {
 function groups(matches) {
   const byLetter = new Map();
   for (const match of matches) {
-    const letter = match.words[0].toUpperCase();
+    const letter = initial(match);
     byLetter.set(letter, [...(byLetter.get(letter) ?? []), match.country]);
   }
-  return [...byLetter].flatMap(([letter, countries]) => [el("h2", {}, letter), el("ul", {}, ...countries.map(row))]);
+  const inOrder = [...byLetter].sort(([one], [other]) => (one < other ? -1 : 1));
+  return inOrder.flatMap(([letter, countries]) => [el("h2", {}, letter), el("ul", {}, ...countries.map(row))]);
+}
+
+// A name of accents alone folds to nothing; its country is found by its code.
+function initial({ words, country }) {
+  const [letter] = words || country.alpha2Code;
+  return letter.toUpperCase();
 }
 
 function row(country) {

@@ -2,19 +2,21 @@
 
 import * as api from "./api.js";
 import { el, replace } from "/assets/dom.js";
-import { DAY_MS, changes, codes, day, flag, period } from "./format.js";
+import { DAY_LONG, SECOND, changes, codes, day, flag, fromDate, instantOf, period, toDate, written } from "./format.js";
+
+const GONE = 410;
 
 export class Timeline {
   constructor(versions) {
     this.versions = versions.map((version) => ({
       ...version,
-      start: Date.parse(version.createDate),
-      end: version.expiryDate ? Date.parse(version.expiryDate) : Infinity,
+      start: instantOf(version.createDate),
+      end: version.expiryDate ? instantOf(version.expiryDate) : Infinity,
     }));
     this.oldestFirst = this.versions.toReversed();
     this.first = this.oldestFirst[0].start;
-    this.now = Math.max(Date.now(), this.versions[0].start + 1000);
-    this.days = Math.floor((this.now - this.first) / DAY_MS);
+    this.now = Math.max(fromDate(Date.now()), this.versions[0].start + SECOND);
+    this.days = Math.floor((this.now - this.first) / DAY_LONG);
     this.asked = 0;
     this.slider = el("input", { type: "range", id: "as-of", min: 0, max: this.days, step: 1 });
     this.calendar = el("input", { type: "date", id: "as-of-day", min: isoDay(this.first), max: isoDay(this.now) });
@@ -24,31 +26,42 @@ export class Timeline {
     this.before = hopper("Previous version", "←", () => this.hop(-1));
     this.after = hopper("Next version", "→", () => this.hop(1));
     this.slider.addEventListener("input", () => this.show(this.instantAt(Number(this.slider.value))));
-    this.calendar.addEventListener("change", () => this.calendar.value && this.show(Date.parse(this.calendar.value)));
+    this.calendar.addEventListener("change", () => this.calendar.value && this.show(instantOf(this.calendar.value)));
     this.show(this.now);
   }
 
   // The slider's last position is this very moment, each other one a day after the first version.
   instantAt(position) {
-    return position >= this.days ? this.now : this.first + position * DAY_MS;
+    return position >= this.days ? this.now : this.first + position * DAY_LONG;
   }
 
   async show(moment) {
     this.instant = Math.min(Math.max(moment, this.first), this.now);
+    this.holding = this.versions.find((version) => version.start <= this.instant); // the newest that had begun
     this.mark();
     const question = ++this.asked;
-    const holding = this.oldestFirst.find((version) => this.holds(version));
-    // Where nothing held, the service would say what is known here already.
-    const found = holding.isDeleted ? holding : await api.country(holding.alpha2Code, this.instant);
-    if (question === this.asked) this.say(found);
+    const answer = await this.ask(this.holding);
+    if (question === this.asked) this.say(answer);
+  }
+
+  // Where nothing held, the service would say what is known here already.
+  async ask(holding) {
+    if (holding.isDeleted) return this.withdrawn(holding);
+    try {
+      const found = await api.country(holding.alpha2Code, written(this.instant));
+      return found.versionNumber === holding.versionNumber ? this.held(found) : changed();
+    } catch (error) {
+      if (!(error instanceof api.Refused)) throw error;
+      return error.status === GONE ? changed() : wrong("The country cannot be read", `${error.message} ${error.hint}`);
+    }
   }
 
   holds(version) {
-    return version.start <= this.instant && this.instant < version.end;
+    return version === this.holding;
   }
 
   mark() {
-    this.slider.value = this.instant >= this.now ? this.days : Math.floor((this.instant - this.first) / DAY_MS);
+    this.slider.value = this.instant >= this.now ? this.days : Math.floor((this.instant - this.first) / DAY_LONG);
     this.slider.setAttribute("aria-valuetext", day(this.instant));
     this.calendar.value = isoDay(this.instant);
     this.oldestFirst.forEach((version, i) => this.track.children[i].classList.toggle("chosen", this.holds(version)));
@@ -57,18 +70,23 @@ export class Timeline {
     this.after.disabled = this.holds(this.versions[0]);
   }
 
-  say(found) {
-    const isToday = this.instant >= this.now;
-    const said = found.isDeleted
-      ? [el("strong", {}, `No country ${isToday ? "has" : "had"} the code ${found.alpha2Code}`), el("span", {}, `It was last that of ${found.name}.`)]
-      : [el("strong", {}, found.name), el("span", { className: "mono" }, codes(found))];
-    this.answer.classList.toggle("gone", found.isDeleted);
-    replace(
-      this.answer,
-      el("div", { className: "when" }, isToday ? "Today" : `On ${day(this.instant)}`),
-      flag(found, found.isDeleted ? found : this.versions[0]),
-      el("div", {}, ...said),
-    );
+  get isToday() {
+    return this.instant >= this.now;
+  }
+
+  held(found) {
+    return { sign: flag(found, this.versions[0]), said: [el("strong", {}, found.name), el("span", { className: "mono" }, codes(found))] };
+  }
+
+  withdrawn(found) {
+    const title = `No country ${this.isToday ? "has" : "had"} the code ${found.alpha2Code}`;
+    return { ...wrong(title, `It was last that of ${found.name}.`), sign: flag(found) };
+  }
+
+  say({ isWrong = false, sign, said }) {
+    const when = this.isToday ? "Today" : `On ${day(this.instant)}`;
+    this.answer.classList.toggle("gone", isWrong);
+    replace(this.answer, el("div", { className: "when" }, when), sign, el("div", {}, ...said));
   }
 
   hop(step) {
@@ -88,12 +106,12 @@ export class Timeline {
   }
 
   years() {
-    const from = new Date(this.first).getUTCFullYear();
-    const to = new Date(this.now).getUTCFullYear();
+    const from = toDate(this.first).getUTCFullYear();
+    const to = toDate(this.now).getUTCFullYear();
     const decades = Array.from({ length: 40 }, (_, position) => 1980 + 10 * position);
     return [from, ...decades.filter((decade) => decade - from > 0.14 * (to - from) && decade < to)].map((year) => {
       const label = el("span", {}, String(year));
-      label.style.left = this.place(Math.max(Date.UTC(year, 0), this.first));
+      label.style.left = this.place(Math.max(fromDate(Date.UTC(year, 0)), this.first));
       return label;
     });
   }
@@ -141,6 +159,11 @@ export class Timeline {
   }
 }
 
+const wrong = (title, text) => ({ isWrong: true, said: [el("strong", {}, title), el("span", {}, text)] });
+
+// What is past stays as it is; but others may have written since the versions were read.
+const changed = () => wrong("It was changed meanwhile", "Reload the page to see its newest version.");
+
 function hopper(title, arrow, onclick) {
   return el("button", { className: "button square", type: "button", ariaLabel: title, onclick }, arrow);
 }
@@ -150,4 +173,4 @@ function difference({ label, field, before, after }) {
   return el("li", {}, el("b", {}, `${label} `), el("del", {}, String(before ?? "none")), " → ", el("ins", {}, String(after ?? "none")));
 }
 
-const isoDay = (milliseconds) => new Date(milliseconds).toISOString().slice(0, 10);
+const isoDay = (instant) => toDate(instant).toISOString().slice(0, 10);

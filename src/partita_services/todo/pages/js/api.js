@@ -13,7 +13,7 @@ export const costs = { last: "", listener: () => {} };
 export const me = () => ask("GET", "api/me");
 export const counts = () => noted(send("GET", "api/tasks/counts"));
 export const list = (filters, cursor = null) => noted(send("GET", `api/tasks?${query({ ...filters, limit: PAGE, cursor })}`, ZONE));
-export const search = (q) => noted(send("GET", `api/tasks/search?${query({ q, limit: PAGE })}`));
+export const search = (q, cursor = null) => noted(send("GET", `api/tasks/search?${query({ q, limit: PAGE, cursor })}`));
 export const create = (draft) => noted(sendOnce("POST", "api/tasks", { data: draft }));
 export const remove = (task) => noted(send("DELETE", at(task), { headers: match(task) }));
 export const change = (task, fields) => noted(send("PATCH", at(task), { data: fields, headers: match(task) }));

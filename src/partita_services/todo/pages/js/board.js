@@ -23,8 +23,15 @@ export class Board {
       },
       changed: () => this.#draw(),
     });
-    this.edit = editor({ categories: chosen.categories, save: (task, fields) => this.#save(task, fields), remove: (task) => this.#remove(task) });
+    this.edit = editor({
+      categories: chosen.categories,
+      save: (task, fields) => this.#save(task, fields),
+      remove: (task) => this.#remove(task),
+      go: (task) => this.go(task),
+    });
     this.element = this.#build(chosen.element);
+    // A card that was drawn anew behind a dialog does not get the keyboard back by itself.
+    document.addEventListener("close", () => this.#takeBack(), true);
   }
 
   #build(chosen) {
@@ -37,6 +44,7 @@ export class Board {
     });
     this.totals = el("div", { className: "totals", ariaLabel: "Tasks by priority", role: "group" });
     this.bulk = el("div", { className: "bulk", role: "toolbar", ariaLabel: "Selected tasks", hidden: true });
+    this.more = el("button", { className: "link more", type: "button", hidden: true, onclick: () => this.#showMoreFound() }, "Show more");
     const cost = el("span", { className: "cost", title: "What the last request consumed" });
     api.costs.listener = (text) => { cost.textContent = text; };
     const add = el("button", { className: "button primary", type: "button", onclick: () => this.compose() }, icon("plus"), el("span", {}, "New task"));
@@ -46,6 +54,7 @@ export class Board {
       el("div", { className: "tools" }, chosen, el("span", { className: "space" }), this.select, add),
       this.tabs,
       this.columns,
+      this.more,
       el("footer", { className: "foot" }, this.totals, cost),
       this.bulk,
     );
@@ -67,6 +76,7 @@ export class Board {
     this.select.setAttribute("aria-pressed", String(this.isSelecting));
     replace(this.columns, ...STATUSES.map((status) => column(status, this.tasks, this.#selection, this.#on)));
     drawTabs(this.tabs, this.tasks, this.#shown, (status) => this.#show(status));
+    this.more.hidden = !this.tasks.hasMoreFound;
     drawTotals(this.totals, this.tasks.counts);
     drawBulk(this.bulk, this.#selection, { change: (status) => this.#changeSelected(status), stop: () => this.stopSelecting() });
     this.#rove();
@@ -74,13 +84,24 @@ export class Board {
   }
 
   #on = {
-    open: (task) => this.edit(task),
+    open: (task) => this.#open(task),
     complete: (task) => this.complete(task),
     select: (task) => this.toggle(task),
     drop: (id, status) => this.tasks.has(id) && this.tasks.move(this.tasks.get(id), status),
     more: (status) => this.tasks.attempt(() => this.tasks.more(status)),
     clear: () => this.#deleteCompleted(),
   };
+
+  #open(task) {
+    this.#current = task.task_id; // a click beside the title does not bring the keyboard there
+    this.edit(task);
+  }
+
+  async #showMoreFound() {
+    await this.tasks.attempt(() => this.tasks.moreFound());
+    const isThere = [this.more, document.body].includes(document.activeElement);
+    if (this.more.hidden && isThere) this.go(this.#nearest({ status: this.#shown })); // the keyboard was at what is gone
+  }
 
   #show(status) {
     this.#shown = status;
@@ -89,22 +110,22 @@ export class Board {
 
   // --- what can be done with a task
 
+  // To save and to remove give the task that the keyboard goes to.
   async #save(task, fields) {
-    if (task.task_id) return this.tasks.save(task, fields);
-    const made = await this.tasks.create(fields);
-    this.#shown = made.status;
-    this.go(made);
-    return undefined;
+    const nearest = this.#nearest(task);
+    const saved = task.task_id ? await this.tasks.save(task, fields) : await this.tasks.create(fields);
+    return this.tasks.has(saved.task_id) ? saved : nearest;
   }
 
   async #remove(task) {
-    const neighbour = this.beside(task, 1) ?? this.beside(task, -1);
+    const nearest = this.#nearest(task);
     await this.tasks.remove(task);
-    this.go(neighbour);
+    return nearest;
   }
 
   async remove(task) {
-    if (await confirmed(`Delete “${task.title}” for good?`, "Delete")) await this.tasks.attempt(() => this.#remove(task));
+    if (!(await confirmed(`Delete “${task.title}” for good?`, "Delete"))) return;
+    this.go(await this.tasks.attempt(() => this.#remove(task)));
   }
 
   complete = (task) => this.tasks.move(task, task.status === "completed" ? "pending" : "completed");
@@ -161,9 +182,15 @@ export class Board {
   }
 
   #focus() {
-    const item = this.#current && this.columns.querySelector(`[data-id="${CSS.escape(this.#current)}"]`);
-    item?.querySelector(".title").focus();
+    this.#item(this.#current)?.querySelector(".title").focus();
   }
+
+  #takeBack() {
+    const at = document.activeElement;
+    if (at === document.body || at.closest("dialog:not([open])")) this.#focus();
+  }
+
+  #item = (id) => id && this.columns.querySelector(`[data-id="${CSS.escape(id)}"]`);
 
   first = () => this.go(STATUSES.flatMap(({ name }) => this.tasks.in(name))[0]);
 
@@ -173,6 +200,13 @@ export class Board {
     if (this.#shown !== task.status) this.#show(task.status);
     this.#rove();
     this.#focus();
+  }
+
+  // Where the keyboard goes when a task's card is not shown any more, or not at all; no column that a phone hides is near.
+  #nearest(task) {
+    const from = task.task_id ? task : (this.tasks.get(this.#current) ?? task);
+    const near = [from, this.beside(from, 1), this.beside(from, -1), this.across(from, -1), this.across(from, 1)];
+    return near.find((other) => other && other.task_id !== task.task_id && this.#item(other.task_id)?.checkVisibility());
   }
 
   beside(task, by) {
@@ -185,7 +219,7 @@ export class Board {
     const row = this.tasks.in(task.status).findIndex(({ task_id }) => task_id === task.task_id);
     for (let next = position(task) + by; STATUSES[next]; next += by) {
       const found = this.tasks.in(STATUSES[next].name);
-      if (found.length) return found[Math.min(row, found.length - 1)];
+      if (found.length) return found[Math.min(Math.max(row, 0), found.length - 1)];
     }
     return undefined;
   }

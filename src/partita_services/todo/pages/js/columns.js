@@ -17,7 +17,7 @@ const EMPTY = {
 export function column({ name, title }, tasks, selection, on) {
   const found = tasks.in(name);
   const cards = found.map((task) => card(task, { selecting: selection.isOn, selected: selection.ids.has(task.task_id), on }));
-  const empty = el("p", { className: "empty" }, tasks.isPart ? "Nothing here matches." : EMPTY[name]);
+  const empty = el("p", { className: "empty" }, emptiness(name, tasks));
   const more = el("button", { className: "link more", type: "button", onclick: () => on.more(name) }, "Show more");
   const clear = el("button", { className: "link", type: "button", ariaLabel: "Delete all completed tasks", onclick: on.clear }, "Delete all");
   const section = el(
@@ -28,7 +28,7 @@ export function column({ name, title }, tasks, selection, on) {
       {},
       el("span", { className: "dot", ariaHidden: "true" }),
       el("h2", { id: `column-${name}` }, title),
-      el("span", { className: "number" }, String(tasks.number(name))),
+      el("span", { className: "number" }, tasks.tally(name)),
       name === "completed" && found.length && !tasks.isPart ? clear : null,
     ),
     el("ul", { className: "cards" }, ...cards),
@@ -39,6 +39,11 @@ export function column({ name, title }, tasks, selection, on) {
   section.dataset.status = name;
   takeDrops(section, (id) => on.drop(id, name));
   return section;
+}
+
+function emptiness(name, tasks) {
+  if (!tasks.isPart) return EMPTY[name];
+  return tasks.isCut(name) ? "Nothing here so far." : "Nothing here matches.";
 }
 
 function takeDrops(section, drop) {
@@ -58,7 +63,7 @@ function takeDrops(section, drop) {
 
 export function drawTabs(tabs, tasks, shown, choose) {
   const tab = ({ name, title }) => {
-    const button = el("button", { type: "button", onclick: () => choose(name) }, title, el("span", { className: "number" }, String(tasks.number(name))));
+    const button = el("button", { type: "button", onclick: () => choose(name) }, title, el("span", { className: "number" }, tasks.tally(name)));
     if (name === shown) button.setAttribute("aria-current", "true");
     return button;
   };

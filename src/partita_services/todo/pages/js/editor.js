@@ -5,8 +5,9 @@ import { icon } from "./icons.js";
 import { capital } from "./filters.js";
 import { PRIORITIES, STATUSES } from "./tasks.js";
 
-// Gives a function that opens the dialog. `save(task, fields)` and `remove(task)` may refuse, which is then said.
-export function editor({ categories, save, remove }) {
+// Gives a function that opens the dialog. `save(task, fields)` and `remove(task)` may refuse, which is then said; they give
+// the task to `go` to afterwards.
+export function editor({ categories, save, remove, go }) {
   const dialog = el("dialog", { className: "editor" });
   dialog.setAttribute("aria-labelledby", "editor-title");
   document.body.append(dialog);
@@ -43,12 +44,21 @@ export function editor({ categories, save, remove }) {
     }
 
     async function attempt(work) {
+      let next;
       try {
-        await work();
-        dialog.close();
+        next = await work();
       } catch (error) {
         said.textContent = error.status === 412 ? "This task was changed elsewhere. Close, and open it again." : `${error.message} ${error.hint ?? ""}`;
+        return;
       }
+      leaveFor(next);
+    }
+
+    // What is behind an open dialog cannot have the keyboard, so that is closed first.
+    function leaveFor(next) {
+      if (!said.isConnected) return; // closed while the service was at work: the dialog may be another task's by now
+      dialog.close();
+      go(next);
     }
 
     const bin = el("button", { className: "button danger", type: "button", onclick: () => attempt(() => remove(task)) }, icon("bin"), "Delete");

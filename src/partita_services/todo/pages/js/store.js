@@ -4,12 +4,15 @@ import * as api from "./api.js";
 import { STATUSES, sorted, titleOf } from "./tasks.js";
 
 const RECOUNT = 250;
+const EVERY_STATUS = null; // where there is one list for all columns: what a search found
+const MOST_LOOKED_AT = 1000; // by the filters, for one page of a search: as many as the service looks at for a page of a list
 
 export class Tasks {
   #known = new Map(); // by id, in the order of the answers
   #cursors = new Map(); // by status, where there is more
   #moves = new Map(); // what is being written, by id
   #asked = 0;
+  #sought = ""; // the text of the search that is shown; the field may have another by now
 
   // `search` is the field with the text, `filters` what is chosen; `say` tells the user, `changed` draws.
   constructor(search, filters, { say, changed }) {
@@ -27,52 +30,89 @@ export class Tasks {
   }
 
   get isPart() {
-    return this.text !== "" || this.filters.isSet();
+    return this.#sought !== "" || this.filters.isSet();
   }
 
   get = (id) => this.#known.get(id);
   has = (id) => this.#known.has(id);
   hasMore = (status) => this.#cursors.has(status);
 
+  get hasMoreFound() {
+    return this.hasMore(EVERY_STATUS);
+  }
+
+  isCut = (status) => this.hasMore(status) || this.hasMoreFound;
+
   // What a search found stays in its order, best first.
   in(status) {
     const found = [...this.#known.values()].filter((task) => task.status === status);
-    return this.text ? found : sorted(found);
+    return this.#sought ? found : sorted(found);
   }
 
   number(status) {
     return this.isPart ? this.in(status).length : (this.counts.by_status[status] ?? this.in(status).length);
   }
 
+  // As it is shown: what was read so far is no total.
+  tally(status) {
+    return `${this.number(status)}${this.isPart && this.isCut(status) ? "+" : ""}`;
+  }
+
   // --- reading
 
   async load() {
     const question = ++this.#asked;
-    const pages = await this.#pages();
+    const text = this.text;
+    const statuses = text ? [EVERY_STATUS] : STATUSES.map(({ name }) => name);
+    const pages = await Promise.all(statuses.map((status) => this.#page(status, text)));
     if (question !== this.#asked) return; // a later question was asked
+    this.#sought = text;
     this.#known.clear();
     this.#cursors.clear();
-    for (const { status, page } of pages) this.#take(page, status);
-    this.filters.learn(this.#known.values());
-    if (this.isPart) this.say(`${plural(this.#known.size)} found.`);
-    this.changed();
+    for (const page of pages) this.#take(page);
+    this.#tell();
     this.count();
   }
 
-  async #pages() {
-    if (this.text) return [{ status: null, page: await api.search(this.text) }];
-    const read = async ({ name }) => ({ status: name, page: await api.list({ ...this.filters.asks(), status: name }) });
-    return Promise.all(STATUSES.map(read));
+  async more(status) {
+    const question = this.#asked;
+    const page = await this.#page(status, this.#sought, this.#cursors.get(status));
+    if (question !== this.#asked) return; // this is no longer what is shown
+    this.#take(page);
+    this.#tell();
   }
 
-  #take(page, status) {
-    for (const task of page.items) if (status || this.filters.holds(task)) this.#known.set(task.task_id, task);
-    if (status && page.next_cursor) this.#cursors.set(status, page.next_cursor);
+  moreFound = () => this.more(EVERY_STATUS);
+
+  async #page(status, text, cursor = null) {
+    const page = text ? await this.#search(text, cursor) : await api.list({ ...this.filters.asks(), status }, cursor);
+    return { ...page, status };
+  }
+
+  // A search knows no filters, so they are held against what it finds, until there is a page of it.
+  async #search(text, cursor) {
+    const question = this.#asked;
+    const items = [];
+    let looked = 0;
+    let next_cursor = cursor;
+    do {
+      const page = await api.search(text, next_cursor);
+      items.push(...page.items.filter(this.filters.holds));
+      looked += api.PAGE;
+      next_cursor = page.next_cursor;
+    } while (next_cursor && items.length < api.PAGE && looked < MOST_LOOKED_AT && question === this.#asked);
+    return { items, next_cursor };
+  }
+
+  #take({ status, items, next_cursor }) {
+    for (const task of items) this.#known.set(task.task_id, task);
+    if (next_cursor) this.#cursors.set(status, next_cursor);
     else this.#cursors.delete(status);
   }
 
-  async more(status) {
-    this.#take(await api.list({ ...this.filters.asks(), status }, this.#cursors.get(status)), status);
+  #tell() {
+    this.filters.learn(this.#known.values());
+    if (this.isPart) this.say(`${plural(this.#known.size)} found${this.#cursors.size ? " so far" : ""}.`);
     this.changed();
   }
 
@@ -118,8 +158,10 @@ export class Tasks {
   }
 
   async save(task, fields) {
-    this.#put(await api.change(task, fields));
-    this.say(`Saved “${fields.title}”.`);
+    const saved = await api.change(task, fields);
+    this.#put(saved);
+    this.say(`Saved “${saved.title}”.`);
+    return saved;
   }
 
   async remove(task) {
