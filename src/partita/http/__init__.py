@@ -3,7 +3,7 @@
 from partita.http._answers import Answered, Instant
 from partita.http._app import build_app
 from partita.http._dependencies import CurrentCaller, Db, Now, Resources
-from partita.http._etag import IfMatch, IfNoneMatch, etag, precondition, still_right
+from partita.http._etag import ANY, IfMatch, IfNoneMatch, UnlessMatch, etag, precondition, still_right
 from partita.http._idempotent import Once, once_by
 from partita.http._identity import Caller, Identity, Role, Verifier
 from partita.http._issuer import Issuer
@@ -12,6 +12,7 @@ from partita.http._problems import Problem, Refusal, describe_problems
 from partita.http._roles import operators_only
 
 __all__ = [
+    "ANY",
     "Answered",
     "Caller",
     "CurrentCaller",
@@ -29,6 +30,7 @@ __all__ = [
     "Refusal",
     "Resources",
     "Role",
+    "UnlessMatch",
     "Verifier",
     "build_app",
     "describe_problems",

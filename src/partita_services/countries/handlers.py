@@ -64,6 +64,13 @@ class CountryDeleted(ConditionFailed):
     hint = "Restore it first."
 
 
+class CountryNotDeleted(ConditionFailed):
+    """The country is not deleted, so that restoring it cannot change what it says."""
+
+    code = "country_not_deleted"
+    hint = "Change it with PUT."
+
+
 def mark(version: Country) -> int:
     """The number that stands for a version in ETags: its instant in microseconds. No two of a country are the same."""
     return (version.created - UNWRITTEN) // timedelta(microseconds=1)
@@ -123,12 +130,12 @@ def compare(code: str, before: datetime, after: datetime) -> Procedure[tuple[Cou
 
 
 def write_country(
-    alpha2: str, data: CountryData, only: Collection[int] | None = None, *, only_new: bool = False
+    alpha2: str, data: CountryData, only: Collection[int] | None = None, unless: Collection[int] = ()
 ) -> Procedure[Plan[Country]]:
     """Create a country, or add a version that says this; none where it says so already.
 
     Raises:
-        AlreadyExists: it is there, and was to be `only_new`.
+        AlreadyExists: its version is one of those that `unless` names.
         CountryDeleted: it is deleted.
         VersionConflict: its version is none of those that `only` allows.
     """
@@ -137,8 +144,8 @@ def write_country(
     if latest is None:
         draft = Country(alpha2=alpha2, name=data.name, alpha3=data.alpha3, numeric=data.numeric)
         return (yield from HISTORY.create(draft))
-    if only_new:
-        raise AlreadyExists(f"There is a country {alpha2} already.", current=latest)
+    if mark(latest) in unless:
+        raise AlreadyExists(f"There is a country {alpha2} already, in a version that must stay.", current=latest)
     if latest.deleted:
         raise CountryDeleted(f"{alpha2} is deleted.", current=latest)
     return (yield from HISTORY.revise(latest, *data.changes()))
@@ -163,11 +170,15 @@ def restore_country(
 
     Raises:
         ItemMissing: there never was such a country.
+        CountryNotDeleted: it is not deleted, and says something else than the data.
         VersionConflict: its version is none of those that `only` allows.
     """
     latest = _known(alpha2, (yield from _latest(alpha2)))
     _check(latest, only)
-    return (yield from HISTORY.restore(latest, *(data.changes() if data else ())))
+    changes = data.changes() if data else ()
+    if not latest.deleted and differences(latest, latest.with_changes(*changes)):
+        raise CountryNotDeleted(f"{alpha2} is not deleted.", current=latest)
+    return (yield from HISTORY.restore(latest, *changes))
 
 
 def _newest(code: str, instant: datetime | None = None) -> Procedure[Country]:
@@ -187,7 +198,11 @@ def _known(code: str, version: Country | None) -> Country:
 
 
 def _check(latest: Country | None, only: Collection[int] | None) -> None:
-    if only is not None and (latest is None or mark(latest) not in only):
+    if only is None:
+        return
+    if latest is None:
+        raise VersionConflict("There is no such country to write over.")
+    if mark(latest) not in only:
         raise VersionConflict("The country has changed since you read it.", current=latest)
 
 

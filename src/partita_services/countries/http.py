@@ -6,18 +6,20 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic import BeforeValidator
 
 from partita import Procedure
 from partita.errors import AlreadyExists, UniqueTaken
 from partita.http import (
+    ANY,
     Db,
     IfMatch,
     IfNoneMatch,
     Once,
     Paging,
     Refusal,
+    UnlessMatch,
     describe_problems,
     once_by,
     operators_only,
@@ -154,20 +156,16 @@ async def compare(
     dependencies=[OPERATORS],
 )
 async def write_country(
-    once: OnceByCaller,
-    alpha2: Alpha2,
-    data: CountryData,
-    only: IfMatch,
-    if_none_match: Annotated[str | None, Header(description="`*`: only where there is no such country.")] = None,
+    once: OnceByCaller, alpha2: Alpha2, data: CountryData, only: IfMatch, unless: UnlessMatch
 ) -> Response:
     """Create a country, or add a version to it."""
-    only_new = if_none_match is not None and if_none_match.strip() == "*"
-    plan = handlers.write_country(alpha2.upper(), data, only, only_new=only_new)
+    plan = handlers.write_country(alpha2.upper(), data, only, unless)
     try:
         with precondition(only):
             return await once(_answered(plan), _as_it_is)
     except AlreadyExists as exists:
-        if not only_new or isinstance(exists, UniqueTaken):
+        # Of those that another writer has just created, only `*` says that they must not be there.
+        if isinstance(exists, UniqueTaken) or (unless is not ANY and exists.current is None):
             raise
         raise Refusal(412, "precondition_failed", exists.message) from exists
 
@@ -193,7 +191,7 @@ async def delete_country(once: OnceByCaller, alpha2: Alpha2, only: IfMatch) -> R
 async def restore_country(
     once: OnceByCaller, alpha2: Alpha2, only: IfMatch, data: CountryData | None = None
 ) -> Response:
-    """Restore a deleted country, as it was or with new data."""
+    """Restore a deleted country, as it was or with new data. One that is not deleted has to say the same already."""
     with precondition(only):
         return await once(_answered(handlers.restore_country(alpha2.upper(), data, only)), _as_it_is)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Final, Literal, TypeAlias
 
@@ -18,8 +18,15 @@ from partita_services.countries.model import HISTORY, Country, country_versions
 
 Verb: TypeAlias = Literal["create", "revise", "delete", "restore"]
 
+Code: TypeAlias = tuple[str, str]
+"""A unique value of a country: which of its codes, and what that is."""
+
 COLUMNS: Final = ("alpha2Code", "alpha3Code", "numericCode", "name")
 """The columns of a list as CSV."""
+
+ONE_AT_A_TIME: Final = (
+    "Give a code to one country only. Where countries exchange codes, import first a list in which one has a free one."
+)
 
 
 class Proposal(Struct, frozen=True):
@@ -31,16 +38,20 @@ class Proposal(Struct, frozen=True):
 
 
 def propose(events: Sequence[Event], *, whole: bool = False) -> Procedure[tuple[Proposal, ...]]:
-    """What an import would change. Where the list is the `whole` one, countries that it does not have are deleted."""
+    """What an import would change. Where the list is the `whole` one, countries that it does not have are deleted.
+
+    Raises:
+        OperationError: a country would get a code that another has, and does not give up before.
+    """
     latest: dict[str, Country | None] = {}
     for alpha2 in dict.fromkeys(event.alpha2 for event in events):
         latest[alpha2] = yield from country_versions(alpha2).first()
+    active = yield from export_all()
     if whole:
-        active = yield from export_all()
         missing = [country for country in active if country.alpha2 not in latest]
         latest |= {country.alpha2: country for country in missing}
         events = [*(Event(country.alpha2, None) for country in missing), *events]
-    return tuple(_proposals(events, latest))
+    return tuple(_in_turn(_proposals(events, latest), active))
 
 
 def apply(event: Event) -> Procedure[Country]:
@@ -70,18 +81,26 @@ def read_csv(text: str) -> tuple[Event, ...]:
     """The events of a list as CSV, as the service exports it.
 
     Raises:
-        OperationError: a column is missing, or a line is no country.
+        OperationError: a column is missing, a line is no country, or two are the same.
     """
-    rows = csv.DictReader(StringIO(text))
+    # What a line lacks is a blank: no code and no name, and no empty field either.
+    rows = csv.DictReader(StringIO(text, newline=""), restval=" ")
     if missing := set(COLUMNS) - set(rows.fieldnames or ()):
         raise OperationError(f"The list has no column {', '.join(sorted(missing))}.", hint=f"It needs {COLUMNS}.")
-    return tuple(_event(row, line) for line, row in enumerate(rows, start=2))
+    events: dict[str, Event] = {}
+    lines: dict[str, int] = {}
+    for row in rows:
+        event = _event(row, rows.line_num)
+        if event.alpha2 in events:
+            raise OperationError(f"Lines {lines[event.alpha2]} and {rows.line_num} are both {event.alpha2}.")
+        events[event.alpha2], lines[event.alpha2] = event, rows.line_num
+    return tuple(events.values())
 
 
 def _event(row: Mapping[str, str], line: int) -> Event:
+    alpha2, alpha3, numeric, name = (row[column] for column in COLUMNS)
     try:
-        data = CountryData(name=row["name"], alpha3=row["alpha3Code"], numeric=row["numericCode"])
-        country = Country(alpha2=row["alpha2Code"], name=data.name, alpha3=data.alpha3, numeric=data.numeric)
+        country = Country(alpha2=alpha2, alpha3=alpha3, numeric=numeric or None, name=name)
     except ValueError as error:
         raise OperationError(f"Line {line} is no country: {error}") from None
     return Event(country.alpha2, Content(country.name, country.alpha3, country.numeric))
@@ -95,6 +114,46 @@ def _proposals(events: Iterable[Event], latest: dict[str, Country | None]) -> It
             after = _after(event, before)
             latest[event.alpha2] = after
             yield Proposal(verb, event, differences(before, after) if before else ())
+
+
+def _in_turn(proposals: Iterable[Proposal], active: Iterable[Country]) -> Iterator[Proposal]:
+    """The proposals in an order in which every code is free when a country gets it: in theirs, where that is one."""
+    holders = {code: country.alpha2 for country in active for code in _codes(country)}
+    waiting = list(proposals)
+    while waiting:
+        proposal = _first_possible(waiting, holders)
+        waiting.remove(proposal)
+        alpha2 = proposal.event.alpha2
+        others = {code: holder for code, holder in holders.items() if holder != alpha2}
+        holders = others | dict.fromkeys(_codes(proposal.event.content), alpha2)
+        yield proposal
+
+
+def _first_possible(waiting: Iterable[Proposal], holders: Mapping[Code, str]) -> Proposal:
+    next_of: dict[str, Proposal] = {}
+    for proposal in waiting:
+        next_of.setdefault(proposal.event.alpha2, proposal)  # those of one country keep their order
+    refused: list[str] = []
+    for proposal in next_of.values():
+        taken = _taken(proposal.event, holders)
+        if not taken:
+            return proposal
+        refused += taken
+    raise OperationError(f"Codes are taken: {'; '.join(refused)}.", hint=ONE_AT_A_TIME)
+
+
+def _taken(event: Event, holders: Mapping[Code, str]) -> list[str]:
+    held = [(code, holders.get(code, event.alpha2)) for code in _codes(event.content)]
+    return [
+        f"{event.alpha2} would get the {field} {value!r} of {holder}"
+        for (field, value), holder in held
+        if holder != event.alpha2
+    ]
+
+
+def _codes(said: Country | Content | None) -> tuple[Code, ...]:
+    codes = () if said is None else (("alpha3", said.alpha3), ("numeric", said.numeric))
+    return tuple((field, value) for field, value in codes if value is not None)
 
 
 def _is_past(event: Event, latest: Country | None) -> bool:

@@ -212,7 +212,7 @@ async def change_task(
     return task
 
 
-@ROUTER.delete("/tasks/{task_id}", status_code=204, response_class=Response, responses=describe_problems(404, 412))
+@ROUTER.delete("/tasks/{task_id}", status_code=204, response_class=Response, responses=describe_problems(404, 409, 412))
 async def delete_task(caller: CurrentCaller, db: Db, task_id: TaskId, only: IfMatch) -> None:
     """Delete a task."""
     with precondition(only):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Awaitable, Callable
 from io import StringIO
 from typing import Any
 
@@ -267,6 +268,22 @@ async def test_a_deleted_country_is_restored_before_it_is_changed(api: httpx.Asy
 
 
 @pytest.mark.req("R02")
+async def test_restoring_what_is_not_deleted_does_not_drop_what_is_said(api: httpx.AsyncClient) -> None:
+    first = await put(api, "BO", BOLIVIA)
+    refused = await api.post("/countries/BO/restore", json=PLURINATIONAL)
+    problem = refused.json()
+    assert (refused.status_code, problem["code"], problem["hint"]) == (
+        409,
+        "country_not_deleted",
+        "Change it with PUT.",
+    )
+    for body in (None, BOLIVIA):
+        same = await api.post("/countries/BO/restore", json=body)
+        assert (same.status_code, same.json()) == (200, first.json())
+    assert (await numbers(api, "BO")) == [1]
+
+
+@pytest.mark.req("R02")
 async def test_what_was_never_there_cannot_be_deleted_or_restored(api: httpx.AsyncClient) -> None:
     assert (await api.delete("/countries/BO")).status_code == 404
     assert (await api.post("/countries/BO/restore")).status_code == 404
@@ -361,6 +378,77 @@ async def test_a_write_over_another_version_is_refused(api: httpx.AsyncClient) -
         assert (late.status_code, late.json()["code"]) == (412, "precondition_failed")
     assert (await api.delete("/countries/BO", headers={"If-Match": second.headers["ETag"]})).status_code == 200
     assert (await put(api, "CL", CHILE, If_None_Match="*")).status_code == 201
+
+
+@pytest.mark.req("R07")
+async def test_a_star_in_if_match_writes_only_over_what_is_there(api: httpx.AsyncClient) -> None:
+    refused = await put(api, "BO", BOLIVIA, If_Match="*")
+    assert (refused.status_code, refused.json()["code"]) == (412, "precondition_failed")
+    assert (await api.get("/countries/BO/history")).status_code == 404
+    star = {"If-Match": "*"}
+    assert (await api.delete("/countries/BO", headers=star)).status_code == 404  # as it is without the header
+    await put(api, "BO", BOLIVIA)
+    answers = [
+        await put(api, "BO", PLURINATIONAL, If_Match="*"),
+        await api.delete("/countries/BO", headers=star),
+        await api.post("/countries/BO/restore", headers=star),
+    ]
+    assert [answer.status_code for answer in answers] == [200] * 3
+
+
+@pytest.mark.req("R07")
+async def test_a_version_that_the_writer_does_not_want_to_replace_stays(api: httpx.AsyncClient) -> None:
+    first = (await put(api, "BO", BOLIVIA)).headers["ETag"]
+    for sent in (first, f"W/{first}", f'"0", {first}', "*"):
+        refused = await put(api, "BO", PLURINATIONAL, If_None_Match=sent)
+        assert (refused.status_code, refused.json()["code"]) == (412, "precondition_failed")
+    assert (await numbers(api, "BO")) == [1]
+    assert (await put(api, "BO", PLURINATIONAL, If_None_Match='"0"')).status_code == 200
+    assert (await put(api, "BO", BOLIVIA, If_None_Match=first)).status_code == 200
+    assert (await put(api, "CL", CHILE, If_None_Match=first)).status_code == 201
+
+
+def let_another_be_first(
+    monkeypatch: pytest.MonkeyPatch, store: FaultyStore, write: Callable[[], Awaitable[httpx.Response]]
+) -> None:
+    """Another writer writes after the next one has read, and before it has written."""
+    send = store.execute_async
+
+    async def execute_async(request: Any) -> Any:
+        if isinstance(request, TransactWriteItems):
+            monkeypatch.setattr(store, "execute_async", send)
+            assert (await write()).is_success
+        return await send(request)
+
+    monkeypatch.setattr(store, "execute_async", execute_async)
+
+
+@pytest.mark.req("R07", "R02")
+@pytest.mark.parametrize(
+    ("is_there", "headers", "answered"),
+    [
+        (True, {}, (409, "version_conflict")),
+        (True, {"If_Match": "*"}, (409, "version_conflict")),
+        (True, {"If_None_Match": '"0"'}, (409, "version_conflict")),
+        (False, {}, (409, "already_exists")),
+        (False, {"If_None_Match": "*"}, (412, "precondition_failed")),
+        (False, {"If_None_Match": '"0"'}, (409, "already_exists")),
+    ],
+)
+async def test_the_second_of_two_writers_is_told_what_it_asked_to_be_told(
+    api: httpx.AsyncClient,
+    store: FaultyStore,
+    monkeypatch: pytest.MonkeyPatch,
+    is_there: bool,  # noqa: FBT001
+    headers: dict[str, str],
+    answered: tuple[int, str],
+) -> None:
+    if is_there:
+        await put(api, "BO", BOLIVIA)
+    let_another_be_first(monkeypatch, store, lambda: put(api, "BO", {**BOLIVIA, "name": "First"}))
+    late = await put(api, "BO", PLURINATIONAL, **headers)
+    assert (late.status_code, late.json()["code"]) == answered
+    assert (await api.get("/countries/BO")).json()["name"] == "First"
 
 
 # --- who may, and what it costs ---

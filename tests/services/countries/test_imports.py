@@ -15,12 +15,13 @@ from partita.service import discover
 from partita.testing import FakeClock
 from partita_services.countries.answers import csv_text
 from partita_services.countries.bootstrap import SERVICE, seed
-from partita_services.countries.handlers import CountryGone, export_all, show_country
+from partita_services.countries.handlers import CountryGone, export_all, restore_country, show_country
 from partita_services.countries.imports import apply, propose, read_csv
 from partita_services.countries.iso import iso_events
 from partita_services.countries.model import HISTORY
 
-LIST = "alpha2Code,alpha3Code,numericCode,name\nBO,BOL,068,Bolivia\nCL,CHL,152,Chile\n"
+HEADER = "alpha2Code,alpha3Code,numericCode,name\n"
+LIST = f"{HEADER}BO,BOL,068,Bolivia\nCL,CHL,152,Chile\n"
 
 
 def imported(db: Session, text: str) -> list[tuple[str, str]]:
@@ -144,12 +145,87 @@ def test_a_whole_list_creates_revises_deletes_and_restores(partita_db: Session, 
 
 
 @pytest.mark.req("R06")
+def test_the_events_of_the_standard_keep_their_order(partita_db: Session) -> None:
+    assert [proposal.event for proposal in partita_db.run(propose(iso_events(), whole=True))] == list(iso_events())
+
+
+@pytest.mark.req("R06", "R02")
+def test_a_code_is_handed_over_when_its_country_has_given_it_up(partita_db: Session) -> None:
+    imported(partita_db, HEADER + "AA,AAA,001,A\nBB,BBB,002,B\nCC,CCC,003,C\nDD,DDD,004,D\nEE,EEE,005,E\n")
+    handed_over = HEADER + "AA,AAA,002,A\nBB,BBB,003,B\nCC,CCC,004,C\nEE,DDD,006,E\n"
+    assert imported(partita_db, handed_over) == [
+        ("delete", "DD"),
+        ("revise", "CC"),
+        ("revise", "BB"),
+        ("revise", "AA"),
+        ("revise", "EE"),
+    ]
+    assert imported(partita_db, handed_over) == []
+    assert [partita_db.run(show_country(code)).alpha2 for code in ("002", "003", "004", "DDD")] == [
+        "AA",
+        "BB",
+        "CC",
+        "EE",
+    ]
+
+
+@pytest.mark.req("R06", "R02")
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (  # two exchange their codes
+            "AA,AAA,002,A\nBB,BBB,001,B\nCC,CCC,003,See\n",
+            "AA would get the numeric '002' of BB; BB would get the numeric '001' of AA",
+        ),
+        ("AA,CCC,001,A\nBB,BBB,002,B\nCC,CCC,003,C\n", "AA would get the alpha3 'CCC' of CC"),  # one keeps its code
+        ("AA,AAA,009,A\nBB,BBB,009,B\nCC,CCC,003,C\n", "BB would get the numeric '009' of AA"),  # two get a new one
+    ],
+)
+def test_codes_that_never_become_free_are_named_before_anything_is_written(
+    partita_db: Session, rows: str, said: str
+) -> None:
+    imported(partita_db, HEADER + "AA,AAA,001,A\nBB,BBB,002,B\nCC,CCC,003,C\n")
+    with pytest.raises(OperationError) as refused:
+        partita_db.run(propose(read_csv(HEADER + rows), whole=True))
+    assert refused.value.message == f"Codes are taken: {said}."
+    assert "import first a list in which one has a free one" in refused.value.hint
+
+
+@pytest.mark.req("R06", "R02")
+def test_codes_are_exchanged_in_two_steps(partita_db: Session) -> None:
+    for rows in ("AA,AAA,001,A\nBB,BBB,002,B\n", "AA,AAA,009,A\nBB,BBB,002,B\n", "AA,AAA,002,A\nBB,BBB,001,B\n"):
+        imported(partita_db, HEADER + rows)
+    assert [partita_db.run(show_country(code)).alpha2 for code in ("001", "002")] == ["BB", "AA"]
+
+
+@pytest.mark.req("R06")
+def test_an_export_changes_nothing_where_countries_have_no_numeric_code(iso_db: Session, fake_clock: FakeClock) -> None:
+    fake_clock.advance(60)
+    for alpha2 in ("PZ", "VD"):
+        plan = iso_db.run(restore_country(alpha2, None))
+        assert iso_db.run(plan.run()).numeric is None
+    text = csv_text(iso_db.run(export_all()))
+    assert text.count(",,") == 2
+    assert imported(iso_db, text) == []
+
+
+@pytest.mark.req("R06")
+def test_a_list_takes_a_numeric_code_away_and_gives_it_again(partita_db: Session) -> None:
+    for text in (LIST, LIST.replace("068", ""), LIST):
+        imported(partita_db, text)
+    assert [version.numeric for version in partita_db.run(HISTORY.versions("BO"))] == ["068", None, "068"]
+
+
+@pytest.mark.req("R06")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("name\nBolivia\n", "The list has no column alpha2Code, alpha3Code, numericCode"),
         (LIST.replace("068", "68"), "Line 2 is no country"),
         (LIST.replace("CL,", "cl,"), "Line 3 is no country"),
+        (LIST.replace("CL,", "\ncl,"), "Line 4 is no country"),
+        ("name,alpha2Code,alpha3Code,numericCode\nBolivia,BO,BOL\n", "Line 2 is no country"),
+        (LIST + "\nBO,BOL,068,Bolivia again\n", "Lines 2 and 5 are both BO"),
     ],
 )
 def test_a_list_that_is_none_is_refused_before_anything_is_written(text: str, said: str) -> None:
@@ -177,3 +253,18 @@ def test_the_command_shows_first_and_writes_when_it_is_told(tmp_path: Path) -> N
     assert run(str(file), "--apply") == "Nothing to change.\n"
     file.write_text(LIST.replace("Chile", "Republic of Chile"), encoding="utf-8")
     assert "name: Chile -> Republic of Chile" in run(str(file))
+
+
+@pytest.mark.req("R06")
+def test_a_list_is_text_in_utf_8(tmp_path: Path) -> None:
+    def run(content: bytes) -> tuple[int, str]:
+        file = tmp_path / "list.csv"
+        file.write_bytes(content)
+        result = CliRunner().invoke(main, ["countries", "import", str(file), "--data", str(tmp_path / "data")])
+        return result.exit_code, result.output
+
+    text = LIST + "CI,CIV,384,Côte d'Ivoire\r\n"
+    assert run(text.encode("utf-8-sig")) == run(text.encode())
+    assert run(text.encode())[0] == 0
+    code, said = run(text.encode("latin-1"))
+    assert (code, said) == (1, f"Error: Line 4 of {tmp_path / 'list.csv'} is no UTF-8 text. Save it as UTF-8.\n")

@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 import schemathesis
+from hypothesis import assume
 from tests.services.described import Case, made_up, routes_in
 
 from partita import AsyncSession, EmbeddedStore, Session
@@ -38,6 +39,7 @@ def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode
 
         @made_up(operation, mode, examples=30)
         def answers_are_described(case: Case) -> None:
+            assume("%0A" not in case.formatted_path)  # no route has a line break, so that nothing is found there
             if mode is POSITIVE:
                 _leave_out_what_must_be_read_first(case)
                 case.headers["Idempotency-Key"] = f"key-{next(keys)}"
