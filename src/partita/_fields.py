@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, overload
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from pydantic import BaseModel
 
 from partita._attributes import empty_set, to_attribute
+from partita._bound import kinds_of
 from partita.errors import OperationError
 from partita.expressions._ast import (
     AddAction,
@@ -73,24 +74,48 @@ class FieldPath:
         self._nullable = nullable
 
     def __getattr__(self, name: str) -> FieldPath:
-        model = _nested_model(self._annotation)
-        if model is None or name not in model.model_fields:
-            raise AttributeError(f"{self!r} has no field {name!r}.")
-        field = model.model_fields[name]
-        return FieldPath((*self._parts, field.alias or name), field.annotation)
+        for model in kinds_of(self._annotation):
+            if isinstance(model, type) and issubclass(model, BaseModel) and name in model.model_fields:
+                field = model.model_fields[name]
+                return FieldPath((*self._parts, field.alias or name), field.annotation)
+        raise AttributeError(f"{self!r} has no field {name!r}.")
 
-    def __getitem__(self, position: int | str) -> FieldPath:
-        arguments = get_args(self._annotation)
-        return FieldPath((*self._parts, position), arguments[-1] if arguments else Any)
+    def __getitem__(self, member: Any) -> FieldPath:
+        for kind in kinds_of(self._annotation):
+            if (found := _member(kind, member)) is not None:
+                return FieldPath((*self._parts, found[0]), found[1])
+        hint = "Give a key of a map, or a position in a list, from 0."
+        raise OperationError(f"{self!r} has no member {member!r:.60}.", hint=hint)
+
+    __iter__ = None  # else Python would try one position after the other, without end
 
     def __repr__(self) -> str:
         return ".".join(str(part) for part in self._parts)
 
 
-def _nested_model(annotation: Any) -> type[BaseModel] | None:
-    candidates = (annotation, *get_args(annotation)) if get_origin(annotation) not in (list, dict) else ()
-    models = [kind for kind in candidates if isinstance(kind, type) and issubclass(kind, BaseModel)]
-    return models[0] if models else None
+def _member(kind: Any, member: Any) -> tuple[str | int, Any] | None:
+    """The part of a path that leads to a member of such a map or list, and the member's type; None where none does."""
+    origin, arguments = get_origin(kind) or kind, get_args(kind)
+    is_position = type(member) is int and member >= 0
+    if kind in (Any, object) or not isinstance(origin, type):  # what is given says what there is
+        return (member if is_position else _map_key(member)), Any
+    if issubclass(origin, Mapping):
+        return _map_key(member), arguments[-1] if arguments else Any
+    if is_position and issubclass(origin, Sequence) and not issubclass(origin, str | bytes):
+        return member, _element(arguments, member)
+    return None
+
+
+def _map_key(member: Any) -> str:
+    """The text that a key of a `dict` is stored as."""
+    return str(to_attribute(member))
+
+
+def _element(arguments: tuple[Any, ...], position: int) -> Any:
+    """The type of one element: `tuple[str, int]` has another at each position, everything else has one."""
+    if len(arguments) > 1 and arguments[1] is not Ellipsis:
+        return arguments[position] if position < len(arguments) else Any
+    return arguments[0] if arguments else Any
 
 
 class Term(Generic[T]):
@@ -102,23 +127,87 @@ class Term(Generic[T]):
         self.operand = operand
 
 
-class Ref(Term[T]):
+class Comparable(Generic[T]):
+    """What conditions compare: a field of type `T`, or the size of one."""
+
+    __slots__ = ("_encode", "operand")
+
+    def __init__(self, operand: Operand, encode: Encode = to_attribute) -> None:
+        self.operand = operand
+        self._encode = encode
+
+    def _operand(self, value: T | Term[T] | Comparable[T]) -> Operand:
+        return value.operand if isinstance(value, Term | Comparable) else Value(self._encode(value))
+
+    # The operators of Python cannot be typed here (== falls back to object equality), so they have names.
+
+    def eq(self, other: T | Comparable[T]) -> Condition:
+        """Equal to."""
+        return Compare("=", self.operand, self._operand(other))
+
+    def ne(self, other: T | Comparable[T]) -> Condition:
+        """Not equal to; true also where the attribute is missing."""
+        return Compare("<>", self.operand, self._operand(other))
+
+    def lt(self, other: T | Comparable[T]) -> Condition:
+        """Less than."""
+        return Compare("<", self.operand, self._operand(other))
+
+    def le(self, other: T | Comparable[T]) -> Condition:
+        """Less than or equal to."""
+        return Compare("<=", self.operand, self._operand(other))
+
+    def gt(self, other: T | Comparable[T]) -> Condition:
+        """Greater than."""
+        return Compare(">", self.operand, self._operand(other))
+
+    def ge(self, other: T | Comparable[T]) -> Condition:
+        """Greater than or equal to."""
+        return Compare(">=", self.operand, self._operand(other))
+
+    def between(self, low: T, high: T) -> Condition:
+        """From `low` to `high`, both included."""
+        return Between(self.operand, self._operand(low), self._operand(high))
+
+    def is_in(self, options: Iterable[T]) -> Condition:
+        """Equal to one of the options."""
+        return In(self.operand, tuple(map(self._operand, self._in_order(options))))
+
+    def _in_order(self, options: Iterable[T]) -> list[T]:
+        """The options; those of a set in an order that is the same in every process."""
+        if not isinstance(options, AbstractSet):
+            return list(options)
+        # None may stand for absence, and then it has no form of its own.
+        return sorted(options, key=lambda option: "" if option is None else steady_text(self._operand(option)))
+
+
+def steady_text(tree: Any) -> str:
+    """The `repr` of a condition or value, but the same in every process: sets and maps are sorted."""
+    text = repr(tree)
+    return repr(_steady(tree)) if "{" in text else text
+
+
+def _steady(part: Any) -> Any:
+    if isinstance(part, Struct):
+        return (type(part).__name__, *map(_steady, structs.astuple(part)))
+    if isinstance(part, list | tuple):
+        return [_steady(member) for member in part]
+    if isinstance(part, set | frozenset):
+        return ("set", *sorted(repr(_steady(member)) for member in part))
+    if isinstance(part, dict):
+        return ("map", *sorted((name, repr(_steady(member))) for name, member in part.items()))
+    return part
+
+
+class Ref(Comparable[T]):
     """A reference to a field of type `T`."""
 
-    __slots__ = ("_encode", "nullable", "path")
+    __slots__ = ("nullable", "path")
 
-    def __init__(
-        self,
-        path: Path,
-        encode: Encode = to_attribute,
-        *,
-        nullable: bool = False,
-        operand: Operand | None = None,
-    ) -> None:
-        super().__init__(operand or path)
+    def __init__(self, path: Path, encode: Encode = to_attribute, *, nullable: bool = False) -> None:
+        super().__init__(path, encode)
         self.path = path
         self.nullable = nullable
-        self._encode = encode
 
     def __repr__(self) -> str:
         return f"f({'.'.join(str(part) for part in self.path.parts)})"
@@ -132,42 +221,19 @@ class Ref(Term[T]):
             message = f"{self!r}: {value!r} is what a missing attribute stands for."
             raise OperationError(message, hint="There is nothing to change; leave it out.")
 
-    def _operand(self, value: T | Term[T]) -> Operand:
-        return value.operand if isinstance(value, Term) else Value(self._encode(value))
+    # Conditions.
 
-    # Conditions. The operators of Python cannot be typed here (== falls back to object equality), so they have names.
-
-    def eq(self, other: T | Ref[T]) -> Condition:
+    def eq(self, other: T | Comparable[T]) -> Condition:
         """Equal to. Equal to None means that the attribute is missing."""
-        return self.missing() if self._is_absence(other) else Compare("=", self.operand, self._operand(other))
+        return self.missing() if self._is_absence(other) else super().eq(other)
 
-    def ne(self, other: T | Ref[T]) -> Condition:
+    def ne(self, other: T | Comparable[T]) -> Condition:
         """Not equal to; true also where the attribute is missing. Not None means that it exists."""
-        return self.exists() if self._is_absence(other) else Compare("<>", self.operand, self._operand(other))
-
-    def lt(self, other: T | Ref[T]) -> Condition:
-        """Less than."""
-        return Compare("<", self.operand, self._operand(other))
-
-    def le(self, other: T | Ref[T]) -> Condition:
-        """Less than or equal to."""
-        return Compare("<=", self.operand, self._operand(other))
-
-    def gt(self, other: T | Ref[T]) -> Condition:
-        """Greater than."""
-        return Compare(">", self.operand, self._operand(other))
-
-    def ge(self, other: T | Ref[T]) -> Condition:
-        """Greater than or equal to."""
-        return Compare(">=", self.operand, self._operand(other))
-
-    def between(self, low: T, high: T) -> Condition:
-        """From `low` to `high`, both included."""
-        return Between(self.operand, self._operand(low), self._operand(high))
+        return self.exists() if self._is_absence(other) else super().ne(other)
 
     def is_in(self, options: Iterable[T]) -> Condition:
         """Equal to one of the options."""
-        values = list(options)
+        values = self._in_order(options)
         present = In(self.operand, tuple(self._operand(option) for option in values if not self._is_absence(option)))
         if not any(map(self._is_absence, values)):
             return present
@@ -202,13 +268,13 @@ class Ref(Term[T]):
         """The list or set has the member."""
         return Contains(self.path, Value(to_attribute(member)))
 
-    def size(self) -> Ref[int]:
+    def size(self) -> Comparable[int]:
         """The length of a text, binary, list, map or set, to compare with."""
-        return Ref(self.path, operand=Size(self.path))
+        return Comparable(Size(self.path))
 
     # Changes.
 
-    def set(self, value: T | Term[T]) -> Change:
+    def set(self, value: T | Term[T] | Ref[T]) -> Change:
         """Set the field; None removes an attribute that stands for None by being absent."""
         if self._is_absence(value):
             return RemoveAction(self.path)

@@ -171,7 +171,7 @@ def query(
     schema = schema_of(entity)
     bound = schema.bound(key)
     projection = None if view is None else _projection(schema, bound, view)
-    _check_projected(schema, bound, view or entity)
+    _check_projected(schema, bound, view or entity, projection)
 
     def declare(function: Callable[P, None]) -> Callable[P, Query[Any]]:
         parameters = _Parameters(function, schema, bound)
@@ -309,15 +309,20 @@ def _key_with(schema: EntitySchema[Any], hash_key: str, index: str | None, label
     raise ModelError(f"{label}: {schema.name} has no key with the partition {hash_key!r}.", owner=schema.cls)
 
 
-def _check_projected(schema: EntitySchema[Any], key: BoundKey, model: type[BaseModel]) -> None:
+def _check_projected(
+    schema: EntitySchema[Any], key: BoundKey, model: type[BaseModel], sent: Projection | None = None
+) -> None:
+    """Refuse a read of what the index does not hold: an entity would have defaults for it, and lose it when written."""
     index = schema.table.schema.index(key.index) if key.index else None
-    if index is None or index.local or index.projection == "ALL":
+    if index is None or index.projection == "ALL":
         return
-    projected = {attribute.name for attribute in (*schema.table.schema.key, *index.key)}
-    projected |= set() if index.projection == "KEYS_ONLY" else set(index.projection)
-    needed = [field.alias or name for name, field in model.model_fields.items() if field.is_required()]
-    if missing := [name for name in needed if name not in projected]:
-        message = f"The index {index.name!r} does not project {', '.join(missing)} of {model.__name__}."
+    if index.local and sent is not None:  # what is asked for by name, a local index fetches from its table
+        return
+    held = {attribute.name for attribute in (*schema.table.schema.key, *index.key)}
+    held |= set() if index.projection == "KEYS_ONLY" else set(index.projection)
+    needed = schema.attributes.values() if sent is None else [str(path.parts[0]) for path in sent]
+    if missing := [name for name in needed if name not in held]:
+        message = f"The index {index.name!r} does not project {', '.join(missing)}, which {model.__name__} needs."
         raise ModelError(message, owner=schema.cls, hint="Project them, or declare a view with what is projected.")
 
 

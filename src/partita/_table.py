@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
@@ -21,6 +21,9 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 Attribute: TypeAlias = str | tuple[str, KeyType]
 """A key attribute: its name, for a string, or name and type, as in `("year", "N")`."""
 
+Projected: TypeAlias = Literal["ALL", "KEYS_ONLY"] | tuple[str, ...]
+"""What an index holds: everything, the keys alone, or these attributes besides them."""
+
 
 class Index(Struct, frozen=True):
     """A secondary index. Its attributes are named after it unless said otherwise: GSI1PK and GSI1SK."""
@@ -29,13 +32,14 @@ class Index(Struct, frozen=True):
     hash: Attribute | None = None
     range: Attribute | Literal[False] | None = None
     """False: the index has no sort key."""
-    projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
+    projection: Projected = "ALL"
 
     def schema(self) -> IndexSchema:
         """What a store knows of it."""
-        hash_key = _attribute(self.hash or f"{self.name}PK")
-        range_key = () if self.range is False else (_attribute(self.range or f"{self.name}SK"),)
-        return IndexSchema(self.name, (hash_key,), range_key, self.projection)
+        owner = f"The index {self.name!r}"
+        hash_key = _attribute(owner, self.hash or f"{self.name}PK")
+        range_key = () if self.range is False else (_attribute(owner, self.range or f"{self.name}SK"),)
+        return IndexSchema(self.name, (hash_key,), range_key, _projected(owner, self.projection))
 
 
 class LocalIndex(Struct, frozen=True):
@@ -43,12 +47,13 @@ class LocalIndex(Struct, frozen=True):
 
     name: str
     range: Attribute | None = None
-    projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
+    projection: Projected = "ALL"
 
     def schema(self, hash_key: KeyAttribute) -> IndexSchema:
         """What a store knows of it."""
-        range_key = _attribute(self.range or f"{self.name}SK")
-        return IndexSchema(self.name, (hash_key,), (range_key,), self.projection, local=True)
+        owner = f"The index {self.name!r}"
+        range_key = _attribute(owner, self.range or f"{self.name}SK")
+        return IndexSchema(self.name, (hash_key,), (range_key,), _projected(owner, self.projection), local=True)
 
 
 class Table:
@@ -66,14 +71,14 @@ class Table:
         registry: Registry | None = None,
     ) -> None:
         self.name = name
-        hash_key = _attribute(hash)
+        hash_key = _attribute(repr(self), hash)
         self.schema = TableSchema(
             name=name,
             hash=hash_key,
-            range=None if range is None else _attribute(range),
+            range=None if range is None else _attribute(repr(self), range),
             indexes=tuple(index.schema() if isinstance(index, Index) else index.schema(hash_key) for index in indexes),
             ttl=ttl,
-            stream=stream,
+            stream=_stream_view(repr(self), stream),
         )
         self.entities: list[EntitySchema[Any]] = []
         self.patterns: dict[str, Pattern] = {}
@@ -143,8 +148,30 @@ REGISTRY = Registry()
 """Where tables register themselves unless they are given another registry."""
 
 
-def _attribute(declared: Attribute) -> KeyAttribute:
-    return KeyAttribute(declared) if isinstance(declared, str) else KeyAttribute(*declared)
+def _attribute(owner: str, declared: Attribute) -> KeyAttribute:
+    match declared:
+        case str():
+            return KeyAttribute(declared)
+        case (str(name), "S" | "N" | "B" as kind):
+            return KeyAttribute(name, kind)
+    hint = 'Give its name, or its name and one of "S", "N" and "B", as in ("year", "N").'
+    raise ModelError(f"{owner}: {declared!r} is no key attribute.", owner=owner, hint=hint)
+
+
+def _projected(owner: str, declared: Projected) -> Projected:
+    if declared in ("ALL", "KEYS_ONLY"):
+        return declared
+    if isinstance(declared, list | tuple) and declared and all(isinstance(name, str) for name in declared):
+        return tuple(declared)
+    hint = 'Use "ALL", "KEYS_ONLY" or the names of attributes, as in ("title", "due").'
+    raise ModelError(f"{owner}: {declared!r} is no projection.", owner=owner, hint=hint)
+
+
+def _stream_view(owner: str, declared: StreamView | None) -> StreamView | None:
+    if declared is None or declared in get_args(StreamView):
+        return declared
+    hint = f"Use one of {', '.join(get_args(StreamView))}, or None for no stream."
+    raise ModelError(f"{owner}: {declared!r} is no view of a stream.", owner=owner, hint=hint)
 
 
 def _check_attributes(table: Table) -> None:

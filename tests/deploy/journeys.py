@@ -65,7 +65,7 @@ async def accounts(visit: Visit) -> None:
     await ok(visit.api, "POST", "/transfers", json={"from": "a1", "to": "a2", "amount": 1})
     account = await ok(visit.api, "GET", "/accounts/a1")
     match = {"If-Match": str(account["last_write"])}
-    account = await ok(visit.api, "PUT", "/accounts/a1", json={"name": "m"}, headers=match)
+    account = await ok(visit.api, "PUT", "/accounts/a1", json={"name": "m", "balance": 9}, headers=match)
     await ok(visit.api, "DELETE", "/accounts/a1", headers={"If-Match": str(account["last_write"])})
 
 

@@ -68,6 +68,44 @@ def test_a_table_that_no_store_would_take_is_refused(settings: dict[str, Any], c
         table(**settings)
 
 
+KEY_TYPES = 'one of "S", "N" and "B"'
+PROJECTIONS = 'Use "ALL", "KEYS_ONLY" or the names of attributes'
+VIEWS = "Use one of KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES"
+odd: Any = Index  # type checkers know the words
+odd_local: Any = LocalIndex
+INDEX = "The index 'GSI1'"
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint", "allowed"),
+    [
+        ({"hash": ("year", "Number")}, "Table('table'): ('year', 'Number') is no key attribute", KEY_TYPES),
+        ({"range": ("year", "n")}, "Table('table'): ('year', 'n') is no key attribute", KEY_TYPES),
+        ({"hash": ("year", "N", "S")}, "('year', 'N', 'S') is no key attribute", KEY_TYPES),
+        ({"range": False}, "False is no key attribute", KEY_TYPES),
+        ({"indexes": [odd("GSI1", ("year", "Number"))]}, f"{INDEX}: ('year', 'Number') is no key", KEY_TYPES),
+        ({"indexes": [odd_local("GSI1", ("year", "SS"))]}, f"{INDEX}: ('year', 'SS') is no key", KEY_TYPES),
+        ({"indexes": [odd("GSI1", projection="KEYS-ONLY")]}, f"{INDEX}: 'KEYS-ONLY' is no proj", PROJECTIONS),
+        ({"indexes": [odd_local("GSI1", projection="all")]}, f"{INDEX}: 'all' is no projection", PROJECTIONS),
+        ({"indexes": [odd("GSI1", projection=())]}, f"{INDEX}: () is no projection", PROJECTIONS),
+        ({"indexes": [odd("GSI1", projection=("title", 1))]}, "('title', 1) is no projection", PROJECTIONS),
+        ({"stream": "NEW_AND_OLD"}, "Table('table'): 'NEW_AND_OLD' is no view of a stream", VIEWS),
+        ({"stream": "new_image"}, "Table('table'): 'new_image' is no view of a stream", VIEWS),
+        ({"stream": True}, "True is no view of a stream", VIEWS),
+    ],
+)
+def test_a_word_that_no_store_knows_is_refused(settings: dict[str, Any], complaint: str, allowed: str) -> None:
+    with refused(complaint) as caught:
+        table(**settings)
+    assert allowed in caught.value.hint
+
+
+def test_the_names_of_a_projection_may_stand_in_a_list() -> None:
+    index = table(indexes=[odd("GSI1", projection=["title"])]).schema.index("GSI1")
+    assert index is not None
+    assert index.projection == ("title",)
+
+
 def test_index_attributes_are_named_after_the_index() -> None:
     index = table().schema.index("GSI1")
     assert index is not None

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import date
-from typing import Any
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar
 
 import pytest
+from pydantic import BaseModel, Field
 from tests.model.sample import Address, Comment, Status, Task, User, comment_by_id, task_by_id, tasks_of, user_by_id
 
-from partita import Change, Condition, Session, all_of, any_of, f, insert, not_, update
+from partita import (
+    Change,
+    Condition,
+    Entity,
+    Key,
+    Registry,
+    Session,
+    Table,
+    all_of,
+    any_of,
+    f,
+    get,
+    insert,
+    not_,
+    update,
+)
 from partita.errors import ConditionFailed, OperationError
 
 TASK = Task(
@@ -33,6 +50,7 @@ HOLDING = {
     "points between": f(Task.points).between(5, 5),
     "due between days": f(Task.due).between(date(2026, 1, 1), date(2026, 1, 31)),
     "status is in": f(Task.status).is_in([Status.OPEN, Status.DOING]),
+    "status is in a set": f(Task.status).is_in({Status.OPEN, Status.DOING}),
     "due exists": f(Task.due).exists(),
     "due ne None": f(Task.due).ne(None),
     "expires at missing": f(Task.expires_at).missing(),
@@ -42,6 +60,11 @@ HOLDING = {
     "tags has": f(Task.tags).has("red"),
     "notes has": f(Task.notes).has("two"),
     "notes size eq": f(Task.notes).size().eq(2),
+    "notes size ne": f(Task.notes).size().ne(3),
+    "notes size between": f(Task.notes).size().between(1, 2),
+    "notes size is in": f(Task.notes).size().is_in({1, 2}),
+    "notes size eq another size": f(Task.notes).size().eq(f(Task.tags).size()),
+    "version lt a size": f(Task.version).lt(f(Task.notes).size()),
     "title size gt": f(Task.title).size().gt(3),
     "task id lt another field": f(Task.task_id).lt(f(Task.user_id)),
     "notes element eq": f(Task.notes[1]).eq("two"),
@@ -110,6 +133,7 @@ EMPTY = Task(user_id="u", task_id="t")
 ABSENT: dict[str, Condition] = {
     "eq None": f(Task.due).eq(None),
     "in None": f(Task.due).is_in([None, date(2026, 1, 5)]),
+    "in a set with None": f(Task.expires_at).is_in({None, datetime(2026, 1, 5, tzinfo=UTC)}),
     "eq an empty set": f(Task.tags).eq(frozenset()),
 }
 
@@ -202,3 +226,113 @@ def test_the_version_cannot_be_changed_by_hand() -> None:
 def test_an_update_without_changes_is_refused() -> None:
     with pytest.raises(OperationError, match="at least one change"):
         update(task_by_id("u", "t"))
+
+
+# --- paths into maps, lists and nested models ---
+
+
+class Line(BaseModel):
+    sku: str = Field(alias="s")
+    count: int = 1
+
+
+class Order(Entity, table=Table("orders", registry=Registry())):
+    primary: ClassVar = Key("ORDER#{order_id}", "ORDER")
+
+    order_id: str
+    by_number: dict[int, str] = Field(default_factory=dict)
+    by_day: dict[date, int] = Field(default_factory=dict)
+    by_status: Mapping[Status, Line] = Field(default_factory=dict)
+    by_price: dict[Decimal, bool] = Field(default_factory=dict)
+    lines: tuple[Line, ...] = ()
+    pair: tuple[str, Line] | None = None
+    maybe_lines: list[Line] | None = None
+    maybe_by_name: dict[str, Line] | None = None
+    marked: list[Annotated[Line, "marked"]] = Field(default_factory=list)
+    deep: dict[int, list[dict[str, Line]]] = Field(default_factory=dict)
+    anything: Any = None
+    plain: dict = Field(default_factory=dict)  # type: ignore[type-arg]
+
+
+@get(Order)
+def order_by_id(order_id: str) -> None: ...
+
+
+ANY: Any = Order  # an optional field has no members to a type checker
+LINE = Line(s="a", count=2)
+ORDER = Order(
+    order_id="o",
+    by_number={5: "five"},
+    by_day={date(2026, 1, 5): 3},
+    by_status={Status.OPEN: LINE},
+    by_price={Decimal("1.50"): True},
+    lines=(Line(s="z"), LINE),
+    pair=("x", LINE),
+    maybe_lines=[LINE],
+    maybe_by_name={"one": LINE},
+    marked=[LINE],
+    deep={7: [{"x": LINE}]},
+    anything={"list": [{"5": "text"}]},
+    plain={"a": [1]},
+)
+
+MEMBERS: dict[str, tuple[Callable[[], Any], Any]] = {
+    "a map by numbers": (lambda: Order.by_number[5], "five"),
+    "a map by dates": (lambda: Order.by_day[date(2026, 1, 5)], 3),
+    "a map by enums": (lambda: Order.by_status[Status.OPEN].sku, "a"),
+    "a map by decimals": (lambda: Order.by_price[Decimal("1.50")], True),
+    "a tuple": (lambda: Order.lines[1].sku, "a"),
+    "a tuple of different types": (lambda: ANY.pair[1].count, 2),
+    "an optional list": (lambda: ANY.maybe_lines[0].sku, "a"),
+    "an optional map": (lambda: ANY.maybe_by_name["one"].sku, "a"),
+    "an annotated element": (lambda: Order.marked[0].sku, "a"),
+    "several levels": (lambda: Order.deep[7][0]["x"].sku, "a"),
+    "whatever it is": (lambda: Order.anything["list"][0]["5"], "text"),
+    "a map of whatever it is": (lambda: Order.plain["a"][0], 1),
+}
+
+
+@pytest.mark.parametrize(("path", "value"), MEMBERS.values(), ids=MEMBERS)
+def test_a_path_leads_to_the_member_that_was_stored(partita_db: Session, path: Callable[[], Any], value: Any) -> None:
+    partita_db.create_tables([Order.__entity__.table])
+    stored = partita_db.run(insert(ORDER))
+    change = update(order_by_id("o"), f(path()).set(value)).when(f(path()).eq(value))
+    assert partita_db.run(change) == stored
+
+
+def test_a_member_of_a_map_is_set_under_the_key_that_it_has(partita_db: Session) -> None:
+    partita_db.create_tables([Order.__entity__.table])
+    stored = partita_db.run(insert(ORDER))
+    changed = partita_db.run(update(stored, f(Order.by_number[6]).set("six"), f(Order.lines[0].sku).set("b")))
+    assert changed.by_number == {5: "five", 6: "six"}
+    assert changed.lines == (Line(s="b"), LINE)
+    assert partita_db.run(order_by_id("o")) == changed
+
+
+NO_MEMBERS: dict[str, Callable[[], object]] = {
+    "a position from the end": lambda: Task.notes[-1],
+    "a slice": lambda: Task.notes[0:1],
+    "a character of a text": lambda: Task.title[0],
+    "a name in a list": lambda: ANY.lines["a"],
+}
+
+
+@pytest.mark.parametrize("make", NO_MEMBERS.values(), ids=NO_MEMBERS)
+def test_a_member_that_no_path_leads_to_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(OperationError, match="has no member"):
+        make()
+
+
+def test_a_list_of_models_has_no_fields_itself() -> None:
+    with pytest.raises(AttributeError, match="lines has no field 'sku'"):
+        ANY.lines.sku  # noqa: B018
+
+
+def test_a_field_is_not_gone_through() -> None:
+    with pytest.raises(TypeError):
+        "two" in Task.notes  # noqa: B015
+
+
+@pytest.mark.parametrize("method", ["set", "set_if_missing", "add", "plus", "remove", "or_default", "size", "exists"])
+def test_the_size_of_a_field_can_only_be_compared(method: str) -> None:
+    assert not hasattr(f(Task.notes).size(), method)

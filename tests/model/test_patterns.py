@@ -6,15 +6,20 @@ from collections.abc import Callable
 from dataclasses import make_dataclass
 from datetime import date
 from types import GenericAlias
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
-from pydantic import BaseModel
-from tests.model.declare import Elsewhere, made, refused
+from pydantic import BaseModel, Field
+from tests.model.declare import Elsewhere, made, refused, table
 
 from partita import (
+    Entity,
+    Index,
+    Key,
+    LocalIndex,
     Prefix,
     Put,
+    Session,
     Span,
     collect,
     get,
@@ -92,6 +97,77 @@ def test_a_view_of_an_index_may_have_only_what_the_index_projects() -> None:
     cls = made()
     with refused("KEYS"):
         query(cls, cls.bare_bones, view=TitleOnly)(user_only)
+
+
+def partly_projected(index: type[Index | LocalIndex], *names: str, ttl: str | None = None) -> Any:
+    """An entity with an index that projects only some of its fields; `note` is stored as `n`."""
+
+    class Made(Entity, table=table(indexes=[index("SOME", projection=names or "KEYS_ONLY")], ttl=ttl)):
+        primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id}")
+        by_title: ClassVar = Key("USER#{user_id}", "TITLE#{title}", index="SOME")
+        user_id: str
+        task_id: str
+        title: str = ""
+        note: str = Field("", alias="n")
+        expires_at: int | None = None
+
+    return Made
+
+
+class Noted(BaseModel):
+    task_id: str
+    note: str = Field("", alias="n")
+
+
+EVERY = ("user_id", "task_id", "title", "n", "expires_at")
+
+
+@pytest.mark.parametrize("index", [Index, LocalIndex])
+@pytest.mark.parametrize("absent", EVERY)
+def test_a_query_for_entities_needs_an_index_that_projects_every_field(
+    index: type[Index | LocalIndex], absent: str
+) -> None:
+    cls = partly_projected(index, *(name for name in EVERY if name != absent))
+    with refused(f"The index 'SOME' does not project {absent}, which Made needs. Project them, or declare a view"):
+        query(cls, cls.by_title)(user_only)
+    with refused(f"The index 'SOME' does not project {absent}"):
+        collect(result(found=many(cls)), "USER#{user_id}", index="SOME")
+
+
+@pytest.mark.parametrize("index", [Index, LocalIndex])
+def test_an_index_that_projects_every_field_gives_entities(
+    partita_db: Session, index: type[Index | LocalIndex]
+) -> None:
+    cls = partly_projected(index, *EVERY)
+    found = query(cls, cls.by_title)(user_only)
+    partita_db.create_tables([schema_of(cls).table])
+    made_ = partita_db.run(insert(cls(user_id="u", task_id="t", title="a", n="kept", expires_at=9)))
+    assert partita_db.run(found("u")).items == (made_,)
+
+
+def test_a_view_of_a_global_index_may_leave_nothing_to_its_defaults() -> None:
+    cls = partly_projected(Index, "task_id", "title")
+    with refused("The index 'SOME' does not project n, which Noted needs"):
+        query(cls, cls.by_title, view=Noted)(user_only)
+
+
+def test_a_view_of_a_global_index_needs_the_ttl_that_every_read_looks_at() -> None:
+    cls = partly_projected(Index, "task_id", "n", ttl="expires_at")
+    with refused("The index 'SOME' does not project expires_at, which Noted needs"):
+        query(cls, cls.by_title, view=Noted)(user_only)
+
+
+@pytest.mark.parametrize(
+    ("index", "projected"), [(Index, ("task_id", "n", "expires_at")), (LocalIndex, ())], ids=["global", "local"]
+)
+def test_a_view_that_its_index_can_serve_is_read_whole(
+    partita_db: Session, index: type[Index | LocalIndex], projected: tuple[str, ...]
+) -> None:
+    cls = partly_projected(index, *projected, ttl="expires_at")
+    found = query(cls, cls.by_title, view=Noted)(user_only)
+    partita_db.create_tables([schema_of(cls).table])
+    partita_db.run(insert(cls(user_id="u", task_id="t", title="a", n="kept")))
+    assert partita_db.run(found("u")).items == (Noted(task_id="t", n="kept"),)
 
 
 def test_a_view_may_have_only_fields_of_the_entity() -> None:

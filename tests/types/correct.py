@@ -62,6 +62,7 @@ from partita import (
     transact_get,
     update,
 )
+from partita._fields import Comparable
 from partita.maintenance import Scan, scan
 from partita.recipes.audit import AuditEvent, AuditRecord, AuditTrail, Trace
 from partita.recipes.idempotency import Answer, Command, Idempotency, IdempotencyRecord, Outcome, Plan
@@ -105,6 +106,17 @@ class Task(Entity, table=TABLE):
     tags: frozenset[str] = frozenset()
     notes: list[str] = Field(default_factory=list)
     version: Version = 0
+
+
+class Line(BaseModel):
+    sku: str
+
+
+class Order(Entity, table=TABLE):
+    primary: ClassVar = Key("ORDER#{order_id}", "ORDER")
+    order_id: str
+    lines: tuple[Line, ...] = ()
+    by_number: dict[int, Line] = Field(default_factory=dict)
 
 
 class Title(BaseModel):
@@ -178,7 +190,9 @@ def fields() -> None:
     assert_type(f(User.address.city), Ref[str])
     assert_type(f(User.address.zip_code), Ref[str | None])
     assert_type(f(Task.notes[0]), Ref[str])
-    assert_type(f(Task.notes).size(), Ref[int])
+    assert_type(f(Order.lines[0].sku), Ref[str])
+    assert_type(f(Order.by_number[5].sku), Ref[str])
+    assert_type(f(Task.notes).size(), Comparable[int])
 
 
 def conditions() -> tuple[Condition, ...]:
@@ -193,6 +207,10 @@ def conditions() -> tuple[Condition, ...]:
         f(User.address.zip_code).contains("0"),
         f(Task.tags).has("red"),
         f(Task.notes).size().lt(3),
+        f(Task.notes).size().between(1, 3),
+        f(Task.notes).size().is_in({1, 3}),
+        f(Task.notes).size().ne(f(Task.points)),
+        f(Task.points).ge(f(Task.notes).size()),
         not_(f(Task.due).exists()),
         all_of(f(Task.due).missing(), any_of(f(Task.points).le(3))),
     )
@@ -205,6 +223,7 @@ def changes() -> tuple[Change, ...]:
         f(Task.due).remove(),
         f(Task.title).set_if_missing("x"),
         f(Task.title).set(f(Task.title).or_default("x")),
+        f(Task.title).set(f(Task.user_id)),
         f(Task.points).add(1),
         f(Task.points).set(f(Task.points).plus(1)),
         f(Task.price).add(Decimal("0.5")),

@@ -8,6 +8,7 @@ from typing import ClassVar
 from partita import (
     AsyncSession,
     Entity,
+    Index,
     Key,
     Page,
     Prefix,
@@ -16,6 +17,7 @@ from partita import (
     Rcu,
     Session,
     Span,
+    Table,
     Wcu,
     all_of,
     any_of,
@@ -53,6 +55,7 @@ from tests.types.correct import (
     Board,
     LoggedIn,
     LoginSession,
+    Order,
     Status,
     Task,
     TaskLife,
@@ -119,6 +122,10 @@ def conditions(day: date) -> None:
     f(Task.tags).has(1)  # mistake: a set of texts has no number
     f(Task.title).has("a")  # mistake: a text has no members
     f(Task.notes).size().eq("3")  # mistake: a size compared with a text
+    f(Task.title).eq(f(Task.notes).size())  # mistake: a text compared with a size
+    f(Task.notes).size().exists()  # mistake: a size is always there
+    f(Order.by_number["5"])  # mistake: a text for a key that is a number
+    f(Order.lines[0].price)  # mistake: misspelt field of an element
     not_(f(Task.due).exists())
     not_(f(Task.due))  # mistake: a field is no condition
     all_of(f(Task.points).le(3), f(Task.due).ge(day))
@@ -138,6 +145,11 @@ def changes(task: Task) -> None:
     f(Task.points).add("1")  # mistake: a text added to a number
     f(Task.title).add(1)  # mistake: a number added to a text
     f(Task.points).set(f(Task.points).plus("1"))  # mistake: a number plus a text
+    f(Task.notes).size().set(3)  # mistake: a size that is set
+    f(Task.notes).size().add(1)  # mistake: a size that is added to
+    f(Task.notes).size().plus(1)  # mistake: a size that is a term
+    f(Task.notes).size().remove()  # mistake: a size that is removed
+    f(Task.points).set(f(Task.notes).size())  # mistake: a number set to a size
     f(Task.price).add(Decimal("0.5"))
     f(Task.tags).add_members({"red"})
     f(Task.tags).add_members({1})  # mistake: a number for a set of texts
@@ -267,6 +279,9 @@ def settings(db: Session, day: datetime) -> None:
     db.create_tables([TABLE])
     db.create_tables(["typed"])  # mistake: names instead of tables
     db.create_tables([Task])  # mistake: an entity is no table
+    Table("years", hash=("year", "Number"))  # mistake: a key type that there is not
+    Table("years", stream="NEW_AND_OLD")  # mistake: a stream view that there is not
+    Index("GSI1", projection="KEYS-ONLY")  # mistake: a projection that there is not
     Rcu("5")  # mistake: a budget that is no number
     day + Wcu(5)  # mistake: a budget added to a date
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from partita._bound import BoundKey
 from partita._entity import EntitySchema
+from partita._fields import steady_text
 from partita._values import Item
 from partita.errors import LimitExceeded, OperationError
 from partita.expressions._ast import Condition, KeyCondition, Projection, both
@@ -128,8 +129,8 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def identity(self) -> str:
         """All that a cursor is bound to: pattern, key range, filter and order, but not the page size."""
-        request = replace(self.request(), limit=None, consistent=False)
-        return f"{self.name}|{self.key}|{request!r}"
+        request = replace(self.request(), filter=None, limit=None, consistent=False)
+        return f"{self.name}|{self.key}|{request!r}|{steady_text(self.condition)}"
 
     def steps(self, context: Context) -> Steps[Page[M]]:
         """Send requests until the page is full, the range is read, or enough was inspected."""
@@ -222,7 +223,7 @@ class Count(Operation[int], frozen=True):
         """Count page by page.
 
         Raises:
-            LimitExceeded: there are more than `max_pages` pages.
+            LimitExceeded: something follows after `max_pages` pages.
         """
         request = self.request(context.clock())
         total = 0
@@ -232,6 +233,10 @@ class Count(Operation[int], frozen=True):
             if response.last_key is None:
                 return total
             request = replace(request, start=response.last_key)
+        # A page that ends at its limit has a key to go on from, whether or not anything follows.
+        response = yield replace(request, limit=1)
+        if not response.scanned:
+            return total
         raise LimitExceeded(
             f"{self.name} has more than {self.max_pages} pages to count.", hint="Keep a counter instead."
         )

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import msgspec
+
 from partita._sizes import text_size
 from partita.errors import ValidationFailed
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
+from partita.store.embedded._catalog import definition_text
 
 MAX_GLOBAL: Final = 20
 MAX_LOCAL: Final = 5
@@ -16,6 +19,19 @@ MAX_NAME_BYTES: Final = 255
 MAX_PROJECTED: Final = 100
 _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]{3,255}", re.ASCII)
 _INVALID: Final = "One or more parameter values were invalid: "
+
+
+def check_readable(schema: TableSchema) -> None:
+    """Raise ValidationFailed for a definition that would not come out of the catalog as it went in.
+
+    One that cannot be read would keep the whole file from being opened.
+    """
+    try:
+        is_same = msgspec.json.decode(definition_text(schema), type=TableSchema) == schema
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError) as error:
+        raise ValidationFailed(_INVALID + str(error)) from error
+    if not is_same:
+        raise ValidationFailed(f"{_INVALID}the definition has a part of a wrong type: {schema!r:.200}")
 
 
 def check_table(schema: TableSchema) -> None:

@@ -27,7 +27,7 @@ from partita.store.embedded import _streams
 from partita.store.embedded._access import Access, Writer
 from partita.store.embedded._catalog import definition_text
 from partita.store.embedded._census import measured
-from partita.store.embedded._checks import check_index, check_name_length, check_table
+from partita.store.embedded._checks import check_index, check_name_length, check_readable, check_table
 from partita.store.embedded._table import Index, Table
 
 _SQL_CREATE: Final = "INSERT INTO tables (name, definition, created_at) VALUES (?, ?, ?)"
@@ -43,6 +43,7 @@ def create_table(writer: Writer, request: CreateTable) -> TableDescription:
         TableInUse: it exists. ValidationFailed: its definition breaks a rule.
     """
     schema, connection, now = request.schema, writer.connection, writer.clock()
+    check_readable(schema)
     check_table(schema)
     if schema.name in writer.catalog.tables:
         raise TableInUse(f"Table already exists: {schema.name}")
@@ -99,11 +100,12 @@ def create_index(writer: Writer, request: CreateIndex) -> TableDescription:
         ValidationFailed: the index exists, or breaks a rule.
     """
     table, connection = writer.table(request.table), writer.connection
+    schema = msgspec.structs.replace(table.schema, indexes=(*table.schema.indexes, request.index))
+    check_readable(schema)
     if request.index.local:
         raise ValidationFailed("A local index can only be created together with its table")
     if table.schema.index(request.index.name) is not None:
         raise ValidationFailed(f"Attempting to create an index which already exists: {request.index.name}")
-    schema = msgspec.structs.replace(table.schema, indexes=(*table.schema.indexes, request.index))
     check_index(schema, request.index)
     check_table(schema)
     index = Index(table.id, _new_index(connection, table.id, request.index.name), request.index, schema)
@@ -162,9 +164,11 @@ def set_time_to_live(writer: Writer, request: SetTimeToLive) -> TableDescription
     """Name the attribute that says when an item expires, or none.
 
     Raises:
-        ValidationFailed: TTL is so already, or is on with another attribute.
+        ValidationFailed: TTL is so already, or is on with another attribute; or the attribute has no name.
     """
     table = writer.table(request.table)
+    schema = msgspec.structs.replace(table.schema, ttl=request.attribute)
+    check_readable(schema)
     current = table.schema.ttl
     if request.attribute == current:
         raise ValidationFailed(f"TimeToLive is already {'disabled' if current is None else 'enabled'}")
@@ -173,7 +177,7 @@ def set_time_to_live(writer: Writer, request: SetTimeToLive) -> TableDescription
         if current is not None:
             message = "TimeToLive is active on a different AttributeName: current AttributeName is "
             raise ValidationFailed(message + current)
-    description = _redefine(writer, table, msgspec.structs.replace(table.schema, ttl=request.attribute))
+    description = _redefine(writer, table, schema)
     _fill_expiry(writer.connection, writer.table(request.table))
     return description
 
@@ -191,9 +195,11 @@ def set_stream(writer: Writer, request: SetStream) -> TableDescription:
     """Enable the table's stream with a view, or disable it.
 
     Raises:
-        ValidationFailed: it is enabled, or disabled, already.
+        ValidationFailed: it is enabled, or disabled, already; or there is no such view.
     """
     table, now = writer.table(request.table), writer.clock()
+    schema = msgspec.structs.replace(table.schema, stream=request.view)
+    check_readable(schema)
     if request.view is None:
         if table.stream is None:
             raise ValidationFailed(f"Table has no enabled stream to disable: TableName: {table.name}")
@@ -202,4 +208,4 @@ def set_stream(writer: Writer, request: SetStream) -> TableDescription:
         if table.stream is not None:
             raise ValidationFailed(f"Table already has an enabled stream: TableName: {table.name}")
         _streams.enable(writer.connection, table.id, request.view, now, complete=False)
-    return _redefine(writer, table, msgspec.structs.replace(table.schema, stream=request.view))
+    return _redefine(writer, table, schema)
