@@ -125,6 +125,16 @@ def test_a_phone_shows_all_of_it(where: str, dark: bool, open_page: OpenPage, se
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+@pytest.mark.parametrize("where", ["#/%E0%A4%A", "#/%E0%A4%A/keys/%"])
+def test_an_address_that_names_nothing_shows_the_overview(where: str, open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(f"{server.url}/{where}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("link", name="Overview")).to_have_attribute("aria-current", "page")
+    page.goto(f"{server.url}/#/todo/patterns/%E0%A4%A")
+    expect(page.get_by_role("heading", level=1)).to_have_text("To-Do")
+
+
 def test_it_asks_nobody_else(open_page: OpenPage, server: Server) -> None:
     page = open_page()
     asked: set[str] = set()

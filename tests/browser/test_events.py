@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import subprocess
 import sys
@@ -157,6 +158,42 @@ def test_an_operator_downloads_the_outcomes(sign_in: SignIn, server: Server) -> 
         ("ben", "SUCCEEDED"),
         ("cleo", "REJECTED"),
     ]
+
+
+def test_an_operator_sees_the_last_minute_go_on_while_nothing_is_told(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Told once")
+    for user in ("ann", "ben"):
+        post(server, user, f"events/{event}/requests")
+    page = sign_in("boss", "operator", at=f"#/operate/{event}")
+    expect(outcome(page, "Won")).to_have_text("2")
+    stream = iter([told_once(server, event)])
+    page.route("**/figures/stream", lambda route: route.fulfill(**next(stream, {"status": 404, "json": {}})))
+    pages = iter(range(3))  # before anything is told, and for each of the two that are told
+    page.route("**/requests?*", lambda route: first_rows(next(pages), route))
+    page.reload()
+    expect(page.locator(".bars rect:not([height='0'])")).to_have_count(1)
+    expect(page.locator(".bars rect").last).to_have_attribute("height", "0")
+    expect(page.locator(".requests tbody tr")).to_have_count(2)
+
+
+def told_once(server: Server, event: str) -> dict[str, Any]:
+    """A stream that tells of two decisions, one right after the other, and nothing more."""
+    headers = {"Authorization": f"Bearer {server.token('boss', 'operator')}"}
+    figures = httpx.get(f"{server.url}/events/api/events/{event}/figures", headers=headers).json()
+    seconds = [{"second": figures["at"], "decided": 2}]
+    told = [figures | {"requests": count, "backlog": 0, "seconds": seconds} for count in (1, 2)]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in told)
+    return {"status": 200, "content_type": "text/event-stream", "body": body}
+
+
+def first_rows(count: int, route: Route) -> None:
+    answer = route.fetch()
+    route.fulfill(response=answer, json=answer.json() | {"items": answer.json()["items"][:count]})
+
+
+def test_an_address_that_names_nothing_is_no_event(sign_in: SignIn) -> None:
+    page = sign_in("ada", at="#/events/%E0%A4%A")
+    expect(page.get_by_role("alert")).to_have_text("There is no such event.")
 
 
 def test_an_operator_makes_an_event(sign_in: SignIn) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
 import pytest
 
 from partita import AsyncSession
-from partita.http import Caller, Identity, build_app
+from partita.console._attempt import Attempt, attempt
+from partita.http import Caller, Identity, Refusal, build_app
 from partita.queue import Queue, Send
 from partita.service import Projected
 from partita.store import QueryTable
 from partita.testing import FaultyStore
+from partita_services.events.model import TABLE as EVENTS
 from partita_services.todo.model import TABLE, Status, tasks_with_status
 
 pytestmark = pytest.mark.req("X01")
@@ -137,7 +140,7 @@ async def test_every_kind_of_read_gives_a_list(
         ("create_task", {"task": "{}"}, 403, "closed"),
         ("request_by_key", {"scope": "demo", "key": "k"}, 403, "closed"),
         ("tasks_with_status", {"user_id": "demo", "status": "done"}, 422, "invalid_request"),
-        ("tasks_of_user", {"user_id": ""}, 422, "invalid_key"),
+        ("tasks_of_user", {"user_id": ""}, 422, "invalid_request"),
         ("tasks_of_user", {"user_id": "demo", "cursor": "made-up"}, 400, "invalid_cursor"),
         ("tasks_of_user", {"user_id": "demo", "limit": 101}, 422, "invalid_request"),
     ],
@@ -152,6 +155,48 @@ async def test_what_cannot_be_read_is_said(
 async def test_an_argument_that_does_not_fit_is_named(client: httpx.AsyncClient) -> None:
     problem = (await read(client, "tasks_due_on", user_id="demo", due_date="soon")).json()
     assert [error["field"] for error in problem["errors"]] == ["arguments.due_date"]
+
+
+@pytest.mark.req("X01", "X04")
+@pytest.mark.parametrize(
+    ("pattern", "arguments", "reason"),
+    [
+        ("user_by_id", {"user_id": "x" * 3_000}, "Size of hashkey has exceeded the maximum"),
+        ("tasks_of_user", {"user_id": "x" * 3_000}, "Size of hashkey has exceeded the maximum"),
+        ("tasks_by_ids", {"user_id": "demo", "task_ids": '["a", "a"]'}, "contains duplicates"),
+        ("tasks_of_user", {"user_id": ""}, "A key part is empty."),
+    ],
+)
+async def test_what_can_be_no_key_is_said(
+    pattern: str, arguments: dict[str, str], reason: str, client: httpx.AsyncClient
+) -> None:
+    response = await read(client, pattern, **arguments)
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+    (problem,) = response.json()["errors"]
+    assert (problem["field"], reason in problem["message"]) == ("arguments", True)
+
+
+@pytest.mark.req("X01", "X04")
+@pytest.mark.parametrize("wrong", ["service", "pattern", "arguments.user_id"])
+async def test_half_of_a_character_is_no_text(wrong: str, client: httpx.AsyncClient) -> None:
+    half = "\ud800"
+    wanted = {"service": "todo", "pattern": "tasks_of_user", "arguments": {"user_id": "demo"}}
+    wanted |= {"arguments": {"user_id": half}} if "." in wrong else {wrong: half}
+    is_json = {"Content-Type": "application/json"}
+    response = await client.post("/console/api/attempts", content=json.dumps(wanted), headers=is_json)
+    assert response.status_code == 422
+    assert [error["field"] for error in response.json()["errors"]] == [wrong]
+
+
+@pytest.mark.req("X01", "X04")
+@pytest.mark.parametrize(
+    "span", ["0001-01-01T00:00:00+12:00..", "..9999-12-31T23:59:59-12:00", "2026-01-01T00:00:00.."]
+)
+async def test_an_instant_that_can_be_no_key_is_said(span: str, session: AsyncSession) -> None:
+    wanted = Attempt(service="events", pattern="waiting_requests", arguments={"line": "a", "queued_at": span})
+    with pytest.raises(Refusal) as refusal:
+        await attempt(EVENTS.patterns["waiting_requests"], wanted, session)
+    assert (refusal.value.status_code, refusal.value.code) == (422, "invalid_request")
 
 
 async def test_nothing_is_ever_written(client: httpx.AsyncClient, store: FaultyStore) -> None:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
 
 from partita import AsyncSession, Budget, Collect, Operation, Page, Pattern, Query, Walked, explain
 from partita._arguments import UnfitArgument, operation_of
 from partita._entity import EntitySchema
 from partita.console._declared import why_closed
+from partita.errors import InvalidKey, OperationError, ValidationFailed
 from partita.http._problems import FieldProblem, Refusal
 
 READS: Final = ("BatchGetItem", "GetItem", "Query", "TransactGetItems")
 """The calls that change nothing."""
+
+
+def _whole(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a character (a lone surrogate) is no text") from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(_whole)]
+"""Text that can be sent. JSON can write what cannot."""
 
 
 class Attempt(BaseModel):
@@ -24,9 +39,9 @@ class Attempt(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    service: str
-    pattern: str
-    arguments: dict[str, str] = {}
+    service: Text
+    pattern: Text
+    arguments: dict[str, Text] = {}
     limit: int = Field(default=20, ge=1, le=100)
     cursor: str | None = None
 
@@ -54,11 +69,12 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> O
     """
     if closed := why_closed(pattern):
         raise Refusal(403, "closed", f"{pattern.name} cannot be tried. {closed}")
-    operation = _operation(pattern, wanted)
-    explained = explain(operation)  # of the first page: only the session can read a cursor
+    with _refusing(OperationError, OverflowError):
+        operation = _operation(pattern, wanted)
+        explained = explain(operation)  # of the first page: only the session can read a cursor
     if explained.call not in READS or any(not entity.cls.in_lake for entity in _collected(operation)):
         raise Refusal(403, "closed", f"{pattern.name} cannot be tried: it may write, or reads a secret.")
-    with session.meter.watch() as seen:
+    with _refusing(InvalidKey, ValidationFailed), session.meter.watch() as seen:
         result = await session.run(_from(wanted.cursor, operation))
     items, cursor = _found(result)
     return Outcome(
@@ -80,9 +96,22 @@ def _operation(pattern: Pattern, wanted: Attempt) -> Operation[Any]:
     try:
         operation = operation_of(pattern, wanted.arguments)
     except UnfitArgument as unfit:
-        problem = FieldProblem(location="body", field=f"arguments.{unfit.parameter}", message=str(unfit))
-        raise Refusal(422, "invalid_request", str(unfit), members={"errors": [problem]}) from None
+        raise _unfit(f"arguments.{unfit.parameter}", str(unfit)) from None
     return operation.page(wanted.limit) if isinstance(operation, Query) else operation
+
+
+@contextmanager
+def _refusing(*kinds: type[Exception]) -> Iterator[None]:
+    """Keys are made of what the caller wrote: where none can be made of it, or DynamoDB takes none like it, say why."""
+    try:
+        yield
+    except kinds as error:
+        raise _unfit("arguments", str(error.args[0])) from error  # without the hint, which is for who declares keys
+
+
+def _unfit(field: str, reason: str) -> Refusal:
+    problem = FieldProblem(location="body", field=field, message=reason)
+    return Refusal(422, "invalid_request", reason, members={"errors": [problem]})
 
 
 def _collected(operation: Operation[Any]) -> list[EntitySchema[Any]]:

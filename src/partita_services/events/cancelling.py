@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Final
 
 from partita import Action, Procedure, f, update
-from partita.errors import IllegalTransition, TransactionCancelled
+from partita.errors import IllegalTransition, Throttled, TransactionCancelled
 from partita.recipes.idempotency import Plan
 from partita_services.events.draw import PAGE
 from partita_services.events.failures import freeing
 from partita_services.events.model import (
+    Draw,
     Request,
     RequestLife,
     Seats,
@@ -23,9 +24,10 @@ from partita_services.events.model import (
 )
 from partita_services.events.reading import EventFound, show_event_now, show_request
 from partita_services.events.steps import API, entry, standing
-from partita_services.events.terms import EventType, Reason, Status
+from partita_services.events.terms import OPEN, EventType, Reason, Status
 
-MAX_TRIES: Final = 10
+MAX_TRIES: Final = 100
+"""How often a cancellation is made at most because others changed the seats first. Each time, one of them was done."""
 
 
 def cancel(request_id: str, reader: str | None, now: datetime) -> Procedure[Request]:
@@ -34,14 +36,15 @@ def cancel(request_id: str, reader: str | None, now: datetime) -> Procedure[Requ
     Raises:
         ItemMissing: there is none that the reader may see.
         IllegalTransition: it is decided otherwise, or the draw is being held.
+        Throttled: others change the seats all the time.
     """
-    for _ in range(MAX_TRIES - 1):
+    for _ in range(MAX_TRIES):
         try:
             return (yield from _cancel_once(request_id, reader, now))
         except TransactionCancelled as cancelled:
-            if cancelled.cause is None:
-                raise
-    return (yield from _cancel_once(request_id, reader, now))
+            if cancelled.cause is None:  # the session has tried often enough, with pauses
+                break
+    raise Throttled("Too many change the seats of this event at once.", hint="Try again in a moment.")
 
 
 def _cancel_once(request_id: str, reader: str | None, now: datetime) -> Procedure[Request]:
@@ -58,9 +61,11 @@ def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
     freed: Sequence[Action] = ()
     if request.status is Status.SUCCEEDED:
         freed = yield from _freed_seat(found, now)
+    elif _waits(request):
+        yield from _held_draw(request.event_id)
     elif found.event.event_type is EventType.LOTTERY and request.status is Status.PROCESSING:
         freed = [_left_the_lottery(found.seats, now)]
-    elif request.status not in (Status.RECEIVED, Status.QUEUED, Status.PROCESSING) and not _waits(request):
+    elif request.status not in OPEN:
         raise IllegalTransition(f"The request is {request.status.name} for good.", current=request)
     step = RequestLife.cancel(
         request_by_id(request.request_id),
@@ -88,7 +93,7 @@ def _waits(request: Request) -> bool:
 
 def _left_the_lottery(seats: Seats, now: datetime) -> Action:
     if seats.is_frozen:
-        raise IllegalTransition("The draw is being held.", hint="Try again when it is done.")
+        raise _being_held()
     return update(seats, f(Seats.entered).set(seats.entered - 1), f(Seats.updated_at).set(now))
 
 
@@ -113,9 +118,7 @@ def _freed_seat(found: EventFound, now: datetime) -> Procedure[Sequence[Action]]
 def _next_waiting(found: EventFound) -> Procedure[tuple[int, Request | None]]:
     """Who is next on the waiting list and still wants the seat, and the place after theirs."""
     event_id, place = found.event.event_id, found.seats.next_waiting
-    draw = yield from draw_of(event_id).consistent()
-    if draw is None or draw.revealed_at is None:
-        raise IllegalTransition("The draw is being held.", hint="Try again when it is done.")
+    draw = yield from _held_draw(event_id)
     while found.seats.total + place < draw.entries:
         number, row = divmod(found.seats.total + place, PAGE)
         page = yield from drawn_page(event_id, number).consistent()
@@ -124,6 +127,18 @@ def _next_waiting(found: EventFound) -> Procedure[tuple[int, Request | None]]:
         if request is not None and _waits(request):
             return place, request
     return place, None
+
+
+def _held_draw(event_id: str) -> Procedure[Draw]:
+    """The draw, once all were told: until then whoever goes on with it needs everybody to be as they were drawn."""
+    draw = yield from draw_of(event_id).consistent()
+    if draw is None or draw.revealed_at is None:
+        raise _being_held()
+    return draw
+
+
+def _being_held() -> IllegalTransition:
+    return IllegalTransition("The draw is being held.", hint="Try again when it is done.")
 
 
 def _logged(

@@ -138,8 +138,7 @@ def _finish(event: Event, draw: Draw, now: datetime) -> Procedure[None]:
     seed, seats = (yield from seed_of(event.event_id)), (yield from seats_of(event.event_id).consistent())
     if seed is None or seats is None:
         raise ItemMissing("The seed of the lottery is gone.")
-    requests = yield from _all_pages(requests_of_event(event.event_id), PAGE)
-    entries = [request.request_id for request in requests if _took_part(request)]
+    entries = yield from _frozen_entries(draw)
     if hash_of(entries) != draw.entries_hash:
         raise DrawRefused("Some entries are not to be seen yet.", hint="Try again in a moment.")
     order = ranked(bytes.fromhex(seed.seed), event.event_id, entries)
@@ -147,6 +146,15 @@ def _finish(event: Event, draw: Draw, now: datetime) -> Procedure[None]:
         yield from write_drawn(Drawn(event_id=event.event_id, page=number, entries=tuple(together)))
     draw = yield from _tell(event, draw, order, seats.total, now)
     yield from _reveal(event, draw, seats, now)
+
+
+def _frozen_entries(draw: Draw) -> Procedure[list[str]]:
+    """Who takes part. All were written down before any was told: from then on, what became of them does not matter."""
+    if draw.settled:
+        pages = yield from _all_pages(drawn_in(draw.event_id).consistent(), DRAWN_AT_ONCE)
+        return [entry for drawn in pages for entry in drawn.entries]
+    requests = yield from _all_pages(requests_of_event(draw.event_id), PAGE)
+    return [request.request_id for request in requests if _took_part(request)]
 
 
 def _tell(event: Event, draw: Draw, order: Sequence[str], winners: int, now: datetime) -> Procedure[Draw]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Self
 
 from msgspec import Struct
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from partita import Page, Procedure, new_ulid
@@ -51,6 +51,17 @@ from partita_services.events.verify import commitment_to
 MAX_TRIES: Final = 5
 
 
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is not in the years 1 to 9999 of UTC") from None
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""A moment that can be stored. The first and the last day of the calendar may be outside of it in another time zone."""
+
+
 class EventDraft(BaseModel):
     """An event as it is given to be created."""
 
@@ -59,8 +70,8 @@ class EventDraft(BaseModel):
     name: Name
     event_type: EventType
     capacity_total: Annotated[int, Field(ge=1, le=MAX_CAPACITY, examples=[500])]
-    opens_at: Annotated[AwareDatetime, Field(examples=["2026-12-01T10:00:00Z"])]
-    closes_at: Annotated[AwareDatetime, Field(examples=["2026-12-01T12:00:00Z"])]
+    opens_at: Annotated[Moment, Field(examples=["2026-12-01T10:00:00Z"])]
+    closes_at: Annotated[Moment, Field(examples=["2026-12-01T12:00:00Z"])]
     keeps_log: Annotated[
         bool, Field(description="whether every step of its requests is kept in a log", examples=[True])
     ] = False
@@ -139,9 +150,15 @@ def applications(event: Event, user_id: str, now: datetime) -> Iterator[Procedur
 
 
 def _application_unless_there(event: Event, user_id: str, now: datetime) -> Procedure[Plan[Application]]:
+    earlier = yield from earlier_application(event, user_id)
+    return Plan(earlier) if earlier is not None else application(event, user_id, now)
+
+
+def earlier_application(event: Event, user_id: str) -> Procedure[Application | None]:
+    """The request that a user has for an event already."""
     lock = yield from lock_of(event.event_id, user_id).consistent()
     request = (yield from request_by_id(lock.request_id).consistent()) if lock is not None else None
-    return Plan(Application(request, is_new=False)) if request is not None else application(event, user_id, now)
+    return Application(request, is_new=False) if request is not None else None
 
 
 def application(event: Event, user_id: str, now: datetime) -> Plan[Application]:

@@ -190,13 +190,12 @@ async def stream_figures(
 async def apply(
     request: HttpRequest, caller: CurrentCaller, event_id: EventId, idempotency_key: IdempotencyKey = None
 ) -> Response:
-    """Apply for an event. Who has applied already gets the same request again."""
+    """Apply for an event. Who has applied already gets the same request again, also when it is closed."""
     # All applicants of an event come at once. What this route needs it takes from the app itself: to have it handed
     # over by FastAPI would take longer than the transaction.
     db: AsyncSession = request.app.state.session
     desk = _desk_of(request.app)
     event, now = await desk.event(event_id), instant(db.context.clock())
-    _check_open(event, now)
     root = request.scope["root_path"]
 
     def answered(application: Application) -> Answer:
@@ -206,12 +205,30 @@ async def apply(
 
     if idempotency_key is not None:
         once = await _ONCE(request, db, caller, idempotency_key)
-        return await _apply_once(once, handlers.applications(event, caller.user_id, now), answered, desk)
-    application = await db.run(handlers.apply(event, caller.user_id, now))
+        plans = (_while_open(event, now, plan) for plan in handlers.applications(event, caller.user_id, now))
+        return await _apply_once(once, plans, answered, desk)
+    application = await db.run(_applied(event, caller.user_id, now))
     if application.is_new:
         await desk.hand_over(application.request)
     answer = answered(application)
     return Response(answer.body, answer.status, dict(answer.headers), "application/json")
+
+
+def _applied(event: Event, user_id: str, now: datetime) -> Procedure[Application]:
+    """The user's request. An earlier one is looked for when the event is closed; before, the write finds it."""
+    earlier = None if now < event.closes_at else (yield from handlers.earlier_application(event, user_id))
+    if earlier is not None:
+        return earlier
+    _check_open(event, now)
+    return (yield from handlers.apply(event, user_id, now))
+
+
+def _while_open(event: Event, now: datetime, plan: Procedure[Plan[Application]]) -> Procedure[Plan[Application]]:
+    """The same plan; a new request is refused unless the event is open. What is remembered is answered without it."""
+    planned = yield from plan
+    if planned.result.is_new:
+        _check_open(event, now)
+    return planned
 
 
 async def _apply_once(

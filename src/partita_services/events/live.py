@@ -25,6 +25,8 @@ EVERY_SECONDS: Final = 0.5
 SILENT_TURNS: Final = 30
 """After so many turns without news something is sent all the same, so that nobody on the way gives up."""
 MEDIA_TYPE: Final = "text/event-stream"
+_CLOCK: Final = {"at"}
+"""What says when somebody looked, which is no news."""
 
 
 def figures(found: EventFound, projection: RequestProjection, behind: Behind, now: datetime) -> Figures:
@@ -71,15 +73,18 @@ def waiting(request: Request, projection: RequestProjection | None, now: datetim
 async def news(
     look: Callable[[], Awaitable[M]], is_last: Callable[[M], bool], stopping: threading.Event
 ) -> AsyncIterator[str]:
-    """Server-sent events: what is seen now, and whenever it is different, until the last of it or the server's end."""
+    """Server-sent events: what is seen now, and whenever more than the time of it is different.
+
+    They end with the last of it, or with the server.
+    """
     shown, silent = "", 0
     while not stopping.is_set():
         seen = await look()
-        text = seen.model_dump_json(by_alias=True)
+        text = seen.model_dump_json(exclude=_CLOCK)
         silent += 1
         if text != shown:
             shown, silent = text, 0
-            yield f"data: {text}\n\n"
+            yield f"data: {seen.model_dump_json(by_alias=True)}\n\n"
         elif silent >= SILENT_TURNS:
             silent = 0
             yield ": still here\n\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from random import Random
+from urllib.parse import urlsplit
 
 import click
 
@@ -14,13 +15,24 @@ from partita_services.events.audit import Report, audit
 from partita_services.events.burst import Burst, applications, apply_all, user_names
 
 
+def _check_url(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
+    try:
+        parts = urlsplit(value)
+        is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # the port is no number
+        is_address = False
+    if not is_address:
+        raise click.BadParameter("It has the form http://HOST:PORT.")
+    return value
+
+
 @click.command()
 @click.option("--users", type=click.IntRange(min=1), default=20_000, show_default=True, help="How many apply.")
 @click.option("--capacity", type=click.IntRange(min=1), default=500, show_default=True, help="How many seats.")
 @click.option(
     "--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="The part that applies twice."
 )
-@click.option("--url", default="http://127.0.0.1:8321", show_default=True, help="The server.")
+@click.option("--url", default="http://127.0.0.1:8321", show_default=True, callback=_check_url, help="The server.")
 @click.option("--connections", type=click.IntRange(min=1), default=64, show_default=True, help="How many at once.")
 @click.option("--patience", type=float, default=120.0, show_default=True, help="Seconds to wait for answers.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides who applies twice, and in which order.")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
-from tests.services.events.acting import applied, current, lock, opened, seats, sent
+from tests.recipes.interleaving import play
+from tests.services.events.acting import applied, current, lock, opened, seats, sent, users
 
 from partita import Session, f, update
-from partita.errors import IllegalTransition, ItemMissing
+from partita.errors import IllegalTransition, ItemMissing, Throttled
 from partita.queue import Queue
+from partita.store import TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.cancelling import cancel
 from partita_services.events.model import Request, log_of, request_by_id
@@ -97,3 +101,29 @@ def test_it_is_one_transaction(db: Session, queue: Queue, clerk: Clerk, store: F
     db.run(cancel(request.request_id, None, event.opens_at))
     kinds = [type(sent).__name__ for sent in store.requests]
     assert kinds == ["GetItem", "GetItem", "GetItem", "TransactWriteItems"]
+
+
+@pytest.mark.req("E11", "X04")
+def test_all_who_cancel_at_once_go_through(db: Session, queue: Queue, clerk: Clerk) -> None:
+    event = opened(db, capacity=30)
+    requests = sent(db, queue, event, *users(30))
+    while clerk.serve():
+        pass
+    turns = count()
+    works = [cancel(request.request_id, None, event.opens_at) for request in requests]
+    results = play(db, works, lambda options: next(turns) % options)  # everybody reads, then everybody writes
+    assert results == [current(db, request) for request in requests]
+    assert seats(db, event).remaining == 30
+
+
+@pytest.mark.req("E11", "X04")
+def test_where_the_store_never_lets_it_through_it_is_throttled(
+    db: Session, queue: Queue, clerk: Clerk, store: FaultyStore
+) -> None:
+    event = opened(db, capacity=1)
+    (request,) = sent(db, queue, event, "a")
+    clerk.serve()
+    store.conflict(100, on=TransactWriteItems)
+    with pytest.raises(Throttled, match="Too many change the seats"):
+        db.run(cancel(request.request_id, None, event.opens_at))
+    assert current(db, request).status is Status.SUCCEEDED

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 from tests.recipes.interleaving import empty_db, play
 from tests.services.events.acting import SEED, applied, current, in_queue_order, opened, seats, sent, turn, users
 
-from partita import Session
+from partita import Session, f, update
 from partita.cli import main
 from partita.errors import IllegalTransition
 from partita.queue import Queue
-from partita.store import PutItem
+from partita.store import PutItem, TransactWriteItems
 from partita.testing import Crash, FakeClock, FaultyStore
 from partita_services.events.answers import DrawAnswer
 from partita_services.events.cancelling import cancel
@@ -307,3 +307,45 @@ def test_while_the_draw_is_held_no_entry_can_leave(db: Session, store: FaultySto
         with pytest.raises(IllegalTransition, match="being held"):
             db.run(cancel(request.request_id, None, event.closes_at))
     assert held
+
+
+TOLD_IN_TWO = 120
+"""Entries that take two transactions to be told."""
+
+
+def cut_off(db: Session, store: FaultyStore, transaction: int) -> tuple[Event, list[str]]:
+    """A lottery whose draw was cut off before one of its transactions, and the order that its seed draws."""
+    event = lottery(db, 1, TOLD_IN_TWO)
+    order = expected_order(event, in_queue_order(db, event))
+    store.crash_before(transaction, on=TransactWriteItems)
+    with pytest.raises(Crash):
+        drawn(db, event)
+    return event, order
+
+
+@pytest.mark.req("E05", "E07", "E11")
+@pytest.mark.parametrize("transaction", [3, 4], ids=["some were told", "all were told"])
+def test_while_the_draw_is_held_nobody_leaves_the_waiting_list(
+    db: Session, store: FaultyStore, transaction: int
+) -> None:
+    event, order = cut_off(db, store, transaction)
+    with pytest.raises(IllegalTransition, match="being held"):
+        db.run(cancel(order[1], None, event.closes_at))
+    assert list(drawn(db, event).order) == order
+    db.run(cancel(order[1], None, event.closes_at))
+    assert _status(db, order[1]) == (Status.REJECTED, Reason.CANCELLED)
+
+
+@pytest.mark.req("E05", "E07")
+def test_a_draw_that_somebody_has_left_is_finished_all_the_same(db: Session, store: FaultyStore) -> None:
+    event, order = cut_off(db, store, 3)
+    left = f(Request.error_code).set(Reason.CANCELLED), f(Request.waiting_position).remove()
+    db.run(update(request_by_id(order[1]), *left))  # as it was possible once
+    found = drawn(db, event)
+    assert list(found.order) == order
+    assert problems_of(as_json(found), event.commitment) == []
+    assert [_status(db, entry) for entry in order] == [
+        (Status.SUCCEEDED, None),
+        (Status.REJECTED, Reason.CANCELLED),
+        *[(Status.REJECTED, Reason.WAITING_LIST)] * (TOLD_IN_TWO - 2),
+    ]

@@ -178,6 +178,49 @@ async def test_with_a_key_a_request_is_answered_the_same_again(
 
 
 @pytest.mark.req("X05", "E01")
+async def test_what_was_answered_once_is_answered_when_the_event_is_closed(
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue
+) -> None:
+    event = await event_in(api, fake_clock)
+    url, headers = f"/events/{event['eventId']}/requests", as_user("ann", identity) | {"Idempotency-Key": "k"}
+    first = await api.post(url, headers=headers)
+    fake_clock.advance(3_600)
+    again = await api.post(url, headers=headers)
+    assert (again.status_code, again.json(), again.headers["Idempotent-Replayed"]) == (202, first.json(), "true")
+    assert queue.execute(Measure()).waiting == 1
+
+
+@pytest.mark.req("E01")
+@pytest.mark.parametrize("key", [{}, {"Idempotency-Key": "k"}], ids=["without a key", "with a new key"])
+async def test_who_has_a_request_gets_it_when_the_event_is_closed(
+    key: dict[str, str], api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity
+) -> None:
+    event = await event_in(api, fake_clock)
+    first = await apply(api, event, "ann", identity)
+    fake_clock.advance(3_600)
+    url = f"/events/{event['eventId']}/requests"
+    again = await api.post(url, headers=as_user("ann", identity) | key)
+    assert (again.status_code, again.json()["requestId"]) == (200, first.json()["requestId"])
+    await api.delete(f"/requests/{first.json()['requestId']}")
+    refused = await api.post(url, headers=as_user("ann", identity) | {"Idempotency-Key": "another"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "closed")
+
+
+@pytest.mark.req("X05", "E01")
+async def test_a_refusal_is_not_remembered(
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue
+) -> None:
+    event = await event_in(api, fake_clock)
+    url, headers = f"/events/{event['eventId']}/requests", as_user("ann", identity) | {"Idempotency-Key": "k"}
+    fake_clock.advance(-1)
+    early = await api.post(url, headers=headers)
+    assert (early.status_code, early.json()["code"], early.json()["opensAt"]) == (409, "not_open_yet", event["opensAt"])
+    fake_clock.advance(1)
+    assert (await api.post(url, headers=headers)).status_code == 202
+    assert queue.execute(Measure()).waiting == 1
+
+
+@pytest.mark.req("X05", "E01")
 async def test_many_keys_at_once_make_one_request(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue
 ) -> None:
@@ -218,10 +261,15 @@ async def test_a_request_is_shown_to_its_user_and_to_operators(
     assert (await api.delete(url, headers=as_user("bob", identity))).status_code == 404
 
 
+def _app_of(api: httpx.AsyncClient) -> Any:
+    """The app of the service in the server that is called."""
+    server: Any = api._transport
+    return next(route.app for route in server.app.routes if route.path == "/events/api")
+
+
 async def _settled(api: httpx.AsyncClient, queue: Queue) -> None:
     """Let what the server does after its answers come to an end."""
-    app: Any = api._transport
-    desk = next(route.app.state.desk for route in app.app.routes if route.path == "/events/api")
+    desk = _app_of(api).state.desk
     while desk._tasks:
         await asyncio.gather(*desk._tasks)
 
@@ -381,6 +429,24 @@ async def test_news_are_told_when_they_are_new(monkeypatch: pytest.MonkeyPatch) 
     assert told == ['data: {"text":"a"}\n\n', 'data: {"text":"b"}\n\n']
 
 
+@pytest.mark.req("E09")
+async def test_that_time_goes_by_is_no_news(
+    api: httpx.AsyncClient, fake_clock: FakeClock, projected: Projected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = await event_in(api, fake_clock)
+    projected.consumer.catch_up()
+    stopping, turns = _app_of(api).state.stopping, iter(range(live.SILENT_TURNS))
+
+    async def instead_of_sleeping(seconds: float) -> None:
+        fake_clock.advance(seconds)
+        if next(turns, None) is None:
+            stopping.set()
+
+    monkeypatch.setattr(asyncio, "sleep", instead_of_sleeping)
+    told = (await api.get(f"/events/{event['eventId']}/figures/stream")).text.split("\n\n")
+    assert (told[0].startswith("data: {"), told[1:]) == (True, [": still here", ""])
+
+
 @pytest.mark.req("E10", "X01")
 async def test_a_stream_ends_with_the_server() -> None:
     stopping = Event()
@@ -414,6 +480,31 @@ async def test_a_request_is_cancelled(
     lost = (await api.get("/me/requests", headers=as_user("bob", identity))).json()["items"][0]
     refused = await api.delete(f"/requests/{lost['requestId']}", headers=as_user("bob", identity))
     assert (refused.status_code, refused.json()["code"]) == (409, "illegal_transition")
+
+
+@pytest.mark.req("E11", "X04")
+async def test_a_cancellation_that_does_not_get_through_is_to_be_tried_again(
+    api: httpx.AsyncClient,
+    fake_clock: FakeClock,
+    identity: Identity,
+    clerk: Clerk,
+    queue: Queue,
+    store: FaultyStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    event = await event_in(api, fake_clock)
+    request = (await apply(api, event, "ann", identity)).json()
+    await _settled(api, queue)
+    clerk.serve()
+
+    async def instead_of_sleeping(seconds: float) -> None:
+        fake_clock.advance(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", instead_of_sleeping)
+    store.conflict(100, on=TransactWriteItems)
+    refused = await api.delete(f"/requests/{request['requestId']}")
+    assert (refused.status_code, refused.headers["Retry-After"], refused.json()["code"]) == (503, "1", "throttled")
+    assert "Transaction" not in refused.text
 
 
 @pytest.mark.req("E05", "E11")
@@ -480,6 +571,8 @@ async def test_some_routes_are_for_operators(route: str, api: httpx.AsyncClient,
         ({"capacityTotal": 0}, "capacityTotal"),
         ({"opensAt": "2026-01-01T00:00:00"}, "opensAt"),
         ({"closesAt": "soon"}, "closesAt"),
+        ({"opensAt": "0001-01-01T00:00:00+12:00"}, "opensAt"),
+        ({"closesAt": "9999-12-31T23:59:59-12:00"}, "closesAt"),
         ({"closesAt": "2026-01-01T00:00:00Z"}, ""),
         ({"owner": "bob"}, "owner"),
     ],

@@ -12,7 +12,7 @@ const [main, nav, health] = [at("main"), at("services"), at("health")];
 let services = [];
 
 function route() {
-  const [name = "", part = "patterns", chosen = ""] = location.hash.slice(2).split("/").map(decodeURIComponent);
+  const [name = "", part = "patterns", chosen = ""] = location.hash.slice(2).split("/").map(decoded);
   const service = services.find((each) => each.name === name);
   const known = ["patterns", "keys", "entities"].includes(part) ? part : "patterns";
   document.title = service ? `${service.title} · Partita` : "Partita";
@@ -21,6 +21,15 @@ function route() {
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   replace(main, service ? servicePage(service, known, chosen) : overview(services));
   if (!chosen) window.scrollTo(0, 0);
+}
+
+// What nobody has encoded, such as %E0%A4%A, is the name of nothing that is served.
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function menu() {

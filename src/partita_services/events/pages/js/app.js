@@ -63,7 +63,7 @@ async function show() {
   const shown = { element: el("div", { className: "page" }), signal, say };
   replace(content, shown.element);
   try {
-    await page(shown, ...hash.match(pattern).slice(1).map(decodeURIComponent));
+    await page(shown, ...hash.match(pattern).slice(1).map(decoded));
   } catch (error) {
     if (signal.aborted) return;
     if (error.status === 401) {
@@ -73,6 +73,15 @@ async function show() {
     }
     replace(shown.element, el("p", { className: "notice", role: "alert" }, error.status ? error.message : `Something went wrong: ${error.message}`));
     if (!error.status) throw error;
+  }
+}
+
+// What nobody has encoded, such as %E0%A4%A, is the name of nothing, and is looked for as it is.
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

@@ -35,13 +35,17 @@ export async function desk(shown, id) {
   );
   const drawHero = () => replace(hero, ...heading(event));
   drawHero();
-  const timer = setInterval(() => { drawHero(); drawing?.tick(); }, TICK);
+  let [latest, heard] = [null, 0];
+  // Nothing is told while nothing changes, but the last minute goes on.
+  const drawChart = () => latest && plot.show(lastMinute(latest.seconds, Date.parse(latest.at) + Date.now() - heard));
+  const timer = setInterval(() => { drawHero(); drawing?.tick(); drawChart(); }, TICK);
   shown.signal.addEventListener("abort", () => clearInterval(timer));
   await Promise.all([table.load(), drawing?.load()]);
 
   for await (const figures of api.figures(id, shown.signal)) {
+    [latest, heard] = [figures, Date.now()];
     tiles.show(figures);
-    plot.show(lastMinute(figures.seconds, figures.at));
+    drawChart();
     replace(outcomes, ...Object.entries(figures.counts).map(([status, count]) => outcomeRow(status, count, figures.requests)));
     table.refresh(figures.requests - figures.backlog);
   }
@@ -119,7 +123,7 @@ function requestTable(id) {
   const element = el("div", {}, el("table", { className: "requests" }, el("thead", {}, el("tr", {}, ...head)), body), empty, more);
   let cursor = null;
   let pages = 0;
-  let decided = -1;
+  let [decided, loaded] = [-1, -1];
   let isLoading = false;
 
   async function load() {
@@ -145,12 +149,15 @@ function requestTable(id) {
     more.hidden = !cursor;
   }
 
+  // What is decided while it loads may be the last for long, and is loaded then.
   async function refresh(now) {
-    if (now === decided || isLoading) return;
     decided = now;
-    isLoading = true;
-    await load().catch(() => {});
-    isLoading = false;
+    while (!isLoading && loaded !== decided) {
+      isLoading = true;
+      loaded = decided;
+      await load().catch(() => {});
+      isLoading = false;
+    }
   }
 
   return { element, load, refresh };
