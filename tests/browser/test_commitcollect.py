@@ -268,6 +268,17 @@ def test_it_fits_a_phone(open_page: OpenPage, address: str, is_logged_in: bool) 
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+@pytest.mark.req("C08")
+def test_names_stand_on_one_line_at_the_simulator_on_a_phone(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page(390, 844)
+    log_in(page, address, ROBIN)
+    page.goto(f"{server.url}/strava-simulator/")
+    expect(page.get_by_role("article", name=ROBIN).locator("header .chip")).to_have_text("Granted read, activity:read")
+    heights = page.locator(".athlete h2").evaluate_all("all => all.map((name) => name.getBoundingClientRect().height)")
+    assert [height < 30 for height in heights] == [True] * 3, heights
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_and_controls_have_names(open_page: OpenPage, address: str, dark: bool) -> None:  # noqa: FBT001
     page = open_page(dark=dark)

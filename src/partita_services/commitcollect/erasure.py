@@ -2,11 +2,15 @@
 
 First the door is closed: a closing profile lets nothing new begin. Then goes what lets workers write (the connection),
 then what they have written, and last what leads to the rest: the athlete and the profile itself.
+
+So it is safe beside any other job of the user, and waits for none: those may wait for Strava until tomorrow.
 """
 
 from __future__ import annotations
 
-from partita.errors import ItemMissing
+from contextlib import suppress
+
+from partita.errors import ConditionFailed, ItemMissing
 from partita.recipes.audit import Trace
 from partita.recipes.removal import remove_all
 from partita_services.commitcollect.model import (
@@ -18,10 +22,10 @@ from partita_services.commitcollect.model import (
     workouts_of,
 )
 from partita_services.commitcollect.sessions import SESSIONS
-from partita_services.commitcollect.strava import Deauthorize, StravaError
+from partita_services.commitcollect.strava import Deauthorize, LimitReached, StravaError
 from partita_services.commitcollect.tokens import ConnectionLost, ask_for
 from partita_services.commitcollect.trail import AUDIT, AccountDeleted, DeletionRequested
-from partita_services.commitcollect.work import Application, Job, Work, send
+from partita_services.commitcollect.work import Application, Job, TryLater, Work, send
 from partita_services.commitcollect.writes import (
     close_account,
     delete_awards,
@@ -53,7 +57,8 @@ def request_deletion(user_id: str, trace: Trace) -> Work[int]:
     except ItemMissing:
         return (yield from SESSIONS.end_all(user_id))  # it is deleted already
     yield from AUDIT.append(DeletionRequested(), user_id=user_id, trace=trace)
-    yield from send(EraseJob(trace.request_id, trace.correlation_id, user_id), user_id, f"erase-{trace.request_id}")
+    job = EraseJob(trace.request_id, trace.correlation_id, user_id)
+    yield from send(job, f"erase-{user_id}", f"erase-{trace.request_id}")
     return (yield from SESSIONS.end_all(user_id))
 
 
@@ -72,7 +77,8 @@ def erase(app: Application, job: EraseJob) -> Work[None]:
     yield from forget_tickets(user_id)
     yield from remove_all(requests_of(user_id), delete_requests)
     yield from AUDIT.append(AccountDeleted(), user_id=user_id, trace=job.trace)
-    yield from forget_owner(profile.athlete_id)
+    with suppress(ConditionFailed):  # cut off here before, and the athlete is back as a new user
+        yield from forget_owner(profile.athlete_id, user_id)
     yield from forget_profile(user_id)
 
 
@@ -85,3 +91,6 @@ def _leave_strava(app: Application, user_id: str) -> Work[None]:
         yield from ask_for(app, connection, Deauthorize)
     except (ConnectionLost, StravaError):
         return
+    except TryLater as later:
+        if not isinstance(later.__cause__, LimitReached):
+            raise  # a worker refreshes the tokens: that is soon over

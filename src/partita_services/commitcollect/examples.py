@@ -70,13 +70,13 @@ def _reads() -> list[Operation[Any]]:
 
 
 def _of_milestones(now: float) -> list[Operation[Any]]:
-    milestones, awards = _samples(Milestone, now), _samples(Award, now)
+    milestones, awards, (profile,) = _samples(Milestone, now), _samples(Award, now), _samples(Profile, now)
     active = next(one for one in milestones if one.status is MilestoneStatus.ACTIVE)
     stored = active.model_copy(update={"version": 1})
     new = active.model_copy(update={"milestone_id": "another"})
     part = awards[-1].model_copy(update={"milestone_id": active.milestone_id, "part_index": active.parts_total})
     return [
-        create_milestone(new),
+        create_milestone(new, [part.model_copy(update={"milestone_id": "another"})], profile),
         change_milestone(stored, f(Milestone.title).set("Further")),
         cancel_milestone(stored),
         expire_milestone(stored),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple, Required
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from typing_extensions import TypedDict
 
 from partita import Change, Page, Procedure, Query, f
@@ -16,7 +16,7 @@ from partita.recipes.idempotency import Plan
 from partita_services.commitcollect.backfill import start_backfill
 from partita_services.commitcollect.catalogue import MODEL_IDS
 from partita_services.commitcollect.erasure import request_deletion
-from partita_services.commitcollect.minting import is_over, settle
+from partita_services.commitcollect.minting import audit_awards, award_of, begin, is_over, settle
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
     Award,
@@ -55,6 +55,8 @@ from partita_services.commitcollect.work import Application, Work
 from partita_services.commitcollect.writes import cancel_milestone, change_milestone, create_milestone
 
 MAX_DAYS: Final = 366
+LAST_DAY: Final = date(9998, 12, 31)
+"""Of all milestones: later days leave no room to count from."""
 Target = Annotated[int, Field(ge=1, le=1_000_000_000, description="in metres, seconds or workouts", examples=[100_000])]
 SportTypes = Annotated[
     tuple[SportType, ...], Field(max_length=20, description="empty: all of them", examples=[["Run", "TrailRun"]])
@@ -74,10 +76,12 @@ class MilestoneDraft(BaseModel):
     starts_on: date = Field(examples=["2026-05-01"])
     ends_on: date = Field(examples=["2026-05-31"], description="included; at most a year after the first day")
 
-    @model_validator(mode="after")
-    def _has_a_window(self) -> MilestoneDraft:
-        _check_window(self.starts_on, self.ends_on)
-        return self
+    @field_validator("ends_on")
+    @classmethod
+    def _makes_a_window(cls, ends_on: date, info: ValidationInfo) -> date:
+        if "starts_on" in info.data:  # else that is what is wrong
+            _check_window(info.data["starts_on"], ends_on)
+        return ends_on
 
 
 class MilestoneEdit(TypedDict, total=False):
@@ -148,26 +152,37 @@ def synchronise(app: Application, user_id: str, trace: Trace) -> Work[Backfill]:
 
 
 def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[Plan[Standing]]:
-    """Plan to create a milestone.
+    """Plan to create a milestone, with the parts that earlier workouts have earned.
 
     Raises:
+        ItemMissing: there is no such user any more, or no such model.
         TooMany: the user has as many active ones as there may be.
     """
-    if len((yield from active_milestones(user_id))) == MAX_ACTIVE:
+    profile = yield from profile_of(user_id).consistent()
+    if profile is None or profile.closing:
+        raise ItemMissing("There is no such account any more.")
+    if len((yield from active_milestones(user_id))) >= MAX_ACTIVE:
         raise TooMany(f"You have {MAX_ACTIVE} active milestones. Cancel one first.")
     found = yield from _collectible(draft.model_id)
     at = datetime.fromtimestamp(now, UTC)
-    milestone = Milestone(user_id=user_id, **draft.model_dump(), parts_total=len(found.parts), created_at=at)
-    (progress,) = yield from measure(user_id, [milestone])
-    return Plan(Standing(milestone.model_copy(update={"version": 1}), progress), create_milestone(milestone))
+    drafted = Milestone(user_id=user_id, **draft.model_dump(), parts_total=len(found.parts), created_at=at)
+    (progress,) = yield from measure(user_id, [drafted], consistent=True)
+    milestone = begin(drafted, progress.value, now)
+    awards = [award_of(milestone, part, at) for part in found.parts[: milestone.parts_earned]]
+    created = Standing(milestone.model_copy(update={"version": 1}), progress)
+    return Plan(created, create_milestone(milestone, awards, profile))
+
+
+def audit_creation(milestone: Milestone, trace: Trace) -> Procedure[None]:
+    """Write down that a milestone was created, and what it had earned by then."""
+    event = MilestoneCreated(milestone_id=milestone.milestone_id, model_id=milestone.model_id)
+    yield from AUDIT.append(event, user_id=milestone.user_id, trace=trace)
+    yield from audit_awards(milestone, 0, trace)
 
 
 def after_creation(user_id: str, milestone_id: str, now: float, trace: Trace) -> Procedure[None]:
-    """Award what earlier workouts have earned already. Run again, it does no harm."""
+    """Award what was stored just while the milestone was written, and no worker saw it. Run again, it does no harm."""
     milestone = yield from milestone_by_id(user_id, milestone_id).consistent()
-    if milestone is not None and milestone.version == 1:
-        event = MilestoneCreated(milestone_id=milestone_id, model_id=milestone.model_id)
-        yield from AUDIT.append(event, user_id=user_id, trace=trace)
     yield from settle(milestone, now, trace)
 
 
@@ -206,9 +221,9 @@ def edit_milestone(
         raise VersionConflict("The milestone has changed since you read it.", current=milestone)
     if as_of(milestone, now).status is not MilestoneStatus.ACTIVE:
         raise IllegalTransition("The milestone has ended.", current=milestone)
-    _check_window(milestone.starts_on, edit.get("ends_on", milestone.ends_on))
-    write = cancel_milestone if "status" in edit else change_milestone
-    changed = yield from write(milestone, *_changes(edit))
+    if "ends_on" in edit:
+        _check_window(milestone.starts_on, edit["ends_on"])
+    changed = yield from _write(milestone, edit)
     yield from settle(changed, now, trace)
     return (yield from show_milestone(user_id, milestone_id, now))
 
@@ -258,6 +273,13 @@ def _collectible(model_id: str) -> Procedure[Collectible]:
     return found
 
 
+def _write(milestone: Milestone, edit: MilestoneEdit) -> Procedure[Milestone]:
+    changes = _changes(edit)
+    if "status" in edit:
+        return (yield from cancel_milestone(milestone, *changes))
+    return (yield from change_milestone(milestone, *changes)) if changes else milestone
+
+
 def _changes(edit: MilestoneEdit) -> list[Change]:
     fields = {
         "title": f(Milestone.title),
@@ -271,6 +293,8 @@ def _changes(edit: MilestoneEdit) -> list[Change]:
 def _check_window(starts_on: date, ends_on: date) -> None:
     if not 0 <= (ends_on - starts_on).days < MAX_DAYS:
         raise WindowInvalid("The last day is not before the first, and at most a year later.")
+    if ends_on > LAST_DAY:
+        raise WindowInvalid(f"The last day is {LAST_DAY} or before.")
 
 
 HANDLERS: Final[Mapping[str, Callable[..., Any]]] = {

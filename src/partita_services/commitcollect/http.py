@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Final, TypeVar
 
-import msgspec
 from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from partita import Page
-from partita.errors import VersionConflict
+from partita import Page, Procedure
+from partita.errors import ConditionFailed, VersionConflict
 from partita.http import (
     Db,
     IfNoneMatch,
@@ -26,7 +25,9 @@ from partita.http import (
     once_by,
     still_right,
 )
-from partita.recipes.idempotency import Answer
+from partita.http._idempotent import REPLAYED
+from partita.http._problems import FieldProblem
+from partita.recipes.idempotency import Answer, Plan
 from partita_services.commitcollect import handlers
 from partita_services.commitcollect.browser import CurrentTrace, CurrentVisitor, as_caller, clear_cookie, same_site
 from partita_services.commitcollect.erasure import request_deletion
@@ -38,7 +39,8 @@ from partita_services.commitcollect.handlers import (
     TooMany,
     WindowInvalid,
 )
-from partita_services.commitcollect.model import REQUESTS, latest_workouts
+from partita_services.commitcollect.minting import MAX_TRIES
+from partita_services.commitcollect.model import REQUESTS, Profile, latest_workouts
 from partita_services.commitcollect.views import (
     AccountView,
     AwardView,
@@ -139,10 +141,12 @@ async def create_milestone(
 ) -> Response:
     """Commit to a milestone. What earlier workouts have earned is awarded at once."""
     with _refusals():
-        response = await once(handlers.add_milestone(visitor.user_id, draft, now), _created)
+        response = await _create(once, lambda: handlers.add_milestone(visitor.user_id, draft, now))
+    created = MilestoneView.model_validate_json(bytes(response.body))
+    if REPLAYED not in response.headers:
+        await db.run(handlers.audit_creation(created.of_user(visitor.user_id), trace))
     # Also for an answer that was stored: whoever gave it first may have died before this.
-    milestone_id = msgspec.json.decode(response.body)["milestone_id"]
-    await db.run(handlers.after_creation(visitor.user_id, milestone_id, now, trace))
+    await db.run(handlers.after_creation(visitor.user_id, created.milestone_id, now, trace))
     return response
 
 
@@ -194,6 +198,18 @@ async def list_events(visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQu
     return _listing(await db.run(events.page(wanted.limit, after=wanted.cursor)), EventView.of)
 
 
+async def _create(once: Once, plan: Callable[[], Procedure[Plan[Standing]]]) -> Response:
+    """Write a milestone as planned; where the user has made another meanwhile, count and plan again."""
+    tries = MAX_TRIES
+    while True:
+        try:
+            return await once(plan(), _created)
+        except ConditionFailed as failed:
+            tries -= 1
+            if not tries or not isinstance(failed.current, Profile):
+                raise
+
+
 def _created(standing: Standing) -> Answer:
     view = MilestoneView.of(standing)
     return Answer.of(view, status=201, headers={"Location": f"/commitcollect/api/milestones/{view.milestone_id}"})
@@ -215,4 +231,6 @@ def _refusals() -> Iterator[None]:
     except TooMany as refused:
         raise Refusal(409, "too_many_milestones", str(refused)) from refused
     except WindowInvalid as refused:
-        raise Refusal(422, "invalid_request", f"ends_on: {refused}") from refused
+        problem = FieldProblem(location="body", field="ends_on", message=str(refused))
+        detail = f"{problem.field}: {problem.message}"
+        raise Refusal(422, "invalid_request", detail, members={"errors": [problem]}) from refused

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from partita import Procedure, Update, f, update
 from partita.errors import IllegalTransition, ItemMissing, TransactionCancelled, VersionConflict
 from partita.recipes.audit import Trace
 from partita_services.commitcollect.model import (
+    MOST_SETTLED,
     Award,
     Milestone,
     MilestoneLife,
@@ -30,7 +31,7 @@ MAX_TRIES: Final = 20
 def mint_earned(user_id: str, now: float, trace: Trace) -> Procedure[int]:
     """Award all parts that a user has earned and not got; how many there were."""
     minted = 0
-    for milestone in (yield from active_milestones(user_id)):
+    for milestone in (yield from active_milestones(user_id).walk(max_items=MOST_SETTLED)):
         minted += yield from settle(milestone, now, trace)
     return minted
 
@@ -58,7 +59,29 @@ def settle(milestone: Milestone | None, now: float, trace: Trace) -> Procedure[i
 
 def is_over(milestone: Milestone, now: float) -> bool:
     """Whether nothing can count any more."""
-    return datetime.fromtimestamp(now, UTC).date() > milestone.ends_on + GRACE
+    # Subtracted from today: the last days that there are have no day so much later.
+    return datetime.fromtimestamp(now, UTC).date() - GRACE > milestone.ends_on
+
+
+def begin(milestone: Milestone, value: float, now: float) -> Milestone:
+    """A new milestone as it is to be written: with the parts that earlier workouts have earned, and ended if it has."""
+    earned = parts_earned(value, milestone.target, milestone.parts_total)
+    changes: dict[str, Any] = {"parts_earned": earned}
+    if earned == milestone.parts_total:
+        changes |= {"status": MilestoneStatus.COMPLETED, "completed_at": datetime.fromtimestamp(now, UTC)}
+    elif is_over(milestone, now):
+        changes |= {"status": MilestoneStatus.EXPIRED}
+    return milestone.model_copy(update=changes)
+
+
+def audit_awards(milestone: Milestone, earlier: int, trace: Trace) -> Procedure[None]:
+    """Write down which parts a milestone has earned after so many earlier ones, and that it is complete."""
+    for part_index in range(earlier + 1, milestone.parts_earned + 1):
+        event = PartAwarded(milestone_id=milestone.milestone_id, part_index=part_index)
+        yield from AUDIT.append(event, user_id=milestone.user_id, trace=trace)
+    if milestone.parts_earned == milestone.parts_total:
+        done = MilestoneCompleted(milestone_id=milestone.milestone_id)
+        yield from AUDIT.append(done, user_id=milestone.user_id, trace=trace)
 
 
 def _award(milestone: Milestone, earned: int, now: float, trace: Trace) -> Procedure[int]:
@@ -67,13 +90,9 @@ def _award(milestone: Milestone, earned: int, now: float, trace: Trace) -> Proce
         raise ItemMissing(f"There is no model {milestone.model_id}.")
     at = datetime.fromtimestamp(now, UTC)
     parts = found.parts[milestone.parts_earned : earned]
-    yield from mint(_step(milestone, earned, at), [_award_of(milestone, part, at) for part in parts])
-    for part in parts:
-        event = PartAwarded(milestone_id=milestone.milestone_id, part_index=part.part_index)
-        yield from AUDIT.append(event, user_id=milestone.user_id, trace=trace)
-    if earned == milestone.parts_total:
-        done = MilestoneCompleted(milestone_id=milestone.milestone_id)
-        yield from AUDIT.append(done, user_id=milestone.user_id, trace=trace)
+    yield from mint(_step(milestone, earned, at), [award_of(milestone, part, at) for part in parts])
+    after = milestone.model_copy(update={"parts_earned": earned})
+    yield from audit_awards(after, milestone.parts_earned, trace)
     return len(parts)
 
 
@@ -85,7 +104,8 @@ def _step(milestone: Milestone, earned: int, at: datetime) -> Update[Milestone]:
     return MilestoneLife.complete(milestone, earned_now, f(Milestone.completed_at).set(at))
 
 
-def _award_of(milestone: Milestone, part: Part, at: datetime) -> Award:
+def award_of(milestone: Milestone, part: Part, at: datetime) -> Award:
+    """A part of the model as it is awarded."""
     return Award(
         user_id=milestone.user_id,
         milestone_id=milestone.milestone_id,

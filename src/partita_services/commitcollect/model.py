@@ -41,6 +41,8 @@ MAX_WORKOUTS: Final = 3_000
 """How many workouts are inspected for one answer; beyond that it says that it is truncated."""
 MAX_ACTIVE: Final = 100
 """How many milestones of a user may be active at once."""
+MOST_SETTLED: Final = 1_000
+"""How many active milestones are looked at for parts: all, also where there are more than may be created by now."""
 PER_TRANSACTION: Final = 24
 """How many workouts are stored at once, next to the check of their connection."""
 
@@ -110,6 +112,9 @@ class Profile(Entity, table=TABLE):
     created_at: datetime
     closing: bool = False
     """Whether the account is being deleted; then nothing new is written for it."""
+    commitments: int = 0
+    """How many milestones were created so far. Who creates one counts the active ones, and writes it only if this has
+    not moved since: so two at once never exceed the limit."""
 
 
 class Connection(Entity, table=TABLE):

@@ -31,6 +31,10 @@ ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_
 HOME: Final = "/commitcollect/"
 
 
+Told = Annotated[str, Field(max_length=1_000)]
+"""A name or a text in what has changed: all of them together have room in a message of the queue."""
+
+
 class StravaEvent(BaseModel):
     """What Strava says has changed."""
 
@@ -40,7 +44,7 @@ class StravaEvent(BaseModel):
     owner_id: int = Field(ge=0, le=2**63 - 1, examples=[134_815])
     subscription_id: int = Field(ge=0, le=2**63 - 1, examples=[120_475])
     event_time: int = Field(ge=0, le=2**63 - 1, examples=[1_516_126_040])
-    updates: dict[str, str | bool | int | float | None] = Field(
+    updates: dict[Told, Told | bool | int | float | None] = Field(
         default={}, max_length=20, examples=[{"title": "Messy"}]
     )
 

@@ -19,6 +19,7 @@ from partita import (
     Transaction,
     Update,
     Wcu,
+    all_of,
     any_of,
     batch_write,
     check,
@@ -146,9 +147,10 @@ def forget_tickets(user_id: str) -> Delete[Tickets]:
 
 
 @pattern(budget=Wcu(1))
-def forget_owner(athlete_id: str) -> Delete[AthleteOwner]:
-    """Let go of an athlete."""
-    return delete(owner_of(athlete_id))
+def forget_owner(athlete_id: str, user_id: str) -> Delete[AthleteOwner]:
+    """Let go of an athlete, unless it is another user's by now."""
+    owner = f(AthleteOwner.user_id)
+    return delete(owner_of(athlete_id)).when(any_of(owner.missing(), owner.eq(user_id)))
 
 
 @pattern(budget=Wcu(1))
@@ -157,10 +159,10 @@ def forget_profile(user_id: str) -> Delete[Profile]:
     return delete(profile_of(user_id))
 
 
-@pattern(budget=Wcu(6), writes={Milestone: _PUT, Profile: _CHECK})
-def create_milestone(milestone: Milestone) -> Transaction:
-    """Write a new milestone for a user who stays."""
-    return transact(insert(milestone), staying(milestone.user_id))
+@pattern(budget=Wcu(30), writes={Milestone: _PUT, Award: _PUT, Profile: (UpdateItem,)})
+def create_milestone(milestone: Milestone, awards: Sequence[Award], profile: Profile) -> Transaction:
+    """Write a new milestone and what it has earned already, up to 12 parts, unless the user leaves or made another."""
+    return transact(insert(milestone), *(insert(award) for award in awards), one_more(profile))
 
 
 @pattern(budget=Wcu(3))
@@ -202,6 +204,13 @@ def save_subscription(subscription: Subscription) -> Put[Subscription]:
 def still_linked(connection: Connection) -> Check:
     """Part of a transaction: the user is still connected as before."""
     return check(connection_of(connection.user_id), f(Connection.link_id).eq(connection.link_id))
+
+
+def one_more(profile: Profile) -> Update[Profile]:
+    """Part of a transaction: one milestone more for a user who stays, and has made no other since that was read."""
+    so_far = f(Profile.commitments)
+    none_since = any_of(so_far.missing(), so_far.eq(profile.commitments))  # earlier profiles have no such number
+    return update(profile, so_far.set(profile.commitments + 1)).when(all_of(f(Profile.closing).eq(False), none_since))
 
 
 def staying(user_id: str) -> Check:

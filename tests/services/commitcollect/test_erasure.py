@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from tests.services.commitcollect.playing import Player
 from tests.services.commitcollect.strava_model import ATHLETE
-from tests.services.commitcollect.world import TRACE, World, event, new_world
+from tests.services.commitcollect.world import TRACE, World, event, new_world, queued_world
 
 from partita import insert
 from partita.errors import ItemMissing
+from partita.queue import Measure
 from partita.store._requests import ScanTable
+from partita_services.commitcollect.backfill import BackfillJob, backfill_page
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.erasure import EraseJob, erase, request_deletion
-from partita_services.commitcollect.ingest import Outcome, ingest, take_event
+from partita_services.commitcollect.ingest import ActivityJob, Outcome, ingest, read_again, take_event
 from partita_services.commitcollect.login import LoginRefused
-from partita_services.commitcollect.model import IDEMPOTENCY_TABLE, TABLE, Workout
+from partita_services.commitcollect.model import IDEMPOTENCY_TABLE, TABLE, Workout, owner_of, profile_of
 from partita_services.commitcollect.sessions import SESSIONS, SESSIONS_TABLE
 from partita_services.commitcollect.strava import Deauthorize, ReadActivity
 from partita_services.commitcollect.trail import AUDIT_TABLE
@@ -106,6 +111,91 @@ def test_what_is_under_way_writes_nothing_any_more() -> None:
         assert left(world) == {}
 
 
+JOBS: dict[str, Callable[[World], Work[Any]]] = {
+    "an event": lambda world: take_event(world.app, event(2, "update", world.clock() - 30)),
+    "an activity": lambda world: read_again(world.app, ActivityJob("r", "c", world.user_id, "2")),
+    "a page": lambda world: backfill_page(world.app, BackfillJob("r", "c", world.user_id, _sync_id(world), 1)),
+}
+
+
+def _sync_id(world: World) -> str:
+    assert world.connection.backfill is not None
+    return world.connection.backfill.sync_id
+
+
+def busy_world(world: World) -> None:
+    """The same, with something left to read and to award."""
+    full_world(world)
+    world.strava.train(2, distance=40_000.0)
+    world.strava.train(5, distance=400.0)
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_job_that_is_under_way_may_be_at_any_step_when_the_account_is_deleted(job: str) -> None:
+    """The deletion waits for no other job: what one writes is found, or not written any more."""
+    for cut in itertools.count():
+        with new_world() as world:
+            busy_world(world)
+            player = Player(JOBS[job](world), world.db, world.tools)
+            for _ in range(cut):
+                if not player.done:
+                    player.move()
+            is_over = player.done
+            world.do(deletion(world))
+            player.finish()
+            assert left(world) == {}
+            if is_over:
+                break
+    assert cut > 8
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_deletion_may_be_at_any_step_when_another_job_of_the_user_is_done(job: str) -> None:
+    for cut in itertools.count():
+        with new_world() as world:
+            busy_world(world)
+            work, player = JOBS[job](world), Player(deletion(world), world.db, world.tools)
+            for _ in range(cut):
+                if not player.done:
+                    player.move()
+            is_over = player.done
+            Player(work, world.db, world.tools).finish()
+            player.finish()
+            assert left(world) == {}
+            if is_over:
+                break
+    assert cut > 25
+
+
+def test_it_waits_for_no_job_that_waits_for_strava() -> None:
+    with queued_world() as world:
+        full_world(world)
+        world.strava.open_at = datetime.fromtimestamp(world.clock() + 24 * 3600, UTC)
+        world.work()  # the backfill cannot begin before tomorrow
+        world.do(request_deletion(world.user_id, TRACE))
+        world.work()
+        assert left(world) == {}
+        world.clock.advance(24 * 3600 + 1)
+        world.work()
+        assert (left(world), world.tools.queue.execute(Measure()).waiting) == ({}, 0)
+
+
+def test_an_athlete_who_is_back_as_a_new_user_stays_that_when_the_deletion_is_finished() -> None:
+    with new_world() as world:
+        full_world(world)
+        player = Player(deletion(world), world.db, world.tools)
+        while world.db.run(owner_of(str(ATHLETE))) is not None:
+            player.move()
+        player.crash()
+        before = world.user_id
+        world.log_in()
+        world.do(erase(world.app, EraseJob("r2", "c2", before)))
+        owner = world.db.run(owner_of(str(ATHLETE)))
+        assert owner is not None
+        assert owner.user_id == world.user_id != before
+        assert world.db.run(profile_of(before)) is None
+
+
 def test_a_closing_account_lets_nobody_in() -> None:
     with new_world() as world:
         session_id = world.log_in()
@@ -120,13 +210,16 @@ def test_a_closing_account_lets_nobody_in() -> None:
         assert world.user_id != before
 
 
-@pytest.mark.parametrize("trouble", ["unavailable", "revoked"])
-def test_it_does_not_depend_on_strava(trouble: str) -> None:
+@pytest.mark.parametrize("trouble", ["unavailable", "revoked", "limited"])
+def test_it_does_not_depend_on_strava(trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with new_world() as world:
         full_world(world)
         world.do(request_deletion(world.user_id, TRACE))
         if trouble == "revoked":
             world.strava.revoke()
+        elif trouble == "limited":
+            world.strava.open_at = datetime.fromtimestamp(world.clock() + 24 * 3600, UTC)
+            monkeypatch.setattr(Deauthorize, "is_read", True)
         else:
             world.strava.failures = 100
         world.do(erase(world.app, EraseJob("r2", "c2", world.user_id)))

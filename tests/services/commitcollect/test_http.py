@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import Any
 
 import httpx
 import pytest
 from msgspec.structs import replace
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
-from tests.services.commitcollect.world import SETTINGS, World
+from tests.services.commitcollect.world import SETTINGS, World, event
 
-from partita import AsyncSession
+from partita import AsyncSession, insert
 from partita.errors import StoreUnavailable
 from partita.http import Identity, build_app
 from partita.queue import Send
-from partita.store._requests import PutItem, QueryTable, ScanTable
+from partita.queue._interface import MAX_BODY_BYTES
+from partita.store._requests import PutItem, QueryTable, ScanTable, TransactWriteItems
 from partita.testing import FaultyStore
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.handlers import HANDLERS
+from partita_services.commitcollect.ingest import take_event
+from partita_services.commitcollect.model import MAX_ACTIVE, Milestone, milestones_of
 from partita_services.commitcollect.trail import AUDIT, AUDIT_TABLE
 
 DRAFT: dict[str, Any] = {
@@ -225,6 +230,89 @@ async def test_an_easier_target_is_awarded_at_once(browser: httpx.AsyncClient, c
     }
 
 
+@pytest.mark.req("C10", "C12")
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"target": 10_000}, ("ACTIVE", 1)),
+        ({"target": 1_000}, ("COMPLETED", 10)),
+        ({"target": 10_000, "starts_on": "2025-11-01", "ends_on": "2025-12-01"}, ("EXPIRED", 0)),
+    ],
+)
+async def test_the_answer_to_a_new_milestone_is_what_is_stored(
+    browser: httpx.AsyncClient, connected: World, changes: dict[str, Any], expected: tuple[str, int]
+) -> None:
+    connected.strava.train(1)
+    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    connected.work()
+    once = {"Idempotency-Key": "k1"}
+    first = await browser.post("/api/milestones", json={**DRAFT, **changes}, headers=once)
+    created = first.json()
+    path = f"/api/milestones/{created['milestone_id']}"
+    assert (created["status"], created["parts_earned"]) == expected
+    assert (await browser.get(path)).json() == created
+    awards = (await browser.get("/api/awards", params={"milestone_id": created["milestone_id"]})).json()["items"]
+    assert [award["part_index"] for award in awards] == list(range(1, expected[1] + 1))
+    again = await browser.post("/api/milestones", json={**DRAFT, **changes}, headers=once)
+    assert again.json() == created
+    if created["status"] == "ACTIVE":
+        edited = await browser.patch(path, json={"version": created["version"], "title": "Run on"})
+        assert edited.status_code == 200, edited.text
+
+
+@pytest.mark.req("C22")
+async def test_what_a_new_milestone_has_earned_already_is_audited_once(
+    browser: httpx.AsyncClient, connected: World
+) -> None:
+    connected.strava.train(1)
+    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    connected.work()
+    for _ in range(2):
+        await browser.post("/api/milestones", json={**DRAFT, "target": 1_000}, headers={"Idempotency-Key": "k1"})
+    trail = [entry["event_type"] for entry in (await browser.get("/api/audit")).json()["items"]]
+    assert [trail.count(kind) for kind in ("milestone_created", "part_awarded", "milestone_completed")] == [1, 10, 1]
+
+
+@pytest.mark.req("C12")
+async def test_a_workout_that_is_stored_while_a_milestone_is_created_earns_its_parts(
+    browser: httpx.AsyncClient, connected: World, store: FaultyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request has counted without it, and its worker has looked for milestones before there was this one."""
+    connected.strava.train(1)
+    execute = store.execute_async
+
+    async def overtaken(request: Any) -> Any:
+        if isinstance(request, TransactWriteItems):
+            connected.do(take_event(connected.app, event(1, "create", connected.clock())))
+        return await execute(request)
+
+    monkeypatch.setattr(store, "execute_async", overtaken)
+    created = await create(browser)
+    assert (await browser.get(f"/api/milestones/{created['milestone_id']}")).json()["parts_earned"] == 1
+
+
+@pytest.mark.req("C10", "C12")
+async def test_no_more_milestones_are_active_than_may_be_however_many_are_created_at_once(
+    browser: httpx.AsyncClient, connected: World
+) -> None:
+    for _ in range(MAX_ACTIVE - 2):
+        connected.commit()
+    answers = await asyncio.gather(*(browser.post("/api/milestones", json=DRAFT) for _ in range(6)))
+    assert sorted(answer.status_code for answer in answers) == [201, 201, 409, 409, 409, 409]
+    assert {answer.json()["code"] for answer in answers if answer.status_code == 409} == {"too_many_milestones"}
+    active = connected.db.run(milestones_of(connected.user_id).page(200))
+    assert len(active) == MAX_ACTIVE
+
+
+@pytest.mark.req("C10")
+async def test_an_edit_that_changes_nothing_is_answered_with_what_is_there(browser: httpx.AsyncClient) -> None:
+    created = await create(browser)
+    path = f"/api/milestones/{created['milestone_id']}"
+    answer = await browser.patch(path, json={"version": 1})
+    assert (answer.status_code, answer.json()) == (200, created)
+    assert (await browser.patch(path, json={"version": 7})).json()["current_version"] == 1
+
+
 @pytest.mark.req("X05", "C10")
 async def test_a_milestone_is_created_once_for_a_key(browser: httpx.AsyncClient) -> None:
     first = await browser.post("/api/milestones", json=DRAFT, headers={"Idempotency-Key": "k1"})
@@ -260,7 +348,39 @@ async def test_a_window_is_no_longer_than_a_year_and_not_backwards(browser: http
     created = await create(browser)
     drafted = await browser.post("/api/milestones", json={**DRAFT, "ends_on": ends_on})
     edited = await browser.patch(f"/api/milestones/{created['milestone_id']}", json={"version": 1, "ends_on": ends_on})
-    assert [answer.status_code for answer in (drafted, edited)] == [422, 422]
+    for answer in (drafted, edited):
+        problem = answer.json()
+        assert (answer.status_code, problem["code"]) == (422, "invalid_request")
+        assert [(one["location"], one["field"]) for one in problem["errors"]] == [("body", "ends_on")]
+
+
+@pytest.mark.req("C10")
+@pytest.mark.parametrize("day", ["9998-12-31", "9999-01-01", "9999-12-30", "9999-12-31"])
+async def test_no_milestone_ends_after_the_last_day(browser: httpx.AsyncClient, day: str) -> None:
+    """Beyond it there would be no day to count from."""
+    is_allowed = day == "9998-12-31"
+    created = await create(browser, starts_on="9998-12-01", ends_on="9998-12-02")
+    drafted = await browser.post("/api/milestones", json={**DRAFT, "starts_on": day, "ends_on": day})
+    edited = await browser.patch(f"/api/milestones/{created['milestone_id']}", json={"version": 1, "ends_on": day})
+    assert [answer.status_code for answer in (drafted, edited)] == ([201, 200] if is_allowed else [422, 422])
+    assert len((await browser.get("/api/milestones")).json()["items"]) == 1 + is_allowed
+
+
+@pytest.mark.req("C10", "C12")
+async def test_a_milestone_until_the_end_of_time_from_before_is_one_like_others(
+    browser: httpx.AsyncClient, connected: World
+) -> None:
+    told = {**DRAFT, "ends_on": "9999-12-31", "created_at": "2025-12-25T12:00:00Z"}
+    milestone = Milestone(user_id=connected.user_id, **told, parts_total=10)
+    connected.db.run(insert(milestone))
+    connected.strava.train(1)
+    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    connected.work()
+    (shown,) = (await browser.get("/api/milestones")).json()["items"]
+    assert (shown["status"], shown["parts_earned"], shown["version"]) == ("ACTIVE", 1, 2)
+    path = f"/api/milestones/{milestone.milestone_id}"
+    assert (await browser.patch(path, json={"version": 2, "title": "Run on"})).status_code == 200
+    assert (await browser.patch(path, json={"version": 3, "status": "CANCELLED"})).status_code == 200
 
 
 @pytest.mark.req("X03")
@@ -378,6 +498,37 @@ async def test_an_event_is_queued_and_nothing_else_happens(
     assert len(connected.strava.asked) == asked
     (sent,) = connected.tools.queue.sent  # type: ignore[attr-defined]
     assert isinstance(sent, Send)
+
+
+@pytest.mark.req("C04", "X04")
+@pytest.mark.parametrize(
+    "updates",
+    [
+        '{"a": "\\ud800"}',
+        '{"\\ud800": "a"}',
+        f'{{"a": "{"x" * 1_001}"}}',
+        f'{{"{"x" * 1_001}": "a"}}',
+        f'{{"a": "{"x" * 300_000}"}}',
+    ],
+)
+async def test_an_event_that_no_message_has_room_for_is_refused(
+    browser: httpx.AsyncClient, connected: World, updates: str
+) -> None:
+    told = strava_says(1, "update", connected, updates="here")
+    body = json.dumps(told).replace('"here"', updates)
+    answer = await browser.post("/webhooks/strava", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, connected.tools.queue.sent) == (422, [])  # type: ignore[attr-defined]
+    assert answer.json()["errors"][0]["field"].startswith("updates.")
+
+
+@pytest.mark.req("C04")
+async def test_the_largest_event_that_is_taken_has_room_in_a_message(
+    browser: httpx.AsyncClient, connected: World
+) -> None:
+    updates = {f"{number:02}".ljust(1_000, "\0"): "\0" * 1_000 for number in range(20)}
+    answer = await browser.post("/webhooks/strava", json=strava_says(1, "update", connected, updates=updates))
+    (sent,) = connected.tools.queue.sent  # type: ignore[attr-defined]
+    assert (answer.status_code, len(sent.body.encode()) < MAX_BODY_BYTES) == (200, True)
 
 
 @pytest.mark.req("C04")

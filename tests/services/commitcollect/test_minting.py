@@ -16,18 +16,37 @@ from tests.recipes.interleaving import every_schedule
 from tests.services.commitcollect.playing import Player
 from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world, queued_world
 
-from partita import EmbeddedStore, Session
+from partita import EmbeddedStore, Session, insert
+from partita.errors import ConditionFailed
 from partita.queue import Send, written
-from partita.store._requests import PutItem, Request, TransactWriteItems
+from partita.store._requests import PutItem, Request, ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, assert_budget
+from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
 from partita_services.commitcollect.ingest import take_event
 from partita_services.commitcollect.minting import GRACE, mint_earned, settle
-from partita_services.commitcollect.model import MilestoneStatus, active_milestones
+from partita_services.commitcollect.model import (
+    MAX_ACTIVE,
+    TABLE,
+    Metric,
+    MilestoneStatus,
+    Profile,
+    active_milestones,
+    milestones_of,
+)
 from partita_services.commitcollect.progress import parts_earned
 from partita_services.commitcollect.trail import events_of_user
 from partita_services.commitcollect.worker import VISIBLE_AFTER, work_once
 
 R = TypeVar("R")
+
+DRAFT = MilestoneDraft(
+    title="Run 12 km",
+    model_id="steam-locomotive",
+    metric=Metric.DISTANCE,
+    target=12_000,
+    starts_on=TODAY,
+    ends_on=TODAY,
+)
 
 
 @pytest.fixture
@@ -225,6 +244,39 @@ def test_eight_workers_that_die_at_random_mint_each_part_once_from_events_that_c
         assert (done.status, indexes(world)) == (MilestoneStatus.COMPLETED, list(range(1, 13)))
         assert len(world.workouts) == 40
         assert all(seen == sorted(seen) for seen in versions)
+
+
+@pytest.mark.req("C12")
+def test_all_active_milestones_get_their_parts_also_where_there_are_more_than_may_be_created(world: World) -> None:
+    first = world.commit()
+    for _ in range(MAX_ACTIVE + 4):  # as they could once be made, all at a time
+        world.db.run(insert(first.model_copy(update={"milestone_id": world.app.new_id(), "version": 0})))
+    train(world, range(1, 2))
+    page = world.db.run(milestones_of(world.user_id).page(200))
+    assert [milestone.parts_earned for milestone in page] == [1] * (MAX_ACTIVE + 5)
+
+
+@pytest.mark.req("C10")
+def test_a_milestone_that_was_planned_before_another_was_created_is_counted_again(world: World) -> None:
+    plans = [world.db.run(add_milestone(world.user_id, DRAFT, world.clock())) for _ in range(2)]
+    world.db.run(plans[0].run())
+    with pytest.raises(ConditionFailed) as failed:
+        world.db.run(plans[1].run())
+    assert isinstance(failed.value.current, Profile)
+    assert len(world.db.run(active_milestones(world.user_id))) == 1
+
+
+@pytest.mark.req("C10")
+def test_a_user_from_before_milestones_were_counted_creates_them_too(world: World) -> None:
+    (profile,) = (item for item in world.db.store.execute(ScanTable(TABLE.name)).items if item.get("SK") == "PROFILE")
+    del profile["commitments"]
+    world.db.store.execute(PutItem(TABLE.name, profile))
+    plans = [world.db.run(add_milestone(world.user_id, DRAFT, world.clock())) for _ in range(2)]
+    world.db.run(plans[0].run())
+    with pytest.raises(ConditionFailed):
+        world.db.run(plans[1].run())
+    world.commit()
+    assert len(world.db.run(active_milestones(world.user_id))) == 2
 
 
 @pytest.mark.req("C12")

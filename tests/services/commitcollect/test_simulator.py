@@ -80,6 +80,7 @@ async def test_a_refusal_says_so(client: httpx.AsyncClient) -> None:
     [
         ({"client_id": "1"}, (400, "Application", "client_id", "invalid")),
         ({"redirect_uri": "http://elsewhere.example/"}, (400, "Application", "redirect_uri", "invalid")),
+        ({"redirect_uri": "http://["}, (400, "Application", "redirect_uri", "invalid")),
         ({"scope": "everything"}, (400, "Authorize", "scope", "invalid")),
     ],
 )
@@ -87,6 +88,17 @@ async def test_other_applications_are_refused(
     client: httpx.AsyncClient, wrong: dict[str, str], refused: tuple[int, str, str, str]
 ) -> None:
     assert fault(await client.get("/oauth/authorize", params=asking() | wrong)) == refused
+
+
+@pytest.mark.parametrize("path", ["/oauth/authorize", "/oauth/token"])
+async def test_a_form_that_is_no_text_is_refused(client: httpx.AsyncClient, path: str) -> None:
+    assert fault(await client.post(path, params=asking(), content=b"\xff")) == (400, "Request", "form", "invalid")
+
+
+async def test_nobody_answers_for_an_athlete_who_is_not_there(client: httpx.AsyncClient) -> None:
+    for athlete in ("", "7", "9" * 5_000):
+        form = {"athlete": athlete, "answer": "authorize"}
+        assert fault(await client.post("/oauth/authorize", params=asking(), data=form))[:3] == (400, "Athlete", "id")
 
 
 async def test_a_code_gives_tokens_and_the_athlete_once(client: httpx.AsyncClient, fake_clock: FakeClock) -> None:
@@ -257,6 +269,62 @@ async def test_a_person_adds_edits_hides_and_deletes(client: httpx.AsyncClient, 
     assert fault(await client.delete(address, headers=json))[0] == 404
     week = (await client.post(f"/control/athletes/{ALEX}/weeks", json={})).json()
     assert len({one["start_date"][:10] for one in week}) == 4
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("distance", "1e400"),
+        ("distance", "NaN"),
+        ("distance", "10000001"),
+        ("moving_time", "9" * 400),
+        ("moving_time", "31536001"),
+        ("total_elevation_gain", "Infinity"),
+        ("total_elevation_gain", "100001"),
+        ("name", '"\\ud800"'),
+        ("name", f'"{"x" * 201}"'),
+    ],
+)
+async def test_a_workout_that_could_not_be_kept_is_refused(
+    fake_clock: FakeClock, tmp_path: Path, field: str, value: str
+) -> None:
+    file = tmp_path / "strava.json"
+    strava = simulated(fake_clock, file=file)
+    transport = httpx.ASGITransport(build_simulator(strava, delivers=False))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        headers, body = {"Content-Type": "application/json"}, f'{{"{field}": {value}}}'
+        train = f"/control/athletes/{ALEX}/activities"
+        added = (await client.post(train, json={})).json()
+        for method, path in (("POST", train), ("PATCH", f"/control/activities/{added['id']}")):
+            answer = await client.request(method, path, content=body, headers=headers)
+            assert fault(answer) == (400, "Request", field, "invalid")
+        assert (await client.post(train, json={})).status_code == 201  # and so it is kept
+    assert simulated(fake_clock, file=file).world == strava.world
+
+
+def test_a_state_that_cannot_be_read_is_set_aside(
+    fake_clock: FakeClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "strava.json"
+    simulated(fake_clock, file=file).save()
+    damaged = file.read_bytes().replace(b'"distance":', b'"distance":null,"was":', 1)
+    file.write_bytes(damaged)
+    anew = simulated(fake_clock, file=file)
+    assert len(anew.world.athletes) == 3
+    assert (tmp_path / "strava.json.unreadable").read_bytes() == damaged
+    assert "begins anew" in caplog.text
+    anew.save()
+    assert simulated(fake_clock, file=file).world == anew.world
+
+
+async def test_what_makes_no_sense_is_refused_as_strava_words_it(client: httpx.AsyncClient) -> None:
+    await granted(client)
+    wrong_page = await client.get("/api/v3/athlete/activities", params={"page": "x"})
+    assert fault(wrong_page) == (400, "Request", "page", "invalid")
+    no_address = await client.post(
+        "/api/v3/push_subscriptions", data={**CREDENTIALS, "callback_url": "http://127.0.0.1:x", "verify_token": "t"}
+    )
+    assert fault(no_address)[:3] == (400, "PushSubscription", "callback url")
 
 
 async def test_a_page_of_another_site_changes_nothing(client: httpx.AsyncClient, strava: SimulatedStrava) -> None:

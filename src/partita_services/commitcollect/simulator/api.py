@@ -43,8 +43,14 @@ Strava = Annotated[SimulatedStrava, Depends(strava_of)]
 
 async def _given(request: Request) -> dict[str, str]:
     """What a request says in its address and in a form."""
-    form = parse_qsl((await request.body()).decode(errors="replace"))
-    return dict(request.query_params) | dict(form)
+    return dict(request.query_params) | dict(await _form(request))
+
+
+async def _form(request: Request) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl((await request.body()).decode())
+    except UnicodeDecodeError as error:
+        raise bad_request("Request", "form") from error
 
 
 Given = Annotated[dict[str, str], Depends(_given)]
@@ -80,7 +86,7 @@ async def decide(request: Request, strava: Strava) -> RedirectResponse:
     """The athlete's answer, which leads back to the application."""
     asked = dict(request.query_params)
     strava.oauth.check_client(asked.get("client_id", ""))
-    target, form = _redirect_uri(request, asked), parse_qsl((await request.body()).decode())
+    target, form = _redirect_uri(request, asked), await _form(request)
     said = dict(form)
     if said.get("answer") != "authorize":
         return _back(target, state=asked.get("state", ""), error="access_denied")
@@ -100,16 +106,23 @@ def _asked_scopes(given: dict[str, str]) -> list[str]:
 def _redirect_uri(request: Request, given: dict[str, str]) -> str:
     """Where the answer goes: to an application beside the simulator, as Strava takes only a registered domain."""
     target = given.get("redirect_uri", "")
-    if urlsplit(target).hostname not in {*LOOPBACK, request.url.hostname}:
+    if _host_of(target) not in {*LOOPBACK, request.url.hostname}:
         raise bad_request("Application", "redirect_uri")
     return target
 
 
+def _host_of(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
 def _athlete_id(strava: SimulatedStrava, said: dict[str, str]) -> int:
-    chosen = said.get("athlete", "")
-    if not chosen.isdecimal() or int(chosen) not in strava.world.athletes:
-        raise bad_request("Athlete", "id")
-    return int(chosen)
+    for athlete_id in strava.world.athletes:
+        if str(athlete_id) == said.get("athlete"):
+            return athlete_id
+    raise bad_request("Athlete", "id")
 
 
 def _back(target: str, **said: str) -> RedirectResponse:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from partita.http._pages import ASSETS, Pages
@@ -15,7 +16,7 @@ from partita.service import Place
 from partita_services.commitcollect.settings import read, uses_simulator
 from partita_services.commitcollect.simulator.api import API, OAUTH
 from partita_services.commitcollect.simulator.control import CONTROL
-from partita_services.commitcollect.simulator.faults import StravaFault, exhausted
+from partita_services.commitcollect.simulator.faults import StravaFault, bad_request, exhausted
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Application
 
@@ -45,7 +46,7 @@ def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAP
     """
     app = FastAPI(title="Strava simulator", openapi_url=None)
     app.state.strava = strava
-    app.add_exception_handler(StravaFault, _fault)
+    _answer_faults(app)
     app.include_router(OAUTH)
     app.include_router(CONTROL)
     app.mount("/api/v3", _api(strava))
@@ -64,7 +65,7 @@ def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAP
 def _api(strava: SimulatedStrava) -> FastAPI:
     api = FastAPI(openapi_url=None)
     api.state.strava = strava
-    api.add_exception_handler(StravaFault, _fault)
+    _answer_faults(api)
     api.include_router(API)
 
     @api.middleware("http")
@@ -77,9 +78,22 @@ def _api(strava: SimulatedStrava) -> FastAPI:
     return api
 
 
+def _answer_faults(app: FastAPI) -> None:
+    """Answer all that is refused as Strava words it."""
+    app.add_exception_handler(StravaFault, _fault)
+    app.add_exception_handler(RequestValidationError, _invalid)
+
+
 async def _fault(request: Request, error: Exception) -> Response:  # noqa: ARG001 - Starlette's signature
     assert isinstance(error, StravaFault)  # noqa: S101 - registered for these only
     return _answer(error)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001 - Starlette's signature
+    """Name the field, but do not repeat what was given: not all that can be read as JSON can be written as such."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these only
+    where = error.errors()[0]["loc"]
+    return _answer(bad_request("Request", ".".join(str(part) for part in where[1:]) or str(where[0])))
 
 
 def _answer(fault: StravaFault) -> Response:

@@ -31,13 +31,13 @@ CONTROL: Final = APIRouter(prefix="/control", dependencies=[Depends(_only_json)]
 class ActivityEdit(BaseModel):
     """What is said of an activity; what is left out stays, or is made up."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     name: str | None = Field(default=None, min_length=1, max_length=200)
     sport_type: Literal["Run", "TrailRun", "Ride", "Hike", "Swim", "Walk"] | None = None
-    distance: float | None = Field(default=None, ge=0)
-    moving_time: int | None = Field(default=None, ge=0)
-    total_elevation_gain: float | None = Field(default=None, ge=0)
+    distance: float | None = Field(default=None, ge=0, le=10_000_000)
+    moving_time: int | None = Field(default=None, ge=0, le=31_536_000)
+    total_elevation_gain: float | None = Field(default=None, ge=0, le=100_000)
     manual: bool | None = None
     flagged: bool | None = None
     visibility: Literal["everyone", "followers_only", "only_me"] | None = None
@@ -50,7 +50,7 @@ class ActivityEdit(BaseModel):
 class ChaosEdit(BaseModel):
     """What goes wrong on the way."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     duplicates: int = Field(ge=0, le=5)
     spread: float = Field(ge=0, le=60)

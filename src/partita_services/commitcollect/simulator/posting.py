@@ -31,5 +31,5 @@ async def is_willing(url: str, verify_token: str, challenge: str) -> bool:
         async with httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:
             answer = await client.get(url, params=asked)
             return answer.status_code == httpx.codes.OK and answer.json() == {"hub.challenge": challenge}
-    except (httpx.HTTPError, ValueError):
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from datetime import UTC, datetime
@@ -10,6 +11,8 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+
+logger: Final = logging.getLogger("partita.commitcollect")
 
 UTC_OFFSET: Final = 36_000
 """All athletes live in Brisbane, which has no daylight saving time."""
@@ -146,8 +149,15 @@ class World(Struct):
 
 
 def load(file: Path) -> World | None:
-    """The world that was saved, or None."""
-    return msgspec.json.decode(file.read_bytes(), type=World) if file.exists() else None
+    """The world that was saved, or None. One that cannot be read is set aside, so that everything else still starts."""
+    if not file.exists():
+        return None
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=World)
+    except msgspec.MsgspecError as error:
+        aside = file.replace(file.with_name(f"{file.name}.unreadable"))
+        logger.warning("The Strava simulator begins anew: its state cannot be read (%s), and is now %s.", error, aside)
+        return None
 
 
 def save(world: World, file: Path) -> None:

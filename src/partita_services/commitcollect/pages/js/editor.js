@@ -85,7 +85,7 @@ export function editMilestone(milestone, saved) {
   title.focus();
 }
 
-const day = (min, value) => el("input", { type: "date", required: true, value, min, max: "9999-12-31" });
+const day = (min, value) => el("input", { type: "date", required: true, value, min, max: "9998-12-31" });
 const chosen = (group) => group.querySelector(":checked").value;
 
 function thumbnail(model) {
