@@ -64,7 +64,28 @@ def test_roles_that_need_nothing_are_left_out(run: Run) -> None:
 
 
 def test_diff_compares_with_what_is_stored(run: Run) -> None:
+    run("tables", "create", "accounts")
     before = run("deploy", "diff", "todo")
     assert (before.exit_code, "is not there" in before.output) == (1, True)
     run("tables", "create", "todo")
     assert run("deploy", "diff", "todo").output == "The store has what is declared.\n"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ("--provisioned -1 0", "-1 is not in the range x>=1."),
+        ("--provisioned 1 0", "0 is not in the range x>=1."),
+        ("--encryption aws-managd", "It is aws-owned, aws-managed, or an ARN."),
+        ("--encryption alias/mine", "It is aws-owned, aws-managed, or an ARN."),
+    ],
+)
+def test_settings_that_aws_would_refuse_are_refused(chosen: str, said: str, run: Run, tmp_path: Path) -> None:
+    result = run("deploy", "synth", "todo", "--out", str(tmp_path / "new"), *chosen.split())
+    assert (result.exit_code, said in result.output, (tmp_path / "new").exists()) == (2, True, False)
+
+
+def test_a_key_of_ones_own_is_named_by_its_arn(run: Run, tmp_path: Path) -> None:
+    arn = "arn:aws:kms:eu-north-1:1:key/k"
+    assert run("deploy", "synth", "todo", "--out", str(tmp_path), "--encryption", arn).exit_code == 0
+    assert arn in (tmp_path / "todo.template.json").read_text()

@@ -52,3 +52,14 @@ def test_programs_can_read_the_check(run: Run, schemas: Path) -> None:
 def test_a_service_without_versioned_tables_has_nothing_to_check(run: Run, schemas: Path) -> None:
     checked = run("schema", "check", "todo", "--folder", str(schemas))
     assert (checked.exit_code, checked.output) == (0, "There is no versioned table.\n")
+
+
+@pytest.mark.parametrize("name", ["account_data.schema.json", "account_data.v1.json"])
+def test_a_file_with_a_merge_conflict_is_named(name: str, run: Run, schemas: Path) -> None:
+    run("schema", "accept", "accounts", "--folder", str(schemas))
+    path = schemas / name
+    path.write_text(f"<<<<<<< HEAD\n{path.read_text(encoding='utf-8')}=======\n", encoding="utf-8")
+    for command in ("check", "accept"):
+        result = run("schema", command, "accounts", "--folder", str(schemas))
+        assert (result.exit_code, result.output.startswith(f"Error: {path} is no JSON: ")) == (1, True)
+        assert "Is there a merge conflict in it?" in result.output

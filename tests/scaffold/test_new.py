@@ -63,6 +63,67 @@ def test_an_entry_point_of_another_service_stays(in_project: Path) -> None:
     assert (settings.read_text(), (in_project / "src/corner_shop/notes").exists()) == (text, False)
 
 
+INLINE = '\n[project.entry-points]\n"partita.services" = {old = "corner_shop.old.bootstrap:S"}\n'
+
+
+def test_what_cannot_be_added_to_the_settings_is_written_by_their_owner_first(in_project: Path) -> None:
+    settings = in_project / "pyproject.toml"
+    settings.write_text(settings.read_text() + INLINE)
+    before = files(in_project)
+    refused = new("service", "notes")
+    line = 'notes = "corner_shop.notes.bootstrap:SERVICE"'
+    assert (refused.exit_code, f"Nothing was written: add `{line}` to " in refused.output) == (2, True)
+    assert files(in_project) == before
+    settings.write_text(settings.read_text().replace("{old", f"{{{line}, old"))
+    before = files(in_project)
+    assert new("service", "notes").exit_code == 0
+    assert (settings.read_text(), len(files(in_project)) - len(before)) == (before["pyproject.toml"], 9)
+
+
+def test_a_table_is_declared_once(in_project: Path) -> None:
+    assert new("service", "notes").exit_code == 0
+    before = files(in_project)
+    result = new("entity", "note")
+    said = "src/corner_shop/notes/model.py has a table 'notes' already. Take another name."
+    assert (result.exit_code, said in result.output, files(in_project)) == (2, True, before)
+    assert new("entity", "note", "--service", "notes").exit_code == 0
+    assert '"notes-notes"' in files(in_project)["src/corner_shop/notes/note.py"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "there"),
+    [
+        (("service", "notes"), ("entity", "notes"), "src/corner_shop/notes"),
+        (("entity", "box"), ("service", "box", "--entity", "thing"), "src/corner_shop/box.py"),
+    ],
+)
+def test_no_module_hides_another(first: tuple[str, ...], second: tuple[str, ...], there: str, in_project: Path) -> None:
+    assert new(*first).exit_code == 0
+    before = files(in_project)
+    result = new(*second)
+    assert (result.exit_code, f"these are there already: {there}." in result.output) == (2, True)
+    assert files(in_project) == before
+
+
+@pytest.mark.parametrize("arguments", [("service", "notes"), ("entity", "note", "--versioned")])
+def test_where_something_fails_nothing_is_written(arguments: tuple[str, ...], in_project: Path) -> None:
+    settings = in_project / "pyproject.toml"
+    settings.write_text(settings.read_text() + "\n[tool.ruff]\nline-length = 'long'\n")
+    before = {path for path in in_project.rglob("*") if ".ruff_cache" not in path.parts}
+    result = new(*arguments)
+    assert (result.exit_code, "Nothing was written, because ruff failed: " in result.output) == (2, True)
+    assert {path for path in in_project.rglob("*") if ".ruff_cache" not in path.parts} == before
+
+
+def test_a_schema_that_cannot_be_kept_leaves_nothing(in_project: Path) -> None:
+    package = in_project / "src" / "corner_shop" / "__init__.py"
+    package.write_text("raise RuntimeError('out of order')\n")
+    before = files(in_project)
+    result = new("entity", "note", "--versioned")
+    assert (result.exit_code, "its schema failed: RuntimeError: out of order" in result.output) == (2, True)
+    assert files(in_project) == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -72,6 +133,12 @@ def test_an_entry_point_of_another_service_stays(in_project: Path) -> None:
         (("entity", "note", "--owner", "Me"), "'Me' is no name for a field"),
         (("entity", "note", "--service", "notes"), "There is no service 'notes' in corner_shop"),
         (("service", "Guest Books"), "'Guest Books' is no name for a service"),
+        (("service", "class"), "'class' is a keyword of Python. Take another name."),
+        (
+            ("service", "listings"),
+            "'Listing' has a meaning already. Take another name. The service can keep its own: --ent",
+        ),
+        (("service", "tests"), "'test' begins like a test"),
         (("service", "notes", "--package", "elsewhere"), "There is no package 'elsewhere'"),
     ],
 )

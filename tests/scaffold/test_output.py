@@ -19,7 +19,7 @@ VERSIONED = "entity order_line --versioned --index sku --index day:date --field 
 OWNED = "entity Address --versioned --owner user_id --index city --index since:date"
 PLAIN = "entity label --versioned --field urgent:bool"
 SERVICE = "service shops --index mood --index day:date --field stars:int"
-SMALL = "service notes"
+SMALL = "service notes --index api"
 
 
 @pytest.fixture(scope="module")

@@ -27,13 +27,28 @@ def deploy() -> None:
 deploy.add_command(diff)
 
 
+def _check_key(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
+    if value not in ("aws-owned", "aws-managed") and not value.startswith("arn:"):
+        raise click.BadParameter("It is aws-owned, aws-managed, or an ARN.")
+    return value
+
+
 @deploy.command()
 @services_argument
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to.")
 @click.option(
-    "--provisioned", type=(int, int), metavar="READ WRITE", help="Units of each table and index, not on demand."
+    "--provisioned",
+    type=(click.IntRange(min=1), click.IntRange(min=1)),
+    metavar="READ WRITE",
+    help="Units of each table and index, not on demand.",
 )
-@click.option("--encryption", default="aws-owned", show_default=True, help="`aws-managed`, or the ARN of a key.")
+@click.option(
+    "--encryption",
+    default="aws-owned",
+    show_default=True,
+    callback=_check_key,
+    help="`aws-managed`, or the ARN of a key.",
+)
 @click.option("--tag", "tags", type=(str, str), metavar="KEY VALUE", multiple=True, help="A tag of every table.")
 @click.option("--alarm-topic", metavar="ARN", help="The SNS topic that alarms are sent to.")
 @click.option("--disposable", is_flag=True, help="Tables that may be deleted, without backups: for trials.")

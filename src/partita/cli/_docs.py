@@ -41,7 +41,7 @@ def docs(services: Sequence[Service], out: Path, *, check: bool) -> None:
 def _update(path: Path, service: Service, *, check: bool) -> Path | None:
     """The page, where it had to be written."""
     page = render_page(service, measure(service))
-    if path.is_file() and path.read_text(encoding="utf-8") == page:
+    if path.is_file() and path.read_text(encoding="utf-8", errors="replace") == page:
         return None
     if not check:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from partita.cli._extra import needs_lake
 from partita.cli._output import echo_json, echo_table, json_option
+from partita.errors import OperationError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -46,15 +51,27 @@ def query(sql: str, lake: Path, *, as_json: bool, as_csv: bool) -> None:
 
     found = query_lake(lake, sql)
     names = found.schema.names
-    rows = ([_plain(value) for value in row.values()] for batch in found for row in batch.to_pylist())
+    rows = ([_plain(value) for value in row] for batch in found for row in _rows(batch))
     if as_json:
+        _refuse_twins(names)
         echo_json([dict(zip(names, row, strict=True)) for row in rows])
     elif as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
         writer.writerows(rows)
+        sys.stdout.flush()  # here it can still be said where that fails
     else:
         echo_table(names, [[_text(value) for value in row] for row in rows])
+
+
+def _rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
+    """By position: two columns may have one name."""
+    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _refuse_twins(names: Sequence[str]) -> None:
+    if twins := [name for name, count in Counter(names).items() if count > 1]:
+        raise OperationError(f"Two columns are named {twins[0]}.", hint="Name one of them otherwise with AS.")
 
 
 def _plain(value: Any) -> Any:

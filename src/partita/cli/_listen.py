@@ -20,6 +20,8 @@ DRAIN_SECONDS: Final = 10
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
     """A socket that listens; where that is refused, the message says what to do."""
+    if not host:  # for a socket that is every address
+        raise click.BadParameter("It is empty; 0.0.0.0 means every address.", param_hint="--host")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +14,9 @@ from partita.cli._extra import needs_serve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from partita.scaffold import Project, Shape
+    from partita.scaffold import Name, Project, Shape
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-_SERVICE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
 _OPTIONS: Final = (
     click.option(
@@ -72,11 +69,11 @@ def entity(
 
     A versioned one gets its schema snapshot, too. Nothing that is there is overwritten.
     """
-    from partita.scaffold import Project, new_entity
+    from partita.scaffold import Name, Project, new_entity
 
     with _told():
         project = Project.find(Path.cwd(), package)
-        shape = _shape(name, indexes, fields, owner=owner, versioned=versioned)
+        shape = _shape(Name.parse(name), indexes, fields, owner=owner, versioned=versioned)
         if service is not None and not (project.folder(service) / "bootstrap.py").is_file():
             raise ValueError(f"There is no service {service!r} in {project.package}. `partita new service` writes one.")
         written = new_entity(project, shape, service).write()
@@ -96,13 +93,12 @@ def service(
     Its entry point is added to pyproject.toml. Nothing that is there is overwritten.
     """
     from partita.scaffold import Project, new_service
-    from partita.scaffold._names import singular
+    from partita.scaffold._names import service_name
 
     with _told():
-        if not _SERVICE.fullmatch(name):
-            raise ValueError(f"{name!r} is no name for a service. Write it as guest_books.")
+        service_name(name)
         project = Project.find(Path.cwd(), package)
-        shape = _shape(entity_name or singular(name), indexes, fields, owner="user_id")
+        shape = _shape(_subject(name, entity_name), indexes, fields, owner="user_id")
         written = new_service(project, name, shape).write()
     _say(written, _steps_of_service(project, name), added_to=Path("pyproject.toml"))
 
@@ -116,10 +112,23 @@ def _told() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
 
 
+def _subject(service: str, given: str | None) -> Name:
+    """What a service is about."""
+    from partita.scaffold import Name
+    from partita.scaffold._names import singular
+
+    if given is not None:
+        return Name.parse(given)
+    try:
+        return Name.parse(singular(service))
+    except ValueError as error:
+        raise ValueError(f"{error} The service can keep its own: --entity says what it is about.") from None
+
+
 def _shape(
-    name: str, indexes: Sequence[str], fields: Sequence[str], *, owner: str | None, versioned: bool = False
+    name: Name, indexes: Sequence[str], fields: Sequence[str], *, owner: str | None, versioned: bool = False
 ) -> Shape:
-    from partita.scaffold import FieldShape, Name, Shape
+    from partita.scaffold import FieldShape, Shape
     from partita.scaffold._names import field_name
     from partita.scaffold._shape import IN_INDEXES
 
@@ -127,7 +136,7 @@ def _shape(
     others = tuple(FieldShape.parse(text) for text in fields)
     if not others and all(field.name != "title" for field in indexed):
         others = (FieldShape("title"),)
-    shape = Shape(Name.parse(name), owner and field_name(owner), indexed, others, versioned)
+    shape = Shape(name, owner and field_name(owner), indexed, others, versioned)
     shape.check()
     return shape
 

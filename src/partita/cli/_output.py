@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +17,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 def echo_json(value: Any) -> None:
     """Print a value as JSON."""
     click.echo(msgspec.json.format(msgspec.json.encode(value)))
+
+
+def give_up_output() -> None:
+    """Drop what cannot be written: Python would try once more when it ends, and say so with a traceback."""
+    if sys.stdout is None:  # it was closed from the beginning
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = io.StringIO()
 
 
 def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -15,7 +15,7 @@ from partita.cli._extra import needs_serve
 @click.option(
     "--role", type=click.Choice(("user", "operator")), default="user", show_default=True, help="What the user may do."
 )
-@click.option("--days", type=click.IntRange(min=1), default=30, show_default=True, help="How long it is valid.")
+@click.option("--days", type=click.IntRange(1, 36_500), default=30, show_default=True, help="How long it is valid.")
 @data_option
 @needs_serve
 def token(user: str, role: str, days: int, data: DataFolder) -> None:

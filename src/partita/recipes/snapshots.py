@@ -79,7 +79,7 @@ def check(table: AnyTable, folder: Path = FOLDER) -> SchemaReport:
     current = snapshot(table)
     if not path.exists():
         return SchemaReport(name, Verdict.NEW, advice=f"There is no snapshot yet. {_accept(path)}")
-    stored: Json = json.loads(path.read_text(encoding="utf-8"))
+    stored: Json = _read(path)
     verdict, changes = _compare(stored, current)
     problems = () if verdict in (Verdict.BREAKING, Verdict.LOWERED) else tuple(_frozen_problems(table, folder))
     return SchemaReport(name, verdict, changes, problems, _ADVICE[verdict](stored["data_version"], current, path))
@@ -126,7 +126,7 @@ def frozen_file(table: AnyTable, version: int, folder: Path = FOLDER) -> Path:
 
 def frozen_items(table: AnyTable, version: int, folder: Path = FOLDER) -> list[Item]:
     """The items of one data version that are kept."""
-    kept: list[Json] = json.loads(frozen_file(table, version, folder).read_text(encoding="utf-8"))
+    kept: list[Json] = _read(frozen_file(table, version, folder))
     return [plain_item(item) for item in kept]
 
 
@@ -200,6 +200,14 @@ _ADVICE: Final[dict[Verdict, Callable[[int, Json, Path], str]]] = {
 
 def _file_name(table: AnyTable) -> str:
     return snake(table.form.schema.name)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        hint = "Is there a merge conflict in it? Restore it, and then accept what the code says."
+        raise ModelError(f"{path} is no JSON: {error}.", hint=hint) from error
 
 
 def _write(path: Path, content: Any) -> bool:

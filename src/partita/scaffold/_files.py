@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -27,6 +29,8 @@ class Scaffold(Struct, frozen=True):
 
     project: Project
     files: Mapping[Path, str]
+    table: str
+    """The name of the table that they declare."""
     declares: str | None = None
     """The service whose entry point is to be added."""
     snapshot: str | None = None
@@ -36,20 +40,26 @@ class Scaffold(Struct, frozen=True):
         """Write the files, and give their paths from the root of the project.
 
         Raises:
-            ValueError: one of them is there already; then none is written.
+            ValueError: something of them is there already, or one of them cannot be made; then none is written.
         """
-        if there := [self._short(path) for path in self.files if path.exists()]:
+        self._refuse_what_is_there()
+        settings = self.project.declaring(self.declares) if self.declares else None
+        with _all_or_none(self.files.keys()):
+            for path, text in self.files.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            _format(self.files, self.project.root)
+            snapshots = self._take_snapshot(self.snapshot) if self.snapshot else []
+            if settings is not None:
+                self.project.settings.write_text(settings, encoding="utf-8")
+        return [*map(self._short, self.files), *snapshots]
+
+    def _refuse_what_is_there(self) -> None:
+        if there := [self._short(each) for path in self.files for each in (path, _namesake(path)) if each.exists()]:
             raise ValueError(f"Nothing was written, because these are there already: {', '.join(map(str, there))}.")
-        if self.declares and self.project.declares(self.declares):
-            raise ValueError(f"Nothing was written: pyproject.toml has a service {self.declares!r} already.")
-        for path, text in self.files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        _format(self.files, self.project.root)
-        written = [self._short(path) for path in self.files]
-        if self.declares:
-            self.project.declare(self.declares)
-        return written + (self._take_snapshot(self.snapshot) if self.snapshot else [])
+        if module := self.project.module_with_table(self.table):
+            where = f"{self._short(module)} has a table {self.table!r} already"
+            raise ValueError(f"Nothing was written: {where}. Take another name.")
 
     def _short(self, path: Path) -> Path:
         return path.relative_to(self.project.root)
@@ -57,15 +67,28 @@ class Scaffold(Struct, frozen=True):
     def _take_snapshot(self, table: str) -> list[Path]:
         """Keep the schema, in a process of its own: here the new module cannot be imported a second time."""
         path = os.pathsep.join(filter(None, (str(self.project.source), os.environ.get("PYTHONPATH"))))
-        said = subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-c", _SNAPSHOT, table],
-            cwd=self.project.root,
-            env={**os.environ, "PYTHONPATH": path},
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        return [Path(line) for line in said.stdout.splitlines()]
+        said = _run("its schema", ["-c", _SNAPSHOT, table], self.project.root, {"PYTHONPATH": path})
+        return [Path(line) for line in said.splitlines()]
+
+
+def _namesake(path: Path) -> Path:
+    """What would be imported by the same name: the module of a package, or the package of a module."""
+    return path.parent.with_suffix(".py") if path.name == "__init__.py" else path.with_suffix("")
+
+
+@contextmanager
+def _all_or_none(paths: Collection[Path]) -> Iterator[None]:
+    """Where the block fails, the new files and the folders that were made for them are removed."""
+    folders = {folder for path in paths for folder in path.parents if not folder.exists()}
+    try:
+        yield
+    except BaseException:
+        for path in paths:
+            with suppress(OSError):  # it may not have been made
+                path.unlink()
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _format(files: Iterable[Path], root: Path) -> None:
@@ -74,4 +97,30 @@ def _format(files: Iterable[Path], root: Path) -> None:
         return
     paths = list(map(str, files))
     for command in (["check", "--quiet", "--fix-only", "--extend-select=I"], ["format", "--quiet"]):
-        subprocess.run([sys.executable, "-m", "ruff", *command, *paths], cwd=root, check=True)  # noqa: S603 - our own files
+        _run("ruff", ["-m", "ruff", *command, *paths], root)
+
+
+def _run(what: str, command: Sequence[str], root: Path, environment: Mapping[str, str] | None = None) -> str:
+    """Run Python in the project, and give what it said.
+
+    Raises:
+        ValueError: it failed.
+    """
+    said = subprocess.run(  # noqa: S603 - our own program, on our own files
+        [sys.executable, *command],
+        cwd=root,
+        env={**os.environ, **(environment or {})},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if said.returncode != 0:
+        raise ValueError(f"Nothing was written, because {what} failed: {_last_words(said.stderr)}")
+    return said.stdout
+
+
+def _last_words(text: str) -> str:
+    """What a program complained of, in one line: its last line that is not indented, and what belongs to it."""
+    lines = text.strip().splitlines()
+    starts = [number for number, line in enumerate(lines) if line and not line[0].isspace()]
+    return " ".join(line.strip() for line in lines[starts[-1] :]) if starts else "no reason was given"

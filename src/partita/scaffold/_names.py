@@ -14,21 +14,19 @@ import partita
 
 _WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
-_TAKEN: Final = {
-    "Answer",
-    "Caller",
-    "Command",
-    "Count",
-    "Date",
-    "Day",
-    "Field",
-    "Final",
-    "Flag",
-    "Plan",
-    "Request",
-    "Text",
-}
-"""What generated modules import or declare themselves, besides Partita's own names."""
+_SERVICE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_TAKEN: Final = frozenset(
+    """
+    AlreadyExists Annotated Answer Any BaseModel Callable ClassVar Collection Command ConfigDict Count CurrentCaller
+    Day Db Depends Field Final Flag Idempotency IdempotencyRecord IfMatch ItemMissing Listing Mapping Once
+    OnceByCaller Paging Path Plan Request Response Sequence Service StringConstraints Text VersionConflict Versioned
+    VersionedDelete VersionedInsert VersionedRead VersionedTable VersionedUpdate
+    answers api bob caller created db draft etag fields handlers headers identity only path precondition read
+    replaced response root stale user_id
+    FIELDS OTHER_FIELDS
+    """.split()  # noqa: SIM905 - as a set, they would be a page of their own
+)
+"""What generated code has beside the names of an entity, and neither Partita nor Python has; a test compares."""
 _SAID_WITH_AN: Final = re.compile("(?!eu|one|uni|us)[aeiou]")
 _OWN_FIELDS: Final = {"primary", "version", "ttl", "limit", "cursor", "data_version", "last_write"}
 
@@ -46,13 +44,26 @@ class Name(Struct, frozen=True):
         Raises:
             ValueError: it is no name for an entity.
         """
-        words = [word.lower() for part in re.split("[_-]", text) for word in _WORDS.findall(part)]
-        name = cls("".join(word.capitalize() for word in words), "_".join(words))
-        if not _NAME.fullmatch(text) or keyword.iskeyword(name.snake):
+        name = cls.spell(text)
+        if not _NAME.fullmatch(text):
             raise ValueError(f"{text!r} is no name. Write it as OrderLine or order_line.")
-        if name.cls in _TAKEN or name.cls in partita.__all__ or hasattr(builtins, name.cls):
-            raise ValueError(f"{name.cls!r} has a meaning already. Take another name.")
+        _refuse_keyword(name.snake)
+        if name.snake.startswith("test"):
+            raise ValueError(f"{text!r} begins like a test, and pytest would run it as one. Take another name.")
+        if taken := name.identifiers & (_TAKEN | {*partita.__all__, *dir(builtins)}):
+            raise ValueError(f"{min(taken)!r} has a meaning already. Take another name.")
         return name
+
+    @classmethod
+    def spell(cls, text: str) -> Name:
+        """The forms of a name, whatever else has it."""
+        words = [word.lower() for part in re.split("[_-]", text) for word in _WORDS.findall(part)]
+        return cls("".join(word.capitalize() for word in words), "_".join(words))
+
+    @property
+    def identifiers(self) -> frozenset[str]:
+        """What stands by itself in generated code: the class, one of them, and a versioned table."""
+        return frozenset((self.cls, self.snake, self.plural.upper()))
 
     @property
     def plural(self) -> str:
@@ -110,6 +121,23 @@ def singular(word: str) -> str:
     if re.search("(s|x|z|ch|sh)es$", word):
         return word[:-2]
     return word.removesuffix("s")
+
+
+def service_name(text: str) -> str:
+    """The name of a service, which is a package.
+
+    Raises:
+        ValueError: no service can have that name.
+    """
+    if not _SERVICE.fullmatch(text):
+        raise ValueError(f"{text!r} is no name for a service. Write it as guest_books.")
+    _refuse_keyword(text)
+    return text
+
+
+def _refuse_keyword(text: str) -> None:
+    if keyword.iskeyword(text):
+        raise ValueError(f"{text!r} is a keyword of Python. Take another name.")
 
 
 def field_name(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import insort
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,12 @@ from msgspec import Struct
 from partita.service import GROUP
 
 _HEADER: Final = f'[project.entry-points."{GROUP}"]'
+_ENTRIES: Final = re.compile(
+    rf"""^[ \t]*\[\s*project\s*\.\s*entry-points\s*\.\s*(["']){re.escape(GROUP)}\1\s*\][ \t]*(?:\#.*)?\n"""
+    r"(?P<entries>(?:[\w-]+ *=.*\n)*)",
+    re.MULTILINE,
+)
+"""The header, as anybody may write it, and the lines below it."""
 
 
 class Project(Struct, frozen=True):
@@ -61,27 +68,64 @@ class Project(Struct, frozen=True):
         options: Any = _declared(self.root).get("tool", {}).get("pytest", {}).get("ini_options", {}).get("addopts", "")
         return "--import-mode=importlib" in options
 
-    def declares(self, service: str) -> bool:
-        """Whether there is an entry point for the service."""
-        return service in _entry_points(_declared(self.root))
+    @property
+    def settings(self) -> Path:
+        """The file that says what the project is."""
+        return self.root / "pyproject.toml"
 
-    def declare(self, service: str) -> None:
-        """Add the entry point of a service, in the order of names."""
-        path = self.root / "pyproject.toml"
-        text = path.read_text(encoding="utf-8")
-        line = f'{service} = "{self.module(service, "bootstrap")}:SERVICE"'
-        if _HEADER not in text:
-            path.write_text(f"{text.rstrip()}\n\n{_HEADER}\n{line}\n", encoding="utf-8")
-            return
-        before, after = text.split(f"{_HEADER}\n", 1)
-        entries = re.match(r"(?:[\w-]+ *=.*\n)*", after)
-        assert entries is not None  # noqa: S101 - it matches nothing at all, too
-        lines = sorted([*entries[0].splitlines(), line])
-        path.write_text(f"{before}{_HEADER}\n" + "\n".join(lines) + "\n" + after[entries.end() :], encoding="utf-8")
+    def declaring(self, service: str) -> str:
+        """The settings with the entry point of a service, in the order of names.
+
+        Raises:
+            ValueError: another service has the name, or the settings cannot be added to.
+        """
+        text, target = self.settings.read_text(encoding="utf-8"), f"{self.module(service, 'bootstrap')}:SERVICE"
+        there = _entry_points(_declared(self.root)).get(service)
+        if there == target:  # who was told to add it has done so
+            return text
+        if there is not None:
+            raise ValueError(f"Nothing was written: pyproject.toml has a service {service!r} already.")
+        line = f'{service} = "{target}"'
+        added = _with_entry(text, line)
+        if not _adds(text, added, service, target):
+            where = f"{_HEADER} in pyproject.toml"
+            raise ValueError(f"Nothing was written: add `{line}` to {where} yourself, and run this again.")
+        return added
+
+    def module_with_table(self, name: str) -> Path | None:
+        """The module of the package that declares a table of that name, if there is one."""
+        declared = re.compile(rf"""\bTable\(\s*(["']){re.escape(name)}\1""")
+        modules = sorted(self.folder().rglob("*.py"))
+        return next((each for each in modules if declared.search(each.read_text("utf-8", "replace"))), None)
+
+
+def _with_entry(text: str, line: str) -> str:
+    whole = f"{text.rstrip()}\n"
+    found = _ENTRIES.search(whole)
+    if found is None:
+        return f"{whole}\n{_HEADER}\n{line}\n"
+    lines = found["entries"].splitlines()
+    insort(lines, line)
+    start, end = found.span("entries")
+    return whole[:start] + "\n".join([*lines, ""]) + whole[end:]
+
+
+def _adds(before: str, after: str, service: str, target: str) -> bool:
+    """Whether the entry point is all that the settings say now and did not say before."""
+    expected = tomllib.loads(before)
+    expected.setdefault("project", {}).setdefault("entry-points", {}).setdefault(GROUP, {})[service] = target
+    try:
+        return tomllib.loads(after) == expected
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _declared(root: Path) -> dict[str, Any]:
-    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    path = root / "pyproject.toml"
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read: {error}.") from error
 
 
 def _entry_points(declared: dict[str, Any]) -> dict[str, str]:

@@ -24,10 +24,13 @@ def new_entity(project: Project, shape: Shape, service: str | None = None) -> Sc
     kind, snake = "versioned" if shape.versioned else "entity", shape.name.snake
     module, tests = project.module(service, snake), project.tests(service) / f"test_{snake}.py"
     depth = len(tests.relative_to(project.root).parts) - 1
-    known = _context(shape) | {"module": module, "depth": depth, "service": None, "table": shape.name.path}
+    table = "-".join(filter(None, (service and _dashed(service), shape.name.path)))
+    known = _context(shape) | {"module": module, "depth": depth, "service": None, "table": table}
     code = project.folder(service) / f"{snake}.py"
     files = {code: _render(f"{kind}/model.py", known), tests: _render(f"{kind}/test_model.py", known)}
-    return Scaffold(project, files, snapshot=f"{module}:{shape.name.plural.upper()}" if shape.versioned else None)
+    return Scaffold(
+        project, files, table, snapshot=f"{module}:{shape.name.plural.upper()}" if shape.versioned else None
+    )
 
 
 def new_service(project: Project, service: str, shape: Shape) -> Scaffold:
@@ -37,7 +40,7 @@ def new_service(project: Project, service: str, shape: Shape) -> Scaffold:
     known = _context(shape) | {
         "service": service,
         "title": service.replace("_", " ").capitalize(),
-        "table": service.replace("_", "-"),
+        "table": _dashed(service),
         "package": package,
         "module": f"{package}.model",
     }
@@ -47,7 +50,12 @@ def new_service(project: Project, service: str, shape: Shape) -> Scaffold:
     files[code / "model.py"] = _render("entity/model.py", known)
     files |= {tests / name: _render(f"service/{name}", known) for name in _TESTS}
     files[tests / "test_model.py"] = _render("entity/test_model.py", known)
-    return Scaffold(project, files, declares=service)
+    return Scaffold(project, files, _dashed(service), declares=service)
+
+
+def _dashed(service: str) -> str:
+    """A service in the name of a table."""
+    return service.replace("_", "-")
 
 
 def _has_fixtures(conftest: Path) -> bool:

@@ -65,7 +65,8 @@ class Shape(Struct, frozen=True):
         Raises:
             ValueError: a field is named twice.
         """
-        names = [self.owner, self.name.id, *(field.name for field in self.all_fields)]
+        keys = [f"by_{field.name}" for field in self.indexes]
+        names = [self.owner, self.name.id, *keys, *(field.name for field in self.all_fields)]
         if twice := sorted({name for name in names if name and names.count(name) > 1}):
             raise ValueError(f"A field is there already: {', '.join(twice)}.")
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from bench.storm import rigged, storm
+from click.testing import CliRunner
 from tests.referee import ministack
+
+from partita.cli import main
 
 pytestmark = pytest.mark.req("E13", "E03")
 
@@ -36,3 +39,9 @@ def test_a_storm_that_nobody_works_off_is_not_sound(tmp_path: Path) -> None:
         1,
         ["BROKEN: 0 won, and 2 should have.", "BROKEN: 5 have no answer, no request or no decision."],
     )
+
+
+@pytest.mark.parametrize("url", ["nonsense", "localhost:8321", "ftp://host", "http://", "http://host:port"])
+def test_a_storm_needs_the_address_of_a_server(url: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["events", "storm", "--url", url, "--data", str(tmp_path)])
+    assert (result.exit_code, "It has the form http://HOST:PORT." in result.output) == (2, True)
