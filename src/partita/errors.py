@@ -406,7 +406,7 @@ class StoreDamaged(StoreError):
     """The file is not a database of Partita's, or is corrupt; it was left as it is."""
 
     code = "store_damaged"
-    hint = "Restore it from a backup; the damaged file was not touched."
+    hint = "Restore it from a backup (`partita restore`); the damaged file was not touched."
 
 
 class StoreNewer(StoreError):

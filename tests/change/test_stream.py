@@ -90,6 +90,22 @@ def test_a_position_that_was_trimmed_is_noticed(sharded: ShardedStore) -> None:
         Consumer(sharded, TABLE, sink_at(a=2)).step()
 
 
+def test_a_stream_that_is_older_than_what_was_read_is_noticed(store: EmbeddedStore, db: Session) -> None:
+    store.execute(PutItem(TABLE.name, {"PK": "1", "SK": "x"}))
+    stream = ChangeStream(store, TABLE)
+    assert stream.lag({SHARD: 1}, now=0.0).records == 0
+    for look in (lambda: stream.lag({SHARD: 2}, now=0.0), lambda: stream.read({SHARD: 2}, 10)):
+        with pytest.raises(RebuildRequired, match="The stream of things is older than what was read of it"):
+            look()
+
+
+def test_a_sink_that_is_ahead_is_right_again_after_a_rebuild(store: EmbeddedStore, db: Session) -> None:
+    store.execute(PutItem(TABLE.name, {"PK": "1", "SK": "x"}))
+    sink = sink_at(**{SHARD: 7})
+    assert Consumer(store, TABLE, sink).rebuild() == 1
+    assert sink.at == {SHARD: 1}
+
+
 def test_lag_is_counted_where_the_store_cannot_tell(sharded: ShardedStore) -> None:
     sharded.add("a", *range(10, 2_600, 10))
     sharded.add("b", 1)

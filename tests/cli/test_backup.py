@@ -43,3 +43,24 @@ def test_damage_is_found(seeded: Run, folder: Path) -> None:
     result = seeded("check")
     assert result.exit_code == 1
     assert result.output.startswith("Error: ")
+
+
+def test_a_backup_into_nowhere_names_the_folder_that_is_missing(seeded: Run, tmp_path: Path) -> None:
+    result = seeded("backup", str(tmp_path / "nodir" / "copy.db"))
+    said = f"Error: The folder {tmp_path / 'nodir'} does not exist. Create it first."
+    assert (result.exit_code, result.output.splitlines()[-1]) == (1, said)
+
+
+def test_a_backup_that_cannot_be_written_is_named_and_not_the_database(
+    seeded: Run, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "copy.db.partial").mkdir()  # in the way
+    result = seeded("backup", str(tmp_path / "copy.db"))
+    assert (
+        result.exit_code,
+        result.output.splitlines()[-1].startswith(f"Error: The store {tmp_path / 'copy.db'} "),
+    ) == (
+        1,
+        True,
+    )
+    assert str(folder) not in result.output

@@ -17,6 +17,7 @@ from tests.cli.conftest import Run
 from partita import EmbeddedStore, Session, insert
 from partita.change.lake import Lake
 from partita.cli._data import DataFolder
+from partita.store import ListTables
 from partita_services.todo.model import TABLE, Task
 
 DEADLINE = 60
@@ -56,6 +57,45 @@ def test_status_tells_records_and_seconds(seeded: Run, folder: Path, lake: Path)
     assert found["records"] == 1
     assert found["seconds"] > 0
     assert seeded(*status).output.splitlines()[1].split()[:2] == ["todo-app-data", "1"]
+
+
+def test_status_makes_no_tables(run: Run, seeded: Run, folder: Path, lake: Path, tmp_path: Path) -> None:
+    status = ("cdc", "status", "todo", "--lake", str(lake), "--data", str(tmp_path / "empty"))
+    seeded("cdc", "run", "todo", "--lake", str(lake), "--once")
+    with DataFolder(tmp_path / "empty").open() as store:
+        assert "not filled yet" in run(*status).output
+        assert store.execute(ListTables()) == ()
+
+
+@pytest.mark.parametrize("command", [("run", "--once"), ("rebuild",)])
+def test_a_table_that_is_not_there_is_named(run: Run, folder: Path, lake: Path, command: tuple[str, ...]) -> None:
+    with DataFolder(folder).open() as store:
+        result = run("cdc", command[0], "todo", "--lake", str(lake), *command[1:])
+        assert store.execute(ListTables()) == ()
+    assert (result.exit_code, TABLE.name in result.output) == (1, True)
+    assert result.output.endswith(" not found. Make it with `partita tables update`.\n")
+
+
+@pytest.mark.req("X12")
+@pytest.mark.parametrize("command", ["run", "status", "rebuild"])
+def test_the_store_can_be_elsewhere(
+    command: str, run: Run, tmp_path: Path, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARTITA_STORE", "ftp://host")
+    result = run("cdc", command, "todo", "--lake", str(lake))
+    assert (result.exit_code, "'ftp://host' is no address of a store" in result.output) == (1, True)
+
+
+@pytest.mark.req("X12", "T40")
+def test_a_lake_is_filled_from_where_the_store_says(
+    seeded: Run, folder: Path, lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARTITA_STORE", str(DataFolder(folder).database))
+    elsewhere = ("--lake", str(lake), "--data", str(tmp_path / "nothing here"))
+    filled = seeded("cdc", "run", "todo", *elsewhere, "--once")
+    assert (filled.exit_code, filled.output.splitlines()[0]) == (0, "todo-app-data: loaded 28 items.")
+    assert json.loads(seeded("cdc", "status", "todo", *elsewhere, "--json").output)[0]["records"] == 0
+    assert seeded("cdc", "rebuild", "todo", *elsewhere).output == "todo-app-data: loaded 28 items.\n"
 
 
 def test_a_rebuild_loads_the_current_tables_anew(seeded: Run, lake: Path) -> None:

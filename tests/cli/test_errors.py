@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 from tests.cli.conftest import Run
@@ -80,3 +81,45 @@ def test_a_command_that_needs_the_extra_says_so(command: str, folder: Path) -> N
     assert result.stderr == (
         "Error: fastapi, jinja2, jwt, uvicorn not installed. Install the extra: pip install 'partita[serve]'\n"
     )
+
+
+@pytest.mark.parametrize("command", ["deploy synth todo --out", "docs todo --out", "schema accept accounts --folder"])
+def test_a_folder_that_a_command_cannot_make_is_named(command: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file in the way")
+    place = tmp_path / "file" / "new"
+    result = run(*command.split(), str(place))
+    assert (result.exit_code, result.exception.__class__) == (1, SystemExit)
+    assert result.output.startswith("Error: ")
+    assert str(place) in result.output
+
+
+def printing(*arguments: str, to: IO[str] | int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from partita.cli import main; main(prog_name='partita')", *arguments]
+    return subprocess.run(command, stdout=to, stderr=subprocess.PIPE, text=True, check=False)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full disk to try")
+@pytest.mark.parametrize("command", ["patterns todo", "patterns todo --json", "--help"])
+def test_output_that_nothing_can_hold_is_a_failure(command: str) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        result = printing(*command.split(), to=full)
+    assert (result.returncode, result.stderr) == (1, "Error: [Errno 28] No space left on device\n")
+
+
+def test_a_reader_who_has_seen_enough_is_no_error() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        result = printing("patterns", to=writing)
+    finally:
+        os.close(writing)
+    assert (result.returncode, result.stderr) == (1, "")  # as click ends it
+
+
+def test_a_page_that_is_no_text_is_not_current(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "todo-model.md"
+    page.write_bytes(b"\xff\xfe")
+    result = run("docs", "todo", "--out", str(tmp_path), "--check")
+    assert (result.exit_code, f"{page}: not current" in result.output) == (1, True)
+    assert run("docs", "todo", "--out", str(tmp_path)).exit_code == 0
+    assert run("docs", "todo", "--out", str(tmp_path), "--check").output == "All pages are current.\n"

@@ -20,6 +20,7 @@ from partita.cli._migrate import migrate
 from partita.cli._services import ServiceName
 from partita.recipes.backfill import PAGE, Backfilled, backfill_page
 from partita.service import Service
+from partita.store import ListTables
 
 pytestmark = pytest.mark.req("A06")
 
@@ -116,6 +117,18 @@ def test_newer_and_overtaken_items_are_mentioned() -> None:
     assert _migrate._summary(ACCOUNTS, done) == (
         "Account: 1 rewritten, 2 newer left alone, 3 changed meanwhile by old code: run it again."
     )
+
+
+@pytest.mark.parametrize("command", [("status",), ("backfill", "--yes")])
+def test_a_table_that_is_not_there_has_no_items_and_is_not_made(
+    bank: Callable[..., Result], folder: Path, command: tuple[str, ...]
+) -> None:
+    folder.mkdir()
+    with EmbeddedStore(DataFolder(folder).database) as store:
+        result = bank(*command)
+        assert (result.exit_code, store.execute(ListTables())) == (0, ())
+    expected = {"status": "Account  3             0      current", "backfill": "Account: none of 0 items is older"}
+    assert result.output.splitlines()[-1].startswith(expected[command[0]])
 
 
 def test_without_a_database_nothing_is_made(run: Run, folder: Path) -> None:

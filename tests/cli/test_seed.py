@@ -8,6 +8,9 @@ import pytest
 from tests.cli.conftest import Run
 
 from partita import EmbeddedStore, Session
+from partita.cli._data import DataFolder
+from partita.cli._seed import begin_planting
+from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user
 
 
@@ -17,6 +20,12 @@ def test_seeding_twice_changes_nothing(run: Run, folder: Path) -> None:
     assert run("seed", "todo").output.splitlines()[-1] == "todo: 0 new, 27 there already"
     with EmbeddedStore(folder / "partita.db") as store:
         assert len(Session(store).run(tasks_of_user("demo"))) == 26
+
+
+def test_what_a_first_start_left_undone_is_done_then(run: Run, folder: Path) -> None:
+    begin_planting(TODO, DataFolder(folder))
+    run("seed", "todo")
+    assert list(folder.glob("seeding-*")) == []
 
 
 def test_what_was_deleted_comes_back(seeded: Run, folder: Path) -> None:

@@ -10,13 +10,19 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from tests.cli.conftest import Run
 
+from partita import Session, delete
+from partita.cli import _serve
 from partita.cli._data import DataFolder
+from partita.cli._serve import _prepare
 from partita.http import Caller, Identity
+from partita_services.todo.bootstrap import SERVICE as TODO
+from partita_services.todo.model import tasks_of_user
 
 pytestmark = pytest.mark.req("X01")
 
@@ -116,6 +122,56 @@ def test_a_request_that_has_begun_is_answered_before_it_stops(start: Start) -> N
 def test_without_sample_data_it_starts_empty(start: Start) -> None:
     server = start("--no-seed")
     assert server.client.get("/todo/api/tasks").json()["items"] == []
+
+
+class Killed(BaseException):
+    """The process ends in the middle of something."""
+
+
+@pytest.mark.req("X02")
+def test_sample_data_that_was_interrupted_is_completed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, run = DataFolder(folder), Session.run
+    steps = iter(range(10))
+
+    def interrupted(session: Session, operation: Any) -> Any:
+        if next(steps, None) is None:
+            raise Killed
+        return run(session, operation)
+
+    with data.open() as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(Session, "run", interrupted)
+            with pytest.raises(Killed):
+                _prepare([TODO], store, data, with_samples=True)
+        session = Session(store)
+        assert len(session.run(tasks_of_user("demo"))) < 26
+        _prepare([TODO], store, data, with_samples=False)
+        assert len(session.run(tasks_of_user("demo"))) < 26
+        _prepare([TODO], store, data, with_samples=True)
+        first, *others = session.run(tasks_of_user("demo"))
+        assert len(others) == 25
+        session.run(delete(first))
+        _prepare([TODO], store, data, with_samples=True)
+        assert len(session.run(tasks_of_user("demo"))) == 25
+    assert list(folder.glob("seeding-*")) == []
+
+
+@pytest.mark.req("X02")
+def test_sample_data_is_completed_where_only_the_tables_were_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = DataFolder(folder)
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    with data.open() as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(_serve, "plant", killed)
+            with pytest.raises(Killed):
+                _prepare([TODO], store, data, with_samples=True)
+        _prepare([TODO], store, data, with_samples=True)
+        assert len(Session(store).run(tasks_of_user("demo"))) == 26
 
 
 @pytest.mark.req("X03")

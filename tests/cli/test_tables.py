@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -53,8 +54,16 @@ def server(remote: RemoteStore, ministack_url: str, monkeypatch: pytest.MonkeyPa
     remote.execute(DeleteTable(TABLE.name))
 
 
+@pytest.mark.parametrize("command", ["tables", "deploy"])
+def test_a_comparison_with_nothing_makes_nothing(command: str, run: Run, folder: Path) -> None:
+    result = run(command, "diff", "todo")
+    assert (result.exit_code, folder.exists()) == (1, False)
+    assert result.output.startswith(f"Error: There is no database in {folder}.")
+
+
 def test_tables_are_created_once_on_the_embedded_database(run: Run) -> None:
-    assert run("tables", "diff", "todo").exit_code == 1
+    assert run("tables", "create", "accounts").exit_code == 0
+    assert f"{TABLE.name},is not there" in run("tables", "diff", "todo").output.replace("  ", ",")
     assert f"{TABLE.name}: created" in run("tables", "create", "todo").output
     assert f"{TABLE.name}: there already" in run("tables", "create", "todo").output
     assert (run("tables", "diff", "todo").exit_code, run("tables", "update", "todo").output) == (0, "")

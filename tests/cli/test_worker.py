@@ -142,6 +142,33 @@ def test_a_service_without_work_has_no_workers(run: Run) -> None:
     assert (result.exit_code, result.output) == (1, "Error: None of these services has work for a worker.\n")
 
 
+@pytest.mark.parametrize("option", ["--store", "--queue"])
+def test_a_wrong_address_is_said_once(option: str, run: Run, started: list[Crew]) -> None:
+    result = run("worker", "events", option, "ftp://host")
+    assert (result.exit_code, result.output.count("\n"), started) == (1, 1, [])
+    assert result.output.startswith("Error: 'ftp://host' is no address of a ")
+
+
+def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: list[Crew]) -> None:
+    data.database.write_bytes(b"damaged" * 1_000)
+    result = run("worker", "events")
+    assert (result.exit_code, result.output.count("\n"), started) == (1, 1, [])
+    assert result.output.startswith(f"Error: The file {data.database} is not a database.")
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Crew]:
+    """The crews that are started; none of them works."""
+    crews: list[Crew] = []
+
+    def start(crew: Crew, *_: object) -> None:
+        crews.append(crew)
+        raise AssertionError("started")
+
+    monkeypatch.setattr(Crew, "__init__", start)
+    return crews
+
+
 def test_a_server_starts_workers_by_itself_only_where_all_is_in_its_folder(folder: Path) -> None:
     assert default_workers(DataFolder(folder)) == 1
     assert default_workers(DataFolder(folder, store="dynamodb://")) == 0

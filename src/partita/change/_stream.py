@@ -112,6 +112,8 @@ class ChangeStream:
         for shard in shards:
             if shard.id not in after and shard.parent not in names:
                 raise RebuildRequired(f"The stream of {self._table.name} is not the one that was read before.")
+            if shard.newest is not None and after.get(shard.id, 0) > shard.newest:
+                raise RebuildRequired(f"The stream of {self._table.name} is older than what was read of it.")
             if after.get(shard.id, 0) < shard.trimmed:
                 raise RebuildRequired(f"Changes of {self._table.name} that were not read are no longer kept.")
         return shards

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from partita.cli._data import DataFolder, data_option
+from partita.store.embedded._backup import Progress
 
 
 @click.command()
@@ -17,11 +20,18 @@ def backup(target: Path, data: DataFolder) -> None:
 
     An existing TARGET is never overwritten.
     """
-    with data.open_existing() as store, click.progressbar(length=1, label="Copying") as bar:
+    with data.open_existing() as store, copying() as progress:
+        store.backup(target, progress)
+    click.echo(f"{target}: {target.stat().st_size:,} bytes")
+
+
+@contextmanager
+def copying() -> Iterator[Progress]:
+    """A progress bar for a copy."""
+    with click.progressbar(length=1, label="Copying") as bar:
 
         def show(copied: int, pages: int) -> None:
             bar.length = max(pages, 1)
             bar.update(copied - bar.pos)
 
-        store.backup(target, show)
-    click.echo(f"{target}: {target.stat().st_size:,} bytes")
+        yield show

@@ -13,14 +13,15 @@ from typing import Final
 import click
 from msgspec import Struct
 
-from partita import EmbeddedStore, Session, Table
-from partita.change import Consumer
-from partita.cli._data import DataFolder, data_option
+from partita import Table
+from partita.change import Consumer, Lag
+from partita.cli._data import DataFolder, data_option, store_option
 from partita.cli._extra import needs_lake, require
 from partita.cli._follow import following
 from partita.cli._lake import lake_option
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli._services import service_argument
+from partita.errors import TableNotFound
 from partita.service import Service
 from partita.store._interface import Store
 
@@ -38,6 +39,7 @@ def cdc() -> None:
 @service_argument
 @lake_option()
 @data_option
+@store_option
 @click.option("--once", is_flag=True, help="Stop when everything that is there was read.")
 @needs_lake
 def run(service: Service, lake: Path, data: DataFolder, *, once: bool) -> None:
@@ -45,7 +47,7 @@ def run(service: Service, lake: Path, data: DataFolder, *, once: bool) -> None:
     from partita.change.lake import lake_lag
 
     stop = threading.Event()
-    with _opened(service, data) as store, _consumers(lake, [service], store) as consumers:
+    with _opened(data) as store, _consumers(lake, [service], store) as consumers:
         for table, consumer in consumers.items():
             _catch_up(table, consumer, is_new=lake_lag(lake, table, store, time.time()) is None)
         if once:
@@ -70,14 +72,13 @@ class _Status(Struct, frozen=True):
 @service_argument
 @lake_option()
 @data_option
+@store_option
 @json_option
 @needs_lake
 def status(service: Service, lake: Path, data: DataFolder, *, as_json: bool) -> None:
     """How far the lake is behind: in changes, and in seconds since the oldest of them."""
-    from partita.change.lake import lake_lag
-
-    with _opened(service, data) as store:
-        lags = {table: lake_lag(lake, table, store, time.time()) for table in _captured(service)}
+    with closing(data.open_store(must_exist=True)) as store:
+        lags = {table: _lag(lake, table, store) for table in _captured(service)}
     found = [_Status(t.name, lag.records if lag else None, lag.seconds if lag else None) for t, lag in lags.items()]
     if as_json:
         echo_json(found)
@@ -90,10 +91,11 @@ def status(service: Service, lake: Path, data: DataFolder, *, as_json: bool) -> 
 @service_argument
 @lake_option()
 @data_option
+@store_option
 @needs_lake
 def rebuild(service: Service, lake: Path, data: DataFolder) -> None:
     """Load the current tables of the lake anew. The log keeps what it has, and the items are added to it."""
-    with _opened(service, data) as store, _consumers(lake, [service], store) as consumers:
+    with _opened(data) as store, _consumers(lake, [service], store) as consumers:
         for table, consumer in consumers.items():
             click.echo(f"{table.name}: loaded {consumer.rebuild():,} items.")
 
@@ -113,10 +115,23 @@ def filling(lake: Path | None, services: Sequence[Service], store: Store) -> Ite
 
 
 @contextmanager
-def _opened(service: Service, data: DataFolder) -> Iterator[EmbeddedStore]:
-    with data.open_existing() as store:
-        Session(store).create_tables(service.tables)
-        yield store
+def _opened(data: DataFolder) -> Iterator[Store]:
+    """The store, whose tables are only read: the role `cdc` may do no more."""
+    with closing(data.open_store(must_exist=True)) as store:
+        try:
+            yield store
+        except TableNotFound as error:
+            message = f"{error.message.rstrip('.')}."  # DynamoDB ends it without
+            raise TableNotFound(message, hint="Make it with `partita tables update`.") from error
+
+
+def _lag(lake: Path, table: Table, store: Store) -> Lag | None:
+    from partita.change.lake import lake_lag
+
+    try:
+        return lake_lag(lake, table, store, time.time())
+    except TableNotFound:
+        return None
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import click
 from msgspec import Struct
 
 from partita import EmbeddedStore
-from partita.errors import StoreError, StoreReadOnly
+from partita.errors import StoreDamaged, StoreError, StoreReadOnly
 from partita.queue import Policy, Queue, open_queue
 from partita.store._interface import Store
 from partita.store._open import open_store
@@ -94,24 +94,28 @@ class DataFolder(Struct, frozen=True):
         """The secret for one purpose, derived from the key that is made on first use and never changes.
 
         Raises:
-            StoreReadOnly: the key can be neither read nor made.
+            StoreReadOnly: the key can be neither read nor made. StoreDamaged: a part of it is missing.
         """
         self.create()
+        path = self.path / "secret.key"
         try:
-            key = _read_or_make(self.path / "secret.key")
+            key = _read_or_make(path)
         except OSError as error:
-            raise StoreReadOnly(f"The key {self.path / 'secret.key'} cannot be used ({error.strerror}).") from error
+            raise StoreReadOnly(f"The key {path} cannot be used ({error.strerror}).") from error
+        if len(key) != _SECRET_BYTES:  # what is signed with less of it could be forged
+            hint = "Restore it, or delete it: all tokens then end."
+            raise StoreDamaged(f"The key {path} has {len(key)} bytes, not {_SECRET_BYTES}.", hint=hint)
         return hmac.digest(key, purpose.encode(), hashlib.sha256)
 
 
 def _read_or_make(path: Path) -> bytes:
     if not path.exists():
         handle, unfinished = tempfile.mkstemp(dir=path.parent)  # readable by its owner alone
-        with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(_SECRET_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
         try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(_SECRET_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
             os.link(unfinished, path)  # whole or not at all, and never over another process's key
         except FileExistsError:
             pass

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -18,8 +21,10 @@ from partita.cli._explain import explain
 from partita.cli._lake import lake
 from partita.cli._migrate import migrate
 from partita.cli._new import new
+from partita.cli._output import give_up_output
 from partita.cli._patterns import patterns
 from partita.cli._queue import queue
+from partita.cli._restore import restore
 from partita.cli._schema import schema
 from partita.cli._seed import seed
 from partita.cli._serve import serve
@@ -45,10 +50,27 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        try:
+        with _told():
             return super().invoke(ctx)
-        except PartitaError as error:
-            raise click.ClickException(str(error)) from error
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options, of which some print something."""
+        with _told():
+            return super().parse_args(ctx, args)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What fails is said in one line."""
+    try:
+        yield
+    except PartitaError as error:
+        raise click.ClickException(str(error)) from error
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # nobody reads on, which click itself ends quietly
+            raise
+        give_up_output()
+        raise click.ClickException(str(error)) from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -74,6 +96,7 @@ for command in (
     cdc,
     lake,
     backup,
+    restore,
     check,
     dynamodb,
     queue,

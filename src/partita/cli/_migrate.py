@@ -16,11 +16,11 @@ from partita.cli._data import DataFolder, data_option, store_option
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli._schema import tables_of
 from partita.cli._services import services_argument
+from partita.errors import TableNotFound
 from partita.recipes._naming import snake
 from partita.recipes.backfill import Backfilled, VersionCount, backfill_page, count_versions
 from partita.recipes.versioned import VersionedTable
 from partita.service import Service
-from partita.store._interface import Store
 from partita.store._wire import plain_item, wire_item
 
 AnyTable: TypeAlias = VersionedTable[..., Any]
@@ -39,8 +39,8 @@ def migrate() -> None:
 def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
     """Count the stored items of each data version. Reads all of the versioned tables."""
     with closing(data.open_store(must_exist=True)) as store:
-        session = _maintenance(store, services, "partita migrate status")
-        counts = [session.run(count_versions(table)) for table in tables_of(services)]
+        session = Session(store).maintenance("partita migrate status")
+        counts = [_counted(session, table) for table in tables_of(services)]
     if as_json:
         echo_json(counts)
         return
@@ -69,19 +69,20 @@ def backfill(services: Sequence[Service], data: DataFolder, wcu_per_second: floa
     Changes of other writers are never lost, and data that newer code has written is left alone.
     """
     with closing(data.open_store(must_exist=True)) as store:
-        session = _maintenance(store, services, "partita migrate backfill")
+        session = Session(store).maintenance("partita migrate backfill")
         for table in tables_of(services):
-            count = session.run(count_versions(table))
+            count = _counted(session, table)
             click.echo(_estimate(count, wcu_per_second))
             if count.old and (yes or click.confirm("Rewrite them?")):
                 done = _rewrite(session, table, count, _progress_file(data, table), wcu_per_second)
                 click.echo(_summary(table, done))
 
 
-def _maintenance(store: Store, services: Sequence[Service], reason: str) -> Session:
-    session = Session(store)
-    session.create_tables(table for service in services for table in service.tables)
-    return session.maintenance(reason)
+def _counted(session: Session, table: AnyTable) -> VersionCount:
+    try:
+        return session.run(count_versions(table))
+    except TableNotFound:  # counting makes no tables
+        return VersionCount(table.form.schema.name, table.form.data_version)
 
 
 def _rewrite(session: Session, table: AnyTable, count: VersionCount, kept: Path, wcu_per_second: float) -> Backfilled:

@@ -18,7 +18,7 @@ from partita.cli._follow import projecting
 from partita.cli._lake import lake_option
 from partita.cli._listen import listening, run_app
 from partita.cli._resources import noting, opening, place_of
-from partita.cli._seed import plant
+from partita.cli._seed import begin_planting, is_planting, plant
 from partita.cli._services import services_argument
 from partita.cli._worker import default_workers, working
 from partita.errors import TableNotFound
@@ -83,7 +83,7 @@ def serve(  # noqa: PLR0913 - one for each option
     from partita.http import build_app
 
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
-        _prepare(services, store, with_samples=not no_seed)
+        _prepare(services, store, data, with_samples=not no_seed)
         queues: dict[str, Queue] = {}
         place = noting(queues, place_of(data, _address(listener)))
         session = AsyncSession(store, secret=data.secret("cursors"))
@@ -108,14 +108,19 @@ def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Ver
     return Identity(data.secret("tokens")) if issuer is None else Issuer(issuer, audience=audience)
 
 
-def _prepare(services: Sequence[Service], store: Store, *, with_samples: bool) -> None:
-    """Create the tables; a service that had none of them yet gets its sample data."""
+def _prepare(services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool) -> None:
+    """Create the tables; a service that had none of them yet gets its sample data, or the rest of it."""
     session = Session(store)
     for service in services:
-        is_new = not any(_exists(store, table.name) for table in service.tables)
+        if with_samples and service.seed is not None and _is_new(service, store):
+            begin_planting(service, data)  # before its tables are made: from then on it is no longer new
         session.create_tables(service.tables)
-        if is_new and with_samples and service.seed is not None:
-            plant(service, session)
+        if with_samples and is_planting(service, data):
+            plant(service, session, data)
+
+
+def _is_new(service: Service, store: Store) -> bool:
+    return not any(_exists(store, table.name) for table in service.tables)
 
 
 def _exists(store: Store, table: str) -> bool:

@@ -64,7 +64,7 @@ def create(services: Sequence[Service], data: DataFolder) -> None:
 @json_option
 def diff(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
     """Compare what is declared with what is stored. Exits with 1 where something declared is missing or otherwise."""
-    with closing(data.open_store()) as opened:
+    with closing(data.open_store(must_exist=True)) as opened:
         found = _all_differences(opened, services)
     if as_json:
         rows = [{"table": each.table, "difference": each.what, "remedy": each.remedy} for each in found]

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.context import SpawnProcess
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -40,12 +40,15 @@ def worker(services: Sequence[Service], data: DataFolder, workers: int) -> None:
 
     All that have work to do, unless some are named.
     """
+    with_work = [service for service in services if service.worker is not None]
+    if not with_work:
+        raise click.ClickException("None of these services has work for a worker.")
+    with _opened(with_work, data, None):
+        pass  # what cannot be opened is said here, once, and not again and again by the processes
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with working(services, data, workers) as busy:
-        if not busy:
-            raise click.ClickException("None of these services has work for a worker.")
+    with working(with_work, data, workers) as busy:
         click.echo(f"{workers} at work for {', '.join(busy)}. Stop with Ctrl-C.")
         stop.wait()
     click.echo("Stopped.")
@@ -121,10 +124,7 @@ def _stop_with_parent(stop: threading.Event) -> None:
 def work_for(services: Sequence[Service], data: DataFolder, url: str | None, stop: threading.Event) -> None:
     """Work for services, each in a thread, until it is time to stop; the first error ends all of it."""
     name = f"{socket.gethostname()}-{os.getpid()}"
-    with closing(data.open_store()) as store, opening(services, place_of(data, url)) as resources:
-        session = Session(store)
-        for service in services:
-            session.create_tables(service.tables)
+    with _opened(services, data, url) as (session, resources):
         with ThreadPoolExecutor(max(1, len(services))) as pool:
             works = [
                 (service.worker, Work(session.of_service(service.name), resources.get(service.name), name, stop))
@@ -135,3 +135,13 @@ def work_for(services: Sequence[Service], data: DataFolder, url: str | None, sto
             stop.set()
         for work in done:
             work.result()
+
+
+@contextmanager
+def _opened(services: Sequence[Service], data: DataFolder, url: str | None) -> Iterator[tuple[Session, dict[str, Any]]]:
+    """What workers of the services need: the store, with their tables, and what each has opened besides."""
+    with closing(data.open_store()) as store, opening(services, place_of(data, url)) as resources:
+        session = Session(store)
+        for service in services:
+            session.create_tables(service.tables)
+        yield session, resources

@@ -234,8 +234,7 @@ class Count(Operation[int], frozen=True):
                 return total
             request = replace(request, start=response.last_key)
         # A page that ends at its limit has a key to go on from, whether or not anything follows.
-        response = yield replace(request, limit=1)
-        if not response.scanned:
+        if request.start is not None and not (yield replace(request, limit=1)).scanned:
             return total
         raise LimitExceeded(
             f"{self.name} has more than {self.max_pages} pages to count.", hint="Keep a counter instead."

@@ -33,7 +33,7 @@ class Mixed(Enum):
 
 class Place(BaseModel):
     street: str
-    numbers: frozenset[int]
+    numbers: frozenset[int] = frozenset()
 
 
 class Everything(Entity, table=TABLE):

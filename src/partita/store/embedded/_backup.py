@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import apsw
 
-from partita.errors import StoreError
+from partita.errors import StoreError, StoreReadOnly
+from partita.store.embedded import _file
 
 Progress: TypeAlias = Callable[[int, int], None]
 
 _PAGES_PER_STEP: Final = 200
+_OF_THE_COPY: Final = (
+    apsw.CantOpenError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.PermissionsError,
+    apsw.ReadOnlyError,
+    OSError,
+)
 
 
 def back_up(source: apsw.Connection, target: Path, progress: Progress | None = None) -> None:
@@ -22,15 +32,28 @@ def back_up(source: apsw.Connection, target: Path, progress: Progress | None = N
     `progress` is told how many pages were copied, of how many.
 
     Raises:
-        StoreError: the target exists.
+        StoreError: the target exists, or cannot be written.
     """
-    _refuse_existing(target)
-    partial = target.with_name(target.name + ".partial")
+    with _blaming(target):
+        _refuse_existing(target)
+        partial = target.with_name(target.name + ".partial")
+        try:
+            copy(source, partial, progress)
+            _put_in_place(partial, target)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _blaming(target: Path) -> Iterator[None]:
+    """What cannot be written is the copy, and not the store, which is only read."""
     try:
-        _copy(source, partial, progress)
-        _put_in_place(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+        if not target.parent.is_dir():
+            raise StoreReadOnly(f"The folder {target.parent} does not exist.", hint="Create it first.")
+        yield
+    except _OF_THE_COPY:
+        with _file.translating(str(target)):
+            raise
 
 
 def _refuse_existing(target: Path) -> None:
@@ -38,7 +61,7 @@ def _refuse_existing(target: Path) -> None:
         raise StoreError(f"The file {target} exists; a backup replaces nothing.", hint="Choose another name.")
 
 
-def _copy(source: apsw.Connection, partial: Path, progress: Progress | None) -> None:
+def copy(source: apsw.Connection, partial: Path, progress: Progress | None) -> None:
     # One read transaction for all steps: otherwise every commit of a writer would start the copy again.
     with source, apsw.Connection(str(partial)) as copy:
         source.execute("SELECT generation FROM store").fetchall()
