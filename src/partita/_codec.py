@@ -8,6 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
+from msgspec import DecodeError
 from msgspec.msgpack import Decoder, Encoder, Ext
 
 from partita._sizes import text_size, value_size
@@ -27,6 +28,7 @@ _SET_CODES: Final[dict[type, int]] = {
     Decimal: _NUMBER_SET,
     bytes: _BINARY_SET,
 }
+_SETS: Final = frozenset(_SET_CODES.values())
 _LOWEST_INT: Final = -(2**63)
 _HIGHEST_INT: Final = 2**64 - 1
 
@@ -60,7 +62,8 @@ def encode_measured(item: Item) -> tuple[bytes, int]:
         if form is not value:
             packed = dict(item) if packed is item else packed
             packed[name] = form
-    return _encode(packed), size + text_size("".join(texts))
+    size += text_size("".join(texts))  # before they are encoded: it refuses what no encoding can hold
+    return _encode(packed), size
 
 
 def _refuse_empty_name(members: dict[str, Any]) -> None:
@@ -99,14 +102,23 @@ def _packed_set(members: frozenset[Any] | set[Any]) -> Ext:
 
 
 def _unpacked(code: int, data: memoryview) -> Any:
-    if code == _DECIMAL:
-        return Decimal(str(data, "ascii"))
-    if code == _LONG:
-        return int(str(data, "ascii"))
-    return frozenset(_decoder.decode(data))
+    try:
+        if code == _DECIMAL:
+            return Decimal(str(data, "ascii"))
+        if code == _LONG:
+            return int(str(data, "ascii"))
+        if code in _SETS:
+            return frozenset(_decode_members(data))
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise DecodeError(f"An extension of type {code} is damaged: {error}") from error
+    raise DecodeError(f"There is no extension of type {code}.")
 
 
-_decoder: Final[Decoder[Any]] = Decoder(ext_hook=_unpacked)
+_decode_members = Decoder(list[Any], ext_hook=_unpacked).decode
 
-decode_item = _decoder.decode
-"""The item in plain Python form, with nothing shared."""
+decode_item = Decoder(dict[str, Any], ext_hook=_unpacked).decode
+"""The item in plain Python form, with nothing shared.
+
+Raises `msgspec.DecodeError` or `UnicodeDecodeError` for bytes that hold no item; a call more to make one of them would
+be paid for by every item that is read.
+"""

@@ -76,7 +76,7 @@ class Meter:
 
     def __init__(self) -> None:
         self._usage = _Usages()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal handler may run an operation while this thread has it
         self._watchers: ContextVar[tuple[list[Consumption], ...]] = ContextVar("watchers", default=())
 
     def record(self, consumption: Consumption) -> None:

@@ -5,7 +5,7 @@ Written once as generators that yield requests and pauses; a session drives them
 
 from __future__ import annotations
 
-from inspect import GEN_CREATED, getgeneratorstate
+from inspect import GEN_CREATED, getgeneratorstate, isgenerator
 from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -62,6 +62,8 @@ class Pipeline(Struct, frozen=True):
 
     def follow(self, procedure: Procedure[R]) -> Steps[R]:
         """Perform each operation that a procedure yields, and give it the result or the error."""
+        if not isgenerator(procedure):
+            raise _no_work(procedure)
         if getgeneratorstate(procedure) != GEN_CREATED:
             raise OperationError("This procedure ran already.", hint="Call its function again for each run.")
         try:
@@ -125,6 +127,12 @@ class Pipeline(Struct, frozen=True):
         requests = tuple([type(request).__name__ for request, _ in sent])
         self.meter.record(Consumption(operation.name, requests, read, write, over, self.service))
         return over
+
+
+def _no_work(given: object) -> OperationError:
+    name = getattr(given, "__name__", type(given).__name__)
+    hint = "Call it with its arguments." if callable(given) else "Run operations, one at a time, or a procedure."
+    return OperationError(f"{name} is neither an operation nor a procedure.", hint=hint)
 
 
 def _checked(yielded: object) -> Operation[Any]:

@@ -431,7 +431,7 @@ class StoreReadOnly(StoreError):
 
 
 class StoreBusy(StoreError):
-    """Another program holds the file."""
+    """Another program holds the file, or this thread is in the middle of another call to the store."""
 
     code = "store_busy"
 

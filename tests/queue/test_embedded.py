@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from partita.errors import StoreClosed, StoreDamaged, StoreError, StoreNewer, ValidationFailed
+from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreNewer, ValidationFailed
 from partita.queue import Acknowledge, Measure, Policy, Postpone, ReadDead, Receive, Redrive, Send, Stats
 from partita.queue.embedded import EmbeddedQueue
 from partita.testing import FakeClock
@@ -192,6 +193,72 @@ def test_messages_are_still_there_when_the_file_is_opened_again(path: Path, queu
     with EmbeddedQueue(path, "q") as again:
         assert bodies(again) == ["a"]
         assert again.execute(ReadDead()) == ()
+
+
+def test_a_signal_handler_may_look_but_not_change_anything_in_the_middle_of_a_change(queue: EmbeddedQueue) -> None:
+    seen: list[Stats] = []
+
+    def handle(*_: object) -> None:
+        queue._writer.connection.set_update_hook(None)
+        with pytest.raises(StoreBusy):
+            queue.execute(Send("b", "g", "2"))
+        with pytest.raises(StoreBusy):
+            queue.close()
+        seen.append(queue.execute(Measure()))
+
+    queue._writer.connection.set_update_hook(handle)
+    queue.execute(Send("a", "g", "1"))
+    assert seen == [Stats(0, 0, 0, None)]
+    assert bodies(queue) == ["a"]
+
+
+def test_a_signal_handler_may_look_while_others_are_counted(path: Path, fake_clock: FakeClock) -> None:
+    looks: list[Stats] = []
+
+    def clock() -> float:  # called in the middle of a count
+        if not looks:
+            looks.append(Stats(0, 0, 0, None))
+            looks.append(counted.execute(Measure()))
+        return fake_clock()
+
+    with EmbeddedQueue(path, "q", clock=clock, durable=False) as counted:
+        assert counted.execute(Measure()) == Stats(0, 0, 0, None)
+    assert looks == [Stats(0, 0, 0, None)] * 2
+
+
+FORK = """
+import asyncio, os, signal, sys
+from partita.errors import StoreError
+from partita.queue import Measure, Receive, Send
+from partita.queue.embedded import EmbeddedQueue
+
+signal.alarm(60)  # nobody is left behind, whatever hangs
+queue = EmbeddedQueue(sys.argv[1], "q", durable=False)
+asyncio.run(queue.execute_async(Send("a", "g", "1")))  # there is a scribe, but only in the parent
+if os.fork() == 0:
+    signal.alarm(60)
+    for request in (Measure(), Send("b", "g", "2"), Receive()):
+        for call in (queue.execute, lambda each: asyncio.run(queue.execute_async(each))):
+            try:
+                call(request)
+            except StoreError as error:
+                print(error.message.replace(sys.argv[1], "PATH"), flush=True)
+    queue.close()
+    own = EmbeddedQueue(sys.argv[1], "q", durable=False)
+    own.execute(Send("c", "g", "3"))
+    own.close()
+    sys.exit()
+assert os.wait()[1] == 0
+queue.execute(Send("d", "g", "4"))
+print([message.body for message in queue.execute(Receive())])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_queue_that_was_opened_before_a_fork_is_the_parents(path: Path) -> None:
+    command = [sys.executable, "-c", FORK, str(path)]
+    said = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=120).stdout.splitlines()
+    assert said == [*["The store PATH was opened before a fork."] * 6, "['a', 'c', 'd']"]
 
 
 def test_a_closed_queue_says_so(queue: EmbeddedQueue) -> None:

@@ -39,6 +39,7 @@ from partita import (
     put,
     update,
 )
+from partita._meter import _Usages
 from partita.errors import AlreadyExists, BudgetExceeded, InvalidCursor, Throttled
 from partita.store import UpdateItem
 from partita.testing import FakeClock, FaultyStore
@@ -267,3 +268,18 @@ def test_throttles_are_told_from_other_retries(partita_store: EmbeddedStore, fak
         db.run(put(TASK))
     usage = usage_of(db, "Task.put")
     assert (usage.throttles, usage.retries, usage.failures) == (8, 7, 1)
+
+
+@pytest.mark.req("X10")
+def test_a_signal_handler_may_be_counted_in_the_middle_of_counting() -> None:
+    meter = Meter()
+
+    class Interrupted(_Usages):
+        def __missing__(self, key: tuple[str, str]) -> Usage:
+            if "handler" not in key:
+                meter.record(Consumption("handler", (), 0, 1))
+            return super().__missing__(key)
+
+    meter._usage = Interrupted()
+    meter.record(Consumption("run", (), 1, 0))
+    assert [(usage.name, usage.runs) for usage in meter.usage()] == [("handler", 1), ("run", 1)]

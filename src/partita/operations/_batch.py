@@ -11,6 +11,7 @@ from partita.errors import OperationError, Unprocessed
 from partita.operations._backoff import pause_before
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Steps
+from partita.operations._transact import check_gets
 from partita.operations._writes import Delete, Put
 from partita.store._requests import (
     BatchGetItem,
@@ -92,7 +93,12 @@ class BatchWrite(Operation[None], frozen=True):
 
 
 def batch_get(gets: Sequence[Get[E]]) -> BatchGet[E]:
-    """Read many items by key, 100 at a time."""
+    """Read many items by key, 100 at a time.
+
+    Raises:
+        OperationError: something among them is no get.
+    """
+    check_gets(gets)
     return BatchGet(tuple(gets))
 
 
@@ -100,9 +106,12 @@ def batch_write(writes: Sequence[Put[Any] | Delete[Any]]) -> BatchWrite:
     """Put and delete many items, 25 at a time.
 
     Raises:
-        OperationError: a write has a condition or a version, which a batch cannot check.
+        OperationError: a write has a condition or a version, which a batch cannot check, or is no put and no delete.
     """
     for write in writes:
+        if not isinstance(write, Put | Delete):
+            message = f"{type(write).__name__} is no put and no delete, and a batch can do nothing else."
+            raise OperationError(message, hint="Use transact() for updates; write an entity with put().")
         if write.condition is not None or write.expected is not None or getattr(write, "only_new", False):
             message = f"{write.name} is conditional, and a batch cannot check conditions."
             raise OperationError(message, hint="Use transact() for up to 100 conditional writes.")

@@ -107,9 +107,13 @@ def transact(*actions: Action, token: str | None = None) -> Transaction:
     """All of the writes and checks, or none. With a `token`, the same call within ten minutes runs once.
 
     Raises:
-        OperationError: no action, or more than 100.
+        OperationError: no action, or more than 100, or something that is none.
     """
     _check_count(actions)
+    for action in actions:
+        if not callable(getattr(action, "action", None)):
+            message = f"{type(action).__name__} is no write and no check, and cannot be part of a transaction."
+            raise OperationError(message, hint="Write an entity with put(); read items with transact_get().")
     return Transaction(actions, token)
 
 
@@ -127,10 +131,19 @@ def transact_get(*gets: Get[Any]) -> Operation[Any]:
     """Several items as they were at one instant; the results align with the gets.
 
     Raises:
-        OperationError: no get, or more than 100.
+        OperationError: no get, or more than 100, or something that is none.
     """
     _check_count(gets)
+    check_gets(gets)
     return TransactGet(gets)
+
+
+def check_gets(gets: Sequence[object]) -> None:
+    """Refuse what does not read one item by its key."""
+    for get in gets:
+        if not isinstance(get, Get):
+            message = f"{type(get).__name__} does not get one item by its key."
+            raise OperationError(message, hint="Run queries by themselves.")
 
 
 def _check_count(actions: Sequence[object]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from tests.strategies import items
 
-from partita._codec import decode_item, encode_item
+from partita._codec import decode_item, encode_item, encode_measured
 from partita._values import Item, equal
 from partita.errors import ValidationFailed
 
@@ -46,3 +46,11 @@ def test_a_decoded_item_shares_nothing_with_another() -> None:
 def test_an_empty_attribute_name_is_refused(item: Item) -> None:
     with pytest.raises(ValidationFailed, match="Empty attribute name"):
         encode_item(item)
+
+
+@pytest.mark.parametrize(
+    "item", [{"t": "\ud800"}, {"\ud800": "t"}, {"l": ["\ud800"]}, {"m": {"\ud800": 1}}, {"s": {"\ud800"}}], ids=ascii
+)
+def test_a_lone_surrogate_is_refused(item: Item) -> None:
+    with pytest.raises(ValidationFailed, match="lone surrogate"):
+        encode_measured(item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import tempfile
@@ -112,6 +113,15 @@ def test_an_opening_that_failed_leaves_no_file_open(store: EmbeddedStore, path: 
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(StoreDamaged):
         EmbeddedStore(path)
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the system does not list open files")
+def test_a_store_that_is_dropped_leaves_no_file_open(path: Path) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        EmbeddedStore(path, durable=False).execute(ListTables())
+    gc.collect()
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 

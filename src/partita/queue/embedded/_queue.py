@@ -67,12 +67,14 @@ class EmbeddedQueue:
         self.path = str(path)
         self._sleep = sleep
         self._closed = False
-        self._reading = threading.Lock()
+        self._is_forked = False
+        self._reading = threading.RLock()
         self._reads: Mapping[type, Handler] = READS
         max_receives = (policy or Policy()).max_receives
         if not Path(path).parent.is_dir():
             raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
         with store_file.translating(self.path):
+            store_file.refuse_if_in_use_at_fork(self.path)
             self._lock = ProcessLock(Path(path))
             try:
                 with self._lock:
@@ -84,6 +86,7 @@ class EmbeddedQueue:
         self._commit = GroupCommit(
             self._writer, WRITES, path=self.path, between_processes=self._lock, publish=lambda: None
         )
+        store_file.leave_to_parent_at_fork(self)
 
     def __repr__(self) -> str:
         return f"EmbeddedQueue({self.path!r})"
@@ -135,11 +138,21 @@ class EmbeddedQueue:
     def _read(self, request: Request[Any]) -> Any:
         with self._reading, store_file.translating(self.path):
             if self._closed:
-                raise StoreClosed(f"The queue {self.path} was closed.")
+                raise self._refusal()
             return self._reads[type(request)](self._reader, request)
 
+    def _refusal(self) -> StoreError:
+        if self._is_forked:
+            return store_file.opened_before_fork(self.path)
+        return StoreClosed(f"The queue {self.path} was closed.")
+
     def close(self) -> None:
-        """Finish what is being committed, refuse the rest, and release the file. Closing twice does nothing."""
+        """Finish what is being committed, refuse the rest, and release the file. Closing twice does nothing.
+
+        Raises:
+            StoreBusy: this thread is in the middle of a change; the queue stays open.
+        """
+        self._commit.refuse_reentry()
         with self._reading:
             if self._closed:
                 return
@@ -148,6 +161,12 @@ class EmbeddedQueue:
         self._commit.close()
         self._writer.connection.close()
         self._lock.close()
+
+    def leave_to_parent(self) -> None:
+        """This process was forked: refuse all use, and touch nothing of what its parent goes on with."""
+        self._is_forked = self._closed = True
+        self._reading = threading.RLock()  # a thread that is not in this process may hold the old one
+        self._commit.leave_to_parent()
 
     def __enter__(self) -> Self:
         return self

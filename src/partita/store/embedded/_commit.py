@@ -11,6 +11,10 @@ each of its statements would hand the interpreter to one of them, and wait to ge
 Nothing is acknowledged before its COMMIT has returned. A request that fails was refused before it
 wrote anything, so it does not disturb the others of its batch; should one fail in any other way, the
 batch is rolled back and every request of it runs again in a transaction of its own.
+
+Ctrl-C may come anywhere in the main thread, but CPython looks for it only after a call and where a loop goes back.
+So the pen is laid down by a call into C that nothing comes before, a ticket comes to its next place before it leaves
+the last, and to tell somebody twice does no harm.
 """
 
 from __future__ import annotations
@@ -20,12 +24,13 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 import apsw
 
-from partita.errors import PartitaError, StoreClosed, StoreUnavailable
-from partita.store.embedded._file import translated
+from partita.errors import RequestError, StoreBusy, StoreError, StoreUnavailable
+from partita.store.embedded._file import TROUBLE, closed, opened_before_fork, translated
 
 if TYPE_CHECKING:  # only who writes asynchronously loads it
     import asyncio
@@ -60,7 +65,7 @@ class Lock(Protocol):
         ...
 
     def release(self) -> None:
-        """Give it back."""
+        """Give it back; does nothing where it was not taken."""
         ...
 
 
@@ -83,8 +88,11 @@ class Ticket:
         self._untold.acquire()
 
     def tell(self) -> None:
-        """End the wait."""
-        self._untold.release()
+        """End the wait; twice does no harm."""
+        try:  # noqa: SIM105 - for each write, and suppress() takes time
+            self._untold.release()
+        except RuntimeError:
+            pass
 
     def finish(self, answer: Any, error: Exception | None) -> None:
         """Set the outcome."""
@@ -94,6 +102,8 @@ class Ticket:
 
     def outcome(self) -> Any:
         """The answer, or raise the error."""
+        if not self.done:
+            raise _interrupted()
         if self.error is not None:
             raise self.error
         return self.answer
@@ -102,10 +112,16 @@ class Ticket:
         """Give the outcome to the awaiting task, on its loop, unless it was cancelled meanwhile."""
         if self.future is None or self.future.done():
             return
-        if self.error is not None:
-            self.future.set_exception(self.error)
+        error = self.error if self.done else _interrupted()
+        if error is not None:
+            self.future.set_exception(error)
         else:
             self.future.set_result(self.answer)
+
+
+def _interrupted() -> StoreUnavailable:
+    """Why a ticket was told that is not done."""
+    return StoreUnavailable("A write was interrupted.")
 
 
 class GroupCommit:
@@ -126,64 +142,117 @@ class GroupCommit:
         self._path = path
         self._between_processes = between_processes
         self._publish = publish
+        self._clear_desk()
+        self._refusal: Callable[[str], StoreError] | None = None
+
+    def _clear_desk(self) -> None:
+        """Nobody writes, and nobody waits."""
         self._queue: deque[Ticket] = deque()
         self._pen = threading.RLock()
+        # The lock itself knows: a signal handler may run before this thread could note down that it has the pen.
+        self._has_pen: Callable[[], bool] = getattr(self._pen, "_is_owned")  # noqa: B009 - as Condition asks it
+        self._is_writing = False
         self._turn = threading.Lock()
-        self._guest: int | None = None
+        self._next: int | None = None
         self._untold: list[Ticket] = []
-        self._closed = False
         self._calling_soon: set[asyncio.AbstractEventLoop] = set()
         self._scribe: threading.Thread | None = None
-        self._hiring = threading.Lock()
+        self._hiring = threading.RLock()
         self._calls: SimpleQueue[None] = SimpleQueue()
 
     def run(self, request: Any) -> Any:
-        """Write, and return when it is committed."""
+        """Write, and return when it is committed.
+
+        Raises:
+            StoreBusy: this thread is in the middle of another call.
+        """
+        if self._has_pen():
+            return self._run_with_pen(request)
         ticket = Ticket(request)
-        self._queue.append(ticket)
-        if self._pen.acquire(blocking=False):
-            try:
+        try:
+            self._queue.append(ticket)
+            if self._pen.acquire(blocking=False):
                 self._write_batch()
-            finally:
-                self._lay_pen_down()
-        if not ticket.done:
-            self._wait(ticket)
+                self._tell()
+                self._pen.release()
+                # First release, then look: a ticket that came before has found the pen taken.
+                if self._queue:
+                    self._call_scribe()
+            if not ticket.done:
+                self.refuse_reentry()  # the scribe could not take the pen while this thread has the turn
+                ticket.wait()
+        except BaseException:
+            self._give_up(ticket)
+            raise
         return ticket.outcome()
 
-    def _wait(self, ticket: Ticket) -> None:
-        try:
-            ticket.wait()
-        except BaseException:  # interrupted: what was not begun is not written
-            with suppress(ValueError):
-                self._queue.remove(ticket)
-            raise
+    def _run_with_pen(self, request: Any) -> Any:
+        """Write as a guest, or as a handler that came before or after a write and not into it."""
+        if self._is_writing or self._writer.connection.in_transaction:
+            raise self._busy()
+        ticket = Ticket(request)
+        self._queue.append(ticket)
+        while not ticket.done:
+            self._write_batch()
+        self._tell()
+        return ticket.outcome()
+
+    def _give_up(self, ticket: Ticket) -> None:
+        """Interrupted: what was not begun is not written, and nobody is left waiting."""
+        ticket.done = True
+        with suppress(RuntimeError):  # this thread has not got it
+            self._pen.release()
+        if self._queue or self._untold:
+            self._call_scribe()
+
+    def refuse_reentry(self) -> None:
+        """Refuse what a signal handler, a finalizer or a callback asks for in the middle of a write.
+
+        Raises:
+            StoreBusy: this thread is writing, or is next to have the pen.
+        """
+        if (self._is_writing and self._has_pen()) or self._next == get_ident():
+            raise self._busy()
+
+    def _busy(self) -> StoreBusy:
+        return StoreBusy(
+            f"This thread is in the middle of another call to the store {self._path}.",
+            hint="In a signal handler, a finalizer or a callback, set a flag; write when that call has returned.",
+        )
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
-        """Hold the pen: nothing is written meanwhile."""
-        if self._guest == threading.get_ident():  # has it already
+        """Hold the pen: nothing is written meanwhile.
+
+        Raises:
+            StoreBusy: this thread is in the middle of a write.
+        """
+        self.refuse_reentry()
+        if self._has_pen():
             yield
             return
-        self._take_pen()
-        self._guest = threading.get_ident()
         try:
+            self._take_pen()
             self._tell()  # who is done need not wait for this
             yield
+            self._tell()
         finally:
-            self._guest = None
-            self._lay_pen_down()
+            try:  # noqa: SIM105 - a call of suppress() could be interrupted before the release
+                self._pen.release()
+            except RuntimeError:  # interrupted before it was taken
+                pass
+            if self._queue or self._untold:
+                self._call_scribe()
 
     def _take_pen(self) -> None:
         """Take the pen in turn: who lays it down and wants it again comes after the one who waits for it."""
+        me = get_ident()
         with self._turn:
-            self._pen.acquire()
-
-    def _lay_pen_down(self) -> None:
-        # First release, then look: a ticket that came before has found the pen taken.
-        self._tell()
-        self._pen.release()
-        if self._queue:
-            self._call_scribe()
+            try:
+                self._next = me  # with no call before it: a signal handler is to find it as soon as the turn is taken
+                self._pen.acquire()
+            finally:
+                self._next = None
 
     async def run_async(self, request: Any) -> Any:
         """The same for a task; all writes of one turn of the loop share a thread and a commit."""
@@ -204,7 +273,7 @@ class GroupCommit:
 
     def close(self) -> None:
         """Refuse what still waits; what is being committed is finished first."""
-        self._closed = True
+        self._refusal = closed
         self._refuse_all()
         with self._hiring:
             scribe = self._scribe
@@ -212,20 +281,33 @@ class GroupCommit:
             self._calls.put(None)
             scribe.join()
 
+    def leave_to_parent(self) -> None:
+        """This process was forked: forget who wrote and waited in its parent, and refuse everything."""
+        self._clear_desk()
+        self._refusal = opened_before_fork
+
     def _call_scribe(self) -> None:
-        if self._closed:
+        if self._refusal is not None:
             self._refuse_all()
             return
+        try:
+            self._hire()
+        except BaseException:  # interrupted, yet others wait for the scribe
+            self._hire()
+            raise
+
+    def _hire(self) -> None:
         with self._hiring:
             self._calls.put(None)
             if self._scribe is None:
-                self._scribe = threading.Thread(target=self._serve, name="partita-scribe", daemon=True)
-                self._scribe.start()
+                scribe = threading.Thread(target=self._serve, name="partita-scribe", daemon=True)
+                scribe.start()
+                self._scribe = scribe  # only now: one that never started is called in vain
 
     def _serve(self) -> None:
         """The work of the scribe; it goes when nobody has called for a while."""
         while self._is_called():
-            while self._queue:
+            while self._queue or self._untold:
                 self._write_in_turn()
 
     def _write_in_turn(self) -> None:
@@ -241,6 +323,7 @@ class GroupCommit:
         with self.exclusively():
             while self._queue:
                 self._write_batch()
+            self._tell()
 
     def _is_called(self) -> bool:
         try:
@@ -250,30 +333,29 @@ class GroupCommit:
                 if self._calls.empty():
                     self._scribe = None
                     return False
-        return not self._closed
+        return self._refusal is None
 
     def _write_batch(self) -> None:
         """Commit what waits. Who wrote it is told later, who wrote the batch before is told on the way."""
         tickets: list[Ticket] = []
         try:
+            self._is_writing = True
             while self._queue and len(tickets) < MAX_BATCH:
-                ticket = self._queue.popleft()
-                if ticket.future is None or not ticket.future.cancelled():
+                ticket = self._queue[0]
+                if not ticket.done and (ticket.future is None or not ticket.future.cancelled()):
                     tickets.append(ticket)
+                self._queue.popleft()  # only who has the pen takes any away
             self._commit(tickets)
         finally:
-            for ticket in tickets:
-                if not ticket.done:  # interrupted in the middle
-                    ticket.finish(None, StoreUnavailable(f"A write to {self._path} was interrupted."))
             self._untold += tickets
+            self._is_writing = False
 
     def _tell(self) -> None:
-        """Tell those whose writes are done."""
+        """Tell those whose writes are done, or were interrupted."""
         if not self._untold:
             return
-        tickets, self._untold = self._untold, []
         by_loop: defaultdict[asyncio.AbstractEventLoop, list[Ticket]] = defaultdict(list)
-        for ticket in tickets:
+        for ticket in self._untold:
             if ticket.future is None:
                 ticket.tell()
             else:
@@ -281,18 +363,19 @@ class GroupCommit:
         for loop, theirs in by_loop.items():
             with suppress(RuntimeError):  # the loop was closed, so nobody waits any more
                 loop.call_soon_threadsafe(_hand_over, theirs)
+        self._untold.clear()  # only now: if this is interrupted, the scribe tells them again
 
     def _commit(self, tickets: list[Ticket]) -> None:
-        if self._closed:
+        if self._refusal is not None:
             for ticket in tickets:
-                ticket.finish(None, StoreClosed(f"The store {self._path} was closed."))
+                ticket.finish(None, self._refusal(self._path))
             return
         if not tickets:
             return
-        if not self._between_processes.acquire(blocking=False):
-            self._tell()  # who is done need not wait for other processes
-            self._between_processes.acquire()
         try:
+            if not self._between_processes.acquire(blocking=False):
+                self._tell()  # who is done need not wait for other processes
+                self._between_processes.acquire()
             if not self._transact(tickets) and len(tickets) > 1:
                 for ticket in tickets:
                     self._transact([ticket])
@@ -326,13 +409,16 @@ class GroupCommit:
         return True
 
     def _outcome(self, ticket: Ticket) -> tuple[Any, Exception | None]:
+        before = self._writer.connection.total_changes()
         try:
             return self._handlers[type(ticket.request)](self._writer, ticket.request), None
-        except PartitaError as refusal:
+        except RequestError as refusal:
+            if self._writer.connection.total_changes() != before:  # a signal handler's, in the middle of the write
+                raise
             return None, refusal
 
     def _failure(self, error: Exception) -> Exception:
-        return translated(error, self._path) if isinstance(error, apsw.Error) else error
+        return translated(error, self._path) if isinstance(error, TROUBLE) else error
 
     def _roll_back(self) -> None:
         self._writer.forget()

@@ -1,18 +1,21 @@
 """Opening the database file, and SQLite's errors in our own words.
 
 The file is never opened but through SQLite: closing any other handle of it in this process
-would drop the locks that SQLite holds.
+would drop the locks that SQLite holds. For the same reason a forked child leaves all that is open to its parent.
 """
 
 from __future__ import annotations
 
+import os
+import weakref
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import apsw
+import msgspec
 
 from partita.errors import (
     StoreBusy,
@@ -82,21 +85,38 @@ _MEANINGS: Final[tuple[tuple[type[apsw.Error], type[StoreError], str], ...]] = (
     (apsw.ThreadingViolationError, StoreClosed, "was closed"),  # only closing reaches into another thread
 )
 
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError)
+"""What decoding raises, and nothing is decoded here but what a file holds."""
 
-def translated(error: apsw.Error, path: str) -> StoreError:
-    """The error of ours that says what SQLite's means."""
+TROUBLE: Final = (apsw.Error, *UNREADABLE)
+
+
+def translated(error: Exception, path: str) -> StoreError:
+    """The error of ours that says what one of `TROUBLE` means."""
+    if isinstance(error, UNREADABLE):
+        return StoreDamaged(f"The store {path} is damaged: what it holds cannot be read ({error}).")
     for kind, ours, meaning in _MEANINGS:
         if isinstance(error, kind):
             return ours(f"The store {path} {meaning} ({error}).")
     return StoreError(f"The store {path} failed: {error}.")
 
 
+def closed(path: str) -> StoreError:
+    """The error for whoever uses a store after it was closed."""
+    return StoreClosed(f"The store {path} was closed.")
+
+
+def opened_before_fork(path: str) -> StoreError:
+    """The error for whoever uses a store in a child of the process that opened it."""
+    return StoreError(f"The store {path} was opened before a fork.", hint="Open it in each process.")
+
+
 @contextmanager
-def translating(path: str) -> Iterator[None]:
-    """Turns SQLite's and the system's errors into ours."""
+def translating(path: str, trouble: tuple[type[Exception], ...] = TROUBLE) -> Iterator[None]:
+    """Turns SQLite's, the codec's and the system's errors into ours."""
     try:
         yield
-    except apsw.Error as error:
+    except trouble as error:
         raise translated(error, path) from error
     except PermissionError as error:
         raise StoreReadOnly(f"The store {path} cannot be written ({error.strerror}).") from error
@@ -169,6 +189,8 @@ def _header(path: str) -> bytes:
 def connect(path: str, *, durable: bool) -> apsw.Connection:
     """A connection with our settings."""
     connection = apsw.Connection(path, statementcachesize=_CACHED_STATEMENTS)
+    if path != MEMORY:
+        _connections[connection] = os.path.realpath(path)
     if connection.readonly("main"):
         connection.close()
         raise StoreReadOnly(f"The store {path} cannot be written.")
@@ -191,3 +213,60 @@ def close_untouched(connection: apsw.Connection) -> None:
     """Close without bringing the log into the file: what is damaged stays as it was found."""
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.close()
+
+
+class Opened(Protocol):
+    """A store, a queue or a lock that this process has opened."""
+
+    def leave_to_parent(self) -> None:
+        """This process was forked: refuse all use, and let go of what is the parent's without touching it."""
+        ...
+
+
+_opened: Final[weakref.WeakSet[Opened]] = weakref.WeakSet()
+_connections: Final[weakref.WeakKeyDictionary[apsw.Connection, str]] = weakref.WeakKeyDictionary()
+_in_use_at_fork: Final[set[str]] = set()
+
+
+def leave_to_parent_at_fork(opened: Opened) -> None:
+    """Have a child that is forked from now on leave this to its parent."""
+    _opened.add(opened)
+
+
+def refuse_if_in_use_at_fork(path: str) -> None:
+    """Refuse to open a file that could not be left to the parent.
+
+    Raises:
+        StoreError: another thread was using the file when this process was forked.
+    """
+    if os.path.realpath(path) in _in_use_at_fork:
+        message = f"The store {path} was in use by another thread when this process was forked."
+        raise StoreError(message, hint="Start processes with the method spawn.")
+
+
+def _after_fork() -> None:
+    # First the connections: whatever else held one could drop it, and that would bring the log into the file.
+    for connection, path in list(_connections.items()):
+        _leave_to_parent(connection, path)
+    for opened in list(_opened):
+        opened.leave_to_parent()
+
+
+def _leave_to_parent(connection: apsw.Connection, path: str) -> None:
+    """Close a connection in the child.
+
+    As long as it is there, SQLite takes its parent's locks for its own, and opens the file anew without any.
+    """
+    try:
+        if connection.txn_state() != apsw.SQLITE_TXN_WRITE:  # its end would be written to memory that they share
+            close_untouched(connection)
+            return
+    except apsw.ConnectionClosedError:
+        return
+    except apsw.ThreadingViolationError:  # in use, by a thread that is not in this process
+        pass
+    _in_use_at_fork.add(path)
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_after_fork)

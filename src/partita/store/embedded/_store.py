@@ -30,7 +30,7 @@ from partita.store.embedded._access import Access, Writer
 from partita.store.embedded._backup import Progress, back_up
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._commit import GroupCommit, Handler
-from partita.store.embedded._lock import ProcessLock
+from partita.store.embedded._lock import NoLock, ProcessLock
 from partita.store.embedded._table import MissingIndex
 from partita.store.embedded._verify import verify
 
@@ -94,19 +94,22 @@ class EmbeddedStore:
         self._catalog: Catalog = EMPTY
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
-        self._opening = threading.Lock()
+        self._opening = threading.RLock()
         self._closed = threading.Event()
+        self._is_forked = False
         self.failed_sweeps = 0
         with _file.translating(self.path):
             self._open(clock)
+        _file.leave_to_parent_at_fork(self)
         if sweep_every is not None:
             threading.Thread(target=self._keep_sweeping, args=(sweep_every,), daemon=True).start()
 
     def _open(self, clock: Clock) -> None:
         in_memory = self.path == _file.MEMORY
+        _file.refuse_if_in_use_at_fork(self.path)
         is_new = in_memory or _file.is_new(self.path)
         self._process_lock = None if in_memory else ProcessLock(Path(self.path))
-        between_processes = self._process_lock or threading.Lock()
+        between_processes = self._process_lock or NoLock()
         try:
             with between_processes:
                 if is_new and not in_memory:
@@ -126,9 +129,10 @@ class EmbeddedStore:
             if self.path == _file.MEMORY:
                 _file.create_schema(self._writer.connection)
             self._writer.refresh()
-        except (apsw.Error, StoreDamaged) as error:
+        except Exception as error:
             _file.close_untouched(self._writer.connection)
-            if isinstance(error, apsw.SQLError):  # our own statement: what it names is not there
+            # An error in our own statement: what it names is not there. Any other: what is there is no catalog.
+            if isinstance(error, apsw.SQLError) or not isinstance(error, apsw.Error | StoreError):
                 raise StoreDamaged(f"The catalog of the store {self.path} is damaged ({error}).") from error
             raise
         self._catalog = self._writer.catalog
@@ -178,7 +182,7 @@ class EmbeddedStore:
             return read(access, request)  # type: ignore[no-any-return]
         except (TableNotFound, MissingIndex, apsw.SQLError) as error:
             return self._read_again(read, access, request, error)
-        except apsw.Error as error:
+        except _file.TROUBLE as error:
             raise _file.translated(error, self.path) from error
 
     def _new_access(self) -> Access:
@@ -190,7 +194,7 @@ class EmbeddedStore:
 
     def _check_open(self) -> None:
         if self._closed.is_set():
-            raise StoreClosed(f"The store {self.path} was closed.")
+            raise (_file.opened_before_fork if self._is_forked else _file.closed)(self.path)
 
     def _read_again(self, read: Read, access: Access, request: Request[R], error: Exception) -> R:
         """Another process may have changed the catalog; if so, read with the new one."""
@@ -226,14 +230,14 @@ class EmbeddedStore:
         Raises:
             StoreDamaged: naming what disagrees.
         """
-        with self._private_connection() as connection:
+        with self._private_connection() as connection, _file.translating(self.path):
             verify(connection, self.path)
 
     @contextmanager
     def _private_connection(self) -> Iterator[apsw.Connection]:
         """A connection of its own for long reads; in memory, the one that there is."""
         self._check_open()
-        with _file.translating(self.path):
+        with _file.translating(self.path, (apsw.Error,)):  # what cannot be read may be the caller's own
             if self._process_lock is None:
                 with self._commit.exclusively():
                     yield self._writer.connection
@@ -254,7 +258,12 @@ class EmbeddedStore:
                 self.failed_sweeps += 1
 
     def close(self) -> None:
-        """Finish what is being committed, refuse the rest, and release the file."""
+        """Finish what is being committed, refuse the rest, and release the file.
+
+        Raises:
+            StoreBusy: this thread is in the middle of a write; the store stays open.
+        """
+        self._commit.refuse_reentry()
         with self._opening:  # from here on no thread gets a connection, nor finds the one it had
             if self._closed.is_set():
                 return
@@ -266,6 +275,15 @@ class EmbeddedStore:
                 connection.close()
         if self._process_lock is not None:
             self._process_lock.close()
+
+    def leave_to_parent(self) -> None:
+        """This process was forked: refuse all use, and touch nothing of what its parent goes on with."""
+        self._is_forked = True
+        self._closed = threading.Event()  # a thread that is not in this process may hold what is in the old one
+        self._closed.set()
+        self._opening = threading.RLock()
+        self._local = threading.local()
+        self._commit.leave_to_parent()
 
     def __enter__(self) -> Self:
         return self

@@ -84,11 +84,12 @@ def transact_get(access: Access, request: TransactGetItems) -> TransactGetRespon
         if get.projection is not None:
             validate_projection(get.projection)
     _check_keys(access, request.gets)
-    access.connection.execute("BEGIN")
     try:
+        access.connection.execute("BEGIN")
         found = [read_one(access, get) for get in request.gets]
     finally:
-        access.connection.execute("COMMIT")
+        if access.connection.in_transaction:  # an interrupt may come before it began
+            access.connection.execute("COMMIT")
     if sum(size for _, size in found) > MAX_BYTES:
         raise ValidationFailed(TOO_LARGE)
     capacity = [

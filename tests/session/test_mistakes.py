@@ -1,0 +1,44 @@
+"""What is easily got wrong is refused with what to do instead, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.model.sample import Task, task_by_id, tasks_of
+
+from partita import Session, batch_get, batch_write, f, put, transact_get, update
+from partita.errors import LimitExceeded, OperationError
+
+TASK: Any = Task(user_id="u", task_id="t")
+RENAME: Any = update(TASK, f(Task.title).set("new"))
+TASKS: Any = tasks_of("u")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message", "hint"),
+    [
+        (lambda db: db.run(task_by_id), "task_by_id is neither an operation nor a procedure", "Call it with"),
+        (lambda db: db.run([put(TASK)]), "list is neither an operation nor a procedure", "one at a time"),
+        (lambda db: db.run(None), "NoneType is neither an operation nor a procedure", "Run operations"),
+        (lambda db: db.transact(task_by_id("u", "t")), "Get is no write and no check", r"transact_get\(\)"),
+        (lambda db: db.transact(TASK), "Task is no write and no check", r"put\(\)"),
+        (lambda db: db.run(transact_get(TASKS)), "Query does not get one item", "by themselves"),
+        (lambda db: db.run(batch_get([TASKS])), "Query does not get one item", "by themselves"),
+        (lambda db: db.run(batch_write([RENAME])), "Update is no put and no delete", r"transact\(\)"),
+        (lambda db: db.run(batch_write([TASK])), "Task is no put and no delete", r"put\(\)"),
+    ],
+)
+def test_a_mistake_is_named(db: Session, mistake: Callable[[Any], object], message: str, hint: str) -> None:
+    with pytest.raises(OperationError, match=f"{message}.*{hint}"):
+        mistake(db)
+
+
+def test_a_count_whose_last_page_is_full_is_a_count(db: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("partita.operations._query.COUNTED_PER_PAGE", 2)
+    for number in range(4):
+        db.run(put(Task(user_id="u", task_id=str(number))))
+    assert db.run(tasks_of("u").count(max_pages=2)) == 4
+    with pytest.raises(LimitExceeded, match="has more than 1 pages to count"):
+        db.run(tasks_of("u").count(max_pages=1))

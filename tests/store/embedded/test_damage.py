@@ -1,0 +1,141 @@
+"""Damage among the items: whoever meets it is told so, and nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.store.embedded.support import BY_OWNER, TABLE, Clock, note, read
+
+from partita.errors import StoreDamaged
+from partita.expressions._ast import KeyCondition, SetAction, Update, Value
+from partita.expressions._ast import Path as At
+from partita.store._requests import (
+    BatchGetItem,
+    CreateTable,
+    DeleteItem,
+    DescribeStream,
+    GetItem,
+    QueryTable,
+    ReadStream,
+    Request,
+    ScanTable,
+    TransactGetItems,
+    TransactWriteItems,
+    UpdateItem,
+)
+from partita.store._schema import TableSchema
+from partita.store.embedded import EmbeddedStore
+from partita.store.embedded._commit import Ticket
+
+KEY = {"pk": "p", "sk": "000001"}
+GET = GetItem("notes", KEY)
+RENAME = UpdateItem("notes", KEY, Update(sets=(SetAction(At(("text",)), Value("new")),)))
+
+
+@pytest.fixture
+def store(path: Path, clock: Clock) -> Iterator[EmbeddedStore]:
+    schema = TableSchema("notes", TABLE.hash, TABLE.range, (BY_OWNER,), stream="NEW_AND_OLD_IMAGES")
+    with EmbeddedStore(path, durable=False, clock=clock) as store:
+        store.execute(CreateTable(schema))
+        store.execute(note(1, owner="o", rank=1, text="a text", price=Decimal("1.25"), tags={"a", "b"}))
+        yield store
+
+
+def damage(path: Path, before: bytes, after: bytes) -> None:
+    """Change the bytes of the item and of its stream's record, as a failing disk would."""
+    connection = apsw.Connection(str(path))
+    item: bytes = connection.execute("SELECT item FROM items_1").get
+    assert before in item
+    for statement in ("UPDATE items_1 SET item = ?", "UPDATE changes_1 SET new = ?"):
+        connection.execute(statement, (item.replace(before, after),))
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(b"a text", b"\xff text", id="no UTF-8"),
+        pytest.param(b"1.25", b"1.x5", id="no number"),
+        pytest.param(b"1.25", b"\xff.25", id="no digits"),
+        pytest.param(b"\x92\xa1a\xa1b", b"\x92\xa1a\x81b", id="a set with a map in it"),
+        pytest.param(b"\x92\xa1a\xa1b", b"\xa4aaab", id="a set that is a text"),
+        pytest.param(b"\x01" + b"1.25", b"\x77" + b"1.25", id="no known extension"),
+        pytest.param(b"\xa2pk", b"\xa3pk", id="shifted"),
+        pytest.param(b"\x87", b"\x97", id="a list"),
+        pytest.param(b"\xa2pk", b"\x02\x02\x02", id="a name that is a number"),
+    ],
+)
+def test_an_item_that_cannot_be_read_is_damage(store: EmbeddedStore, path: Path, before: bytes, after: bytes) -> None:
+    damage(path, before, after)
+    with pytest.raises(StoreDamaged, match=r"notes\.db is damaged: what it holds cannot be read"):
+        store.execute(GET)
+
+
+def read_stream(store: EmbeddedStore) -> object:
+    [shard] = store.execute(DescribeStream("notes")).shards
+    return store.execute(ReadStream("notes", shard.id, 0, 10))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda store: store.execute(GET),
+        lambda store: store.execute(BatchGetItem((GET,))),
+        lambda store: store.execute(TransactGetItems((GET,))),
+        lambda store: store.execute(QueryTable("notes", KeyCondition((("pk", "p"),)))),
+        lambda store: store.execute(QueryTable("notes", KeyCondition((("pk", "p"),)), count_only=True)),
+        lambda store: store.execute(QueryTable("notes", KeyCondition((("owner", "o"),)), index="by-owner")),
+        lambda store: store.execute(ScanTable("notes")),
+        lambda store: store.execute(note(1)),
+        lambda store: store.execute(RENAME),
+        lambda store: store.execute(DeleteItem("notes", KEY)),
+        lambda store: store.execute(TransactWriteItems((RENAME,))),
+        read_stream,
+        lambda store: store.verify(),
+    ],
+)
+def test_whoever_meets_damage_is_told(store: EmbeddedStore, path: Path, use: Callable[[EmbeddedStore], object]) -> None:
+    damage(path, b"a text", b"\xff text")
+    with pytest.raises(StoreDamaged, match=r"notes\.db is damaged"):
+        use(store)
+    store.execute(note(2))
+    assert read(store, 2) is not None
+
+
+def test_those_who_share_a_commit_with_who_meets_damage_are_not_disturbed(store: EmbeddedStore, path: Path) -> None:
+    damage(path, b"a text", b"\xff text")
+    requests: list[Request[object]] = [note(2), RENAME, note(3)]
+    tickets = [Ticket(request) for request in requests]
+    store._commit._queue.extend(tickets)
+    store.execute(note(4))
+    assert [type(ticket.error) for ticket in tickets] == [type(None), StoreDamaged, type(None)]
+    assert all(read(store, number) is not None for number in (2, 3, 4))
+
+
+def test_a_catalog_that_is_no_text_is_damage(store: EmbeddedStore, path: Path) -> None:
+    store.close()
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE tables SET definition = CAST(x'ff' AS TEXT)")
+    connection.close()
+    with pytest.raises(StoreDamaged, match=r"The catalog of the store .*notes\.db is damaged"):
+        EmbeddedStore(path)
+
+
+def test_an_error_of_the_callers_own_is_no_damage(
+    store: EmbeddedStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def decode(*_: object) -> None:
+        b"\xff".decode()
+
+    def parse(_: Clock) -> float:
+        return float("yesterday")
+
+    with pytest.raises(UnicodeDecodeError):
+        store.backup(path.with_name("copy.db"), progress=decode)
+    monkeypatch.setattr(Clock, "__call__", parse)
+    with pytest.raises(ValueError, match="yesterday"):
+        store.execute(RENAME)
