@@ -351,6 +351,25 @@ def test_a_task_that_is_saved_late_leaves_the_dialog_of_another_open(sign_in: Si
     expect(page.get_by_role("dialog", name="Edit task").get_by_label("Title")).to_have_value("Being written")
 
 
+def test_who_presses_enter_twice_makes_one_task(sign_in: SignIn, server: Server) -> None:
+    page = sign_in("eve")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/tasks", hold)
+    page.keyboard.press("n")
+    page.keyboard.type("Once")
+    with page.expect_request(lambda request: request.method == "POST"):
+        page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="New task")).to_be_visible()
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.get_by_role("button", name="Once, To do")).to_be_visible()
+
+
 def test_a_wrong_token_is_refused_and_a_right_one_kept(open_page: OpenPage, server: Server, address: str) -> None:
     page = open_page()
     page.goto(address)

@@ -44,7 +44,8 @@ async def test_routes_apps_and_pages_are_served_beside_the_api(
 
 
 async def test_what_pages_share_is_served_with_them(client: httpx.AsyncClient) -> None:
-    answers = [await client.get(f"/assets/{name}") for name in ("api.js", "base.css", "dom.js", "signin.js")]
+    names = ("address.js", "api.js", "base.css", "dom.js", "signin.js")
+    answers = [await client.get(f"/assets/{name}") for name in names]
     kinds = [(answer.status_code, answer.headers["Content-Type"].split(";")[0]) for answer in answers]
     script, style = (200, "text/javascript"), (200, "text/css")
-    assert kinds == [script, style, script, script]
+    assert kinds == [script, script, style, script, script]

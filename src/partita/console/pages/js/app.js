@@ -5,6 +5,7 @@ import { refresh, watch } from "./live.js";
 import { overview } from "./overview.js";
 import { servicePage } from "./service.js";
 import { account } from "./signin.js";
+import { decoded } from "/assets/address.js";
 import { el, replace, write } from "/assets/dom.js";
 
 const at = (id) => document.getElementById(id);
@@ -21,15 +22,6 @@ function route() {
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   replace(main, service ? servicePage(service, known, chosen) : overview(services));
   if (!chosen) window.scrollTo(0, 0);
-}
-
-// What nobody has encoded, such as %E0%A4%A, is the name of nothing that is served.
-function decoded(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 function menu() {

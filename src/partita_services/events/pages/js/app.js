@@ -7,6 +7,7 @@ import { icon } from "./icons.js";
 import { eventList } from "./list.js";
 import { mine } from "./mine.js";
 import { signIn } from "./signin.js";
+import { decoded } from "/assets/address.js";
 import { el, replace } from "/assets/dom.js";
 
 const at = (id) => document.getElementById(id);
@@ -73,15 +74,6 @@ async function show() {
     }
     replace(shown.element, el("p", { className: "notice", role: "alert" }, error.status ? error.message : `Something went wrong: ${error.message}`));
     if (!error.status) throw error;
-  }
-}
-
-// What nobody has encoded, such as %E0%A4%A, is the name of nothing, and is looked for as it is.
-function decoded(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
   }
 }
 

@@ -43,13 +43,19 @@ export function editor({ categories, save, remove, go }) {
       await attempt(() => save(task, fields));
     }
 
+    let isAtWork = false;
+
     async function attempt(work) {
+      if (isAtWork) return; // Enter was pressed twice
+      isAtWork = true;
       let next;
       try {
         next = await work();
       } catch (error) {
         said.textContent = error.status === 412 ? "This task was changed elsewhere. Close, and open it again." : `${error.message} ${error.hint ?? ""}`;
         return;
+      } finally {
+        isAtWork = false;
       }
       leaveFor(next);
     }
