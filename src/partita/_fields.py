@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, overload
 
-from msgspec import Struct, structs
+from msgspec import Struct
 from pydantic import BaseModel
 
 from partita._attributes import empty_set, to_attribute
@@ -36,6 +36,7 @@ from partita.expressions._ast import (
     Size,
     Value,
 )
+from partita.expressions._steady import steady_text
 
 T = TypeVar("T")
 N = TypeVar("N", int, Decimal, float)
@@ -179,24 +180,6 @@ class Comparable(Generic[T]):
             return list(options)
         # None may stand for absence, and then it has no form of its own.
         return sorted(options, key=lambda option: "" if option is None else steady_text(self._operand(option)))
-
-
-def steady_text(tree: Any) -> str:
-    """The `repr` of a condition or value, but the same in every process: sets and maps are sorted."""
-    text = repr(tree)
-    return repr(_steady(tree)) if "{" in text else text
-
-
-def _steady(part: Any) -> Any:
-    if isinstance(part, Struct):
-        return (type(part).__name__, *map(_steady, structs.astuple(part)))
-    if isinstance(part, list | tuple):
-        return [_steady(member) for member in part]
-    if isinstance(part, set | frozenset):
-        return ("set", *sorted(repr(_steady(member)) for member in part))
-    if isinstance(part, dict):
-        return ("map", *sorted((name, repr(_steady(member))) for name, member in part.items()))
-    return part
 
 
 class Ref(Comparable[T]):

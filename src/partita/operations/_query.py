@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from partita._bound import BoundKey
 from partita._entity import EntitySchema
-from partita._fields import steady_text
 from partita._values import Item
 from partita.errors import LimitExceeded, OperationError
 from partita.expressions._ast import Condition, KeyCondition, Projection, both
+from partita.expressions._steady import steady_text
 from partita.operations._operation import Context, Operation, Steps
 from partita.store._requests import PageResponse, QueryTable
 

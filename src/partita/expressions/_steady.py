@@ -1,0 +1,25 @@
+"""Expressions as text that is the same in every process, so that it can be signed and sorted by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, structs
+
+
+def steady_text(tree: Any) -> str:
+    """The `repr` of a condition or value, but the same in every process: sets and maps are sorted."""
+    text = repr(tree)
+    return repr(_steady(tree)) if "{" in text else text
+
+
+def _steady(part: Any) -> Any:
+    if isinstance(part, Struct):
+        return (type(part).__name__, *map(_steady, structs.astuple(part)))
+    if isinstance(part, list | tuple):
+        return [_steady(member) for member in part]
+    if isinstance(part, set | frozenset):
+        return ("set", *sorted(repr(_steady(member)) for member in part))
+    if isinstance(part, dict):
+        return ("map", *sorted((name, repr(_steady(member))) for name, member in part.items()))
+    return part
