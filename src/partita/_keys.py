@@ -97,7 +97,7 @@ class Width(Struct, frozen=True):
         match = _WIDTH.fullmatch(spec)
         if match is None:
             raise ModelError(
-                f"{template!r}: {spec!r} is no width.",
+                f"{template!r}: {spec!r} is not a width.",
                 hint="Write {n:06}, {n:+06} if it may be negative, or {n:09.2}.",
             )
         sign, digits, fraction = match.groups()
@@ -191,14 +191,14 @@ class Template:
 
     __slots__ = ("_pattern", "bare", "fields", "head", "max_length", "places", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, max_length: int | None = None) -> None:
         self.text = text
+        self.max_length = max_length
+        """How many characters the field of a bare template can have; None where it has no limit."""
         self.head, self.places = _parse(text)
         self.fields = tuple(place.field for place in self.places)
         self.bare = len(self.places) == 1 and not self.head and not self.places[0].tail
         places = "".join(f"[^#]+{re.escape(place.tail)}" for place in self.places)
-        self.max_length: int | None = None
-        """The most characters of a bare template's field, where it has a limit."""
         self._pattern = re.compile(re.escape(self.head) + places, re.DOTALL)
 
     def __repr__(self) -> str:
@@ -283,7 +283,7 @@ def _parse(text: str) -> tuple[str, tuple[Place, ...]]:
     head, places = pieces[0], []
     for name, spec, tail in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         if not name.isidentifier():
-            raise ModelError(f"{text!r}: {name!r} is no field name.")
+            raise ModelError(f"{text!r}: {name!r} is not a field name.")
         places.append(Place(name, Width.parse(spec, text) if spec is not None else None, tail))
     if "{" in head or any("{" in place.tail or "}" in place.tail for place in places) or "}" in head:
         raise ModelError(f"{text!r} has an unmatched brace.")

@@ -1,0 +1,1 @@
+"""The model: tables, entities, keys and fields, and what is derived from them."""
