@@ -19,7 +19,7 @@ from partita._keys import (
     MAX_CHARACTER_BYTES,
     MAX_HASH_BYTES,
     MAX_RANGE_BYTES,
-    Place,
+    Placeholder,
     Template,
     can_stand_in_key,
     check_key_size,
@@ -156,20 +156,20 @@ def _template(text: str, model: type[BaseModel]) -> Template:
 def _check_template(key: BoundKey, attribute: KeyAttribute, template: Template, model: type[BaseModel]) -> None:
     """Prove a template against the fields of the entity."""
     label, fields = f"{model.__name__}.{key.name}", model.model_fields
-    for place in template.places:
-        if place.field not in fields:
-            message = f"{label}: {model.__name__} has no field {place.field!r}."
+    for placeholder in template.placeholders:
+        if placeholder.field not in fields:
+            message = f"{label}: {model.__name__} has no field {placeholder.field!r}."
             raise ModelError(message, owner=label, hint=f"It has: {', '.join(fields)}.")
-        _check_place(label, key, template, place, fields[place.field], attribute)
-    literals = len((template.head + "".join(place.tail for place in template.places)).encode())
+        _check_placeholder(label, key, template, placeholder, fields[placeholder.field], attribute)
+    literals = len((template.head + "".join(placeholder.tail for placeholder in template.placeholders)).encode())
     if literals >= key.limit(attribute):
         raise ModelError(f"{label}: the literal text alone is longer than a key may be.", owner=label)
 
 
-def _check_place(
-    label: str, key: BoundKey, template: Template, place: Place, field: FieldInfo, attribute: KeyAttribute
+def _check_placeholder(
+    label: str, key: BoundKey, template: Template, placeholder: Placeholder, field: FieldInfo, attribute: KeyAttribute
 ) -> None:
-    name = place.field
+    name = placeholder.field
     if key.index is None and allows_none(field.annotation):
         raise ModelError(f"{label}: {name!r} may be None, but the table's key is never absent.", owner=label)
     kinds = kinds_of(field.annotation)
@@ -185,7 +185,7 @@ def _check_place(
         raise ModelError(message, owner=label, hint=hint)
     if not can_stand_in_key(kind):
         raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot stand in a key.", owner=label)
-    if _sorts_as_number(kind) and template is key.range and place.width is None:
+    if _sorts_as_number(kind) and template is key.range and placeholder.width is None:
         hint = f"Write {{{name}:06}} (digits), {{{name}:+06}} if it may be negative, or {{{name}:09.2}}."
         raise ModelError(f"{label}: the number {name!r} needs a width to sort correctly.", owner=label, hint=hint)
 

@@ -237,7 +237,7 @@ KEYS = ["".join(key) for length in range(1, LONGEST + 1) for key in itertools.pr
 
 
 def least_length(template: Template) -> int:
-    return len(template.head) + sum(1 + len(place.tail) for place in template.places)
+    return len(template.head) + sum(1 + len(placeholder.tail) for placeholder in template.placeholders)
 
 
 @steady
