@@ -63,7 +63,7 @@ class BoundKey:
         self.name = name
         self.index = key.index
         self.hash_attribute, self.range_attribute = table.key_attributes(key.index)
-        _check_range(f"{model.__name__}.{name}", key, table, self.range_attribute)
+        _check_range(name, key, table, model)
         self.hash = _template(key.hash, model)
         self.range = None if key.range is None else _template(key.range, model)
         self.fields = tuple(dict.fromkeys((*self.hash.fields, *(self.range.fields if self.range else ()))))
@@ -140,10 +140,12 @@ def allows_none(annotation: Any) -> bool:
     return annotation is None or type(None) in get_args(annotation)
 
 
-def _check_range(label: str, key: Key, table: Table, attribute: KeyAttribute | None) -> None:
+def _check_range(name: str, key: Key, table: Table, model: type[BaseModel]) -> None:
+    _, attribute = table.key_attributes(key.index)
     if (key.range is None) != (attribute is None):
         where = f"the index {key.index!r}" if key.index else f"{table!r}"
-        raise ModelError(f"{label}: {where} has {'a' if attribute else 'no'} sort key.", owner=label)
+        message = f"{model.__name__}.{name}: {where} has {'a' if attribute else 'no'} sort key."
+        raise ModelError(message, owner=model)
 
 
 def _template(text: str, model: type[BaseModel]) -> Template:
@@ -159,35 +161,47 @@ def _check_template(key: BoundKey, attribute: KeyAttribute, template: Template, 
     for placeholder in template.placeholders:
         if placeholder.field not in fields:
             message = f"{label}: {model.__name__} has no field {placeholder.field!r}."
-            raise ModelError(message, owner=label, hint=f"It has: {', '.join(fields)}.")
-        _check_placeholder(label, key, template, placeholder, fields[placeholder.field], attribute)
+            raise ModelError(message, owner=model, hint=f"It has: {', '.join(fields)}.")
+        kind = _key_kind(key, placeholder.field, model)
+        if template.bare:
+            _check_bare(label, placeholder.field, kind, attribute, model)
+        else:
+            _check_part(key, template, placeholder, kind, attribute, model)
     literals = len((template.head + "".join(placeholder.tail for placeholder in template.placeholders)).encode())
     if literals >= key.limit(attribute):
-        raise ModelError(f"{label}: the literal text alone is longer than a key may be.", owner=label)
+        raise ModelError(f"{label}: the literal text alone is longer than a key may be.", owner=model)
 
 
-def _check_placeholder(
-    label: str, key: BoundKey, template: Template, placeholder: Placeholder, field: FieldInfo, attribute: KeyAttribute
-) -> None:
-    name = placeholder.field
-    if key.index is None and allows_none(field.annotation):
-        raise ModelError(f"{label}: {name!r} may be None, but the table's key is never absent.", owner=label)
-    kinds = kinds_of(field.annotation)
+def _key_kind(key: BoundKey, name: str, model: type[BaseModel]) -> type:
+    """The one type of a field in a key."""
+    label, annotation = f"{model.__name__}.{key.name}", model.model_fields[name].annotation
+    if key.index is None and allows_none(annotation):
+        raise ModelError(f"{label}: {name!r} may be None, but the table's key is never absent.", owner=model)
+    kinds = kinds_of(annotation)
     if len(kinds) != 1 or not isinstance(kinds[0], type):
-        raise ModelError(f"{label}: {name!r} must have one type to stand in a key.", owner=label)
-    (kind,) = kinds
-    if template.bare:
-        _check_bare(label, name, kind, attribute)
-        return
+        raise ModelError(f"{label}: {name!r} must have one type to stand in a key.", owner=model)
+    return kinds[0]
+
+
+def _check_part(
+    key: BoundKey,
+    template: Template,
+    placeholder: Placeholder,
+    kind: type,
+    attribute: KeyAttribute,
+    model: type[BaseModel],
+) -> None:
+    """Refuse a field that cannot stand in a key with other text, or would not sort there."""
+    label, name = f"{model.__name__}.{key.name}", placeholder.field
     if attribute.type != "S":
         hint = f"Write the field alone, as {{{name}}}, or make {attribute.name} a string."
         message = f"{label}: {attribute.name} is not a string, so its template must be one bare field."
-        raise ModelError(message, owner=label, hint=hint)
+        raise ModelError(message, owner=model, hint=hint)
     if not can_stand_in_key(kind):
-        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot stand in a key.", owner=label)
+        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot stand in a key.", owner=model)
     if _sorts_as_number(kind) and template is key.range and placeholder.width is None:
         hint = f"Write {{{name}:06}} (digits), {{{name}:+06}} if it may be negative, or {{{name}:09.2}}."
-        raise ModelError(f"{label}: the number {name!r} needs a width to sort correctly.", owner=label, hint=hint)
+        raise ModelError(f"{label}: the number {name!r} needs a width to sort correctly.", owner=model, hint=hint)
 
 
 def _sorts_as_number(kind: type) -> bool:
@@ -208,7 +222,8 @@ def _max_length(field: FieldInfo) -> int | None:
     return min(limits) if limits and issubclass(kind, str) else None
 
 
-def _check_bare(label: str, name: str, kind: type, attribute: KeyAttribute) -> None:
+def _check_bare(label: str, name: str, kind: type, attribute: KeyAttribute, model: type[BaseModel]) -> None:
+    """Refuse a field that cannot be a key attribute by itself, or is of another type than the attribute."""
     if issubclass(kind, bytes):
         found = "B"
     elif issubclass(kind, int | Decimal) and kind is not bool and not hasattr(kind, "__key__"):
@@ -216,7 +231,7 @@ def _check_bare(label: str, name: str, kind: type, attribute: KeyAttribute) -> N
     elif can_stand_in_key(kind):
         found = "S"
     else:
-        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot be a key.", owner=label)
+        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot be a key.", owner=model)
     if found != attribute.type:
         message = f"{label}: {name!r} gives a key of type {found}, but {attribute.name} is of type {attribute.type}."
-        raise ModelError(message, owner=label, hint=f'Declare the attribute as ("{attribute.name}", "{found}").')
+        raise ModelError(message, owner=model, hint=f'Declare the attribute as ("{attribute.name}", "{found}").')

@@ -180,6 +180,12 @@ def test_a_key_on_a_number_attribute_must_be_a_bare_field() -> None:
         entity(Key("USER#{user_id}", "X"), on=table(hash=("PK", "N")))
 
 
+def test_a_refused_key_carries_the_class_that_was_being_made() -> None:
+    with refused("Made has no field 'city'") as caught:
+        entity(Key("USER#{city}", "TASK#{task_id}"))
+    assert caught.value.owner.__name__ == "Made"
+
+
 def test_an_entity_needs_a_primary_key() -> None:
     with refused("Homeless has no primary key"):
 
