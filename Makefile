@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-CODE := $(wildcard src tests bench)
+CODE := $(wildcard src services/src examples tests bench)
 
 # Pyright otherwise asks the network whether a newer version exists.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
@@ -17,9 +17,9 @@ help: ## list the targets
 setup: $(READY) ## prepare .venv with the pinned versions
 
 # The first pyright run is made here, so that later ones need no network.
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml services/pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e services
 	$(BIN)/pyright --version
 	@touch $@
 

@@ -36,11 +36,13 @@ def package_name(requirement: str) -> str:
 
 
 def declared_dependencies() -> set[str]:
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    project = declared["project"]
-    requirements = [*declared["build-system"]["requires"], *project["dependencies"]]
-    for extra in project["optional-dependencies"].values():
-        requirements += extra
+    """What both distributions need, besides each other."""
+    requirements: list[str] = []
+    for folder in (ROOT, ROOT / "services"):
+        declared = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+        requirements += [*declared["build-system"]["requires"], *declared["project"]["dependencies"]]
+        for extra in declared["project"].get("optional-dependencies", {}).values():
+            requirements += extra
     return {package_name(requirement) for requirement in requirements}
 
 

@@ -16,7 +16,7 @@ from tests.cli.conftest import Run
 
 from partita import EmbeddedStore, Session, insert
 from partita.change.lake import Lake
-from partita.cli._data import DataFolder
+from partita.cli._data_folder import DataFolder
 from partita.store import ListTables
 from partita_services.todo.model import TABLE, Task
 

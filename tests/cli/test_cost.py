@@ -32,8 +32,8 @@ from partita import (
     put,
     query,
 )
-from partita.cli._cost import cost
-from partita.cli._measure import measure
+from partita.cli.model._cost import cost
+from partita.cost._measure import measure
 from partita.service import Service
 from partita_services.todo.model import TABLE
 

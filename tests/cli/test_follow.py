@@ -13,9 +13,9 @@ from fastapi import APIRouter
 
 from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, insert
 from partita.change import Change, SqliteProjection
-from partita.cli import _follow
-from partita.cli._data import DataFolder
-from partita.cli._follow import following, projecting
+from partita.cli._data_folder import DataFolder
+from partita.cli.data import _follow
+from partita.cli.data._follow import following, projecting
 from partita.errors import RebuildRequired, StoreUnavailable
 from partita.service import Projection, Service
 

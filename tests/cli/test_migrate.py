@@ -14,11 +14,11 @@ from tests.cli.conftest import Run
 from tests.recipes.accounts import ACCOUNTS, FIRST, TABLES, FirstAccount, mapped
 
 from partita import EmbeddedStore, Session
-from partita.cli import _migrate
-from partita.cli._data import DataFolder
-from partita.cli._migrate import migrate
-from partita.cli._services import ServiceName
-from partita.recipes.backfill import PAGE, Backfilled, backfill_page
+from partita.cli._data_folder import DataFolder
+from partita.cli._names import ServiceName
+from partita.cli.model import _migrate
+from partita.cli.model._migrate import migrate
+from partita.recipes.versioned._backfill import PAGE, Backfilled, backfill_page
 from partita.service import Service
 from partita.store import ListTables
 

@@ -8,8 +8,8 @@ import pytest
 from tests.cli.conftest import Run
 
 from partita import EmbeddedStore, Session
-from partita.cli._data import DataFolder
-from partita.cli._seed import begin_planting
+from partita.cli._data_folder import DataFolder
+from partita.cli.data._seed import begin_planting
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user
 

@@ -17,9 +17,9 @@ import pytest
 from tests.cli.conftest import Run
 
 from partita import Session, delete
-from partita.cli import _serve
-from partita.cli._data import DataFolder
-from partita.cli._serve import _prepare
+from partita.cli._data_folder import DataFolder
+from partita.cli.serving import _serve
+from partita.cli.serving._serve import _prepare
 from partita.http import Caller, Identity
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user

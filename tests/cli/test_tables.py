@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.cli.conftest import Run
 from tests.referee import ministack
 
-from partita.cli._tables import differences
+from partita.cli.data._tables import differences
 from partita.store._interface import Store
 from partita.store._requests import CreateIndex, CreateTable, DeleteTable, SetStream, SetTimeToLive
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema

@@ -11,7 +11,7 @@ import jwt
 import pytest
 from tests.cli.conftest import Run
 
-from partita.cli._data import DataFolder
+from partita.cli._data_folder import DataFolder
 from partita.errors import StoreReadOnly
 from partita.http import Caller, Identity, Role
 

@@ -17,8 +17,8 @@ from tests.cli.conftest import Run
 from tests.cli.test_serve import DEADLINE, Server
 
 from partita import Session
-from partita.cli._data import DataFolder
-from partita.cli._worker import Crew, default_workers
+from partita.cli._data_folder import DataFolder
+from partita.cli.serving._worker import Crew, default_workers
 from partita.http import Caller, Identity, Role
 from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import TABLE, Request, request_by_id

@@ -9,10 +9,10 @@ import pytest
 from tests.contract.table import MakeTable, Table
 from tests.contract.trees import eq, missing
 
-from partita._values import kind_of
 from partita.errors import ConditionFailed, TableNotFound, ValidationFailed
 from partita.store._interface import Store
 from partita.store._requests import GetItem, PutItem
+from partita.values._attribute_values import kind_of
 
 VALUES: dict[str, Any] = {
     "string": "text",

@@ -29,8 +29,8 @@ from partita import (
     query,
 )
 from partita.change import SqliteProjection
-from partita.cli._measure import measure
-from partita.docs import render_page
+from partita.cost._measure import measure
+from partita.modeldocs import render_page
 from partita.recipes.lifecycle import Lifecycle, Transition
 from partita.service import Projection, Service, discover
 

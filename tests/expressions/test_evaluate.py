@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from tests.strategies import conditions, items, paths, strings, values
 
-from partita._values import Item
 from partita.expressions._ast import (
     And,
     BeginsWith,
@@ -29,6 +28,7 @@ from partita.expressions._ast import (
     Value,
 )
 from partita.expressions._evaluate import evaluate
+from partita.values._attribute_values import Item
 
 ITEM: Item = {
     "s": "hello",

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from partita._values import AttributeValue
 from partita.errors import ValidationFailed
 from partita.expressions._ast import KeyCondition, KeyRange
 from partita.expressions._parse import Substitutions, parse_key_condition
+from partita.values._attribute_values import AttributeValue
 
 VALUES: Mapping[str, AttributeValue] = {":one": 1, ":two": 2, ":s": "x"}
 PK = (("pk", 1),)

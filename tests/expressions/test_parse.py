@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from partita._values import AttributeValue
 from partita.errors import ValidationFailed
 from partita.expressions._ast import (
     AddAction,
@@ -35,6 +34,7 @@ from partita.expressions._ast import (
 )
 from partita.expressions._parse import Substitutions, parse_condition, parse_projection, parse_update
 from partita.expressions._reserved import RESERVED_WORDS
+from partita.values._attribute_values import AttributeValue
 
 VALUES: Mapping[str, AttributeValue] = {
     ":one": 1,

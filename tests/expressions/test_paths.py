@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from tests.strategies import items, projections
 
-from partita._values import Item
 from partita.expressions._ast import Path, Projection
 from partita.expressions._paths import MISSING, project, resolve
+from partita.values._attribute_values import Item
 
 ITEM: Item = {"a": {"b": [10, {"c": None}, 30]}, "l": ["x", "y", "z"], "n": 1}
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from tests.strategies import items, updates
 
-from partita._values import AttributeValue, Item
 from partita.errors import ValidationFailed
 from partita.expressions._ast import (
     AddAction,
@@ -26,6 +25,7 @@ from partita.expressions._ast import (
     Value,
 )
 from partita.expressions._update import apply_update, creates, touched
+from partita.values._attribute_values import AttributeValue, Item
 
 NOWHERE = "The document path provided in the update expression is invalid for update"
 WRONG_TYPE = "An operand in the update expression has an incorrect data type"

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from tests.strategies import conditions, projections, updates
 
-from partita._values import AttributeValue
 from partita.errors import ValidationFailed
 from partita.expressions._ast import (
     AddAction,
@@ -39,6 +38,7 @@ from partita.expressions._ast import (
     Value,
 )
 from partita.expressions._validate import validate_condition, validate_projection, validate_update
+from partita.values._attribute_values import AttributeValue
 
 A, B = Path(("a",)), Path(("b",))
 EQUAL = Compare("=", A, Value(1))

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from partita import Consumption
-from partita.http._capacity import capacity_text
+from partita.app._capacity import capacity_text
 
 pytestmark = pytest.mark.req("X07")
 

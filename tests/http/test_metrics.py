@@ -8,8 +8,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.http.toy import RAISED
 
 from partita import AsyncSession, Meter
+from partita.app._metrics import BUCKETS, MeasuredRequests, Requests, metrics_text
 from partita.errors import AlreadyExists, Throttled
-from partita.http._metrics import BUCKETS, MeasuredRequests, Requests, metrics_text
 
 pytestmark = pytest.mark.req("X10")
 

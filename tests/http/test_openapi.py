@@ -11,7 +11,8 @@ from fastapi import FastAPI
 from tests.http.test_idempotent import SHOP
 
 from partita import AsyncSession
-from partita.http import Identity, build_app
+from partita.app import build_app
+from partita.http import Identity
 from partita.service import discover
 
 pytestmark = pytest.mark.req("X08")

@@ -11,7 +11,8 @@ from starlette.responses import PlainTextResponse
 from tests.http.toy import TOY
 
 from partita import AsyncSession
-from partita.http import Identity, Resources, build_app
+from partita.app import build_app
+from partita.http import Identity, Resources
 
 SITE = APIRouter()
 

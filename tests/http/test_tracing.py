@@ -14,8 +14,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 from tests.http.toy import RAISED
 
 from partita import AsyncSession
+from partita.app import _tracing as tracing
 from partita.http import Caller, Identity
-from partita.http import _tracing as tracing
 
 pytestmark = pytest.mark.req("X10")
 

@@ -35,8 +35,8 @@ from partita import (
     query,
     transact,
 )
-from partita._access import Access
 from partita.errors import GuardrailError, ModelError
+from partita.patterns._permissions import Access
 from partita.store import ConditionCheck, CreateTable, DeleteItem, PutItem, UpdateItem
 
 TABLE = Table("access", indexes=[Index("GSI1")], registry=Registry())

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 from partita import Entity, Key, Prefix, Registry, Span, Table, query
-from partita._arguments import Parameter, UnfitArgument, operation_of, parameters_of
+from partita.patterns._arguments import Parameter, UnfitArgument, operation_of, parameters_of
 from partita_services.countries.model import TABLE as COUNTRIES
 from partita_services.countries.model import active_countries_named
 from partita_services.todo.model import (

@@ -27,8 +27,8 @@ from partita import (
     query,
     update,
 )
-from partita._entity import EntityMeta, schema_of
 from partita.errors import InvalidItem, InvalidKey, ModelError, OperationError
+from partita.model._entity import EntityMeta, schema_of
 from partita.store import PutItem
 
 

@@ -27,7 +27,7 @@ from partita import (
     pattern,
     query,
 )
-from partita._entity import schema_of
+from partita.model._entity import schema_of
 
 # --- patterns ---
 

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from types import ModuleType
 
 import pytest
 
-MODULES = ["partita", "partita.maintenance", "partita.queue", "partita.store", "partita.testing"]
+import partita
+
+MODULES = sorted(
+    ["partita"]
+    + [
+        name
+        for _, name, is_package in pkgutil.walk_packages(partita.__path__, "partita.")
+        if is_package
+        and name != "partita.recipes"  # each recipe is a module of its own
+        and not any(part.startswith("_") for part in name.split("."))
+    ]
+)
 
 
 @pytest.fixture(params=MODULES)

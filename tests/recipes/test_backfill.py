@@ -25,8 +25,15 @@ from tests.recipes.interleaving import CRASHED, empty_db, every_schedule, play
 
 from partita import Budget, EmbeddedStore, Session
 from partita.errors import ScanRefused
-from partita.recipes.backfill import PAGE, Backfilled, BackfillPage, VersionCount, backfill_page, count_versions
-from partita.recipes.versioned import Versioned
+from partita.recipes.versioned._backfill import (
+    PAGE,
+    Backfilled,
+    BackfillPage,
+    VersionCount,
+    backfill_page,
+    count_versions,
+)
+from partita.recipes.versioned._table import Versioned
 from partita.store._requests import PutItem
 from partita.testing import FakeClock, FaultyStore
 
@@ -190,7 +197,7 @@ def test_an_item_that_is_deleted_meanwhile_stays_deleted(db: Session) -> None:
     db.run(FIRST.insert(FirstAccount(pk="a1", owner="Ada")))
     operation = backfill_page(ACCOUNTS, wcu_per_second=1e9)
     assert isinstance(operation, BackfillPage)
-    steps = operation.steps(db.context)
+    steps = operation.requests(db.context)
     put = steps.send(db.store.execute(next(steps)))  # type: ignore[arg-type]
     db.run(ACCOUNTS.delete_at(stored(db)["last_write"], "a1"))
     assert isinstance(put, PutItem)

@@ -28,9 +28,9 @@ from tests.recipes.interleaving import empty_db
 
 from partita import Session
 from partita.errors import DataNewer, InvalidItem, ModelError, TransactionCancelled, VersionConflict
-from partita.recipes.migrations import Migrations
-from partita.recipes.snapshots import frozen_items
-from partita.recipes.versioned import Versioned
+from partita.recipes.versioned._migrations import Migrations
+from partita.recipes.versioned._snapshots import frozen_items
+from partita.recipes.versioned._table import Versioned
 
 FROZEN = Path(__file__).parent / "schema"
 

@@ -17,20 +17,20 @@ from tests.recipes.accounts import ACCOUNTS, TABLES
 
 from partita import Entity, Index, Key, Registry, Table, get
 from partita.errors import ModelError
-from partita.recipes._shapes import bare, differences
-from partita.recipes.migrations import Migrations
-from partita.recipes.snapshots import (
+from partita.recipes.versioned import (
     SchemaReport,
     Verdict,
-    accept,
+    accept_schema,
     assert_snapshot,
-    check,
+    check_schema,
     frozen_file,
     frozen_items,
     schema_file,
-    snapshot,
+    schema_snapshot,
 )
-from partita.recipes.versioned import VersionedTable
+from partita.recipes.versioned._migrations import Migrations
+from partita.recipes.versioned._shapes import bare, differences
+from partita.recipes.versioned._table import VersionedTable
 
 COMMITTED = Path(__file__).parent / "schema"
 
@@ -216,21 +216,21 @@ def generation(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    accept(generation(name=(str,)), tmp_path / "schema")
+    accept_schema(generation(name=(str,)), tmp_path / "schema")
     return tmp_path / "schema"
 
 
 @pytest.mark.req("A05")
 def test_an_accepted_schema_is_current(folder: Path) -> None:
     same = generation(name=(str,))
-    assert check(same, folder) == SchemaReport("ThingData", Verdict.CURRENT)
+    assert check_schema(same, folder) == SchemaReport("ThingData", Verdict.CURRENT)
     assert_snapshot(same, folder)
     assert sorted(path.name for path in folder.iterdir()) == ["thing_data.schema.json", "thing_data.v1.json"]
 
 
 @pytest.mark.req("A05")
 def test_without_a_snapshot_one_is_asked_for(tmp_path: Path) -> None:
-    report = check(generation(name=(str,)), tmp_path)
+    report = check_schema(generation(name=(str,)), tmp_path)
     assert (report.verdict, report.settled) == (Verdict.NEW, False)
     assert "Run `partita schema accept`, and commit" in str(report)
 
@@ -241,7 +241,7 @@ def test_a_compatible_change_needs_only_to_be_accepted(folder: Path) -> None:
     with pytest.raises(AssertionError, match="ThingData: compatible") as caught:
         assert_snapshot(wider, folder)
     assert "Stored items can be read as they are. Run `partita schema accept`" in str(caught.value)
-    assert accept(wider, folder) == (schema_file(wider, folder),)
+    assert accept_schema(wider, folder) == (schema_file(wider, folder),)
     assert_snapshot(wider, folder)
 
 
@@ -257,15 +257,15 @@ def test_a_breaking_change_says_exactly_what_to_do_and_is_not_accepted(folder: P
     assert "2. Add a migration from 1 to 2 to it: Migrations({1: function})" in message
     assert "3. Run `partita schema accept`" in message
     with pytest.raises(ModelError, match="breaking"):
-        accept(renamed, folder)
+        accept_schema(renamed, folder)
     assert schema_file(renamed, folder).read_text(encoding="utf-8") == before
 
 
 @pytest.mark.req("A05", "A06")
 def test_with_a_raised_version_and_a_migration_a_breaking_change_is_accepted(folder: Path) -> None:
     renamed = generation(2, Migrations({1: lambda item: {"pk": item["pk"], "title": item["name"]}}), title=(str,))
-    assert check(renamed, folder).verdict is Verdict.MIGRATED
-    accept(renamed, folder)
+    assert check_schema(renamed, folder).verdict is Verdict.MIGRATED
+    accept_schema(renamed, folder)
     assert_snapshot(renamed, folder)
     (old,) = frozen_items(renamed, 1, folder)
     assert renamed.form.versioned(old).data.title == "n"
@@ -274,35 +274,40 @@ def test_with_a_raised_version_and_a_migration_a_breaking_change_is_accepted(fol
 @pytest.mark.req("A06")
 def test_a_migration_that_cannot_read_the_frozen_items_is_not_accepted(folder: Path) -> None:
     wrong = generation(2, Migrations({1: lambda item: item}), title=(str,))
-    report = check(wrong, folder)
+    report = check_schema(wrong, folder)
     assert "thing_data.v1.json: an item can no longer be read" in str(report)
     with pytest.raises(ModelError):
-        accept(wrong, folder)
+        accept_schema(wrong, folder)
 
 
 def test_a_frozen_file_that_was_removed_is_missed(folder: Path) -> None:
     renamed = generation(2, Migrations({1: lambda item: {"pk": item["pk"], "title": item["name"]}}), title=(str,))
-    accept(renamed, folder)
+    accept_schema(renamed, folder)
     frozen_file(renamed, 1, folder).unlink()
-    assert "thing_data.v1.json is missing" in str(check(renamed, folder))
+    assert "thing_data.v1.json is missing" in str(check_schema(renamed, folder))
 
 
 def test_a_lowered_data_version_is_refused(folder: Path) -> None:
-    accept(generation(2, Migrations({1: lambda item: item}), name=(str,)), folder)
-    report = check(generation(name=(str,)), folder)
+    accept_schema(generation(2, Migrations({1: lambda item: item}), name=(str,)), folder)
+    report = check_schema(generation(name=(str,)), folder)
     assert (report.verdict, report.acceptable) == (Verdict.LOWERED, False)
     assert "never lower it" in str(report)
 
 
 def test_a_new_index_key_is_breaking_because_stored_items_lack_it(folder: Path) -> None:
     indexed = generation(key="NAME#{name}", name=(str,))
-    assert "breaking: key by_name was added: stored items have it only once rewritten" in str(check(indexed, folder))
-    accept(generation(2, Migrations({1: lambda item: item}), key="NAME#{name}", name=(str,)), folder)
-    assert check(generation(2, Migrations({1: lambda item: item}), name=(str,)), folder).verdict is Verdict.COMPATIBLE
+    assert "breaking: key by_name was added: stored items have it only once rewritten" in str(
+        check_schema(indexed, folder)
+    )
+    accept_schema(generation(2, Migrations({1: lambda item: item}), key="NAME#{name}", name=(str,)), folder)
+    assert (
+        check_schema(generation(2, Migrations({1: lambda item: item}), name=(str,)), folder).verdict
+        is Verdict.COMPATIBLE
+    )
 
 
 def test_the_snapshot_is_a_json_schema_with_keys_and_data_version() -> None:
-    assert snapshot(generation(name=(str,), size=(int, 0))) == {
+    assert schema_snapshot(generation(name=(str,), size=(int, 0))) == {
         "entity": "ThingData",
         "data_version": 1,
         "keys": {"primary": [None, "{pk}"]},
@@ -321,7 +326,7 @@ def test_frozen_items_keep_every_kind_of_value(tmp_path: Path) -> None:
         "S": "x", "N": Decimal("1.5"), "B": b"\x00\xff", "BOOL": True, "NULL": None, "L": [1, "a"], "M": {"a": [None]},
         "SS": frozenset(("a", "b")), "NS": frozenset((1, 2)), "BS": frozenset((b"x",)),
     }  # fmt: skip
-    from partita.store._wire import wire_item
+    from partita.store._dynamodb_json import wire_item
 
     table = generation(name=(str,))
     frozen_file(table, 1, tmp_path).write_text(json.dumps([wire_item(kinds)]), encoding="utf-8")

@@ -30,7 +30,7 @@ from partita import (
     transact,
 )
 from partita.errors import AlreadyExists, ItemMissing, ModelError, TransactionCancelled, VersionConflict
-from partita.recipes.versioned import Versioned, VersionedTable, VersionedUpdate
+from partita.recipes.versioned._table import Versioned, VersionedTable, VersionedUpdate
 from partita.store._requests import GetItem, PutItem
 from partita.testing import FakeClock, FaultyStore, assert_budget
 from partita.testing._clock import NOON

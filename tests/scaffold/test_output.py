@@ -34,8 +34,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
 
 
 CODE = (
-    *(f"src/partita_services/{name}.py" for name in ("todo/parcel", "city", "order_line", "address", "label")),
-    *(f"src/partita_services/{name}" for name in ("guest_books", "notes")),
+    *(f"services/src/partita_services/{name}.py" for name in ("todo/parcel", "city", "order_line", "address", "label")),
+    *(f"services/src/partita_services/{name}" for name in ("guest_books", "notes")),
 )
 TESTS = (
     *(f"tests/test_{name}.py" for name in ("city", "order_line", "address", "label")),

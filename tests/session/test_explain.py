@@ -42,7 +42,7 @@ from partita import (
     transact_get,
     update,
 )
-from partita._sizes import item_size
+from partita.values._sizes import item_size
 
 TASK = Task(user_id="u", task_id="t", due=date(2026, 1, 1))
 ADA = User(user_id="u", name="Ada")

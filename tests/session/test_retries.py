@@ -43,7 +43,7 @@ from partita.errors import (
     TransactionCancelled,
     TransactionConflict,
 )
-from partita.maintenance import scan
+from partita.operations import scan
 from partita.testing import FakeClock, FaultyStore
 
 COMMENT = Comment(user_id="u", comment_id="c")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from tests.strategies import items
 
-from partita._codec import decode_item, encode_item, encode_measured
-from partita._values import Item, equal
 from partita.errors import ValidationFailed
+from partita.values._attribute_values import Item, equal
+from partita.values._codec import decode_item, encode_item, encode_measured
 
 
 @given(items)

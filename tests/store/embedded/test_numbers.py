@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partita._values import number
 from partita.errors import ValidationFailed
 from partita.store.embedded._numbers import encode_number
+from partita.values._attribute_values import number
 
 
 @st.composite

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedStore, answer, refusal
 
+from partita._aws._credentials import Credentials
+from partita._aws._transport import AnswerLost, NotSent
 from partita.errors import (
     AccessDenied,
     PartitaError,
@@ -36,8 +38,6 @@ from partita.store._requests import (
     UpdateItem,
 )
 from partita.store._schema import KeyAttribute, TableSchema
-from partita.store.remote._credentials import Credentials
-from partita.store.remote._transport import AnswerLost, NotSent
 
 KEY = {"pk": "p"}
 GET = GetItem("t", KEY)

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from botocore.credentials import RefreshableCredentials
 
+from partita._aws import _credentials
+from partita._aws._credentials import ChainCredentials
+from partita._aws._endpoints import ITEMS, STREAMS, endpoints_at, endpoints_of_region
 from partita.errors import AccessDenied, OperationError
 from partita.store._open import open_store
 from partita.store.embedded import EmbeddedStore
-from partita.store.remote import Credentials, RemoteStore, _credentials
-from partita.store.remote._credentials import ChainCredentials
-from partita.store.remote._endpoints import ITEMS, STREAMS, endpoints_at, endpoints_of_region
+from partita.store.remote import Credentials, RemoteStore
 
 FALLBACK = Credentials("local", "local")
 

@@ -20,10 +20,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from partita._aws._connections import HttpTransport
+from partita._aws._kept import KeptConnection
+from partita._aws._transport import AnswerLost, HttpAnswer, HttpCall, Limits, NotSent
 from partita.errors import StoreClosed
-from partita.store.remote._connections import HttpTransport
-from partita.store.remote._kept import KeptConnection
-from partita.store.remote._transport import AnswerLost, HttpAnswer, HttpCall, Limits, NotSent
 
 Talk = Callable[[socket.socket], None]
 

@@ -12,8 +12,8 @@ from botocore.credentials import Credentials as BotocoreCredentials
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partita._aws._sign import Signer
 from partita.store.remote import Credentials
-from partita.store.remote._sign import Signer
 
 PRINTABLE = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=60)
 

@@ -1,0 +1,184 @@
+"""The data folder: the embedded database, and the secret that signs tokens and cursors."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import click
+from msgspec import Struct
+
+from partita import EmbeddedStore
+from partita.errors import StoreDamaged, StoreError, StoreReadOnly
+from partita.queue import Policy, Queue, open_queue
+from partita.store import Store, open_store
+
+_SECRET_BYTES: Final = 32
+EMBEDDED: Final = "embedded"
+_STORE: Final = "partita.cli.store"
+_QUEUE: Final = "partita.cli.queue"
+
+
+class DataFolder(Struct, frozen=True):
+    """Where one installation keeps what it must not lose; its items may be in a store elsewhere."""
+
+    path: Path
+    store: str = EMBEDDED
+    queue: str = EMBEDDED
+
+    @property
+    def database(self) -> Path:
+        """The file of the embedded database."""
+        return self.path / "partita.db"
+
+    def create(self) -> None:
+        """Make the folder, for its owner alone, where there is none yet.
+
+        Raises:
+            StoreReadOnly: it cannot be made.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StoreReadOnly(f"The folder {self.path} cannot be made ({error.strerror}).") from error
+
+    def open_store(self, *, sweep_every: float | None = None, must_exist: bool = False) -> Store:
+        """Open the store that `--store` names: the database of this folder, unless it says otherwise.
+
+        Raises:
+            OperationError: the address cannot be used. StoreError: the store cannot be opened.
+        """
+        if self.store != EMBEDDED:
+            return open_store(self.store)
+        return self.open_existing() if must_exist else self.open(sweep_every=sweep_every)
+
+    def open_queue(self, name: str, policy: Policy | None = None) -> Queue:
+        """Open the queue of a name where `--queue` says: in this folder, unless it says otherwise.
+
+        Raises:
+            OperationError: the address cannot be used. StoreError: the queue cannot be opened.
+        """
+        if self.queue != EMBEDDED:
+            return open_queue(self.queue, name, policy)
+        self.create()
+        return open_queue(self.path, name, policy)
+
+    def open(self, *, sweep_every: float | None = None) -> EmbeddedStore:
+        """Open the database, which is made where there is none.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+        self.create()
+        return EmbeddedStore(self.database, sweep_every=sweep_every)
+
+    def open_existing(self) -> EmbeddedStore:
+        """Open the database that must be there.
+
+        Raises:
+            StoreError: there is none, or it cannot be opened.
+        """
+        if not self.database.exists():
+            hint = "Start `partita serve` first, or name another folder with --data."
+            raise StoreError(f"There is no database in {self.path}.", hint=hint)
+        return EmbeddedStore(self.database)
+
+    def secret(self, purpose: str) -> bytes:
+        """The secret for one purpose, derived from the key that is made on first use and never changes.
+
+        Raises:
+            StoreReadOnly: the key can be neither read nor made. StoreDamaged: a part of it is missing.
+        """
+        self.create()
+        path = self.path / "secret.key"
+        try:
+            key = _read_or_make(path)
+        except OSError as error:
+            raise StoreReadOnly(f"The key {path} cannot be used ({error.strerror}).") from error
+        if len(key) != _SECRET_BYTES:  # what is signed with less of it could be forged
+            hint = "Restore it, or delete it: all tokens then end."
+            raise StoreDamaged(f"The key {path} has {len(key)} bytes, not {_SECRET_BYTES}.", hint=hint)
+        return hmac.digest(key, purpose.encode(), hashlib.sha256)
+
+
+def _read_or_make(path: Path) -> bytes:
+    if not path.exists():
+        handle, unfinished = tempfile.mkstemp(dir=path.parent)  # readable by its owner alone
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(_SECRET_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(unfinished, path)  # whole or not at all, and never over another process's key
+        except FileExistsError:
+            pass
+        finally:
+            Path(unfinished).unlink()
+    return path.read_bytes()
+
+
+def default_folder() -> Path:
+    """The folder in the user's data directory, by the rules of the platform."""
+    if sys.platform in ("win32", "darwin"):
+        return Path(click.get_app_dir("partita"))
+    home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(home).expanduser() / "partita"
+
+
+def _to_folder(context: click.Context, parameter: click.Parameter, value: Path) -> DataFolder:  # noqa: ARG001 - click's
+    return DataFolder(value, context.meta.get(_STORE, EMBEDDED), context.meta.get(_QUEUE, EMBEDDED))
+
+
+def _keep_address(context: click.Context, parameter: click.Parameter, value: str) -> None:  # noqa: ARG001 - click's
+    context.meta[_STORE] = value
+
+
+def _keep_queue(context: click.Context, parameter: click.Parameter, value: str) -> None:  # noqa: ARG001 - click's
+    context.meta[_QUEUE] = value
+
+
+data_option = click.option(
+    "--data",
+    envvar="PARTITA_DATA",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=default_folder,
+    show_default="partita in your data directory",
+    show_envvar=True,
+    callback=_to_folder,
+    help="Folder of the embedded database.",
+)
+"""The option `--data`, which gives the command a `DataFolder`."""
+
+store_option = click.option(
+    "--store",
+    envvar="PARTITA_STORE",
+    default=EMBEDDED,
+    show_default=True,
+    show_envvar=True,
+    is_eager=True,  # the data folder, which is made after it, has to know
+    expose_value=False,
+    callback=_keep_address,
+    metavar="URL",
+    help="Where the items are: dynamodb://REGION, the URL of a compatible server, or the database in --data.",
+)
+"""The option `--store`, for commands that use `DataFolder.open_store`."""
+
+queue_option = click.option(
+    "--queue",
+    envvar="PARTITA_QUEUE",
+    default=EMBEDDED,
+    show_default=True,
+    show_envvar=True,
+    is_eager=True,  # as above
+    expose_value=False,
+    callback=_keep_queue,
+    metavar="URL",
+    help="Where messages wait: sqs://REGION, the URL of a server that speaks SQS, or a file in --data.",
+)
+"""The option `--queue`, for commands that use `DataFolder.open_queue`."""
