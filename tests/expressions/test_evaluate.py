@@ -77,6 +77,7 @@ def test_equality_is_of_type_and_value(condition: Condition, *, holds: bool) -> 
     assert evaluate(condition, ITEM) == holds
 
 
+@pytest.mark.rule(12)
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
@@ -125,11 +126,13 @@ def test_order_is_within_strings_numbers_and_binaries(condition: Condition, *, h
     assert evaluate(condition, ITEM) == holds
 
 
+@pytest.mark.rule(31)
 @given(strings, strings)
 def test_strings_are_ordered_by_their_bytes(left: str, right: str) -> None:
     assert evaluate(compare("a", "<", right), {"a": left}) == (left.encode() < right.encode())
 
 
+@pytest.mark.rule(31)
 def test_a_character_outside_the_basic_plane_sorts_after_those_inside() -> None:
     assert evaluate(compare("a", ">", "\uffff"), {"a": "\U00010000"})
 

@@ -39,6 +39,7 @@ def test_equalities_come_first_in_the_order_of_the_text(text: str, condition: Ke
     assert parsed(text) == condition
 
 
+@pytest.mark.rule(13)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -35,6 +35,7 @@ def test_a_path_leads_to_its_value_or_nowhere(parts: tuple[str | int, ...], valu
     assert resolve(Path(parts), ITEM) == value
 
 
+@pytest.mark.rule(23)
 @pytest.mark.parametrize(
     ("projection", "projected"),
     [

@@ -117,6 +117,7 @@ CERTAIN: dict[str, tuple[Play, type[PartitaError]]] = {
 }
 
 
+@pytest.mark.rule(39)
 @pytest.mark.parametrize(("play", "error"), CERTAIN.values(), ids=CERTAIN.keys())
 @pytest.mark.parametrize("request_", [GET, PUT, TRANSACTION], ids=["get", "put", "transaction"])
 def test_what_certainly_did_not_happen_is_sent_again(

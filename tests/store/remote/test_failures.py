@@ -33,6 +33,7 @@ NAMES: dict[str, type[errors.PartitaError]] = {
 }
 
 
+@pytest.mark.rule(39)
 @pytest.mark.parametrize(("name", "error"), NAMES.items(), ids=NAMES.keys())
 def test_an_error_has_its_name(name: str, error: type[errors.PartitaError]) -> None:
     status = 500 if name == "InternalServerError" else 400
