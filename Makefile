@@ -44,4 +44,4 @@ soak: $(READY) ## run under load for a long time
 docs: $(READY) ## write the generated pages, and run the examples of the documentation
 	$(BIN)/python docs/reference.py
 	$(BIN)/partita docs
-	$(BIN)/pytest tests/test_docs.py tests/docs
+	$(BIN)/pytest tests/test_docs.py tests/modeldocs

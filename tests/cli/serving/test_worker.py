@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Run
-from tests.cli.test_serve import DEADLINE, Server
+from tests.cli.serving.test_serve import DEADLINE, Server
 
 from partita import Session
 from partita.cli._data_folder import DataFolder
