@@ -1,6 +1,6 @@
 """The command line: the same verbs as in Python, on the services that are installed."""
 
-from partita.cli._data_folder import DataFolder, data_option, store_option
+from partita.cli._data_folder import DataFolder, data_option, store_options
 from partita.cli._extras import needs_serve
 from partita.cli._listen import listening, run_app
 from partita.cli._main import main
@@ -16,5 +16,5 @@ __all__ = [
     "needs_serve",
     "place_of",
     "run_app",
-    "store_option",
+    "store_options",
 ]

@@ -19,8 +19,8 @@ def place_of(data: DataFolder, url: str | None = None) -> Place:
     return Place(data.path, data.secret, data.open_queue, url)
 
 
-def noting(queues: dict[str, Queue], place: Place) -> Place:
-    """The same place; the queues that are opened there are noted, by name."""
+def tracking_queues(queues: dict[str, Queue], place: Place) -> Place:
+    """The same place; the queues that are opened there are put into `queues`, by name."""
 
     def open_queue(name: str, policy: Policy) -> Queue:
         queues[name] = place.open_queue(name, policy)

@@ -167,7 +167,7 @@ def test_sample_data_is_completed_where_only_the_tables_were_made(
 
     with data.open() as store:
         with monkeypatch.context() as patched:
-            patched.setattr(_serve, "plant", killed)
+            patched.setattr(_serve, "seed_service", killed)
             with pytest.raises(Killed):
                 _prepare([TODO], store, data, with_samples=True)
         _prepare([TODO], store, data, with_samples=True)

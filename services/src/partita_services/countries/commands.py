@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from partita import Session
-from partita.cli import DataFolder, data_option, echo_table, store_option
+from partita.cli import DataFolder, echo_table, store_options
 from partita.errors import OperationError
 from partita_services.countries.imports import Proposal, apply, propose, read_csv
 from partita_services.countries.iso import iso_events
@@ -24,8 +24,7 @@ def countries() -> None:
 @countries.command("import")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--apply", "is_applied", is_flag=True, help="Write the changes. Without it they are only shown.")
-@data_option
-@store_option
+@store_options
 def import_list(file: Path | None, data: DataFolder, *, is_applied: bool) -> None:
     """Show what a list would change, and change it.
 

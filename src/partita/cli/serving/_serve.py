@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from partita import AsyncSession, Session
-from partita.cli._data_folder import EMBEDDED, DataFolder, data_option, queue_option, store_option
+from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
 from partita.cli._listen import listening, run_app
 from partita.cli._names import services_argument
-from partita.cli._place import noting, opening, place_of
-from partita.cli.data import begin_planting, filling, is_planting, lake_option, plant, projecting
+from partita.cli._place import opening, place_of, tracking_queues
+from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
@@ -31,11 +31,9 @@ SWEEP_SECONDS: Final = 60.0
 
 @click.command()
 @services_argument
-@data_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
-@store_option
-@queue_option
+@store_and_queue_options
 @click.option(
     "--workers",
     type=click.IntRange(0, 64),
@@ -81,7 +79,7 @@ def serve(  # noqa: PLR0913 - one for each option
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, data, with_samples=not no_seed)
         queues: dict[str, Queue] = {}
-        place = noting(queues, place_of(data, _address(listener)))
+        place = tracking_queues(queues, place_of(data, _address(listener)))
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
         with (
@@ -109,10 +107,10 @@ def _prepare(services: Sequence[Service], store: Store, data: DataFolder, *, wit
     session = Session(store)
     for service in services:
         if with_samples and service.seed is not None and _is_new(service, store):
-            begin_planting(service, data)  # before its tables are made: from then on it is no longer new
+            begin_seeding(service, data)  # before its tables are made: from then on it is no longer new
         session.create_tables(service.tables)
-        if with_samples and is_planting(service, data):
-            plant(service, session, data)
+        if with_samples and is_seeding(service, data):
+            seed_service(service, session, data)
 
 
 def _is_new(service: Service, store: Store) -> bool:

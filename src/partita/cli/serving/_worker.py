@@ -17,7 +17,7 @@ from typing import Any, Final
 import click
 
 from partita import Session
-from partita.cli._data_folder import EMBEDDED, DataFolder, data_option, queue_option, store_option
+from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._names import services_argument
 from partita.cli._place import opening, place_of
 from partita.service import Service, Work, discover
@@ -32,9 +32,7 @@ _SPAWN: Final = get_context("spawn")  # a fork would share the open database
 @click.command()
 @services_argument
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="How many processes.")
-@data_option
-@store_option
-@queue_option
+@store_and_queue_options
 def worker(services: Sequence[Service], data: DataFolder, workers: int) -> None:
     """Work for the services until Ctrl-C or SIGTERM; what was begun is finished.
 
