@@ -3,23 +3,23 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-CODE := $(wildcard src tests bench)
+CODE := $(wildcard src services/src examples tests bench)
 
 # Pyright otherwise asks the network whether a newer version exists.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint bench soak docs
+.PHONY: help setup run test test-fast lint bench soak docs
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## prepare .venv with the pinned versions
 
 # The first pyright run is made here, so that later ones need no network.
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml services/pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e services
 	$(BIN)/pyright --version
 	@touch $@
 
@@ -28,6 +28,9 @@ run: $(READY) ## serve the services on the embedded store
 
 test: $(READY) ## run all tests, in random order and in parallel
 	$(BIN)/pytest
+
+test-fast: $(READY) ## run all but the slow tests (scaffold, CDK, Schemathesis, wheels)
+	$(BIN)/pytest -m "not slow"
 
 lint: $(READY) ## check rules, format and types
 	$(BIN)/ruff check .
@@ -44,4 +47,4 @@ soak: $(READY) ## run under load for a long time
 docs: $(READY) ## write the generated pages, and run the examples of the documentation
 	$(BIN)/python docs/reference.py
 	$(BIN)/partita docs
-	$(BIN)/pytest tests/test_docs.py tests/docs
+	$(BIN)/pytest tests/test_docs.py tests/modeldocs

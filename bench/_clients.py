@@ -17,7 +17,7 @@ from yarl import URL
 
 from partita.expressions._ast import KeyCondition
 from partita.store import CreateTable, GetItem, KeyAttribute, PutItem, QueryTable, TableSchema
-from partita.store._wire import wire_item
+from partita.store._dynamodb_json import wire_item
 from partita.store.remote import Credentials, RemoteStore
 
 TABLE: Final = "bench"

@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from partita._values import Item
 from partita.expressions._ast import AddAction, Arithmetic, Compare, Path, SetAction, Update, Value
 from partita.store._requests import (
     BatchWriteItem,
@@ -23,6 +22,7 @@ from partita.store._requests import (
     UpdateItem,
 )
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
+from partita.values import Item
 
 _WRITER: Final = KeyAttribute("writer")
 _NUMBER: Final = KeyAttribute("n", "N")

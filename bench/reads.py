@@ -13,7 +13,7 @@ from bench._compare import Bar, Comparison, Side, compare, per_call
 from bench._model import TABLE, fill, task_by_id, task_id, tasks_of, user_id
 from bench._peer import boto3_client
 from partita import EmbeddedStore, Session
-from partita.store._wire import api_call
+from partita.store._dynamodb_json import api_call
 
 ITEMS = 1_000
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-from partita.cli._data import DataFolder
+from partita.cli._data_folder import DataFolder
 from partita.http import Identity
 from partita_services.events.server import Server
 

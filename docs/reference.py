@@ -11,7 +11,6 @@ from pathlib import Path
 
 MODULES = (
     "partita",
-    "partita.maintenance",
     "partita.change",
     "partita.change.lake",
     "partita.expressions",

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias, TypeVar
 
 from hypothesis import strategies as st
 
-from partita._values import AttributeValue, Item, number
 from partita.expressions._ast import (
     AddAction,
     And,
@@ -37,6 +36,7 @@ from partita.expressions._ast import (
     Update,
     Value,
 )
+from partita.values._attribute_values import AttributeValue, Item, number
 
 T = TypeVar("T")
 Strategy: TypeAlias = st.SearchStrategy[T]

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from partita._cost import Budget
-from partita._patterns import Pattern
-from partita._table import Table
-from partita.operations._operation import Operation, Procedure
+from partita.model import Budget, Table
+from partita.operations import Operation, Procedure
+from partita.patterns import Pattern
 
 if TYPE_CHECKING:
     import threading

@@ -16,7 +16,7 @@ import pytest
 from msgspec import Struct
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect, sync_playwright
 
-from partita.cli._data import DataFolder
+from partita.cli._data_folder import DataFolder
 from partita.http import Caller, Identity, Role
 
 PATIENCE = 20_000

@@ -11,8 +11,9 @@ import pytest
 from fastapi import FastAPI
 
 from partita import AsyncSession, EmbeddedStore
+from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity, Role, build_app
+from partita.http import Caller, Identity, Role
 from partita.queue import Policy, Queue, open_queue
 from partita.service import Projected
 from partita.testing import FakeClock, FaultyStore

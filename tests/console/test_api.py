@@ -9,8 +9,9 @@ import httpx
 import pytest
 
 from partita import AsyncSession
+from partita.app import build_app
 from partita.console._attempt import Attempt, attempt
-from partita.http import Caller, Identity, Refusal, build_app
+from partita.http import Caller, Identity, Refusal
 from partita.queue import Queue, Send
 from partita.service import Projected
 from partita.store import QueryTable

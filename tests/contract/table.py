@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from partita._values import Item
 from partita.expressions._ast import KeyCondition, KeyRange, Update
 from partita.store._interface import Store
 from partita.store._requests import (
@@ -25,6 +24,7 @@ from partita.store._requests import (
     WriteResponse,
 )
 from partita.store._schema import IndexSchema, KeyType, StreamView, TableSchema
+from partita.values._attribute_values import Item
 
 
 class Clock:

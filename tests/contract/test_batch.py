@@ -45,12 +45,14 @@ def test_gets_may_be_projected(table: Table) -> None:
     assert table.store.execute(request).items == [{"pk": "p", "sk": "1", "n": 1}]
 
 
+@pytest.mark.rule(8)
 def test_a_hundred_gets_are_answered(table: Table) -> None:
     table.put({"pk": "p", "sk": "42"})
     answer = table.store.execute(BatchGetItem(gets(table, *map(str, range(100)))))
     assert [n for n, item in enumerate(answer.items) if item is not None] == [42]
 
 
+@pytest.mark.rule(8)
 def test_more_than_a_hundred_gets_are_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed):
         table.store.execute(BatchGetItem(gets(table, *map(str, range(101)))))
@@ -61,11 +63,13 @@ def test_no_gets_are_refused(store: Store) -> None:
         store.execute(BatchGetItem(()))
 
 
+@pytest.mark.rule(35)
 def test_the_same_key_twice_refuses_the_gets(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="Provided list of item keys contains duplicates"):
         table.store.execute(BatchGetItem(gets(table, "1", "2", "1")))
 
 
+@pytest.mark.rule(35)
 def test_equal_numbers_are_the_same_key(make_table: MakeTable) -> None:
     table = make_table(range_type="N")
     keys = [{"pk": "p", "sk": number} for number in (1, 1)]
@@ -83,6 +87,7 @@ def test_a_get_with_a_wrong_key_refuses_the_batch(table: Table) -> None:
         table.store.execute(BatchGetItem((*gets(table, "1"), GetItem(table.name, {"pk": "p"}))))
 
 
+@pytest.mark.rule(8)
 def test_gets_beyond_sixteen_megabytes_are_left_unprocessed(table: Table) -> None:
     table.put(*({"pk": "p", "sk": f"{n:03}", "body": "x" * 390_000} for n in range(50)))
     request = BatchGetItem(gets(table, *(f"{n:03}" for n in range(50))))
@@ -138,6 +143,7 @@ REFUSED_WRITES: dict[str, Any] = {
 }
 
 
+@pytest.mark.rule(8, 35)
 @pytest.mark.parametrize("writes", REFUSED_WRITES.values(), ids=REFUSED_WRITES.keys())
 def test_one_bad_write_refuses_the_whole_batch(table: Table, writes: Any) -> None:
     with pytest.raises(ValidationFailed):
@@ -152,6 +158,7 @@ def test_a_write_to_a_missing_table_refuses_the_whole_batch(table: Table) -> Non
     assert table.scan().count == 0
 
 
+@pytest.mark.rule(35)
 def test_the_message_says_that_keys_repeat(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="Provided list of item keys contains duplicates"):
         table.store.execute(BatchWriteItem((*puts(table, 1), *puts(table, 1))))

@@ -33,6 +33,7 @@ def sized(size: int, sk: str = "1", **attributes: Any) -> dict[str, Any]:
     return {"pk": "p", "sk": sk, "body": "x" * (size - OVERHEAD), **attributes}
 
 
+@pytest.mark.rule(32)
 @pytest.mark.parametrize(("size", "units"), [(100, 1), (4096, 1), (4097, 2), (8192, 2), (8193, 3), (400_000, 98)])
 def test_a_read_costs_a_unit_for_each_4_kb(table: Table, size: int, units: float) -> None:
     table.put(sized(size))
@@ -40,44 +41,52 @@ def test_a_read_costs_a_unit_for_each_4_kb(table: Table, size: int, units: float
     assert table.read("p", "1").capacity == Capacity(table.name, read=units / 2)
 
 
+@pytest.mark.rule(32)
 def test_reading_a_missing_item_costs_the_minimum(table: Table) -> None:
     assert table.read("p", "1").capacity.total_read == 0.5
     assert table.read("p", "1", consistent=True).capacity.total_read == 1
 
 
+@pytest.mark.rule(32)
 def test_a_projection_does_not_make_a_read_cheaper(table: Table) -> None:
     table.put(sized(9000))
     assert table.read("p", "1", consistent=True, projection=projection("sk")).capacity.total_read == 3
 
 
+@pytest.mark.rule(32)
 @pytest.mark.parametrize(("size", "units"), [(100, 1), (1024, 1), (1025, 2), (2048, 2), (400_000, 391)])
 def test_a_write_costs_a_unit_for_each_kb(table: Table, size: int, units: float) -> None:
     assert table.put(sized(size)).capacity == Capacity(table.name, write=units)
 
 
+@pytest.mark.rule(32)
 def test_a_put_is_charged_on_the_larger_of_before_and_after(table: Table) -> None:
     table.put(sized(3000))
     assert table.put(sized(100)).capacity.total_write == 3
     assert table.put(sized(5000)).capacity.total_write == 5
 
 
+@pytest.mark.rule(32)
 def test_an_update_is_charged_on_the_larger_of_before_and_after(table: Table) -> None:
     table.put(sized(3000))
     assert table.update(("p", "1"), removing("body")).capacity.total_write == 3
     assert table.update(("p", "1"), setting({"body": "x" * 2000})).capacity.total_write == 2
 
 
+@pytest.mark.rule(32)
 def test_a_small_change_of_a_large_item_costs_the_whole_item(table: Table) -> None:
     table.put(sized(10_000))
     assert table.update(("p", "1"), adding({"n": 1})).capacity.total_write == 10
 
 
+@pytest.mark.rule(32)
 def test_a_delete_costs_what_it_deletes(table: Table) -> None:
     table.put(sized(3000))
     assert table.delete("p", "1").capacity.total_write == 3
     assert table.delete("p", "1").capacity.total_write == 1
 
 
+@pytest.mark.rule(32)
 def test_a_query_is_charged_by_the_sum_of_its_items(table: Table) -> None:
     table.put(*(sized(1000, f"{n}") for n in range(10)))
     assert table.query("p", consistent=True).capacity == Capacity(table.name, read=3)
@@ -86,17 +95,20 @@ def test_a_query_is_charged_by_the_sum_of_its_items(table: Table) -> None:
     assert table.query("p", limit=5, consistent=True).capacity.total_read == 2
 
 
+@pytest.mark.rule(24)
 def test_filter_projection_and_count_do_not_make_a_query_cheaper(table: Table) -> None:
     table.put(*(sized(1000, f"{n}") for n in range(10)))
     for options in ({"filter": exists("nothing")}, {"projection": projection("sk")}, {"count_only": True}):
         assert table.query("p", consistent=True, **options).capacity.total_read == 3
 
 
+@pytest.mark.rule(32)
 def test_a_query_that_finds_nothing_costs_the_minimum(table: Table) -> None:
     assert table.query("nobody").capacity.total_read == 0.5
     assert table.query("nobody", consistent=True).capacity.total_read == 1
 
 
+@pytest.mark.rule(32)
 def test_a_scan_is_charged_by_the_sum_of_its_items(table: Table) -> None:
     table.put(*(sized(1000, f"{n}") for n in range(10)))
     assert table.scan(consistent=True).capacity.total_read == 3
@@ -115,6 +127,7 @@ def index_units(capacity: Capacity) -> dict[str, float]:
     return {name: write for name, _, write in capacity.indexes if write}
 
 
+@pytest.mark.rule(33)
 @pytest.mark.parametrize("index", [ALL, SOME, KEYS, LOCAL], ids=["all", "include", "keys only", "local"])
 def test_an_index_entry_costs_a_unit_to_insert_and_to_delete(make_table: MakeTable, index: IndexSchema) -> None:
     table = make_table(indexes=(index,))
@@ -137,6 +150,7 @@ INDEX_CHANGES: dict[str, tuple[IndexSchema, Update, dict[str, float]]] = {
 }
 
 
+@pytest.mark.rule(33)
 @pytest.mark.parametrize(("index", "update", "expected"), INDEX_CHANGES.values(), ids=INDEX_CHANGES.keys())
 def test_an_index_is_charged_by_what_changes_in_it(
     make_table: MakeTable, index: IndexSchema, update: Update, expected: dict[str, float]
@@ -147,12 +161,14 @@ def test_an_index_is_charged_by_what_changes_in_it(
     assert (capacity.write, index_units(capacity)) == (1, expected)
 
 
+@pytest.mark.rule(33)
 def test_an_item_off_the_index_costs_nothing_there(make_table: MakeTable) -> None:
     table = make_table(indexes=(ALL, SOME))
     capacity = table.put({"pk": "p", "sk": "1", "age": 30}).capacity
     assert (capacity.total_write, index_units(capacity)) == (1, {})
 
 
+@pytest.mark.rule(33)
 def test_an_index_write_is_charged_by_the_size_of_its_entry(make_table: MakeTable) -> None:
     table = make_table(indexes=(ALL, KEYS))
     capacity = table.put({**PERSON, "body": "x" * 3000}).capacity
@@ -167,6 +183,7 @@ def test_a_query_of_an_index_is_charged_to_the_index_by_its_entries(make_table: 
     assert (keys.read, keys.indexes) == (0, (("keys", 0.5, 0.0),))
 
 
+@pytest.mark.rule(27)
 def test_a_local_index_charges_what_it_fetches_to_the_table(make_table: MakeTable) -> None:
     table = make_table(indexes=(LOCAL,))
     table.put(*({**PERSON, "sk": f"{n}", "body": "x" * 5000} for n in range(3)))
@@ -174,6 +191,7 @@ def test_a_local_index_charges_what_it_fetches_to_the_table(make_table: MakeTabl
     assert (capacity.read, capacity.indexes) == (6, (("local", 1.0, 0.0),))
 
 
+@pytest.mark.rule(34)
 def test_a_transaction_doubles_the_tables_part(make_table: MakeTable) -> None:
     table = make_table(indexes=(ALL,))
     actions = (PutItem(table.name, PERSON), PutItem(table.name, sized(1500, "2")))
@@ -181,12 +199,14 @@ def test_a_transaction_doubles_the_tables_part(make_table: MakeTable) -> None:
     assert (capacity.write, index_units(capacity)) == (6, {"all": 1})
 
 
+@pytest.mark.rule(34)
 def test_a_condition_check_costs_two(table: Table) -> None:
     check = ConditionCheck(table.name, {"pk": "p", "sk": "1"}, missing("pk"))
     (capacity,) = table.store.execute(TransactWriteItems((check,))).capacity
     assert capacity.total_write == 2
 
 
+@pytest.mark.rule(34)
 def test_updates_and_deletes_in_a_transaction_cost_double(table: Table) -> None:
     table.put(sized(3000), sized(1500, "2"))
     actions = (
@@ -197,6 +217,7 @@ def test_updates_and_deletes_in_a_transaction_cost_double(table: Table) -> None:
     assert capacity.total_write == 6 + 4
 
 
+@pytest.mark.rule(34)
 def test_a_replayed_transaction_is_charged_as_reads(table: Table) -> None:
     request = TransactWriteItems((PutItem(table.name, sized(5000)),), f"{table.name}-token")
     table.store.execute(request)
@@ -204,6 +225,7 @@ def test_a_replayed_transaction_is_charged_as_reads(table: Table) -> None:
     assert (capacity.total_read, capacity.total_write) == (4, 0)
 
 
+@pytest.mark.rule(34)
 def test_a_transactional_get_costs_two_for_each_4_kb(table: Table) -> None:
     table.put(sized(5000), sized(100, "2"))
     gets = tuple(GetItem(table.name, {"pk": "p", "sk": sk}) for sk in ("1", "2", "missing"))

@@ -51,6 +51,7 @@ TRUTH = {"=": (False, True, False), "<>": (True, False, True), "<": (False, Fals
 TRUTH |= {"<=": (False, True, True), ">": (True, False, False), ">=": (True, True, False)}
 
 
+@pytest.mark.rule(31)
 @pytest.mark.parametrize("op", TRUTH.keys())
 @pytest.mark.parametrize("kind", ORDERED.keys())
 def test_comparing_ordered_types(table: Table, kind: str, op: Any) -> None:
@@ -84,17 +85,20 @@ EQUAL: dict[str, tuple[str, Any, bool]] = {
 }
 
 
+@pytest.mark.rule(4, 12)
 @pytest.mark.parametrize(("name", "value", "expected"), EQUAL.values(), ids=EQUAL.keys())
 def test_equality(table: Table, name: str, value: Any, expected: bool) -> None:  # noqa: FBT001
     assert holds(table, eq(name, value)) is expected
     assert holds(table, compare(name, "<>", value)) is not expected
 
 
+@pytest.mark.rule(12)
 def test_a_missing_attribute_differs_from_a_missing_one(table: Table) -> None:
     assert not holds(table, eq("nothing", path("nowhere")))
     assert holds(table, compare("nothing", "<>", path("nowhere")))
 
 
+@pytest.mark.rule(12)
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
 @pytest.mark.parametrize(
     ("name", "value"),
@@ -105,6 +109,7 @@ def test_what_cannot_be_ordered_is_false_both_ways(table: Table, name: str, valu
     assert not holds(table, compare(name, op, value))
 
 
+@pytest.mark.rule(13)
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
 @pytest.mark.parametrize(
     "value",
@@ -137,16 +142,19 @@ def test_between(table: Table, condition: Condition, expected: bool) -> None:  #
     assert holds(table, condition) is expected
 
 
+@pytest.mark.rule(13)
 def test_between_with_ends_the_wrong_way_round_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="greater than or equal to lower bound"):
         holds(table, between("n", 6, 4))
 
 
+@pytest.mark.rule(13)
 def test_between_with_ends_of_two_types_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="same data type"):
         holds(table, between("n", 4, "6"))
 
 
+@pytest.mark.rule(13)
 def test_between_with_an_end_without_order_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="Incorrect operand type"):
         holds(table, between("n", [1], [2]))
@@ -211,6 +219,7 @@ def test_a_part_that_need_not_be_evaluated_is_validated(table: Table, condition:
         holds(table, condition)
 
 
+@pytest.mark.rule(13)
 def test_an_invalid_condition_is_refused_though_there_is_no_item(table: Table) -> None:
     with pytest.raises(ValidationFailed):
         table.delete("a", "1", condition=compare("n", "<", True))

@@ -67,12 +67,14 @@ def test_the_type_of_a_value_may_be_asked_too(table: Table) -> None:
     assert not holds(table, HasType(Value(1), Value("S")))
 
 
+@pytest.mark.rule(14)
 @pytest.mark.parametrize("kind", ["X", "s", "STRING", ""])
 def test_an_unknown_type_is_refused(table: Table, kind: str) -> None:
     with pytest.raises(ValidationFailed, match="Invalid attribute type name found"):
         holds(table, has_type("S", kind))
 
 
+@pytest.mark.rule(14)
 def test_a_type_that_is_no_text_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="Incorrect operand type"):
         holds(table, has_type("S", 1))
@@ -134,6 +136,7 @@ def test_contains(table: Table, condition: Condition, expected: bool) -> None:  
     assert holds(table, condition) is expected
 
 
+@pytest.mark.rule(17)
 def test_contains_of_a_path_in_itself_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="The first operand must be distinct from the remaining operands"):
         holds(table, contains("S", path("S")))

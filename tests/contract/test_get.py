@@ -45,6 +45,7 @@ PROJECTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.rule(23)
 @pytest.mark.parametrize(("paths", "expected"), PROJECTIONS.values(), ids=PROJECTIONS.keys())
 def test_a_projection_gives_only_its_paths(table: Table, paths: tuple[str, ...], expected: dict[str, Any]) -> None:
     table.put(ITEM)
@@ -55,6 +56,7 @@ def test_a_projection_of_a_missing_item_is_none(table: Table) -> None:
     assert table.read("a", "1", projection=projection("name")).item is None
 
 
+@pytest.mark.rule(23)
 @pytest.mark.parametrize(
     "paths",
     [("name", "name"), ("address", "address.city"), ("tags[0]", "tags"), ("rows[0]", "rows[0].n")],
@@ -65,6 +67,7 @@ def test_overlapping_projections_are_refused(table: Table, paths: tuple[str, ...
         table.read("a", "1", projection=projection(*paths))
 
 
+@pytest.mark.rule(23)
 def test_conflicting_projections_are_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="Two document paths conflict with each other"):
         table.read("a", "1", projection=projection("name[0]", "name.first"))

@@ -37,6 +37,7 @@ def test_an_index_holds_what_it_projects(make_table: MakeTable, index: IndexSche
     assert table.query("C", index=index.name).items == [expected]
 
 
+@pytest.mark.rule(10)
 @pytest.mark.parametrize("left_out", ["city", "age"])
 def test_an_item_without_an_index_key_is_off_the_index(make_table: MakeTable, left_out: str) -> None:
     table = make_table(indexes=(ALL,))
@@ -134,12 +135,14 @@ def test_a_filter_on_the_indexs_own_keys_is_refused(make_table: MakeTable) -> No
         table.query("C", index="all", filter=compare("age", ">", 1))
 
 
+@pytest.mark.rule(27)
 def test_a_consistent_query_of_a_global_index_is_refused(make_table: MakeTable) -> None:
     table = make_table(indexes=(ALL,))
     with pytest.raises(ValidationFailed, match="Consistent reads are not supported on global secondary indexes"):
         table.query("C", index="all", consistent=True)
 
 
+@pytest.mark.rule(27)
 def test_a_global_index_never_fetches_what_it_does_not_project(make_table: MakeTable) -> None:
     table = make_table(indexes=(SOME,))
     table.put(PERSON)
@@ -159,6 +162,7 @@ BAD_KEYS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.rule(6, 9, 10)
 @pytest.mark.parametrize("bad", BAD_KEYS.values(), ids=BAD_KEYS.keys())
 def test_a_bad_index_key_refuses_the_write(make_table: MakeTable, bad: dict[str, Any]) -> None:
     table = make_table(indexes=(ALL, IndexSchema("by-photo", (CITY,), (PHOTO,))))
@@ -170,12 +174,14 @@ def test_a_bad_index_key_refuses_the_write(make_table: MakeTable, bad: dict[str,
     assert table.get("a", "1") == PERSON
 
 
+@pytest.mark.rule(10)
 def test_the_message_names_the_index_and_the_types(make_table: MakeTable) -> None:
     table = make_table(indexes=(ALL,))
     with pytest.raises(ValidationFailed, match="Type mismatch for Index Key city Expected: S Actual: N IndexName: all"):
         table.put({**PERSON, "city": 1})
 
 
+@pytest.mark.rule(4)
 def test_equal_numbers_are_one_index_key(make_table: MakeTable) -> None:
     table = make_table(indexes=(IndexSchema("by-age", (AGE,)),))
     table.put({**PERSON, "age": Decimal("30.00")})
@@ -210,22 +216,26 @@ def order_keys(table: Table, *equal: tuple[str, Any], within: KeyRange | None = 
     return [item["pk"] for item in table.store.execute(QueryTable(table.name, condition, index="order")).items]
 
 
+@pytest.mark.rule(30)
 def test_a_key_of_several_attributes_is_ordered_from_left_to_right(orders: Table) -> None:
     assert order_keys(orders) == ["0", "1", "2", "3"]
 
 
+@pytest.mark.rule(30)
 def test_range_attributes_are_given_from_left_to_right(orders: Table) -> None:
     assert order_keys(orders, ("year", 2024)) == ["0", "1", "2"]
     assert order_keys(orders, ("year", 2024), ("month", 1)) == ["0", "1"]
     assert order_keys(orders, ("year", 2024), ("month", 1), ("day", 10)) == ["1"]
 
 
+@pytest.mark.rule(30)
 def test_the_last_attribute_given_may_be_a_range(orders: Table) -> None:
     assert order_keys(orders, within=KeyRange("year", ">", (2024,))) == ["3"]
     assert order_keys(orders, ("year", 2024), within=KeyRange("month", ">=", (2,))) == ["2"]
     assert order_keys(orders, ("year", 2024), ("month", 1), within=KeyRange("day", "<", (10,))) == ["0"]
 
 
+@pytest.mark.rule(30)
 @pytest.mark.parametrize(
     "condition",
     [
@@ -253,6 +263,17 @@ def test_a_key_of_several_attributes_pages(orders: Table) -> None:
     assert found == ["0", "1", "2", "3"]
 
 
+@pytest.mark.rule(30)
+def test_a_key_may_have_four_attributes_and_four(make_table: MakeTable) -> None:
+    hashes, ranges = ([KeyAttribute(f"{role}{n}") for n in range(4)] for role in "hr")
+    table = make_table(indexes=(IndexSchema("wide", tuple(hashes), tuple(ranges)),))
+    item = {"pk": "a", "sk": "1", **{part.name: "x" for part in (*hashes, *ranges)}}
+    table.put(item)
+    condition = KeyCondition(tuple((part.name, "x") for part in (*hashes, *ranges)))
+    assert table.store.execute(QueryTable(table.name, condition, index="wide")).items == [item]
+
+
+@pytest.mark.rule(28)
 def test_an_index_made_later_is_filled_from_the_items(table: Table) -> None:
     table.put(PERSON, {"pk": "b", "sk": "1"})
     description = table.store.execute(CreateIndex(table.name, ALL))
@@ -261,6 +282,7 @@ def test_an_index_made_later_is_filled_from_the_items(table: Table) -> None:
     assert table.query("C", index="all").items == [PERSON]
 
 
+@pytest.mark.rule(28)
 @pytest.mark.parametrize(
     "bad",
     [{"city": 1}, {"age": "30"}, {"city": ""}, {"city": "x" * 2049}, {"age": None}],
@@ -298,6 +320,7 @@ def test_deleting_an_unknown_index_is_refused(table: Table) -> None:
         table.store.execute(DeleteIndex(table.name, "nowhere"))
 
 
+@pytest.mark.rule(27)
 def test_a_query_may_not_filter_by_what_the_index_does_not_project(make_table: MakeTable) -> None:
     table = make_table(indexes=(SOME,))
     table.put(PERSON)
@@ -306,6 +329,7 @@ def test_a_query_may_not_filter_by_what_the_index_does_not_project(make_table: M
     assert table.query("C", index="some", filter=eq("name", "Ada")).count == 1
 
 
+@pytest.mark.rule(27)
 def test_a_scan_of_an_index_sees_only_what_it_projects(make_table: MakeTable) -> None:
     table = make_table(indexes=(SOME,))
     table.put(PERSON)

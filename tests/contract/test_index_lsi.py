@@ -57,6 +57,7 @@ def test_a_local_index_gives_what_it_projects(
     assert players(make_table, index).query("p", "BETWEEN", 5, 5, index=index.name).items == [expected]
 
 
+@pytest.mark.rule(27)
 def test_a_local_index_fetches_from_the_table_what_it_does_not_project(make_table: MakeTable) -> None:
     page = players(make_table, KEYS).query("p", "BETWEEN", 5, 5, index="keys", projection=projection("notes", "sk"))
     assert page.items == [{"notes": "long", "sk": "1"}]
@@ -77,6 +78,7 @@ def test_an_update_moves_the_entry(make_table: MakeTable) -> None:
     assert [item["sk"] for item in table.query("p", index="all").items] == ["2", "1", "4", "3"]
 
 
+@pytest.mark.rule(10)
 def test_a_bad_local_index_key_refuses_the_write(make_table: MakeTable) -> None:
     table = players(make_table, ALL)
     with pytest.raises(ValidationFailed):
@@ -84,6 +86,7 @@ def test_a_bad_local_index_key_refuses_the_write(make_table: MakeTable) -> None:
     assert table.get("p", "1") == PLAYER
 
 
+@pytest.mark.rule(25)
 def test_the_last_key_of_a_local_index_holds_all_keys(make_table: MakeTable) -> None:
     page = players(make_table, ALL).query("p", index="all", limit=1)
     assert page.last_key == {"pk": "p", "sk": "2", "score": -1}

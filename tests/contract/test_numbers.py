@@ -29,6 +29,7 @@ CANONICAL: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.rule(2)
 @pytest.mark.parametrize(("given", "stored"), CANONICAL.values(), ids=CANONICAL.keys())
 def test_a_number_comes_back_in_canonical_form(table: Table, given: Any, stored: Any) -> None:
     table.put({**KEY, "n": given})
@@ -48,6 +49,7 @@ OUT_OF_RANGE: dict[str, Any] = {
 }
 
 
+@pytest.mark.rule(1, 3)
 @pytest.mark.parametrize("given", OUT_OF_RANGE.values(), ids=OUT_OF_RANGE.keys())
 def test_a_number_that_does_not_fit_is_refused(table: Table, given: Any) -> None:
     with pytest.raises(ValidationFailed):
@@ -59,6 +61,7 @@ def test_a_number_that_does_not_fit_is_refused(table: Table, given: Any) -> None
     assert table.get("a", "1") is None
 
 
+@pytest.mark.rule(1)
 def test_the_messages_say_what_does_not_fit(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="more than 38 significant digits"):
         table.put({**KEY, "n": int("1" * 39)})
@@ -79,6 +82,7 @@ SUMS: dict[str, tuple[Any, Any, Any]] = {
 }
 
 
+@pytest.mark.rule(1)
 @pytest.mark.parametrize(("start", "by", "result"), SUMS.values(), ids=SUMS.keys())
 def test_arithmetic_is_exact(table: Table, start: Any, by: Any, result: Any) -> None:
     table.put({**KEY, "n": start, "m": start})
@@ -87,6 +91,7 @@ def test_arithmetic_is_exact(table: Table, start: Any, by: Any, result: Any) -> 
     assert table.get("a", "1") == {**KEY, "n": result, "m": result}
 
 
+@pytest.mark.rule(1)
 @pytest.mark.parametrize(
     ("start", "by"),
     [(10**50, 1), (NINES, Decimal("0.1")), (Decimal("9E125"), Decimal("9E125"))],
@@ -101,6 +106,7 @@ def test_arithmetic_that_cannot_be_exact_is_refused(table: Table, start: Any, by
     assert table.get("a", "1") == {**KEY, "n": start}
 
 
+@pytest.mark.rule(4)
 def test_equality_is_at_full_precision(table: Table) -> None:
     table.put({**KEY, "n": NINES})
     table.put({**KEY, "n": NINES}, condition=eq("n", NINES))
@@ -108,6 +114,7 @@ def test_equality_is_at_full_precision(table: Table) -> None:
     assert table.get("a", "1") == {**KEY, "n": 1}
 
 
+@pytest.mark.rule(4)
 @pytest.mark.parametrize("same", [1, Decimal("1.0"), Decimal("10e-1")], ids=["1", "1.0", "10e-1"])
 def test_equal_numbers_are_one_key(make_table: MakeTable, same: Any) -> None:
     table = make_table(hash_type="N", range_type="N")
@@ -117,18 +124,21 @@ def test_equal_numbers_are_one_key(make_table: MakeTable, same: Any) -> None:
     assert table.get(same, same) == {"pk": 1, "sk": 1, "from": "second"}
 
 
+@pytest.mark.rule(4)
 def test_neighbouring_large_numbers_are_two_keys(make_table: MakeTable) -> None:
     table = make_table(range_type="N")
     table.put(*({"pk": "p", "sk": NINES - n} for n in range(3)))
     assert [item["sk"] for item in table.query("p").items] == [NINES - 2, NINES - 1, NINES]
 
 
+@pytest.mark.rule(4)
 def test_a_number_set_compares_at_full_precision(table: Table) -> None:
     table.put({**KEY, "s": frozenset({NINES, NINES - 1})})
     table.update(("a", "1"), adding({"s": frozenset({NINES, NINES - 2})}))
     assert table.get("a", "1") == {**KEY, "s": frozenset({NINES, NINES - 1, NINES - 2})}
 
 
+@pytest.mark.rule(2)
 def test_a_number_set_is_canonical(table: Table) -> None:
     table.put({**KEY, "s": frozenset({Decimal("1.50"), Decimal("2.0")})})
     item = table.get("a", "1")

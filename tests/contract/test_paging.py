@@ -46,12 +46,14 @@ def test_a_limit_beyond_the_end_has_no_last_key(ten: Table) -> None:
     assert ten.query("p", limit=11).last_key is None
 
 
+@pytest.mark.rule(24)
 def test_a_limit_counts_items_before_the_filter(ten: Table) -> None:
     page = ten.query("p", limit=4, filter=compare("n", ">=", 3))
     assert [item["n"] for item in page.items] == [3]
     assert (page.count, page.scanned, page.last_key) == (1, 4, {"pk": "p", "sk": "3"})
 
 
+@pytest.mark.rule(24)
 def test_a_page_may_be_empty_and_go_on(ten: Table) -> None:
     page = ten.query("p", limit=4, filter=eq("n", 9))
     assert (page.items, page.count, page.scanned, page.last_key) == ([], 0, 4, {"pk": "p", "sk": "3"})
@@ -88,12 +90,14 @@ BAD_STARTS: dict[str, Any] = {
 }
 
 
+@pytest.mark.rule(26)
 @pytest.mark.parametrize("start", BAD_STARTS.values(), ids=BAD_STARTS.keys())
 def test_a_start_key_that_is_not_of_the_query_is_refused(ten: Table, start: dict[str, Any]) -> None:
     with pytest.raises(ValidationFailed):
         ten.query("p", start=start)
 
 
+@pytest.mark.rule(26)
 @pytest.mark.parametrize(
     ("span", "start"),
     [((">", "3"), "2"), (("<", "3"), "4"), (("BETWEEN", "2", "4"), "1"), (("BEGINS_WITH", "3"), "4")],
@@ -104,6 +108,7 @@ def test_a_start_key_outside_the_range_is_refused(ten: Table, span: tuple[Any, .
         ten.query("p", *span, start={"pk": "p", "sk": start})
 
 
+@pytest.mark.rule(25)
 @pytest.mark.parametrize("forward", [True, False], ids=["forward", "backward"])
 @pytest.mark.parametrize("limit", [1, 2, 3, 4])
 @pytest.mark.parametrize("index", [BY_CITY, BY_HASH, BY_AGE], ids=["range key", "hash only", "local"])
@@ -122,6 +127,7 @@ def test_ties_in_an_index_page_completely(
     assert len(set(found)) == len(found)
 
 
+@pytest.mark.rule(25)
 def test_the_last_key_of_an_index_holds_index_and_table_keys(make_table: MakeTable) -> None:
     table = make_table(indexes=(BY_CITY,))
     table.put(*({"pk": "p", "sk": f"{n}", "city": "C", "age": n} for n in range(3)))
@@ -129,6 +135,7 @@ def test_the_last_key_of_an_index_holds_index_and_table_keys(make_table: MakeTab
     assert page.last_key == {"pk": "p", "sk": "1", "city": "C", "age": 1}
 
 
+@pytest.mark.rule(26)
 @pytest.mark.parametrize(
     "start",
     [{"pk": "p", "sk": "1"}, {"city": "C", "age": 1}, {"pk": "p", "sk": "1", "city": "C", "age": 1, "x": 1}],
@@ -141,6 +148,7 @@ def test_a_start_key_of_an_index_must_be_complete(make_table: MakeTable, start: 
         table.query("C", index="by-city", start=start)
 
 
+@pytest.mark.rule(26)
 def test_a_start_key_on_a_hash_only_table_is_refused(make_table: MakeTable) -> None:
     table = make_table(range_type=None)
     table.put({"pk": "a"})
@@ -157,12 +165,14 @@ def large(table: Table) -> Table:
     return table
 
 
+@pytest.mark.rule(8)
 def test_a_page_ends_at_one_megabyte(large: Table) -> None:
     pages = list(large.pages("p"))
     assert [[item["sk"] for item in page.items] for page in pages] == [["0", "1", "2"], ["3", "4"]]
     assert pages[0].last_key == {"pk": "p", "sk": "2"}
 
 
+@pytest.mark.rule(24)
 def test_a_page_is_measured_before_filter_and_projection(large: Table) -> None:
     filtered = large.query("p", filter=missing("body"))
     assert (filtered.items, filtered.scanned, filtered.last_key) == ([], 3, {"pk": "p", "sk": "2"})
@@ -170,6 +180,7 @@ def test_a_page_is_measured_before_filter_and_projection(large: Table) -> None:
     assert (projected.scanned, projected.last_key) == (3, {"pk": "p", "sk": "2"})
 
 
+@pytest.mark.rule(8)
 def test_a_count_ends_at_one_megabyte_too(large: Table) -> None:
     assert [page.count for page in large.pages("p", count_only=True)] == [3, 2]
 

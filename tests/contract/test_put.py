@@ -9,10 +9,10 @@ import pytest
 from tests.contract.table import MakeTable, Table
 from tests.contract.trees import eq, missing
 
-from partita._values import kind_of
 from partita.errors import ConditionFailed, TableNotFound, ValidationFailed
 from partita.store._interface import Store
 from partita.store._requests import GetItem, PutItem
+from partita.values._attribute_values import kind_of
 
 VALUES: dict[str, Any] = {
     "string": "text",
@@ -42,6 +42,7 @@ VALUES: dict[str, Any] = {
 }
 
 
+@pytest.mark.rule(9)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
 def test_a_value_comes_back_as_it_was_put(table: Table, value: Any) -> None:
     table.put({"pk": "a", "sk": "1", "value": value})
@@ -123,6 +124,7 @@ INVALID: dict[str, Any] = {
 }
 
 
+@pytest.mark.rule(9)
 @pytest.mark.parametrize("value", INVALID.values(), ids=INVALID.keys())
 def test_a_value_that_dynamodb_does_not_have_is_refused(table: Table, value: Any) -> None:
     with pytest.raises(ValidationFailed):

@@ -78,6 +78,7 @@ ORDERS: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
+@pytest.mark.rule(31)
 @pytest.mark.parametrize(("kind", "expected"), ORDERS.values(), ids=ORDERS.keys())
 def test_order(make_table: MakeTable, kind: Any, expected: list[Any]) -> None:
     table = make_table(range_type=kind)
@@ -177,6 +178,7 @@ REFUSED_CONDITIONS: dict[str, KeyCondition] = {
 }
 
 
+@pytest.mark.rule(13)
 @pytest.mark.parametrize("condition", REFUSED_CONDITIONS.values(), ids=REFUSED_CONDITIONS.keys())
 def test_a_key_condition_that_is_refused(words: Table, condition: KeyCondition) -> None:
     with pytest.raises(ValidationFailed):
@@ -195,6 +197,7 @@ def test_a_filter_on_the_primary_key_is_refused(words: Table, name: str) -> None
         words.query("p", filter=eq(name, "a"))
 
 
+@pytest.mark.rule(15)
 @pytest.mark.parametrize(
     "options",
     [

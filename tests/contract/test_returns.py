@@ -66,6 +66,7 @@ UPDATES: dict[str, tuple[Update, Returns, dict[str, Any] | None]] = {
 }
 
 
+@pytest.mark.rule(21)
 @pytest.mark.parametrize(("update", "returns", "expected"), UPDATES.values(), ids=UPDATES.keys())
 def test_an_update_returns_what_was_asked_for(
     table: Table, update: Update, returns: Returns, expected: dict[str, Any] | None
@@ -89,6 +90,7 @@ def test_an_update_that_creates_the_item_has_no_old_attributes(
     assert table.update(("a", "1"), setting({"n": 2}), returns=returns).attributes == expected
 
 
+@pytest.mark.rule(22)
 def test_a_failed_condition_carries_the_item_where_asked(table: Table) -> None:
     table.put(OLD)
     with pytest.raises(ConditionFailed) as put:

@@ -63,6 +63,7 @@ def test_a_filter_may_be_on_the_keys(twelve: Table) -> None:
     assert (page.count, page.scanned) == (3, 12)
 
 
+@pytest.mark.rule(24)
 def test_a_limit_counts_before_the_filter(twelve: Table) -> None:
     page = twelve.scan(limit=5, filter=compare("n", "<", 0))
     assert (page.items, page.count, page.scanned) == ([], 0, 5)
@@ -118,6 +119,7 @@ def test_an_index_scan_gives_only_what_is_in_the_index(make_table: MakeTable) ->
     assert items == [{"pk": "a", "sk": "1", "city": "C"}, {"pk": "c", "sk": "1", "city": "D"}]
 
 
+@pytest.mark.rule(25)
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_an_index_scan_pages_over_ties(make_table: MakeTable, limit: int) -> None:
     table = make_table(indexes=(BY_CITY,))
@@ -126,12 +128,14 @@ def test_an_index_scan_pages_over_ties(make_table: MakeTable, limit: int) -> Non
     assert sorted(item["pk"] for page in pages for item in page.items) == ["p0", "p1", "p2", "p3", "p4"]
 
 
+@pytest.mark.rule(27)
 def test_a_consistent_scan_of_a_global_index_is_refused(make_table: MakeTable) -> None:
     table = make_table(indexes=(BY_CITY,))
     with pytest.raises(ValidationFailed, match="Consistent reads are not supported on global secondary indexes"):
         table.scan(index="by-city", consistent=True)
 
 
+@pytest.mark.rule(8)
 def test_a_scan_page_ends_at_one_megabyte(table: Table) -> None:
     table.put(*({"pk": f"p{n}", "sk": "1", "n": n, "body": "x" * 300_000} for n in range(5)))
     pages = walk(table)

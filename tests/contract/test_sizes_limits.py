@@ -23,11 +23,13 @@ def item(body: Any, **attributes: Any) -> dict[str, Any]:
     return {"pk": "a", "sk": "1", "b": body, **attributes}
 
 
+@pytest.mark.rule(5)
 def test_the_largest_item_is_accepted(table: Table) -> None:
     table.put(item("x" * FILLING))
     assert table.get("a", "1") == item("x" * FILLING)
 
 
+@pytest.mark.rule(5)
 def test_one_byte_more_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="Item size has exceeded the maximum allowed size"):
         table.put(item("x" * (FILLING + 1)))
@@ -52,6 +54,7 @@ SIZED: dict[str, tuple[Any, int]] = {
 }
 
 
+@pytest.mark.rule(5)
 @pytest.mark.parametrize(("value", "size"), SIZED.values(), ids=SIZED.keys())
 def test_a_value_counts_its_bytes(table: Table, value: Any, size: int) -> None:
     room = FILLING - 1 - size
@@ -60,6 +63,7 @@ def test_a_value_counts_its_bytes(table: Table, value: Any, size: int) -> None:
         table.put(item("x" * (room + 1), v=value))
 
 
+@pytest.mark.rule(5)
 def test_an_update_may_not_grow_an_item_too_large(table: Table) -> None:
     table.put(item("x" * (FILLING - 10)))
     with pytest.raises(ValidationFailed, match="Item size to update has exceeded the maximum allowed size"):
@@ -83,6 +87,7 @@ KEY_SIZES: dict[str, tuple[str, Any, Any]] = {
 }
 
 
+@pytest.mark.rule(6)
 @pytest.mark.parametrize(("kind", "hash_key", "range_key"), KEY_SIZES.values(), ids=KEY_SIZES.keys())
 def test_the_longest_keys(make_table: MakeTable, kind: Any, hash_key: Any, range_key: Any) -> None:
     table = make_table(hash_type=kind)
@@ -95,6 +100,7 @@ def test_the_longest_keys(make_table: MakeTable, kind: Any, hash_key: Any, range
         table.store.execute(GetItem(table.name, {"pk": longer[0], "sk": longer[1]}))
 
 
+@pytest.mark.rule(9)
 @pytest.mark.parametrize(
     "bad",
     [
@@ -118,22 +124,26 @@ def test_a_key_of_another_type_is_refused(make_table: MakeTable, kind: Any) -> N
         table.put({"pk": "a", "sk": "text"})
 
 
+@pytest.mark.rule(9)
 def test_an_empty_binary_key_is_refused(make_table: MakeTable) -> None:
     with pytest.raises(ValidationFailed):
         make_table(range_type="B").put({"pk": "a", "sk": b""})
 
 
+@pytest.mark.rule(6)
 def test_an_empty_attribute_name_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed):
         table.put({"pk": "a", "sk": "1", "": 1})
 
 
+@pytest.mark.rule(6)
 def test_a_long_attribute_name_is_accepted(table: Table) -> None:
     name = "n" * 65_535
     table.put({"pk": "a", "sk": "1", name: 1})
     assert table.get("a", "1") == {"pk": "a", "sk": "1", name: 1}
 
 
+@pytest.mark.rule(6)
 def test_an_attribute_name_too_long_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed):
         table.put({"pk": "a", "sk": "1", "n" * 65_536: 1})
@@ -147,6 +157,7 @@ def nested(levels: int, *, kind: str = "list") -> Any:
     return value
 
 
+@pytest.mark.rule(7)
 @pytest.mark.parametrize("kind", ["list", "map"])
 def test_values_may_be_nested_32_levels_deep(table: Table, kind: str) -> None:
     table.put({"pk": "a", "sk": "1", "v": nested(31, kind=kind)})
@@ -155,6 +166,7 @@ def test_values_may_be_nested_32_levels_deep(table: Table, kind: str) -> None:
         table.put({"pk": "a", "sk": "1", "v": nested(32, kind=kind)})
 
 
+@pytest.mark.rule(7)
 def test_an_update_may_not_nest_deeper(table: Table) -> None:
     table.put({"pk": "a", "sk": "1", "v": nested(31)})
     with pytest.raises(ValidationFailed):
@@ -163,6 +175,7 @@ def test_an_update_may_not_nest_deeper(table: Table) -> None:
         table.update(("a", "1"), setting({"w": nested(32)}))
 
 
+@pytest.mark.rule(7)
 def test_a_path_may_have_32_parts(table: Table) -> None:
     table.put({"pk": "a", "sk": "1", "v": nested(31)})
     longest = Path(("v", *([0] * 31)))
@@ -172,6 +185,7 @@ def test_a_path_may_have_32_parts(table: Table) -> None:
         table.put({"pk": "a", "sk": "1"}, condition=eq(Path(("v", *([0] * 32))), 1))
 
 
+@pytest.mark.rule(7)
 def test_three_hundred_operators_are_accepted_and_more_refused(table: Table) -> None:
     table.put({"pk": "a", "sk": "1"})
     table.put({"pk": "a", "sk": "1", "n": 1}, condition=Or((*(exists("x") for _ in range(149)), exists("pk"))))
@@ -179,6 +193,7 @@ def test_three_hundred_operators_are_accepted_and_more_refused(table: Table) -> 
         table.put({"pk": "a", "sk": "1"}, condition=Or(tuple(exists("pk") for _ in range(302))))
 
 
+@pytest.mark.rule(7)
 @pytest.mark.timeout(60)
 def test_thousands_of_nested_terms_are_refused_and_kill_nothing(table: Table) -> None:
     condition: Any = exists("pk")

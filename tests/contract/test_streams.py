@@ -36,6 +36,7 @@ def events(table: Table) -> list[str]:
     return [record.event for record in table.records()]
 
 
+@pytest.mark.rule(41)
 def test_insert_modify_and_remove_are_recorded_with_their_images(streamed: Table) -> None:
     streamed.put(OLD, NEW)
     streamed.delete("p", "1")
@@ -51,6 +52,7 @@ VIEWS: dict[StreamView, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.rule(41)
 @pytest.mark.parametrize("view", VIEWS)
 def test_images_are_as_the_view_says(make_table: MakeTable, view: StreamView) -> None:
     table = make_table(stream=view)
@@ -86,6 +88,7 @@ NOTHING: dict[str, Update] = {
 }
 
 
+@pytest.mark.rule(40)
 @pytest.mark.parametrize("update", NOTHING.values(), ids=NOTHING.keys())
 def test_an_update_that_changes_nothing_is_not_recorded(streamed: Table, update: Update) -> None:
     streamed.put(OLD)
@@ -93,11 +96,13 @@ def test_an_update_that_changes_nothing_is_not_recorded(streamed: Table, update:
     assert events(streamed) == ["INSERT"]
 
 
+@pytest.mark.rule(40)
 def test_an_identical_put_is_not_recorded(streamed: Table) -> None:
     streamed.put(OLD, OLD)
     assert events(streamed) == ["INSERT"]
 
 
+@pytest.mark.rule(40)
 def test_the_delete_of_a_missing_item_is_not_recorded(streamed: Table) -> None:
     streamed.delete("p", "1")
     assert events(streamed) == []
@@ -151,6 +156,7 @@ def test_a_stream_enabled_later_records_from_then_on(table: Table) -> None:
     assert [record.new for record in table.records()] == [NEW]
 
 
+@pytest.mark.rule(42)
 def test_a_disabled_stream_is_closed_but_can_be_read(streamed: Table) -> None:
     streamed.put(OLD)
     (shard,) = streamed.store.execute(DescribeStream(streamed.name)).shards
@@ -161,6 +167,7 @@ def test_a_disabled_stream_is_closed_but_can_be_read(streamed: Table) -> None:
     assert streamed.store.execute(DescribeStream(streamed.name)).enabled is False
 
 
+@pytest.mark.rule(42)
 def test_a_stream_enabled_again_is_another_one(streamed: Table) -> None:
     first = streamed.describe().stream_id
     streamed.put(OLD)
@@ -171,11 +178,13 @@ def test_a_stream_enabled_again_is_another_one(streamed: Table) -> None:
     assert [(record.keys, record.new) for record in streamed.records()] == [(KEY, None)]
 
 
+@pytest.mark.rule(42)
 def test_enabling_what_is_enabled_is_refused(streamed: Table) -> None:
     with pytest.raises(ValidationFailed):
         streamed.store.execute(SetStream(streamed.name, "NEW_IMAGE"))
 
 
+@pytest.mark.rule(42)
 def test_disabling_what_is_disabled_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed):
         table.store.execute(SetStream(table.name, None))
@@ -189,6 +198,7 @@ def test_a_record_tells_when_and_how_large(streamed: Table, clock: Clock) -> Non
     assert record.by_ttl is False
 
 
+@pytest.mark.rule(42)
 def test_records_are_kept_for_24_hours(streamed: Table, clock: Clock, sweep: Any) -> None:
     streamed.put({"pk": "p", "sk": "old"})
     clock.advance(23 * 3600)

@@ -143,6 +143,7 @@ REFUSED: dict[str, TableSchema] = {
 }
 
 
+@pytest.mark.rule(6, 8, 29, 30)
 @pytest.mark.parametrize("schema", REFUSED.values(), ids=REFUSED.keys())
 def test_a_schema_that_is_refused(store: Store, schema: TableSchema) -> None:
     with pytest.raises(ValidationFailed):
@@ -150,6 +151,7 @@ def test_a_schema_that_is_refused(store: Store, schema: TableSchema) -> None:
     assert schema.name not in store.execute(ListTables())
 
 
+@pytest.mark.rule(8)
 @pytest.mark.parametrize("name", ["abc", "n" * 255, "A-Z_a.z-09"], ids=["shortest", "longest", "all characters"])
 def test_a_name_that_is_accepted(store: Store, name: str) -> None:
     store.execute(CreateTable(TableSchema(name, PK)))

@@ -31,6 +31,7 @@ def unique(table: Table, tail: str = "") -> str:
     return f"{table.name}-{tail}"
 
 
+@pytest.mark.rule(38)
 def test_the_same_token_runs_once(table: Table) -> None:
     first, second = increment(table, unique(table)), increment(table, unique(table))
     assert (first.replayed, second.replayed, counter(table)) == (False, True, 1)
@@ -48,6 +49,7 @@ def test_other_tokens_run_each_on_their_own(table: Table) -> None:
     assert counter(table) == 2
 
 
+@pytest.mark.rule(38)
 def test_the_same_token_with_another_request_is_refused(table: Table) -> None:
     increment(table, unique(table))
     with pytest.raises(TokenMismatch):
@@ -66,6 +68,7 @@ def test_a_cancelled_transaction_does_not_use_up_its_token(table: Table) -> None
     assert counter(table) == 2
 
 
+@pytest.mark.rule(38)
 @pytest.mark.parametrize("token", ["", "x" * 37], ids=["empty", "too long"])
 def test_a_token_has_1_to_36_characters(table: Table, token: str) -> None:
     with pytest.raises(ValidationFailed):
@@ -73,6 +76,7 @@ def test_a_token_has_1_to_36_characters(table: Table, token: str) -> None:
     assert counter(table) == 0
 
 
+@pytest.mark.rule(38)
 def test_a_token_is_kept_for_ten_minutes(table: Table, clock: Clock) -> None:
     increment(table, TOKEN)
     clock.advance(599)
@@ -82,6 +86,7 @@ def test_a_token_is_kept_for_ten_minutes(table: Table, clock: Clock) -> None:
     assert counter(table) == 2
 
 
+@pytest.mark.rule(38)
 def test_two_first_calls_at_once_do_not_both_run(table: Table) -> None:
     answers: list[bool] = []
 

@@ -43,17 +43,20 @@ def test_each_get_has_its_own_projection(table: Table) -> None:
     assert table.store.execute(request).items == [{"m": [2]}, {"n": 2}]
 
 
+@pytest.mark.rule(23)
 def test_a_projection_that_matches_nothing_gives_no_item(table: Table) -> None:
     table.put({"pk": "p", "sk": "1"})
     assert table.store.execute(gets(table, "1", projection=projection("nothing"))).items == [None]
 
 
+@pytest.mark.rule(8)
 def test_a_hundred_gets_are_answered(table: Table) -> None:
     table.put({"pk": "p", "sk": "7"})
     answer = table.store.execute(gets(table, *map(str, range(100))))
     assert [n for n, item in enumerate(answer.items) if item is not None] == [7]
 
 
+@pytest.mark.rule(8)
 def test_more_than_a_hundred_gets_are_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed):
         table.store.execute(gets(table, *map(str, range(101))))
@@ -74,6 +77,7 @@ def test_a_missing_table_is_reported(store: Store) -> None:
         store.execute(TransactGetItems((GetItem("no-such-table", {"pk": "p"}),)))
 
 
+@pytest.mark.rule(37)
 def test_a_wrongly_typed_key_is_a_reason(table: Table) -> None:
     good, bad = GetItem(table.name, {"pk": "p", "sk": "1"}), GetItem(table.name, {"pk": "p", "sk": 7})
     with pytest.raises(TransactionCancelled) as failure:
@@ -81,6 +85,7 @@ def test_a_wrongly_typed_key_is_a_reason(table: Table) -> None:
     assert [reason.code for reason in failure.value.reasons] == ["None", "ValidationError"]
 
 
+@pytest.mark.rule(23, 37)
 def test_overlapping_projections_refuse_the_request(table: Table) -> None:
     with pytest.raises(ValidationFailed):
         table.store.execute(gets(table, "1", projection=projection("a", "a.b")))

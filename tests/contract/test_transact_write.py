@@ -54,6 +54,7 @@ def test_actions_may_be_of_several_tables(make_table: MakeTable) -> None:
     assert (one.get("p", "1"), two.get("q")) == (key("1"), {"pk": "q"})
 
 
+@pytest.mark.rule(36)
 def test_one_false_condition_undoes_everything(table: Table) -> None:
     table.put({**key("1"), "n": 1})
     with pytest.raises(TransactionCancelled) as failure:
@@ -72,6 +73,7 @@ def test_the_message_lists_the_reasons(table: Table) -> None:
         transact(table, PutItem(table.name, key("1")), ConditionCheck(table.name, key("2"), exists("pk")))
 
 
+@pytest.mark.rule(36)
 def test_every_false_condition_has_its_reason(table: Table) -> None:
     table.put(key("1"))
     with pytest.raises(TransactionCancelled) as failure:
@@ -118,11 +120,13 @@ def test_equal_numbers_are_one_item(make_table: MakeTable) -> None:
         transact(table, PutItem(table.name, {"pk": "p", "sk": 10}), DeleteItem(table.name, {"pk": "p", "sk": 10}))
 
 
+@pytest.mark.rule(8)
 def test_a_hundred_actions_go_through(table: Table) -> None:
     transact(table, *(PutItem(table.name, key(f"{n:03}")) for n in range(100)))
     assert table.query("p").count == 100
 
 
+@pytest.mark.rule(8)
 def test_more_than_a_hundred_actions_are_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed):
         transact(table, *(PutItem(table.name, key(f"{n:03}")) for n in range(101)))
@@ -134,6 +138,7 @@ def test_no_actions_are_refused(store: Store) -> None:
         store.execute(TransactWriteItems(()))
 
 
+@pytest.mark.rule(8)
 def test_more_than_four_megabytes_are_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed):
         transact(table, *(PutItem(table.name, {**key(f"{n:03}"), "body": "x" * 400_000}) for n in range(11)))
@@ -162,6 +167,7 @@ TOP_LEVEL: dict[str, Any] = {
 }
 
 
+@pytest.mark.rule(37)
 @pytest.mark.parametrize("action", TOP_LEVEL.values(), ids=TOP_LEVEL.keys())
 def test_an_action_that_is_wrong_in_itself_refuses_the_request(table: Table, action: Any) -> None:
     with pytest.raises(ValidationFailed):
@@ -179,6 +185,7 @@ REASONS: dict[str, Any] = {
 }
 
 
+@pytest.mark.rule(37)
 @pytest.mark.parametrize("action", REASONS.values(), ids=REASONS.keys())
 def test_an_action_that_the_table_or_item_refuses_is_a_reason(make_table: MakeTable, action: Any) -> None:
     table = make_table(indexes=(IndexSchema("by-city", (KeyAttribute("city"),)),))
@@ -189,6 +196,7 @@ def test_an_action_that_the_table_or_item_refuses_is_a_reason(make_table: MakeTa
     assert table.get("p", "1") is None
 
 
+@pytest.mark.rule(36)
 def test_with_a_validation_error_no_condition_is_evaluated(table: Table) -> None:
     with pytest.raises(TransactionCancelled) as failure:
         transact(

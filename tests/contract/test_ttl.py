@@ -27,6 +27,7 @@ def left(table: Table) -> list[str]:
     return [item["sk"] for item in table.query("p").items]
 
 
+@pytest.mark.rule(43)
 def test_an_expired_item_is_deleted_by_the_sweep(expiring: Table, clock: Clock, sweep: Sweep) -> None:
     now = int(clock())
     expiring.put({"pk": "p", "sk": "1", "expires": now + 60}, {"pk": "p", "sk": "2", "expires": now + 600})
@@ -36,6 +37,7 @@ def test_an_expired_item_is_deleted_by_the_sweep(expiring: Table, clock: Clock, 
     assert left(expiring) == ["2"]
 
 
+@pytest.mark.rule(43)
 @pytest.mark.parametrize(
     "expires",
     [None, "1", True, [1], "missing"],
@@ -49,6 +51,7 @@ def test_only_numbers_expire(expiring: Table, clock: Clock, sweep: Sweep, expire
     assert left(expiring) == ["1"]
 
 
+@pytest.mark.rule(43)
 def test_what_expired_more_than_five_years_ago_stays(expiring: Table, clock: Clock, sweep: Sweep) -> None:
     now = int(clock())
     expiring.put({"pk": "p", "sk": "ancient", "expires": now - 5 * YEAR - 2 * 24 * 3600})
@@ -64,12 +67,14 @@ def test_a_fraction_of_a_second_expires_too(expiring: Table, clock: Clock, sweep
     assert sweep() == 1
 
 
+@pytest.mark.rule(43)
 def test_milliseconds_are_a_time_far_away(expiring: Table, clock: Clock, sweep: Sweep) -> None:
     expiring.put({"pk": "p", "sk": "1", "expires": int(clock() * 1000)})
     clock.advance(YEAR)
     assert sweep() == 0
 
 
+@pytest.mark.rule(43)
 def test_the_record_says_that_the_service_deleted_it(expiring: Table, clock: Clock, sweep: Sweep) -> None:
     item = {"pk": "p", "sk": "1", "expires": int(clock()) + 1}
     expiring.put(item)
@@ -140,6 +145,7 @@ def test_switching_ttl_off_twice_is_refused(table: Table) -> None:
         table.store.execute(SetTimeToLive(table.name, None))
 
 
+@pytest.mark.rule(6)
 @pytest.mark.parametrize("name", ["", "n" * 256], ids=["empty", "too long"])
 def test_the_ttl_attribute_has_1_to_255_bytes(table: Table, name: str) -> None:
     with pytest.raises(ValidationFailed):

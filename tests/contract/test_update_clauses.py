@@ -87,6 +87,7 @@ CHANGES: dict[str, tuple[Update, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.rule(4, 11, 18)
 @pytest.mark.parametrize(("update", "expected"), CHANGES.values(), ids=CHANGES.keys())
 def test_update(table: Table, update: Update, expected: dict[str, Any]) -> None:
     table.put({**KEY, **OLD})
@@ -119,6 +120,7 @@ REFUSED: dict[str, tuple[Update, str]] = {
 }
 
 
+@pytest.mark.rule(19)
 @pytest.mark.parametrize(("update", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_update_refused(table: Table, update: Update, message: str) -> None:
     table.put({**KEY, **OLD})
@@ -127,6 +129,7 @@ def test_update_refused(table: Table, update: Update, message: str) -> None:
     assert table.get("a", "1") == {**KEY, **OLD}
 
 
+@pytest.mark.rule(19, 20)
 @pytest.mark.parametrize(
     "update",
     [removing("n"), deleting({"words": frozenset({"a"})}), removing("nothing.a")],

@@ -68,6 +68,7 @@ SETS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.rule(17, 18)
 @pytest.mark.parametrize(("changes", "expected"), SETS.values(), ids=SETS.keys())
 def test_set(table: Table, changes: dict[str, Any], expected: dict[str, Any]) -> None:
     table.put({**KEY, **OLD})
@@ -102,6 +103,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str | None]] = {
 }
 
 
+@pytest.mark.rule(17, 19)
 @pytest.mark.parametrize(("changes", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_set_refused(table: Table, changes: dict[str, Any], message: str | None) -> None:
     table.put({**KEY, **OLD})
@@ -120,6 +122,7 @@ def test_an_update_of_a_missing_item_may_read_its_key(table: Table) -> None:
     assert table.get("a", "1") == {**KEY, "copy": "1", "other": "a"}
 
 
+@pytest.mark.rule(20)
 def test_an_empty_update_of_a_missing_item_creates_it(table: Table) -> None:
     table.update(("a", "1"), Update())
     assert table.get("a", "1") == KEY

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 from partita import REGISTRY
-from partita._access import sent_by
 from partita.deploy import Resource, arns_in
 from partita.errors import AccessDenied
+from partita.patterns._permissions import sent_by
 from partita.queue import Queue
 from partita.queue import _interface as rq
 from partita.store import DescribeStream, DescribeTable, ReadStream, Request, Store

@@ -13,8 +13,9 @@ import httpx
 from msgspec import Struct
 
 from partita import AsyncSession, Meter, Session
+from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity, Role, build_app
+from partita.http import Caller, Identity, Role
 from partita.queue import Policy, Queue
 from partita.queue.embedded import EmbeddedQueue
 from partita.service import Place, Projected, Service, Work

@@ -29,8 +29,8 @@ from partita.deploy import ROLES, Need, Resource, RoleName, arns_in, needs, poli
 from partita.errors import ModelError
 from partita.queue import Policy
 from partita.recipes.leases import LeaseRecord, Leases
-from partita.recipes.migrations import Migrations
-from partita.recipes.versioned import VersionedTable
+from partita.recipes.versioned._migrations import Migrations
+from partita.recipes.versioned._table import VersionedTable
 from partita.service import Service, Work, discover
 from partita.store import ConditionCheck, UpdateItem
 

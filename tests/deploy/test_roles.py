@@ -17,15 +17,16 @@ from tests.deploy.journeys import ENDLESS, JOURNEYS, todo_tasks
 from tests.deploy.policed import ARNS, allowed_by
 from tests.deploy.running import BASE, Installation, Visit
 
-from partita import Meter, Operation, Session, batch_get, maintenance
+from partita import Meter, Operation, Session, batch_get
 from partita.change import Change, Consumer, Snapshot
 from partita.deploy import ROLES, Resource, RoleName, needs, policy
 from partita.deploy._roles import declared
 from partita.errors import AccessDenied
-from partita.recipes.backfill import backfill_page
+from partita.operations import scan_items
 from partita.recipes.idempotency import Command
-from partita.recipes.snapshots import frozen_items
-from partita.recipes.versioned import versioned_tables
+from partita.recipes.versioned._backfill import backfill_page
+from partita.recipes.versioned._snapshots import frozen_items
+from partita.recipes.versioned._table import versioned_tables
 from partita.service import Service, discover
 from partita.store import PutItem
 from partita_services.todo.bootstrap import SERVICE as TODO
@@ -141,7 +142,7 @@ def test_the_policy_of_maintenance_is_enough_and_no_more(service: Service, polic
     db = Session(policed)
     db.create_tables(service.tables)
     for table in service.tables:
-        db.maintenance("count").run(maintenance.scan_items(table))
+        db.maintenance("count").run(scan_items(table))
         for versioned in versioned_tables(table):
             if (version := versioned.form.data_version) > 1:
                 policed.behind.execute(PutItem(table.name, frozen_items(versioned, version - 1, SCHEMA)[0]))

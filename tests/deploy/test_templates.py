@@ -15,7 +15,9 @@ from tests.deploy.running import Installation, Visit
 from tests.referee import ministack
 
 from partita import AsyncSession, Index, LocalIndex, Registry, Table
-from partita.cli._tables import differences
+from partita._aws._connections import HttpTransport
+from partita._aws._transport import HttpAnswer, HttpCall
+from partita.cli.data._tables import differences
 from partita.deploy import ROLES, Provisioned, TableSettings, arns_in, needs, policy, template
 from partita.deploy._resources import table_resources
 from partita.queue import Acknowledge, Create, Measure, Postpone, Receive, Send
@@ -23,8 +25,6 @@ from partita.queue.sqs import SqsQueue
 from partita.service import discover
 from partita.store import DescribeTable
 from partita.store.remote import Credentials, Limits, RemoteStore
-from partita.store.remote._connections import HttpTransport
-from partita.store.remote._transport import HttpAnswer, HttpCall
 
 pytestmark = [pytest.mark.xdist_group("deploy"), pytest.mark.req("A07")]
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from tests.differential.plays import CITIES
 
-from partita._values import Item, equal
 from partita.errors import Reason
 from partita.expressions._ast import Path, Update
 from partita.expressions._paths import MISSING, resolve
 from partita.store import _requests as rq
+from partita.values._attribute_values import Item, equal
 
 
 def explanation(request: Any, item: Item | None, *, in_transaction: bool = False) -> str | None:

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias, TypeVar
 from hypothesis import strategies as st
 from tests.contract.trees import operand, path
 
-from partita._values import Item
 from partita.expressions import _ast as ast
 from partita.store import _requests as rq
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
+from partita.values._attribute_values import Item
 
 T = TypeVar("T")
 Strategy: TypeAlias = st.SearchStrategy[T]

@@ -13,11 +13,11 @@ from tests.differential.explained import comparable_capacity, comparable_reasons
 from tests.differential.plays import TABLES, items, requests
 from tests.referee import Referee
 
-from partita._values import Item, kind_of
 from partita.errors import ConditionFailed, RequestError, TableNotFound, TransactionCancelled
 from partita.store import _requests as rq
 from partita.store._interface import Store
 from partita.store.embedded import EmbeddedStore
+from partita.values._attribute_values import Item, kind_of
 
 PLAYS = 64
 SEEDS = 6

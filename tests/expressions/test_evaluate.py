@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from tests.strategies import conditions, items, paths, strings, values
 
-from partita._values import Item
 from partita.expressions._ast import (
     And,
     BeginsWith,
@@ -29,6 +28,7 @@ from partita.expressions._ast import (
     Value,
 )
 from partita.expressions._evaluate import evaluate
+from partita.values._attribute_values import Item
 
 ITEM: Item = {
     "s": "hello",
@@ -77,6 +77,7 @@ def test_equality_is_of_type_and_value(condition: Condition, *, holds: bool) -> 
     assert evaluate(condition, ITEM) == holds
 
 
+@pytest.mark.rule(12)
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
@@ -125,11 +126,13 @@ def test_order_is_within_strings_numbers_and_binaries(condition: Condition, *, h
     assert evaluate(condition, ITEM) == holds
 
 
+@pytest.mark.rule(31)
 @given(strings, strings)
 def test_strings_are_ordered_by_their_bytes(left: str, right: str) -> None:
     assert evaluate(compare("a", "<", right), {"a": left}) == (left.encode() < right.encode())
 
 
+@pytest.mark.rule(31)
 def test_a_character_outside_the_basic_plane_sorts_after_those_inside() -> None:
     assert evaluate(compare("a", ">", "\uffff"), {"a": "\U00010000"})
 

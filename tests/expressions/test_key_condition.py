@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from partita._values import AttributeValue
 from partita.errors import ValidationFailed
 from partita.expressions._ast import KeyCondition, KeyRange
 from partita.expressions._parse import Substitutions, parse_key_condition
+from partita.values._attribute_values import AttributeValue
 
 VALUES: Mapping[str, AttributeValue] = {":one": 1, ":two": 2, ":s": "x"}
 PK = (("pk", 1),)
@@ -39,6 +39,7 @@ def test_equalities_come_first_in_the_order_of_the_text(text: str, condition: Ke
     assert parsed(text) == condition
 
 
+@pytest.mark.rule(13)
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from partita._values import AttributeValue
 from partita.errors import ValidationFailed
 from partita.expressions._ast import (
     AddAction,
@@ -35,6 +34,7 @@ from partita.expressions._ast import (
 )
 from partita.expressions._parse import Substitutions, parse_condition, parse_projection, parse_update
 from partita.expressions._reserved import RESERVED_WORDS
+from partita.values._attribute_values import AttributeValue
 
 VALUES: Mapping[str, AttributeValue] = {
     ":one": 1,
@@ -107,6 +107,7 @@ def test_comparisons_and_functions(text: str, tree: Condition) -> None:
     assert condition(text) == tree
 
 
+@pytest.mark.rule(16)
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
@@ -129,6 +130,7 @@ def test_not_binds_before_and_before_or(text: str, tree: Condition) -> None:
     assert condition(text) == tree
 
 
+@pytest.mark.rule(16)
 @pytest.mark.parametrize(
     ("text", "token", "near"),
     [
@@ -160,6 +162,7 @@ def test_a_syntax_error_shows_the_token_and_its_neighbours(text: str, token: str
     assert refused_condition(text) == f'Syntax error; token: "{token}", near: "{near}"'
 
 
+@pytest.mark.rule(17)
 @pytest.mark.parametrize(
     "text",
     [
@@ -177,6 +180,7 @@ def test_redundant_parentheses_are_refused(text: str) -> None:
     assert refused_condition(text) == "The expression has redundant parentheses;"
 
 
+@pytest.mark.rule(15, 16, 17)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -247,6 +251,7 @@ def test_the_message_names_the_expression() -> None:
         parse_condition("a b", subs(), "FilterExpression")
 
 
+@pytest.mark.rule(7)
 def test_the_length_is_checked_in_bytes_before_anything_else() -> None:
     longest = "a = :one" + " " * 4_088
     assert condition(longest) == A
@@ -256,6 +261,7 @@ def test_the_length_is_checked_in_bytes_before_anything_else() -> None:
     assert refused_condition("(" * 5_000) == f"{too_long}5000"
 
 
+@pytest.mark.rule(7)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -280,6 +286,7 @@ def test_a_chain_nested_to_the_left_is_read_to_its_full_depth() -> None:
 # --- updates ---
 
 
+@pytest.mark.rule(17)
 @pytest.mark.parametrize(
     ("text", "operand"),
     [
@@ -299,6 +306,7 @@ def test_what_set_assigns(text: str, operand: Operand) -> None:
     assert update(f"SET a = {text}") == Update(sets=(SetAction(path("a"), operand),))
 
 
+@pytest.mark.rule(16)
 def test_clauses_come_in_any_order_and_case() -> None:
     text = "delete s :set, t.#n :set Remove x, y[2] ADD n :one sEt a = :one, b = :two"
     assert update(text) == Update(
@@ -312,6 +320,7 @@ def test_clauses_come_in_any_order_and_case() -> None:
     )
 
 
+@pytest.mark.rule(16, 17, 19)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -401,6 +410,7 @@ def test_a_projection_that_breaks_a_rule_is_refused_in_dynamodbs_words(text: str
 # --- substitutions ---
 
 
+@pytest.mark.rule(15)
 def test_what_no_expression_used_is_refused() -> None:
     given = Substitutions({"#a": "a", "#b": "b", "#c": "c"}, {":a": 1, ":b": 2})
     parse_condition("#a = :a", given)
@@ -427,6 +437,7 @@ def test_a_value_placeholder_is_a_colon_and_a_word(key: str) -> None:
         Substitutions({}, {key: 1})
 
 
+@pytest.mark.rule(16)
 def test_the_reserved_words_are_those_of_the_developer_guide() -> None:
     assert len(RESERVED_WORDS) == 573
     assert {"ABORT", "NAME", "STATUS", "TTL", "ZONE"} < RESERVED_WORDS

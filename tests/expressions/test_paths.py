@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from tests.strategies import items, projections
 
-from partita._values import Item
 from partita.expressions._ast import Path, Projection
 from partita.expressions._paths import MISSING, project, resolve
+from partita.values._attribute_values import Item
 
 ITEM: Item = {"a": {"b": [10, {"c": None}, 30]}, "l": ["x", "y", "z"], "n": 1}
 
@@ -35,6 +35,7 @@ def test_a_path_leads_to_its_value_or_nowhere(parts: tuple[str | int, ...], valu
     assert resolve(Path(parts), ITEM) == value
 
 
+@pytest.mark.rule(23)
 @pytest.mark.parametrize(
     ("projection", "projected"),
     [

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from tests.strategies import items, updates
 
-from partita._values import AttributeValue, Item
 from partita.errors import ValidationFailed
 from partita.expressions._ast import (
     AddAction,
@@ -26,6 +25,7 @@ from partita.expressions._ast import (
     Value,
 )
 from partita.expressions._update import apply_update, creates, touched
+from partita.values._attribute_values import AttributeValue, Item
 
 NOWHERE = "The document path provided in the update expression is invalid for update"
 WRONG_TYPE = "An operand in the update expression has an incorrect data type"
@@ -55,6 +55,7 @@ def removing(*paths: Path) -> Update:
 # --- SET ---
 
 
+@pytest.mark.rule(18)
 def test_set_reads_the_item_as_it_was() -> None:
     update = setting((path("a"), Value("new")), (path("b"), path("a")))
     assert apply_update(update, {"a": "old"}) == {"a": "new", "b": "old"}
@@ -71,6 +72,7 @@ def test_a_nested_value_is_set_and_its_neighbours_stay() -> None:
     assert apply_update(update, item) == {"m": {"x": {"y": 9, "z": 2}, "l": [1, {"k": 8}]}}
 
 
+@pytest.mark.rule(18)
 def test_elements_set_past_the_end_are_appended_in_index_order() -> None:
     update = setting((path("l", 9), Value("nine")), (path("l", 7), Value("seven")), (path("l", 0), Value("zero")))
     assert apply_update(update, {"l": [1, 2, 3]}) == {"l": ["zero", 2, 3, "seven", "nine"]}
@@ -141,6 +143,7 @@ def test_arithmetic_is_exact_at_38_digits() -> None:
     assert apply_update(update, {"a": wide})["r"] == wide.copy_negate()
 
 
+@pytest.mark.rule(1)
 def test_arithmetic_that_needs_more_than_38_digits_is_refused() -> None:
     with pytest.raises(ValidationFailed, match="38 significant digits"):
         apply_update(setting((path("a"), Arithmetic("+", path("a"), Value(1)))), {"a": 10**50})
@@ -149,10 +152,12 @@ def test_arithmetic_that_needs_more_than_38_digits_is_refused() -> None:
 # --- REMOVE ---
 
 
+@pytest.mark.rule(18)
 def test_elements_are_removed_by_their_old_positions() -> None:
     assert apply_update(removing(path("l", 0), path("l", 2)), {"l": [0, 1, 2, 3]}) == {"l": [1, 3]}
 
 
+@pytest.mark.rule(18)
 def test_elements_are_set_and_removed_by_their_old_positions() -> None:
     update = Update(sets=(SetAction(path("l", 1), Value("one")),), removes=(path("l", 0),))
     assert apply_update(update, {"l": [0, 1, 2]}) == {"l": ["one", 2]}
@@ -168,12 +173,14 @@ def test_removing_what_is_not_there_changes_nothing(where: Path) -> None:
     assert apply_update(removing(where), item) == item
 
 
+@pytest.mark.rule(19)
 @pytest.mark.parametrize("where", [path("z", "y"), path("n", "y"), path("l", "y"), path("l", 7, "y")])
 def test_remove_needs_the_parent_of_its_path_where_there_is_an_item(where: Path) -> None:
     with pytest.raises(ValidationFailed, match=NOWHERE):
         apply_update(removing(where), {"n": 1, "l": [1]})
 
 
+@pytest.mark.rule(19)
 def test_remove_and_delete_are_silent_where_there_is_no_item() -> None:
     update = Update(removes=(path("z", "y"),), deletes=(DeleteAction(path("x", "y"), Value(frozenset({1}))),))
     assert apply_update(update, {}) == {}
@@ -210,6 +217,7 @@ def test_add_needs_the_parent_of_its_path() -> None:
         apply_update(adding(path("z", "n"), 1), {"a": 1})
 
 
+@pytest.mark.rule(11)
 @pytest.mark.parametrize(
     ("item", "where", "updated"),
     [
@@ -251,6 +259,7 @@ def test_an_empty_update_changes_nothing() -> None:
     assert apply_update(Update(), {"a": 1}) == {"a": 1}
 
 
+@pytest.mark.rule(20)
 @pytest.mark.parametrize(
     ("update", "created"),
     [
@@ -269,6 +278,7 @@ def test_an_update_that_only_takes_away_creates_no_item(update: Update, *, creat
 OLD: Item = {"p": 1, "a": {"b": "dog", "c": [1, 2, 3]}, "d": "cat"}
 
 
+@pytest.mark.rule(21)
 @pytest.mark.parametrize(
     ("update", "before", "after"),
     [

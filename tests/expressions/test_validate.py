@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from tests.strategies import conditions, projections, updates
 
-from partita._values import AttributeValue
 from partita.errors import ValidationFailed
 from partita.expressions._ast import (
     AddAction,
@@ -39,6 +38,7 @@ from partita.expressions._ast import (
     Value,
 )
 from partita.expressions._validate import validate_condition, validate_projection, validate_update
+from partita.values._attribute_values import AttributeValue
 
 A, B = Path(("a",)), Path(("b",))
 EQUAL = Compare("=", A, Value(1))
@@ -94,6 +94,7 @@ def test_the_message_names_the_expression() -> None:
 # --- conditions ---
 
 
+@pytest.mark.rule(13)
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
 @pytest.mark.parametrize("value", NEITHER_ORDERED)
 def test_only_strings_numbers_and_binaries_are_ordered(op: Comparator, value: AttributeValue) -> None:
@@ -102,6 +103,7 @@ def test_only_strings_numbers_and_binaries_are_ordered(op: Comparator, value: At
     assert refused_condition(Compare(op, Value(value), A)).startswith(start)
 
 
+@pytest.mark.rule(13)
 @pytest.mark.parametrize("value", NEITHER_ORDERED)
 def test_between_takes_only_strings_numbers_and_binaries(value: AttributeValue) -> None:
     start = "Incorrect operand type for operator or function; operator or function: BETWEEN, operand type: "
@@ -109,6 +111,7 @@ def test_between_takes_only_strings_numbers_and_binaries(value: AttributeValue) 
     assert refused_condition(Between(A, B, Value(value))).startswith(start)
 
 
+@pytest.mark.rule(13)
 def test_between_needs_bounds_in_order() -> None:
     assert refused_condition(Between(A, Value(2), Value(Decimal("1.5")))) == (
         "The BETWEEN operator requires upper bound to be greater than or equal to lower bound; "
@@ -123,6 +126,7 @@ def test_between_needs_bounds_of_one_type() -> None:
     )
 
 
+@pytest.mark.rule(14)
 def test_an_unknown_type_name_is_refused() -> None:
     assert refused_condition(HasType(A, Value("STRING"))) == (
         "Invalid attribute type name found; type: STRING, valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"
@@ -141,6 +145,7 @@ def test_begins_with_takes_only_strings_and_binaries(operand: Operand) -> None:
     assert refused_condition(BeginsWith(A, operand)).startswith(start)
 
 
+@pytest.mark.rule(17)
 @pytest.mark.parametrize(
     ("condition", "operator"),
     [
@@ -186,6 +191,7 @@ def test_functions_of_updates_are_not_for_conditions(operand: Operand, function:
     assert refused_condition(Compare("=", A, operand)) == expected
 
 
+@pytest.mark.rule(7)
 def test_three_hundred_operators_are_the_limit() -> None:
     def joined(count: int) -> Condition:
         return And((*[EQUAL] * count, Not(Compare("=", Size(A), Value(1)))))
@@ -196,6 +202,7 @@ def test_three_hundred_operators_are_the_limit() -> None:
     )
 
 
+@pytest.mark.rule(7)
 def test_no_nesting_is_too_deep_to_be_refused() -> None:
     condition: Condition = EQUAL
     for _ in range(100_000):
@@ -214,6 +221,7 @@ def test_a_literal_must_be_a_value_of_dynamodb(value: Any) -> None:
 # --- paths ---
 
 
+@pytest.mark.rule(7)
 def test_a_path_has_at_most_32_parts() -> None:
     validate_condition(Exists(Path(("a",) * 32)))
     assert refused_condition(Exists(Path(("a",) * 33))) == (
@@ -235,6 +243,7 @@ def test_a_path_that_leads_nowhere_is_refused(parts: tuple[str | int, ...], mess
     assert refused_condition(Exists(Path(parts))) == message
 
 
+@pytest.mark.rule(19, 23)
 @pytest.mark.parametrize(
     ("paths", "how", "one", "two"),
     [
@@ -255,6 +264,7 @@ def test_paths_that_meet_are_refused(paths: list[tuple[str | int, ...]], how: st
         validate_projection(tuple(map(Path, paths)))
 
 
+@pytest.mark.rule(19)
 def test_paths_that_meet_in_different_clauses_are_refused() -> None:
     update = Update(sets=(SetAction(Path(("a", "b")), Value(1)),), deletes=(DeleteAction(A, Value(frozenset({1}))),))
     assert refused_update(update).startswith("Two document paths overlap")
@@ -292,6 +302,7 @@ def test_delete_refuses_a_number() -> None:
     assert "operand type: NUMBER" in refused_update(Update(deletes=(DeleteAction(A, Value(1)),)))
 
 
+@pytest.mark.rule(17)
 @pytest.mark.parametrize(
     ("operand", "message"),
     [
@@ -333,11 +344,13 @@ def nested_defaults(depth: int) -> Operand:
     return operand
 
 
+@pytest.mark.rule(17)
 def test_if_not_exists_nests_but_not_without_end() -> None:
     validate_update(Update(sets=(SetAction(A, nested_defaults(32)),)))
     assert refused_operand(nested_defaults(5_000)) == "The expression has functions nested too deeply;"
 
 
+@pytest.mark.rule(7)
 def test_an_update_has_at_most_three_hundred_operators() -> None:
     def counters(count: int) -> Update:
         sums = (SetAction(Path((f"n{n}",)), Arithmetic("+", Path((f"n{n}",)), Value(1))) for n in range(count))

@@ -10,7 +10,8 @@ from fastapi import FastAPI
 from tests.http.toy import TOY
 
 from partita import AsyncSession, EmbeddedStore
-from partita.http import Caller, Identity, build_app
+from partita.app import build_app
+from partita.http import Caller, Identity
 from partita.testing import FakeClock
 
 

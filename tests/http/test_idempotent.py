@@ -11,19 +11,9 @@ from fastapi import APIRouter, Depends, FastAPI, Response
 from pydantic import BaseModel
 
 from partita import AsyncSession, Entity, Key, Procedure, Put, Registry, Table, get, insert, pattern, query
+from partita.app import build_app
 from partita.errors import AlreadyExists
-from partita.http import (
-    Caller,
-    CurrentCaller,
-    Db,
-    Identity,
-    Listing,
-    Once,
-    Paging,
-    build_app,
-    describe_problems,
-    once_by,
-)
+from partita.http import Caller, CurrentCaller, Db, Identity, Listing, Once, Paging, describe_problems, once_by
 from partita.recipes.idempotency import Answer, Idempotency, IdempotencyRecord, Plan
 from partita.service import Service
 from partita.testing import FakeClock

@@ -17,8 +17,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests.http.toy import TOY
 
 from partita import AsyncSession
+from partita.app import build_app
 from partita.errors import OperationError
-from partita.http import Caller, Issuer, Refusal, Role, build_app
+from partita.http import Caller, Issuer, Refusal, Role
 
 pytestmark = pytest.mark.req("X03")
 

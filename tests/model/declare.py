@@ -15,8 +15,8 @@ from partita import (
     Registry,
     Table,
 )
-from partita._entity import EntityMeta
 from partita.errors import ModelError
+from partita.model._entity import EntityMeta
 
 
 def table(**settings: Any) -> Table:

@@ -24,9 +24,9 @@ from partita import (
     query,
     update,
 )
-from partita._entity import schema_of
 from partita.errors import InvalidKey, ModelError
-from partita.maintenance import scan_items
+from partita.model._entity import schema_of
+from partita.operations import scan_items
 
 
 def stored(db: Session, table: Table) -> list[dict[str, Any]]:

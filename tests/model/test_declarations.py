@@ -22,8 +22,8 @@ from partita import (
     put,
     query,
 )
-from partita._entity import EntityMeta, schema_of
 from partita.errors import ModelError
+from partita.model._entity import EntityMeta, schema_of
 
 # --- tables ---
 

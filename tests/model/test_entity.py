@@ -28,8 +28,8 @@ from partita import (
     query,
     update,
 )
-from partita._entity import EntityMeta, schema_of
 from partita.errors import InvalidItem, InvalidKey, ModelError, OperationError
+from partita.model._entity import EntityMeta, schema_of
 from partita.store import PutItem
 
 
@@ -235,7 +235,8 @@ def test_a_value_is_not_a_field() -> None:
 
 
 def test_only_public_names_of_pydantic_are_imported() -> None:
-    sources = (Path(__file__).parents[2] / "src").rglob("*.py")
+    root = Path(__file__).parents[2]
+    sources = [*(root / "src").rglob("*.py"), *(root / "services" / "src").rglob("*.py")]
     assert [path.name for path in sources if "pydantic._internal" in path.read_text(encoding="utf-8")] == []
 
 

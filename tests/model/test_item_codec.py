@@ -26,8 +26,8 @@ from partita import (
     query,
     update,
 )
-from partita._entity import schema_of
 from partita.errors import AlreadyExists, OperationError
+from partita.model._entity import schema_of
 
 TABLE = Table("things", ttl="expires_at", registry=Registry())
 

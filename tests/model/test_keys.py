@@ -16,8 +16,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.model.sample import steady
 
-from partita._keys import Template, Width, part_text
 from partita.errors import InvalidKey, ModelError
+from partita.model._keys import Template, Width, part_text
 
 texts = st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=8)
 tricky = st.text(alphabet="#%235a", min_size=1, max_size=5)

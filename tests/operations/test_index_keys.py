@@ -40,9 +40,9 @@ from partita import (
     query,
     update,
 )
-from partita._entity import schema_of
 from partita.errors import OperationError
-from partita.maintenance import scan_items
+from partita.model._entity import schema_of
+from partita.operations import scan_items
 from partita.store import PutItem, UpdateItem
 from partita.testing import FaultyStore
 

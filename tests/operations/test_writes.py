@@ -10,7 +10,6 @@ import pytest
 from tests.model.sample import Comment, Status, Task, comment_by_id, task_by_id, tasks_of, tasks_with_status
 
 from partita import Operation, Session, delete, f, insert, put, transact, update
-from partita._entity import schema_of
 from partita.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -19,6 +18,7 @@ from partita.errors import (
     TransactionCancelled,
     VersionConflict,
 )
+from partita.model._entity import schema_of
 from partita.store import PutItem
 from partita.testing import FakeClock
 

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedTransport, answer, refusal
 
+from partita._aws._transport import AnswerLost, HttpAnswer, HttpCall
 from partita.errors import QueueNotFound, StoreUnavailable, Throttled, ValidationFailed
 from partita.queue import Accepted, Acknowledge, Create, Policy, Receive, Send
 from partita.queue.sqs import SqsQueue
 from partita.store.remote import Outside
-from partita.store.remote._transport import AnswerLost, HttpAnswer, HttpCall
 
 pytestmark = pytest.mark.req("E02")
 

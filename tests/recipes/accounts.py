@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from partita import Entity, Get, Index, Key, Rcu, Registry, Session, Table, get
-from partita._values import Item
-from partita.recipes.migrations import Migrations
-from partita.recipes.versioned import VersionedTable
+from partita.recipes.versioned._migrations import Migrations
+from partita.recipes.versioned._table import VersionedTable
 from partita.store._requests import PutItem
+from partita.values._attribute_values import Item
 
 GENERATIONS = [Registry(), Registry(), Registry()]
 

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from partita import EmbeddedStore, Operation, Procedure, Session, Table
 from partita.errors import PartitaError
-from partita.operations._operation import Pause, Steps
+from partita.operations import Requests
+from partita.runtime import Pause
 from partita.testing import FakeClock
 
 Choose: TypeAlias = Callable[[int], int]
@@ -26,7 +27,7 @@ CRASHED: Final = "crashed"
 class _Player:
     """One procedure on its way, with the request that it wants to send next."""
 
-    def __init__(self, steps: Steps[Any]) -> None:
+    def __init__(self, steps: Requests[Any]) -> None:
         self.steps = steps
         self.result: Any = None
         self.done = False

@@ -28,7 +28,7 @@ from partita import (
     transact,
 )
 from partita.errors import AlreadyExists, ModelError, OperationError, UniqueTaken, VersionConflict
-from partita.recipes.history import UNWRITTEN, Difference, History, Revision, as_of, differences
+from partita.recipes.history._history import UNWRITTEN, Difference, History, Revision, as_of, differences
 from partita.recipes.idempotency import Plan
 from partita.recipes.unique import Claim, Unique
 from partita.testing import FakeClock

@@ -12,7 +12,7 @@ from tests.recipes.interleaving import CRASHED, empty_db, every_schedule, play
 
 from partita import Entity, Key, Rcu, Registry, Session, Table, Version, delete, f, get, update
 from partita.errors import AlreadyExists, InvalidKey, ItemMissing, ModelError, UniqueTaken, VersionConflict
-from partita.maintenance import scan
+from partita.operations import scan
 from partita.recipes.unique import Claim, Unique, UniqueFields
 
 TABLES = Registry()

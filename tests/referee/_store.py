@@ -12,10 +12,10 @@ from tests.referee._capacity import capacities, capacity
 from tests.referee._tables import attribute_definitions, index_definition, table_definition, table_schema
 from tests.referee._wire import item_from_wire, item_to_wire, optional_item, translated_errors
 
-from partita._values import Item
 from partita.errors import TableNotFound
 from partita.expressions._render import Renderer
 from partita.store import _requests as rq
+from partita.values._attribute_values import Item
 
 R = TypeVar("R")
 Write = rq.PutItem | rq.UpdateItem | rq.DeleteItem | rq.ConditionCheck

@@ -8,7 +8,6 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from partita._values import Item, kind_of, number
 from partita.errors import (
     ConditionFailed,
     Reason,
@@ -24,6 +23,7 @@ from partita.errors import (
     TransactionConflict,
     ValidationFailed,
 )
+from partita.values._attribute_values import Item, kind_of, number
 
 _ERRORS: dict[str, type[RequestError]] = {
     "IdempotentParameterMismatchException": TokenMismatch,

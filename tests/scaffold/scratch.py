@@ -25,6 +25,7 @@ class Scratch(Struct, frozen=True):
     """A project in a folder of its own, whose code is found before ours."""
 
     root: Path
+    source: Path
 
     def new(self, arguments: str) -> str:
         """Run `partita new` in the project, and give what it said."""
@@ -39,7 +40,7 @@ class Scratch(Struct, frozen=True):
         said = subprocess.run(
             [sys.executable, *program, *command[1:]],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONPATH": str(self.source), "PYTHONDONTWRITEBYTECODE": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -50,11 +51,11 @@ class Scratch(Struct, frozen=True):
 
     def install(self) -> None:
         """Make the entry points known, as an installation does."""
-        declared = tomllib.loads((self.root / "pyproject.toml").read_text(encoding="utf-8"))
+        declared = tomllib.loads((self.source.parent / "pyproject.toml").read_text(encoding="utf-8"))
         services: Mapping[str, str] = declared["project"]["entry-points"][GROUP]
         known = {entry.name for entry in entry_points(group=GROUP)}
         lines = [f"{name} = {target}" for name, target in services.items() if name not in known]
-        folder = self.root / "src" / "scratch-0.dist-info"
+        folder = self.source / "scratch-0.dist-info"
         folder.mkdir(exist_ok=True)
         (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: scratch\nVersion: 0\n", encoding="utf-8")
         (folder / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines, ""]), encoding="utf-8")
@@ -66,13 +67,14 @@ def copy_of_this_repository(folder: Path) -> Scratch:
     What the guide's example makes is left out, in case somebody has followed it here.
     """
     skip = shutil.ignore_patterns("__pycache__", "guest_books", "visitor.*")
-    for part in ("src/partita_services", "tests", "schema"):
+    for part in ("services", "tests", "schema"):
         shutil.copytree(ROOT / part, folder / part, ignore=skip)
     shutil.copy(ROOT / "AGENTS.md", folder)
-    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8").splitlines(keepends=True)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    settings = (ROOT / "services" / "pyproject.toml").read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in settings if not line.startswith("guest_books =")]
-    (folder / "pyproject.toml").write_text("".join(kept), encoding="utf-8")
-    return Scratch(folder)
+    (folder / "services" / "pyproject.toml").write_text("".join(kept), encoding="utf-8")
+    return Scratch(folder, folder / "services" / "src")
 
 
 def a_project_of_its_own(folder: Path, name: str = "corner-shop") -> Scratch:
@@ -83,4 +85,4 @@ def a_project_of_its_own(folder: Path, name: str = "corner-shop") -> Scratch:
     (package / "py.typed").touch()
     settings = f'[project]\nname = "{name}"\nversion = "1.0"\n\n[tool.mypy]\nstrict = true\n'
     (folder / "pyproject.toml").write_text(settings, encoding="utf-8")
-    return Scratch(folder)
+    return Scratch(folder, folder / "src")

@@ -9,14 +9,14 @@ from pathlib import Path
 from tests.scaffold.scratch import ROOT
 
 GUIDE = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
-SOURCE = ROOT / "src"
-FACADE = {"partita/__init__.py", "partita/_public.py"}
+SOURCES = ("src", "services/src")
+FACADE = {"src/partita/__init__.py", "src/partita/_public.py"}
 """The public names of the library, which everybody may import."""
 
 
-def layers() -> list[list[str]]:
+def layers() -> list[str]:
     rows = GUIDE.split("## Layers")[1].split("## Rules")[0].splitlines()
-    return [re.findall(r"`(partita[\w/]*(?:\.py|/))`", row.split("|")[2]) for row in rows if row.startswith("| ")][2:]
+    return [match[1] for row in rows if (match := re.match(r"\| `([\w/.]+)` \|", row))]
 
 
 LAYERS = layers()
@@ -24,7 +24,7 @@ LAYERS = layers()
 
 def layer_of(module: str) -> int | None:
     """The layer of a file: the one that names it most closely."""
-    named = [(len(name), number) for number, names in enumerate(LAYERS) for name in names if _is_in(module, name)]
+    named = [(len(name), number) for number, name in enumerate(LAYERS) if _is_in(module, name)]
     return max(named)[1] if named else None
 
 
@@ -40,11 +40,12 @@ def imported(path: Path) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    files = [SOURCE / f"{name.replace('.', '/')}{end}" for name in names for end in (".py", "/__init__.py")]
-    return {file.relative_to(SOURCE).as_posix() for file in files if file.is_file()} - FACADE
+    paths = [name.replace(".", "/") for name in names]
+    files = [ROOT / source / f"{path}{end}" for source in SOURCES for path in paths for end in (".py", "/__init__.py")]
+    return {file.relative_to(ROOT).as_posix() for file in files if file.is_file()} - FACADE
 
 
-MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
+MODULES = sorted(path.relative_to(ROOT).as_posix() for source in SOURCES for path in (ROOT / source).rglob("*.py"))
 
 
 def test_every_module_is_in_a_layer() -> None:
@@ -52,7 +53,7 @@ def test_every_module_is_in_a_layer() -> None:
 
 
 def test_what_the_table_names_is_there() -> None:
-    assert [name for names in LAYERS for name in names if not (SOURCE / name).exists()] == []
+    assert [name for name in LAYERS if not (ROOT / name).exists()] == []
 
 
 def test_imports_point_down() -> None:
@@ -60,7 +61,7 @@ def test_imports_point_down() -> None:
         f"{module} imports {other}"
         for module in MODULES
         if (own := layer_of(module)) is not None
-        for other in imported(SOURCE / module)
+        for other in imported(ROOT / module)
         if (layer := layer_of(other)) is not None and layer < own
     ]
     assert upwards == []

@@ -65,7 +65,7 @@ ENTITY = Name("Zebra", "zebra")
 
 
 def code_of_every_kind() -> Iterator[str]:
-    project = Project(Path("/"), Path("/src"), "zebra_shop")
+    project = Project(Path("/"), Path("/"), Path("/src"), "zebra_shop")
     fields = tuple(FieldShape(f"zebra_{kind}", kind) for kind in TYPES)
     indexes = tuple(FieldShape(f"zebra_by_{kind}", kind) for kind in IN_INDEXES)
     shapes = [

@@ -11,7 +11,8 @@ import pytest
 from tests.scaffold.guide import blocks
 from tests.scaffold.scratch import Scratch, a_project_of_its_own, copy_of_this_repository
 
-pytestmark = [pytest.mark.req("A08"), pytest.mark.xdist_group("scaffold")]  # one worker, and so one copy
+SAME_WORKER = pytest.mark.xdist_group("scaffold")  # and so one copy
+pytestmark = [pytest.mark.slow, pytest.mark.req("A08"), SAME_WORKER]
 
 ENTITY = "entity parcel --service todo --owner user_id --index state --index due:date"
 BARE = "entity city --index country --index founded:date"
@@ -34,8 +35,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
 
 
 CODE = (
-    *(f"src/partita_services/{name}.py" for name in ("todo/parcel", "city", "order_line", "address", "label")),
-    *(f"src/partita_services/{name}" for name in ("guest_books", "notes")),
+    *(f"services/src/partita_services/{name}.py" for name in ("todo/parcel", "city", "order_line", "address", "label")),
+    *(f"services/src/partita_services/{name}" for name in ("guest_books", "notes")),
 )
 TESTS = (
     *(f"tests/test_{name}.py" for name in ("city", "order_line", "address", "label")),

@@ -14,7 +14,7 @@ from partita.scaffold import Project
 def test_the_package_is_named_like_the_project(tmp_path: Path) -> None:
     a_project_of_its_own(tmp_path)
     inside = tmp_path / "src" / "corner_shop"
-    assert Project.find(inside) == Project(tmp_path, tmp_path / "src", "corner_shop")
+    assert Project.find(inside) == Project(tmp_path, tmp_path, tmp_path / "src", "corner_shop")
 
 
 def test_or_it_is_where_its_services_are() -> None:
@@ -25,7 +25,7 @@ def test_or_it_is_named(tmp_path: Path) -> None:
     a_project_of_its_own(tmp_path)
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "__init__.py").touch()
-    assert Project.find(tmp_path, "tools") == Project(tmp_path, tmp_path, "tools")
+    assert Project.find(tmp_path, "tools") == Project(tmp_path, tmp_path, tmp_path, "tools")
 
 
 def test_without_project_or_package_it_says_what_to_do(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ NOTES = 'notes = "corner_shop.notes.bootstrap:SERVICE"\n'
 
 def project_with(settings: str, folder: Path) -> Project:
     (folder / "pyproject.toml").write_text(settings, encoding="utf-8")
-    return Project(folder, folder / "src", "corner_shop")
+    return Project(folder, folder, folder / "src", "corner_shop")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis.config import SchemathesisConfig
 
 from partita import AsyncSession, EmbeddedStore, Session
-from partita.http import Caller, Identity, build_app
+from partita.app import build_app
+from partita.http import Caller, Identity
 from partita.service import Service
 from partita.testing import FakeClock
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from partita._access import ACTIONS
+from partita.patterns._permissions import ACTIONS
 
 pytestmark = pytest.mark.req("X11")
 
-FOLDERS = sorted(path.parent for path in Path("src/partita_services").resolve().glob("*/__init__.py"))
+FOLDERS = sorted(path.parent for path in Path("services/src/partita_services").resolve().glob("*/__init__.py"))
 
 BELOW: dict[str, tuple[str, ...]] = {
     "model": ("handlers", "http", "bootstrap"),

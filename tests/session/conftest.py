@@ -1,15 +1,5 @@
 """A session on the sample's table."""
 
-from __future__ import annotations
+from tests.model.conftest import db
 
-import pytest
-from tests.model.sample import SAMPLES
-
-from partita import Session
-
-
-@pytest.fixture
-def db(partita_db: Session) -> Session:
-    """A session on an empty store that has the sample's table."""
-    partita_db.create_tables(SAMPLES)
-    return partita_db
+__all__ = ["db"]

@@ -11,8 +11,8 @@ from tests.model.sample import SAMPLES, TABLE, Comment, Step, Task, tasks_of
 
 from partita import AsyncSession, EmbeddedStore, Session, insert, put
 from partita.errors import InvalidCursor, LimitExceeded, OperationError, ScanRefused
-from partita.maintenance import scan, scan_items
-from partita.operations._operation import Context, Operation, Steps
+from partita.operations import scan, scan_items
+from partita.operations._operation import Context, Operation, Requests
 from partita.store import PageResponse
 
 
@@ -33,7 +33,7 @@ def test_a_scan_is_refused_in_an_async_session_too(partita_store: EmbeddedStore)
 class Unbounded(Operation[None], frozen=True):
     """What no declared operation is: a query without a limit."""
 
-    def steps(self, context: Context) -> Steps[None]:  # noqa: ARG002
+    def requests(self, context: Context) -> Requests[None]:  # noqa: ARG002
         response: PageResponse = yield replace(tasks_of("u").request(), limit=None)
         assert response.items == []
 

@@ -39,8 +39,8 @@ from partita import (
     put,
     update,
 )
-from partita._meter import _Usages
 from partita.errors import AlreadyExists, BudgetExceeded, InvalidCursor, Throttled
+from partita.session._meter import _Usages
 from partita.store import UpdateItem
 from partita.testing import FakeClock, FaultyStore
 

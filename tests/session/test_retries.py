@@ -43,7 +43,7 @@ from partita.errors import (
     TransactionCancelled,
     TransactionConflict,
 )
-from partita.maintenance import scan
+from partita.operations import scan
 from partita.testing import FakeClock, FaultyStore
 
 COMMENT = Comment(user_id="u", comment_id="c")
@@ -91,6 +91,7 @@ def plan_conflicts(store: FaultyStore) -> None:
     store.conflict(3)
 
 
+@pytest.mark.rule(39)
 @pytest.mark.parametrize("plan", [plan_throttling, plan_conflicts])
 @pytest.mark.parametrize("name", ALL)
 def test_what_was_refused_for_the_moment_is_tried_again(
@@ -104,6 +105,7 @@ def test_what_was_refused_for_the_moment_is_tried_again(
     assert sum(usage.retries for usage in db.meter.usage()) == 3
 
 
+@pytest.mark.rule(39)
 @pytest.mark.parametrize(("plan", "error"), [("throttle", Throttled), ("conflict", TransactionConflict)])
 def test_it_gives_up_after_eight_tries(db: Session, store: FaultyStore, plan: str, error: type[Exception]) -> None:
     getattr(store, plan)(99)

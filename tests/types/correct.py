@@ -62,8 +62,8 @@ from partita import (
     transact_get,
     update,
 )
-from partita._fields import Comparable
-from partita.maintenance import Scan, scan
+from partita.model._fields import Comparable
+from partita.operations import Scan, scan
 from partita.recipes.audit import AuditEvent, AuditRecord, AuditTrail, Trace
 from partita.recipes.idempotency import Answer, Command, Idempotency, IdempotencyRecord, Outcome, Plan
 from partita.recipes.leases import LeaseRecord, Leases

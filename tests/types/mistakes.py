@@ -41,8 +41,8 @@ from partita.recipes.audit import Trace
 from partita.recipes.counter import Counter
 from partita.recipes.idempotency import Answer, Command, Plan
 from partita.recipes.lifecycle import Lifecycle, Transition
-from partita.recipes.migrations import Migrations
-from partita.recipes.versioned import VersionedTable
+from partita.recipes.versioned._migrations import Migrations
+from partita.recipes.versioned._table import VersionedTable
 from partita.store import PutItem, Store
 from partita.testing import FakeClock, FaultyStore, assert_budget
 from tests.types.correct import (

@@ -32,6 +32,7 @@ def client(address: tuple[str, int]) -> Iterator[Any]:
     client.close()
 
 
+@pytest.mark.rule(2)
 def test_an_item_comes_back_as_it_was_put(client: Any) -> None:
     item = {
         **task("u", "1", title="milk"),
@@ -48,6 +49,7 @@ def test_an_item_comes_back_as_it_was_put(client: Any) -> None:
     assert {**item, "n": {"N": "1.5"}} == found["Item"]
 
 
+@pytest.mark.rule(25)
 def test_a_query_pages_through_an_index(client: Any) -> None:
     for number in range(5):
         client.put_item(TableName="tasks", Item=task("u", str(number), status="open"))
@@ -62,6 +64,7 @@ def test_a_query_pages_through_an_index(client: Any) -> None:
     assert [[item["task"]["S"] for item in page["Items"]] for page in pages] == [["0", "1"], ["2", "3"], ["4"]]
 
 
+@pytest.mark.rule(22)
 def test_an_update_with_a_condition_that_fails_carries_the_item(client: Any) -> None:
     client.put_item(TableName="tasks", Item=task("u", "1", status="done"))
     with pytest.raises(client.exceptions.ConditionalCheckFailedException) as failure:
@@ -77,6 +80,16 @@ def test_an_update_with_a_condition_that_fails_carries_the_item(client: Any) -> 
     assert task("u", "1", status="done") == failure.value.response["Item"]
 
 
+@pytest.mark.rule(34)
+def test_a_failed_condition_reports_no_capacity(client: Any) -> None:
+    write = {"TableName": "tasks", "Item": task("u", "1"), "ReturnConsumedCapacity": "TOTAL"}
+    assert "ConsumedCapacity" in client.put_item(**write)
+    with pytest.raises(client.exceptions.ConditionalCheckFailedException) as failure:
+        client.put_item(**write, ConditionExpression="attribute_not_exists(task)")
+    assert "ConsumedCapacity" not in failure.value.response
+
+
+@pytest.mark.rule(36)
 def test_a_transaction_is_all_or_nothing_and_says_which_action_failed(client: Any) -> None:
     put = {"TableName": "tasks", "Item": task("u", "1")}
     check = {"TableName": "tasks", "Key": task("u", "2"), "ConditionExpression": "attribute_exists(task)"}
@@ -95,6 +108,7 @@ def test_batches_write_and_read(client: Any) -> None:
     assert [task("u", "0"), task("u", "2")] == found["Responses"]["tasks"]
 
 
+@pytest.mark.rule(41)
 def test_the_stream_has_every_change(client: Any, address: tuple[str, int]) -> None:
     client.put_item(TableName="tasks", Item=task("u", "1", status="open"))
     client.put_item(TableName="tasks", Item=task("u", "1", status="done"))

@@ -26,6 +26,7 @@ def answer(address: tuple[str, int], request: bytes) -> tuple[int, str]:
         return status, body.get("__type", "")
 
 
+@pytest.mark.rule(44)
 def test_an_answer_has_a_checksum_and_a_request_id(address: tuple[str, int]) -> None:
     with connected(address) as client:
         client.send(LIST)
@@ -57,6 +58,7 @@ def test_a_request_may_come_byte_by_byte(address: tuple[str, int]) -> None:
         assert client.receive()[0] == 200
 
 
+@pytest.mark.rule(44)
 @pytest.mark.parametrize(
     ("encoding", "packed"),
     [
@@ -70,6 +72,7 @@ def test_a_body_may_be_packed(address: tuple[str, int], encoding: str, packed: b
     assert answer(address, http("ListTables", packed, content_encoding=encoding)) == (200, "")
 
 
+@pytest.mark.rule(44)
 @pytest.mark.parametrize(
     ("body", "headers"),
     [
@@ -91,6 +94,7 @@ def test_what_cannot_be_read_is_a_serialization_exception(
     assert expected == answer(address, http("DescribeTable", body, **headers))
 
 
+@pytest.mark.rule(44)
 @pytest.mark.parametrize("target", ["Nothing", ""])
 def test_an_unknown_operation_is_refused(address: tuple[str, int], target: str) -> None:
     assert answer(address, http(target, b"{}")) == (400, "com.amazon.coral.service#UnknownOperationException")

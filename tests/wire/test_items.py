@@ -44,6 +44,7 @@ def test_item_collections_are_measured_where_there_is_a_local_index(call: Caller
         assert {part: metrics[part] for part in metrics if part != "SizeEstimateRangeGB"} == expected
 
 
+@pytest.mark.rule(25)
 @pytest.mark.parametrize("sort", [None, "id"], ids=["partition alone", "with a sort key"])
 @pytest.mark.parametrize("operation", ["Scan", "Query"])
 def test_the_index_of_a_table_without_a_sort_key_is_paged(call: Caller, operation: str, sort: str | None) -> None:
@@ -77,6 +78,7 @@ def test_the_index_of_a_table_without_a_sort_key_is_paged(call: Caller, operatio
     assert found == list("01234")
 
 
+@pytest.mark.rule(45)
 def test_the_first_violated_constraint_is_named_alone(call: Caller) -> None:
     """As AWS does since June 2026."""
     with pytest.raises(ValidationFailed) as refusal:
@@ -87,6 +89,7 @@ def test_the_first_violated_constraint_is_named_alone(call: Caller) -> None:
     )
 
 
+@pytest.mark.rule(3, 9)
 @pytest.mark.parametrize(
     ("tagged", "message"),
     [
@@ -96,8 +99,10 @@ def test_the_first_violated_constraint_is_named_alone(call: Caller) -> None:
         ({"SS": []}, "An string set  may not be empty"),
         ({"SS": ["a", "a"]}, r"Input collection \[a, a\] contains duplicates"),
         ({"NS": ["1", "1.0"]}, "Input collection contains duplicates"),
-        ({"N": "1 "}, "cannot be converted to a numeric value"),
-        ({"N": "1e"}, "cannot be converted to a numeric value"),
+        *(
+            ({"N": text}, "cannot be converted to a numeric value")
+            for text in ("", " 1", "1 ", "1\n", "NaN", "Infinity", "1.2.3", "+e2", "1e", "0x1")
+        ),
     ],
 )
 def test_a_value_that_breaks_a_rule_is_invalid(tagged: Any, message: str) -> None:
@@ -105,6 +110,7 @@ def test_a_value_that_breaks_a_rule_is_invalid(tagged: Any, message: str) -> Non
         read_value(tagged)
 
 
+@pytest.mark.rule(3, 11)
 @pytest.mark.parametrize(
     "tagged", [{"N": 5}, {"S": 5}, {"B": "*"}, {"B": "AAA"}, {"BOOL": "x"}, {"L": {}}, {"M": []}, 5]
 )
@@ -113,14 +119,35 @@ def test_a_value_of_another_form_cannot_be_read(tagged: Any) -> None:
         read_value(tagged)
 
 
+@pytest.mark.rule(3)
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("+5", 5), ("5.", 5), ("1.e5", 100_000), ("0001.50", 1.5), ("-0", 0), ("-7", -7)],
+    [("+5", 5), (".5", 0.5), ("5.", 5), ("1.e5", 100_000), ("0001.50", 1.5), ("-0", 0), ("-7", -7)],
 )
 def test_a_number_may_be_written_in_many_ways(text: str, number: float) -> None:
     assert read_value({"N": text}) == number
 
 
+@pytest.mark.rule(2)
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("+0001.50", "1.5"),
+        ("1e3", "1000"),
+        ("5.00", "5"),
+        ("-0", "0"),
+        ("15E-1", "1.5"),
+        ("1e-7", "0.0000001"),
+        ("-1E2", "-100"),
+    ],
+)
+def test_a_number_is_returned_in_canonical_form(call: Caller, text: str, canonical: str) -> None:
+    call("PutItem", TableName="tasks", Item={**KEY, "n": {"N": text}, "set": {"NS": [text]}})
+    item = call("GetItem", TableName="tasks", Key=KEY)["Item"]
+    assert (item["n"], item["set"]) == ({"N": canonical}, {"NS": [canonical]})
+
+
+@pytest.mark.rule(7)
 def test_a_value_is_only_so_deep() -> None:
     value: Any = {"S": "x"}
     for _ in range(40):
@@ -136,6 +163,7 @@ def test_a_batch_answers_by_the_name_that_it_was_given(call: Caller) -> None:
     assert answer["Responses"] == {arn: [task("u", "1")]}
 
 
+@pytest.mark.rule(6)
 @pytest.mark.parametrize(("name", "message"), [("", "Empty attribute name"), ("x" * 65_536, "may have 65535 bytes")])
 @pytest.mark.parametrize(
     ("operation", "parameters"),
@@ -150,3 +178,64 @@ def test_a_name_that_no_attribute_can_have_is_refused(
 ) -> None:
     with pytest.raises(ValidationFailed, match=message):
         call(operation, TableName="tasks", Key=task("u", "1"), **parameters(name))
+
+
+@pytest.mark.rule(7)
+def test_an_expression_is_measured_before_its_names_are_substituted(call: Caller) -> None:
+    condition = {"ConditionExpression": "attribute_not_exists(#n)", "ExpressionAttributeNames": {"#n": "x" * 5_000}}
+    assert call("PutItem", TableName="tasks", Item=KEY, **condition) == {}
+
+
+NEVER = "attribute_not_exists(#user)"
+USER = {"#user": "user"}
+
+
+@pytest.mark.rule(15)
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ({"ExpressionAttributeNames": {**USER, "#more": "n"}}, r"Names unused in expressions: keys: \{#more\}"),
+        ({"ExpressionAttributeValues": {":more": {"S": "x"}}}, r"Values unused in expressions: keys: \{:more\}"),
+        ({"ConditionExpression": f"{NEVER} AND #no = #user"}, "attribute name: #no"),
+        ({"ConditionExpression": f"{NEVER} AND #user = :no"}, "attribute value: :no"),
+    ],
+    ids=["unused name", "unused value", "undefined name", "undefined value"],
+)
+def test_placeholders_are_checked_though_the_condition_is_false(call: Caller, condition: Json, message: str) -> None:
+    call("PutItem", TableName="tasks", Item=KEY)
+    given = {"ConditionExpression": NEVER, "ExpressionAttributeNames": USER, **condition}
+    with pytest.raises(ValidationFailed, match=message):
+        call("PutItem", TableName="tasks", Item=KEY, **given)
+
+
+@pytest.mark.rule(37)
+def test_a_placeholder_that_is_not_used_refuses_the_whole_transaction(call: Caller) -> None:
+    names = {**USER, "#more": "n"}
+    check = {"TableName": "tasks", "Key": KEY, "ConditionExpression": NEVER, "ExpressionAttributeNames": names}
+    with pytest.raises(ValidationFailed, match=r"Names unused in expressions: keys: \{#more\}"):
+        call("TransactWriteItems", TransactItems=[{"ConditionCheck": check}])
+
+
+@pytest.mark.rule(22)
+def test_a_wrong_choice_of_what_a_failure_carries_is_refused_before_the_condition_runs(call: Caller) -> None:
+    call("PutItem", TableName="tasks", Item=KEY)
+    condition = {"ConditionExpression": NEVER, "ExpressionAttributeNames": USER}
+    with pytest.raises(ValidationFailed, match="'ALL_NEW' at 'returnValuesOnConditionCheckFailure'"):
+        call("PutItem", TableName="tasks", Item=KEY, **condition, ReturnValuesOnConditionCheckFailure="ALL_NEW")
+
+
+@pytest.mark.rule(27)
+@pytest.mark.parametrize("kind", ["Global", "Local"])
+def test_all_attributes_come_from_a_local_index_and_not_from_a_global_one(call: Caller, kind: str) -> None:
+    projected = {**TASKS["GlobalSecondaryIndexes"][0], "Projection": {"ProjectionType": "KEYS_ONLY"}}
+    if kind == "Local":
+        projected["KeySchema"] = [TASKS["KeySchema"][0], {"AttributeName": "status", "KeyType": "RANGE"}]
+    table = {name: part for name, part in TASKS.items() if name != "GlobalSecondaryIndexes"}
+    call("CreateTable", **{**table, "TableName": "narrow", f"{kind}SecondaryIndexes": [projected]})
+    call("PutItem", TableName="narrow", Item=task("u", "1", status="open", title="milk"))
+    whole = {"TableName": "narrow", "IndexName": "by_status", "Select": "ALL_ATTRIBUTES"}
+    if kind == "Local":
+        assert call("Scan", **whole)["Items"] == [task("u", "1", status="open", title="milk")]
+        return
+    with pytest.raises(ValidationFailed, match="ALL_ATTRIBUTES is not supported for global secondary index"):
+        call("Scan", **whole)

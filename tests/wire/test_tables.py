@@ -53,6 +53,7 @@ def test_names_are_listed_page_by_page_without_our_own(call: Caller) -> None:
     assert call("ListTables", ExclusiveStartTableName="other") == {"TableNames": ["tasks"]}
 
 
+@pytest.mark.rule(28, 29)
 def test_an_index_may_be_added_and_is_filled(call: Caller) -> None:
     call("PutItem", TableName="tasks", Item={**task("u", "1"), "n": {"N": "1"}})
     create = {
@@ -66,10 +67,13 @@ def test_an_index_may_be_added_and_is_filled(call: Caller) -> None:
         AttributeDefinitions=[{"AttributeName": "n", "AttributeType": "N"}],
         GlobalSecondaryIndexUpdates=[{"Create": create}],
     )
-    states = {
-        index["IndexName"]: index["IndexStatus"] for index in answer["TableDescription"]["GlobalSecondaryIndexes"]
+    indexes = {index["IndexName"]: index for index in answer["TableDescription"]["GlobalSecondaryIndexes"]}
+    assert {name: index["IndexStatus"] for name, index in indexes.items()} == {
+        "by_status": "ACTIVE",
+        "by_number": "CREATING",
     }
-    assert states == {"by_status": "ACTIVE", "by_number": "CREATING"}
+    assert {name for name, index in indexes.items() if "Backfilling" in index} == {"by_number"}
+    assert [index["IndexStatus"] for index in described(call)["GlobalSecondaryIndexes"]] == ["ACTIVE", "ACTIVE"]
     assert call("Scan", TableName="tasks", IndexName="by_number")["Count"] == 1
     call("UpdateTable", TableName="tasks", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "by_number"}}])
     assert [index["IndexName"] for index in described(call)["GlobalSecondaryIndexes"]] == ["by_status"]
@@ -107,10 +111,18 @@ def test_what_is_wrong_in_itself_is_refused_before_the_table_is_looked_for(call:
         call("ListTables", ExclusiveStartTableName="x" * 256)
 
 
-def test_two_indexes_at_once_are_too_many(call: Caller) -> None:
-    updates = [{"Delete": {"IndexName": "by_status"}}, {"Delete": {"IndexName": "other"}}]
+@pytest.mark.rule(28)
+@pytest.mark.parametrize(
+    "updates",
+    [
+        [{"Delete": {"IndexName": "by_status"}}, {"Delete": {"IndexName": "other"}}],
+        [{"Create": index("HASH")}, {"Create": {**index("HASH"), "IndexName": "two"}}],
+    ],
+    ids=["deleted", "created"],
+)
+def test_two_indexes_at_once_are_too_many(call: Caller, updates: list[Json]) -> None:
     with pytest.raises(Fault, match="Only 1 online index"):
-        call("UpdateTable", TableName="tasks", GlobalSecondaryIndexUpdates=updates)
+        call("UpdateTable", TableName="tasks", AttributeDefinitions=DEFINED, GlobalSecondaryIndexUpdates=updates)
 
 
 def test_billing_is_kept(call: Caller, store: EmbeddedStore) -> None:
@@ -158,6 +170,7 @@ def test_expiry_is_switched(call: Caller) -> None:
     assert call("DescribeTimeToLive", TableName="tasks") == {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
 
 
+@pytest.mark.rule(6, 29)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -173,6 +186,12 @@ def test_expiry_is_switched(call: Caller) -> None:
         ({"GlobalSecondaryIndexes": [index("HASH", "RANGE", "HASH")]}, "HASH key elements must precede RANGE"),
         ({"GlobalSecondaryIndexes": [index("HASH", "HASH", names=("status", "status"))]}, "have the same name"),
         ({"GlobalSecondaryIndexes": [index("HASH", projected=["a", "a"])]}, "Duplicate value in NonKeyAttributes"),
+        ({"GlobalSecondaryIndexes": [index("HASH", projected=[])]}, "INCLUDE, but NonKeyAttributes is not specified"),
+        *(
+            ({"GlobalSecondaryIndexes": [named]}, f"{kind}, but NonKeyAttributes is specified")
+            for kind in ("ALL", "KEYS_ONLY")
+            for named in ({**index("HASH"), "Projection": {"ProjectionType": kind, "NonKeyAttributes": ["a"]}},)
+        ),
         ({"Tags": [{"Key": "x" * 129, "Value": "b"}]}, "less than or equal to 128"),
         ({"Tags": [{"Key": "a", "Value": "x" * 257}]}, "less than or equal to 256"),
         ({"Tags": [{"Key": "a", "Value": "100%"}]}, "only letters, numbers, white space"),
@@ -198,6 +217,16 @@ def test_the_latest_iterator_sees_what_comes_after_it(call: Caller) -> None:
     page = call("GetRecords", ShardIterator=place)
     assert [record["dynamodb"]["Keys"] for record in page["Records"]] == [task("u", "2")]
     assert call("GetRecords", ShardIterator=page["NextShardIterator"])["Records"] == []
+
+
+@pytest.mark.rule(41)
+def test_after_the_last_shard_the_list_is_empty(call: Caller) -> None:
+    arn = described(call)["LatestStreamArn"]
+    first = call("DescribeStream", StreamArn=arn, Limit=1)["StreamDescription"]
+    assert (len(first["Shards"]), "LastEvaluatedShardId" in first) == (1, False)
+    last = first["Shards"][0]["ShardId"]
+    rest = call("DescribeStream", StreamArn=arn, ExclusiveStartShardId=last)["StreamDescription"]
+    assert (rest["Shards"], "LastEvaluatedShardId" in rest) == ([], False)
 
 
 def test_shards_are_listed_by_their_parent(call: Caller) -> None:
@@ -228,6 +257,7 @@ def test_an_iterator_grows_old(call: Caller) -> None:
     assert failure.value.kind == "ExpiredIteratorException"
 
 
+@pytest.mark.rule(42)
 def test_a_disabled_stream_is_read_to_its_end(call: Caller) -> None:
     call("PutItem", TableName="tasks", Item=task("u", "1"))
     place = iterator(call)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
-from partita._entity import Entity, EntitySchema
-from partita._table import Table
-from partita._values import Item
 from partita.errors import InvalidItem
-from partita.store._requests import StreamRecord
+from partita.model import Entity, EntitySchema, Table
+from partita.store import StreamRecord
+from partita.values import Item
 
 Kind: TypeAlias = Literal["insert", "modify", "remove", "snapshot"]
 """What happened. A snapshot gives the items that were there when the consumer began."""

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
-from partita._clock import Clock, system_clock
-from partita._table import Table
 from partita.change._sink import Sink
 from partita.change._snapshot import snapshot
 from partita.change._stream import Batch, ChangeStream, Lag
 from partita.errors import RebuildRequired
-from partita.store._interface import Store
+from partita.model import Table
+from partita.runtime import Clock, system_clock
+from partita.store import Store
 
 BATCH: Final = 1_000
 

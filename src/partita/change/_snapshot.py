@@ -19,17 +19,14 @@ from typing import Any, Final
 
 import apsw
 
-from partita._clock import Clock, system_clock
-from partita._codec import decode_item, encode_item
-from partita._entity import EntitySchema
-from partita._session import Session
-from partita._table import Table
-from partita._values import Item
 from partita.change._change import Change
 from partita.change._stream import PAGE, ChangeStream
-from partita.operations._operation import Context, Operation, Steps
-from partita.store._interface import Store
-from partita.store._requests import PageResponse, ScanTable
+from partita.model import EntitySchema, Table
+from partita.operations import Context, Operation, Requests
+from partita.runtime import Clock, system_clock
+from partita.session import Session
+from partita.store import PageResponse, ScanTable, Store
+from partita.values import Item, decode_item, encode_item
 
 SETTLE_SECONDS: Final = 10.0
 """How long a record may be on its way."""
@@ -111,7 +108,7 @@ class _ScanPage(Operation[PageResponse], frozen=True):
         """The name in metrics."""
         return f"{self.table}.snapshot"
 
-    def steps(self, context: Context) -> Steps[PageResponse]:  # noqa: ARG002 - one signature for all operations
+    def requests(self, context: Context) -> Requests[PageResponse]:  # noqa: ARG002 - one signature for all operations
         """Read it."""
         response: PageResponse = yield ScanTable(self.table, limit=PAGE, start=self.start, consistent=True)
         return response

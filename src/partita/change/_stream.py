@@ -7,11 +7,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from partita._table import Table
 from partita.change._change import Change
 from partita.errors import ModelError, RebuildRequired, StreamTrimmed
-from partita.store._interface import Store
-from partita.store._requests import DescribeStream, ReadStream, Shard, StreamPage
+from partita.model import Table
+from partita.store import DescribeStream, ReadStream, Shard, Store, StreamPage
 
 PAGE: Final = 1_000
 MAX_BYTES: Final = 64 * 1024 * 1024

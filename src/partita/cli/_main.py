@@ -9,28 +9,10 @@ from typing import Any
 
 import click
 
-from partita.cli._backup import backup
-from partita.cli._cdc import cdc
-from partita.cli._check import check
-from partita.cli._completion import completion
-from partita.cli._cost import cost
-from partita.cli._deploy import deploy
-from partita.cli._docs import docs
-from partita.cli._dynamodb import dynamodb
-from partita.cli._explain import explain
-from partita.cli._lake import lake
-from partita.cli._migrate import migrate
-from partita.cli._new import new
 from partita.cli._output import give_up_output
-from partita.cli._patterns import patterns
-from partita.cli._queue import queue
-from partita.cli._restore import restore
-from partita.cli._schema import schema
-from partita.cli._seed import seed
-from partita.cli._serve import serve
-from partita.cli._tables import tables
-from partita.cli._token import token
-from partita.cli._worker import worker
+from partita.cli.data import backup, cdc, check, lake, queue, restore, seed, tables
+from partita.cli.model import completion, cost, deploy, docs, explain, migrate, new, patterns, schema
+from partita.cli.serving import dynamodb, serve, token, worker
 from partita.errors import PartitaError
 from partita.service import discover
 

@@ -14,9 +14,7 @@ from partita import AsyncSession, Pattern
 from partita.console._attempt import Attempt, attempt
 from partita.console._declared import ServiceView
 from partita.console._live import live
-from partita.http._identity import Verifier
-from partita.http._problems import Refusal, answer_with_problems
-from partita.http._roles import operators_only
+from partita.http import Refusal, Verifier, answer_with_problems, operators_only
 from partita.queue import Queue
 from partita.service import Projected, Service
 

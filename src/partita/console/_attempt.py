@@ -12,11 +12,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
 
 from partita import AsyncSession, Budget, Collect, Operation, Page, Pattern, Query, Walked, explain
-from partita._arguments import UnfitArgument, operation_of
-from partita._entity import EntitySchema
 from partita.console._declared import why_closed
 from partita.errors import InvalidKey, OperationError, ValidationFailed
-from partita.http._problems import FieldProblem, Refusal
+from partita.http import FieldProblem, Refusal
+from partita.model import EntitySchema
+from partita.patterns import UnfitArgument, operation_of
 
 READS: Final = ("BatchGetItem", "GetItem", "Query", "TransactGetItems")
 """The calls that change nothing."""

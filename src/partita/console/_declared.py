@@ -8,15 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from partita._arguments import Parameter, parameters_of
-from partita._bound import allows_none
-from partita._cost import Budget
-from partita._describe import Asked, KeyLayout, asked_of_key, layout, type_name
-from partita._entity import EntitySchema
-from partita._patterns import Pattern
-from partita._table import Table
+from partita.model import Budget, EntitySchema, Table, allows_none
+from partita.patterns import Asked, KeyLayout, Parameter, Pattern, asked_of_key, layout, parameters_of, type_name
 from partita.service import Service, summary_of
-from partita.store._schema import KeyAttribute, StreamView
+from partita.store import KeyAttribute, StreamView
 
 
 class FieldView(Struct, frozen=True):

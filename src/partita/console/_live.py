@@ -10,7 +10,7 @@ from msgspec import Struct
 from partita import AsyncSession, Usage
 from partita.change import Lag
 from partita.errors import PartitaError
-from partita.http._health import ask_store
+from partita.http import ask_store
 from partita.queue import Measure, Queue, Stats
 from partita.service import Projected, Service
 

@@ -11,8 +11,7 @@ from msgspec import Struct
 from partita.deploy._policy import Json, queue_name
 from partita.deploy._roles import Resource
 from partita.queue import Policy
-from partita.store._schema import TableSchema
-from partita.store._wire_tables import table_definition
+from partita.store import TableSchema, table_definition
 
 Resources: TypeAlias = dict[str, Json]
 """Resources of a template by their logical names."""

@@ -8,10 +8,9 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita._access import Access, Declared
-from partita._keys import Template
-from partita._table import Table
 from partita.errors import ModelError
+from partita.model import Table, Template
+from partita.patterns import Access, Declared
 from partita.recipes.versioned import versioned_tables
 from partita.service import Service
 

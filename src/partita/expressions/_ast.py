@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, structs
 
-from partita._values import AttributeValue
+from partita.values import AttributeValue
 
 Comparator: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
 RangeOperator: TypeAlias = Literal["<", "<=", ">", ">=", "BETWEEN", "BEGINS_WITH"]

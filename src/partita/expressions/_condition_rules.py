@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, get_args
 
-from partita._sizes import value_size
-from partita._values import Kind, kind_of, number_text
 from partita.expressions._ast import (
     And,
     BeginsWith,
@@ -34,6 +32,7 @@ from partita.expressions._refusal import (
     wrong_count,
     wrong_type,
 )
+from partita.values import Kind, kind_of, number_text, value_size
 
 MAX_OPERATORS: Final = 300
 MAX_OPTIONS: Final = 100

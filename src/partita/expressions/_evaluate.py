@@ -11,8 +11,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from partita._sizes import text_size
-from partita._values import Item, equal, kind_of
 from partita.expressions._ast import (
     And,
     BeginsWith,
@@ -32,6 +30,7 @@ from partita.expressions._ast import (
     Value,
 )
 from partita.expressions._paths import MISSING, resolve
+from partita.values import Item, equal, kind_of, text_size
 
 # Python orders text by code point, which is the order of its UTF-8 bytes.
 _ORDERED: Final[dict[type, str]] = {str: "S", int: "N", Decimal: "N", bytes: "B"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-from partita._values import AttributeValue
 from partita.errors import ValidationFailed
 from partita.expressions._ast import (
     And,
@@ -27,6 +26,7 @@ from partita.expressions._ast import (
     Size,
     Value,
 )
+from partita.values import AttributeValue
 
 _OPERATORS: Final[dict[type, str]] = {
     Or: "OR",

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from partita._values import AttributeValue, kind_of
 from partita.errors import ValidationFailed
 from partita.expressions._ast import IfNotExists, ListAppend, Operand, Path, Size, Value
 from partita.expressions._evaluate import size_of
@@ -26,6 +25,7 @@ from partita.expressions._refusal import (
 from partita.expressions._reserved import RESERVED_WORDS
 from partita.expressions._tokens import Tokens
 from partita.expressions._update_rules import MAX_NESTED_FUNCTIONS
+from partita.values import AttributeValue, kind_of
 
 PREDICATES: Final = {
     "attribute_exists": 1,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from partita._values import MAX_DEPTH
 from partita.expressions._ast import Path, Projection
 from partita.expressions._refusal import Refusal
+from partita.values import MAX_DEPTH
 
 MAX_LIST_INDEX: Final = 2**31 - 1
 

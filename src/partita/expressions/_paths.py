@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
-from partita._values import Item
 from partita.expressions._ast import Path, Projection
+from partita.values import Item
 
 
 class _Absent(Enum):

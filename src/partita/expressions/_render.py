@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from partita._values import AttributeValue
 from partita.expressions._ast import (
     And,
     BeginsWith,
@@ -35,6 +34,7 @@ from partita.expressions._ast import (
     Update,
     Value,
 )
+from partita.values import AttributeValue
 
 
 class Rendered(Struct, frozen=True):

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from partita._values import Item, kind_of, number, plus
 from partita.errors import ValidationFailed
 from partita.expressions._ast import (
     AddAction,
@@ -25,6 +24,7 @@ from partita.expressions._ast import (
     Value,
 )
 from partita.expressions._paths import MISSING, project, resolve
+from partita.values import Item, kind_of, number, plus
 
 WRONG_OPERAND: Final = "An operand in the update expression has an incorrect data type"
 

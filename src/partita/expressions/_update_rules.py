@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from partita._sizes import value_size
-from partita._values import AttributeValue, Kind, kind_of
 from partita.expressions._ast import Arithmetic, IfNotExists, ListAppend, Operand, Path, Size, Update, Value
 from partita.expressions._condition_rules import MAX_OPERATORS, check_kinds
 from partita.expressions._path_rules import check_overlaps, check_path
@@ -16,6 +14,7 @@ from partita.expressions._refusal import (
     no_update_function,
     too_many_operators,
 )
+from partita.values import AttributeValue, Kind, kind_of, value_size
 
 MAX_NESTED_FUNCTIONS: Final = 32
 _LONG_NAMES: Final[dict[Kind, str]] = {

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
-from partita._attributes import instant_text
+from partita.model import instant_text
 
 Instant = Annotated[
     datetime,

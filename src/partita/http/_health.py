@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from partita import AsyncSession
 from partita.service import Service
-from partita.store._requests import DescribeTable, ListTables
+from partita.store import DescribeTable, ListTables
 
 
 async def ask_store(session: AsyncSession, services: Sequence[Service]) -> None:

@@ -17,7 +17,7 @@ from fastapi import Depends, Header, Request, Response
 from partita import AsyncSession, Procedure
 from partita.http._dependencies import Db, current_caller
 from partita.http._identity import Caller
-from partita.recipes._reading import reading
+from partita.operations import reading
 from partita.recipes.idempotency import Answer, Command, Idempotency, Outcome, Plan, fingerprint
 
 R = TypeVar("R")

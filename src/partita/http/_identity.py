@@ -10,8 +10,8 @@ from typing import Any, Final, Protocol
 import jwt
 from msgspec import Struct
 
-from partita._clock import Clock, system_clock
 from partita.http._problems import Refusal
+from partita.runtime import Clock, system_clock
 
 ALGORITHM: Final = "HS256"
 LIFETIME: Final = timedelta(days=30)

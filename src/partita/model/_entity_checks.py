@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from partita._bound import BoundKey, allows_none, kinds_of
-from partita._field_checks import check_fields, check_ttl, has_serializer, is_instant
 from partita.errors import ModelError
+from partita.model._bound_key import BoundKey, allows_none, kinds_of
+from partita.model._field_checks import check_fields, check_ttl, has_serializer, is_instant
 
 if TYPE_CHECKING:
-    from partita._entity import EntitySchema
+    from partita.model._entity import EntitySchema
 
 
 def check_entity(schema: EntitySchema[Any]) -> None:

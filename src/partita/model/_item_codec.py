@@ -8,7 +8,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from partita._attributes import (
+from partita.errors import InvalidItem
+from partita.model._attributes import (
     CONVERSIONS,
     MAX_SECONDS,
     PLAIN_TYPES,
@@ -19,10 +20,9 @@ from partita._attributes import (
     instant_of,
     to_attribute,
 )
-from partita._bound import BoundKey, kinds_of
-from partita._field_checks import has_serializer, is_instant
-from partita._values import Item
-from partita.errors import InvalidItem
+from partita.model._bound_key import BoundKey, kinds_of
+from partita.model._field_checks import has_serializer, is_instant
+from partita.values import Item
 
 E = TypeVar("E", bound=BaseModel)
 M = TypeVar("M", bound=BaseModel)

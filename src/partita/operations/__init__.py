@@ -1,1 +1,79 @@
 """Operations: frozen values that know the requests they send and how to read the answers."""
+
+from partita.operations._batch import BatchGet, BatchWrite, batch_get, batch_write, chunks
+from partita.operations._collect import Collect, slots_of
+from partita.operations._conflicts import is_conflict, retry_on_conflict
+from partita.operations._cursor import CursorSigner
+from partita.operations._forecast import forecast
+from partita.operations._get import Get
+from partita.operations._index_keys import UpdatePlan, check_changes
+from partita.operations._operation import Context, Operation, Procedure, Requests, named
+from partita.operations._query import First, Page, Query, Walked
+from partita.operations._reading import reading
+from partita.operations._scan import Scan, ScanItems, scan, scan_items
+from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
+from partita.operations._writes import (
+    Check,
+    Delete,
+    Put,
+    Update,
+    absent,
+    bumped,
+    check,
+    conflict,
+    delete,
+    insert,
+    missing,
+    put,
+    update,
+)
+
+__all__ = [
+    "MAX_ACTIONS",
+    "Action",
+    "BatchGet",
+    "BatchWrite",
+    "Check",
+    "Collect",
+    "Context",
+    "CursorSigner",
+    "Delete",
+    "First",
+    "Get",
+    "Operation",
+    "Page",
+    "Procedure",
+    "Put",
+    "Query",
+    "Requests",
+    "Scan",
+    "ScanItems",
+    "Transaction",
+    "Update",
+    "UpdatePlan",
+    "Walked",
+    "absent",
+    "batch_get",
+    "batch_write",
+    "bumped",
+    "check",
+    "check_changes",
+    "chunks",
+    "conflict",
+    "delete",
+    "forecast",
+    "in_transaction",
+    "insert",
+    "is_conflict",
+    "missing",
+    "named",
+    "put",
+    "reading",
+    "retry_on_conflict",
+    "scan",
+    "scan_items",
+    "slots_of",
+    "transact",
+    "transact_get",
+    "update",
+]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from partita._entity import Entity
-from partita._values import Item
 from partita.errors import OperationError, Unprocessed
-from partita.operations._backoff import pause_before
+from partita.model import Entity
 from partita.operations._get import Get
-from partita.operations._operation import Context, Operation, Steps
+from partita.operations._operation import Context, Operation, Requests
 from partita.operations._transact import check_gets
 from partita.operations._writes import Delete, Put
-from partita.store._requests import (
+from partita.runtime import RetryPolicy
+from partita.store import (
     BatchGetItem,
     BatchGetResponse,
     BatchWriteItem,
@@ -22,13 +21,14 @@ from partita.store._requests import (
     GetItem,
     PutItem,
 )
+from partita.values import Item
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
 
 MAX_GETS = 100
 MAX_WRITES = 25
-MAX_TRIES = 8
+RETRY = RetryPolicy()
 
 
 class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
@@ -38,7 +38,7 @@ class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
 
     gets: tuple[Get[E], ...]
 
-    def steps(self, context: Context) -> Steps[tuple[E | None, ...]]:
+    def requests(self, context: Context) -> Requests[tuple[E | None, ...]]:
         """Send each chunk, and what it leaves unprocessed again."""
         found: dict[int, E | None] = {}
         for consistent in (False, True):  # one request reads a table with one consistency
@@ -48,11 +48,11 @@ class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
                 found |= {i: self.gets[i].result(item, context) for i, item in zip(chunk, items, strict=True)}
         return tuple(found[i] for i in range(len(self.gets)))
 
-    def _read(self, gets: Sequence[Get[E]], context: Context) -> Steps[list[Item | None]]:
+    def _read(self, gets: Sequence[Get[E]], context: Context) -> Requests[list[Item | None]]:
         requests = [get.request() for get in gets]
         items: list[Item | None] = [None] * len(requests)
         waiting: tuple[GetItem, ...] = tuple(requests)
-        for attempt in range(MAX_TRIES):
+        for attempt in range(RETRY.tries):
             response: BatchGetResponse = yield BatchGetItem(waiting)
             for request, item in zip(waiting, response.items, strict=True):
                 if item is not None:
@@ -60,7 +60,7 @@ class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
             waiting = response.unprocessed
             if not waiting:
                 return items
-            yield pause_before(attempt + 1, context)
+            yield RETRY.pause_before(attempt + 1, context.random)
         left = [get for get, request in zip(gets, requests, strict=True) if request in waiting]
         raise Unprocessed(f"{len(left)} of {len(gets)} reads were left unprocessed.", operations=left)
 
@@ -72,21 +72,21 @@ class BatchWrite(Operation[None], frozen=True):
 
     writes: tuple[Put[Any] | Delete[Any], ...]
 
-    def steps(self, context: Context) -> Steps[None]:
+    def requests(self, context: Context) -> Requests[None]:
         """Send each chunk, and what it leaves unprocessed again."""
         for start in range(0, len(self.writes), MAX_WRITES):
             yield from self._write(start, context)
 
-    def _write(self, start: int, context: Context) -> Steps[None]:
+    def _write(self, start: int, context: Context) -> Requests[None]:
         chunk = self.writes[start : start + MAX_WRITES]
         actions = [write.action(context) for write in chunk]
         waiting: tuple[PutItem | DeleteItem, ...] = tuple(actions)
-        for attempt in range(MAX_TRIES):
+        for attempt in range(RETRY.tries):
             response: BatchWriteResponse = yield BatchWriteItem(waiting)
             waiting = response.unprocessed
             if not waiting:
                 return
-            yield pause_before(attempt + 1, context)
+            yield RETRY.pause_before(attempt + 1, context.random)
         left = [write for write, action in zip(chunk, actions, strict=True) if action in waiting]
         left += self.writes[start + MAX_WRITES :]
         raise Unprocessed(f"{len(left)} of {len(self.writes)} writes were left unprocessed.", operations=left)

@@ -9,13 +9,12 @@ from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._table import Table
-from partita._values import Item
 from partita.errors import LimitExceeded, ModelError
-from partita.expressions._ast import KeyCondition
-from partita.operations._operation import Context, Operation, Steps
-from partita.store._requests import PageResponse, QueryTable
+from partita.expressions import KeyCondition
+from partita.model import Entity, EntitySchema, Table, schema_of
+from partita.operations._operation import Context, Operation, Requests
+from partita.store import PageResponse, QueryTable
+from partita.values import Item
 
 C = TypeVar("C")
 
@@ -58,7 +57,7 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
         """The name where no access pattern was declared."""
         return self.result_class.__name__
 
-    def steps(self, context: Context) -> Steps[C | None]:
+    def requests(self, context: Context) -> Requests[C | None]:
         """Read page by page.
 
         Raises:

@@ -14,9 +14,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from partita._codec import decode_item, encode_item
-from partita._values import Item
 from partita.errors import InvalidCursor, PartitaError
+from partita.values import Item, decode_item, encode_item
 
 _VERSION: Final = b"\x01"
 _TAG_BYTES: Final = 16

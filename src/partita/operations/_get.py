@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from partita._entity import Entity, EntitySchema
-from partita._values import Item
-from partita.operations._operation import Context, Operation, Steps
-from partita.store._requests import GetItem, ItemResponse
+from partita.model import Entity, EntitySchema
+from partita.operations._operation import Context, Operation, Requests
+from partita.store import GetItem, ItemResponse
+from partita.values import Item
 
 E = TypeVar("E", bound=Entity)
 
@@ -44,7 +44,7 @@ class Get(Operation[E | None], frozen=True):
             return None
         return schema.entity(item)
 
-    def steps(self, context: Context) -> Steps[E | None]:
+    def requests(self, context: Context) -> Requests[E | None]:
         """Send requests, read the answers, return the result."""
         response: ItemResponse = yield self.request()
         return self.result(response.item, context)

@@ -17,23 +17,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import ValidationError
 
-from partita._bound import BoundKey
-from partita._entity import Entity, EntitySchema
-from partita._fields import Change, RemoveAction
-from partita._updates import to_update
 from partita.errors import OperationError
-from partita.expressions._ast import (
-    AddAction,
-    Compare,
-    Condition,
-    Missing,
-    Or,
-    Path,
-    SetAction,
-    Update,
-    Value,
-    both,
-)
+from partita.expressions import AddAction, Compare, Condition, Missing, Or, Path, SetAction, Update, Value, both
+from partita.model import BoundKey, Change, Entity, EntitySchema, RemoveAction, to_update
 
 E = TypeVar("E", bound=Entity)
 

@@ -1,4 +1,4 @@
-"""What every operation is: a frozen value with a result type, whose steps send requests and read answers."""
+"""What every operation is: a frozen value with a result type, which makes requests and reads their responses."""
 
 from __future__ import annotations
 
@@ -9,26 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita._clock import Clock, system_clock
 from partita.operations._cursor import CursorSigner
+from partita.runtime import Clock, Pause, system_clock
 
 if TYPE_CHECKING:
-    from partita._cost import Budget
-    from partita._patterns import Pattern
-    from partita.store._requests import Request
+    from partita.model import Budget
+    from partita.patterns import Pattern
+    from partita.store import Request
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 O = TypeVar("O", bound="Operation[Any]")  # noqa: E741 - O for operation
 
 
-class Pause(Struct, frozen=True):
-    """A step that waits before the next request, as between two tries."""
-
-    seconds: float
-
-
-Steps: TypeAlias = Generator["Request[Any] | Pause", Any, R]
+Requests: TypeAlias = Generator["Request[Any] | Pause", Any, R]
 """What an operation does: it yields requests, is sent their responses, and returns its result."""
 
 Procedure: TypeAlias = Generator["Operation[Any]", Any, R]
@@ -36,7 +30,7 @@ Procedure: TypeAlias = Generator["Operation[Any]", Any, R]
 
 
 class Context(Struct, frozen=True):
-    """What steps may need from outside: time, chance, and the signer of cursors."""
+    """What an operation may need from outside: time, randomness, and the signer of cursors."""
 
     clock: Clock = system_clock
     random: random.Random = random.Random()  # noqa: S311 - shared on purpose, spreads retries, guards nothing
@@ -75,8 +69,8 @@ class Operation(Struct, Generic[R_co], frozen=True, kw_only=True):
         """The budget where no access pattern was declared."""
         return None
 
-    def steps(self, context: Context) -> Steps[R_co]:
-        """Send requests, read the answers, return the result."""
+    def requests(self, context: Context) -> Requests[R_co]:
+        """Yield requests, read the responses, return the result."""
         raise NotImplementedError
 
 

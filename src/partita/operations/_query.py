@@ -9,14 +9,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from partita._bound import BoundKey
-from partita._entity import EntitySchema
-from partita._values import Item
 from partita.errors import LimitExceeded, OperationError
-from partita.expressions._ast import Condition, KeyCondition, Projection, both
-from partita.expressions._steady import steady_text
-from partita.operations._operation import Context, Operation, Steps
-from partita.store._requests import PageResponse, QueryTable
+from partita.expressions import Condition, KeyCondition, Projection, both, steady_text
+from partita.model import BoundKey, EntitySchema
+from partita.operations._operation import Context, Operation, Requests
+from partita.store import PageResponse, QueryTable
+from partita.values import Item
 
 DEFAULT_LIMIT = 100
 MAX_LIMIT = 1_000
@@ -132,7 +130,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         request = replace(self.request(), filter=None, limit=None, consistent=False)
         return f"{self.name}|{self.key}|{request!r}|{steady_text(self.condition)}"
 
-    def steps(self, context: Context) -> Steps[Page[M]]:
+    def requests(self, context: Context) -> Requests[Page[M]]:
         """Send requests until the page is full, the range is read, or enough was inspected."""
         start = context.cursors.check(self.cursor, self.identity()) if self.cursor is not None else None
         found: list[Item] = []
@@ -185,7 +183,7 @@ class First(Operation[M | None], Generic[M], frozen=True):
         """The name where no access pattern was declared."""
         return self.query.default_name()
 
-    def steps(self, context: Context) -> Steps[M | None]:
+    def requests(self, context: Context) -> Requests[M | None]:
         """Read a page of one, and go on where what was read is not to be seen."""
         start: Item | None = None
         for attempt in range(MAX_REQUESTS_TO_FILL):
@@ -219,7 +217,7 @@ class Count(Operation[int], frozen=True):
             return replace(request, count_only=True, projection=None)
         return replace(request, projection=query.schema.key_projection(query.key))
 
-    def steps(self, context: Context) -> Steps[int]:
+    def requests(self, context: Context) -> Requests[int]:
         """Count page by page.
 
         Raises:
@@ -255,7 +253,7 @@ class Walk(Operation[Walked[M]], Generic[M], frozen=True):
         """The first request that is sent."""
         return replace(self.query.request(), limit=self.max_items)
 
-    def steps(self, context: Context) -> Steps[Walked[M]]:
+    def requests(self, context: Context) -> Requests[Walked[M]]:
         """Read page by page until the range ends or the maximum is reached."""
         request = self.request()
         items: list[M] = []

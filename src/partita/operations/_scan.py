@@ -6,12 +6,11 @@ from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._table import Table
-from partita._values import Item
-from partita.operations._operation import Context, Operation, Steps
+from partita.model import Entity, EntitySchema, Table, schema_of
+from partita.operations._operation import Context, Operation, Requests
 from partita.operations._query import DEFAULT_LIMIT, Page
-from partita.store._requests import PageResponse, ScanTable
+from partita.store import PageResponse, ScanTable
+from partita.values import Item
 
 E = TypeVar("E", bound=Entity)
 
@@ -31,7 +30,7 @@ class Scan(Operation[Page[E]], Generic[E], frozen=True):
         """The name in metrics."""
         return f"{self.schema.name}.scan"
 
-    def steps(self, context: Context) -> Steps[Page[E]]:
+    def requests(self, context: Context) -> Requests[Page[E]]:
         """Read one page."""
         start = None if self.cursor is None else context.cursors.check(self.cursor, self.name)
         response: PageResponse = yield ScanTable(self.schema.table.name, limit=self.limit, start=start)
@@ -50,7 +49,7 @@ class ScanItems(Operation[tuple[Item, ...]], frozen=True):
         """The name in metrics."""
         return f"{self.table.name}.scan"
 
-    def steps(self, context: Context) -> Steps[tuple[Item, ...]]:  # noqa: ARG002 - one signature for all operations
+    def requests(self, context: Context) -> Requests[tuple[Item, ...]]:  # noqa: ARG002 - one signature for all operations
         """Read page by page to the end."""
         items: list[Any] = []
         request = ScanTable(self.table.name, limit=DEFAULT_LIMIT)

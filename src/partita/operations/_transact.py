@@ -7,12 +7,11 @@ from typing import Any, Protocol, TypeVar, overload
 
 from msgspec.structs import replace
 
-from partita._cost import Budget
-from partita._entity import Entity
 from partita.errors import ConditionFailed, OperationError, TransactionCancelled
+from partita.model import Budget, Entity
 from partita.operations._get import Get
-from partita.operations._operation import Context, Operation, Steps
-from partita.store._requests import GetItem, TransactAction, TransactGetItems, TransactGetResponse, TransactWriteItems
+from partita.operations._operation import Context, Operation, Requests
+from partita.store import GetItem, TransactAction, TransactGetItems, TransactGetResponse, TransactWriteItems
 
 A = TypeVar("A", bound=Entity)
 B = TypeVar("B", bound=Entity)
@@ -63,7 +62,7 @@ class Transaction(Operation[None], frozen=True):
             context = replace(context, clock=_epoch)
         return TransactWriteItems(tuple(action.action(context) for action in self.actions), self.token)
 
-    def steps(self, context: Context) -> Steps[None]:
+    def requests(self, context: Context) -> Requests[None]:
         """Send the request; a cancellation is mapped back to the operations that caused it."""
         try:
             yield self.request(context)
@@ -86,7 +85,7 @@ class TransactGet(Operation[tuple[Any, ...]], frozen=True):
         """The request that is sent."""
         return TransactGetItems(tuple(get.request() for get in self.gets))
 
-    def steps(self, context: Context) -> Steps[tuple[Any, ...]]:
+    def requests(self, context: Context) -> Requests[tuple[Any, ...]]:
         """Send the request; the results align with the gets."""
         response: TransactGetResponse = yield self.request()
         return tuple(get.result(item, context) for get, item in zip(self.gets, response.items, strict=True))

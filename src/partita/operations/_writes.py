@@ -8,24 +8,14 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._fields import Change
-from partita._values import Item
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, OperationError, VersionConflict
-from partita.expressions._ast import And, Compare, Condition, Exists, Missing, Or, Path, Value, both
-from partita.expressions._evaluate import evaluate
+from partita.expressions import And, Compare, Condition, Exists, Missing, Or, Path, Value, both, evaluate
+from partita.model import Change, Entity, EntitySchema, schema_of
 from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes, plan_update
-from partita.operations._operation import Context, Operation, Steps
-from partita.store._requests import (
-    ConditionCheck,
-    DeleteItem,
-    ItemResponse,
-    PutItem,
-    TransactAction,
-    UpdateItem,
-    WriteResponse,
-)
+from partita.operations._operation import Context, Operation, Requests
+from partita.store import ConditionCheck, DeleteItem, ItemResponse, PutItem, TransactAction, UpdateItem, WriteResponse
+from partita.values import Item
 
 E = TypeVar("E", bound=Entity)
 
@@ -82,7 +72,7 @@ class Put(Operation[E], Generic[E], frozen=True):
             return conflict(self.schema, error.item, current)
         return ConditionFailed(item=error.item, current=current)
 
-    def steps(self, context: Context) -> Steps[E]:
+    def requests(self, context: Context) -> Requests[E]:
         """Send the request; a failed condition says what it means."""
         yield from send(self, self.action(context), context)
         return self.saved
@@ -122,7 +112,7 @@ class Delete(Operation[E | None], Generic[E], frozen=True):
             return conflict(self.schema, error.item, current)
         return ConditionFailed(item=error.item, current=current)
 
-    def steps(self, context: Context) -> Steps[E | None]:
+    def requests(self, context: Context) -> Requests[E | None]:
         """Send the request, asking for the old item."""
         response = yield from send(self, replace(self.action(context), returns="ALL_OLD"), context)
         return live_entity(self.schema, response.attributes, context)
@@ -185,7 +175,7 @@ class Update(Operation[E], Generic[E], frozen=True):
             return conflict(self.schema, error.item, current)
         return ConditionFailed(item=error.item, current=current)
 
-    def steps(self, context: Context) -> Steps[E]:
+    def requests(self, context: Context) -> Requests[E]:
         """Send one request, or read first where an index key cannot be known."""
         if self.plan() is None:
             return (yield from self._read_then_write(context))
@@ -193,7 +183,7 @@ class Update(Operation[E], Generic[E], frozen=True):
         response = yield from send(self, request, context)
         return self.schema.entity(response.attributes or {})
 
-    def _read_then_write(self, context: Context) -> Steps[E]:
+    def _read_then_write(self, context: Context) -> Requests[E]:
         read = Get(self.schema, self.key, (), is_consistent=True)
         tries = MAX_REWRITES
         while True:
@@ -202,7 +192,7 @@ class Update(Operation[E], Generic[E], frozen=True):
             if current is None:
                 raise missing(self.schema, response.item)
             try:
-                return (yield from replace(self, entity=current).steps(context))
+                return (yield from replace(self, entity=current).requests(context))
             except VersionConflict:
                 # Another writer changed what the index key depends on: take its item instead.
                 tries -= 1
@@ -286,7 +276,7 @@ def absent(at: Get[Any]) -> Check:
     return Check(at.schema, at.key, exists=False)
 
 
-def send(write: Write, request: PutItem | UpdateItem | DeleteItem, context: Context) -> Steps[WriteResponse]:
+def send(write: Write, request: PutItem | UpdateItem | DeleteItem, context: Context) -> Requests[WriteResponse]:
     """Send one write, and put a failed condition into its terms."""
     try:
         response: WriteResponse = yield request

@@ -2,6 +2,7 @@
 
 from partita.queue._bodies import Bodies, Body, written
 from partita.queue._interface import (
+    MAX_HIDDEN_SECONDS,
     Accepted,
     Acknowledge,
     Create,
@@ -19,9 +20,10 @@ from partita.queue._interface import (
     Send,
     Stats,
 )
-from partita.queue._open import open_queue
+from partita.queue._open import file_of, open_queue
 
 __all__ = [
+    "MAX_HIDDEN_SECONDS",
     "Accepted",
     "Acknowledge",
     "Bodies",
@@ -40,6 +42,7 @@ __all__ = [
     "Request",
     "Send",
     "Stats",
+    "file_of",
     "open_queue",
     "written",
 ]

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from partita.errors import OperationError
 from partita.queue._interface import Policy, Queue
-from partita.store._open import profile_of
+from partita.store import profile_of
 
 
 def open_queue(address: str | Path, name: str, policy: Policy | None = None) -> Queue:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from partita._access import Access, Declared
-from partita._entity import EntitySchema
+from partita.model import EntitySchema
+from partita.patterns import Access, Declared
 
 
 def declare(schema: EntitySchema[Any], verb: str, doc: str, *sends: tuple[Access, ...]) -> None:

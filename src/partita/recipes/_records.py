@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from partita._entity import Entity, EntitySchema
 from partita.errors import ModelError
+from partita.model import Entity, EntitySchema
 
 
 def check_complete(schema: EntitySchema[Any], mixin: type[Entity]) -> None:

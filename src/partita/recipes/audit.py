@@ -23,17 +23,14 @@ from uuid import UUID
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from partita._access import writes_to
-from partita._bound import kinds_of
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._meter import Meter
 from partita.errors import AlreadyExists, LimitExceeded, ModelError, OperationError, PartitaError
-from partita.operations._operation import Context, Operation, Procedure, Steps
-from partita.operations._writes import insert
+from partita.model import Entity, EntitySchema, kinds_of, schema_of, snake
+from partita.operations import Context, Operation, Procedure, Requests, insert
+from partita.patterns import writes_to
 from partita.recipes._declaring import declare
-from partita.recipes._naming import snake
 from partita.recipes._records import check_complete, check_expires
-from partita.store._requests import PutItem
+from partita.session import Meter
+from partita.store import PutItem
 
 A = TypeVar("A", bound="AuditRecord")
 
@@ -143,12 +140,12 @@ class Append(Operation[A], Generic[A], frozen=True):
         """The name where no access pattern was declared."""
         return _append_name(self.schema)
 
-    def steps(self, context: Context) -> Steps[A]:
+    def requests(self, context: Context) -> Requests[A]:
         """Try one sequence number after the other until one is free."""
         now = int(context.clock())
         for sequence in range(MAX_IN_ONE_INSTANT):
             try:
-                return (yield from insert(self._record(now, sequence)).steps(context))
+                return (yield from insert(self._record(now, sequence)).requests(context))
             except AlreadyExists:
                 continue
         raise LimitExceeded(f"{self.trace.request_id} wrote {MAX_IN_ONE_INSTANT} records in one second.")

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._fields import Ref
-from partita._values import Item
 from partita.errors import ConditionFailed, InvalidKey, LimitReached, ModelError, OperationError
-from partita.expressions._ast import Arithmetic, Compare, Condition, IfNotExists, Missing, Or, SetAction, Value
-from partita.operations._get import Get
-from partita.operations._index_keys import UpdatePlan
-from partita.operations._operation import Context
-from partita.operations._writes import Update, update
+from partita.expressions import Arithmetic, Compare, Condition, IfNotExists, Missing, Or, SetAction, Value
+from partita.model import Entity, EntitySchema, Ref, schema_of
+from partita.operations import Context, Get, Update, UpdatePlan, update
+from partita.values import Item
 
 E = TypeVar("E", bound=Entity)
 

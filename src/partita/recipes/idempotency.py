@@ -24,11 +24,6 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, Field
 
-from partita._access import writes_to
-from partita._cost import Budget, Wcu
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._fields import all_of, any_of, f
-from partita._patterns import get
 from partita.errors import (
     AlreadyExists,
     ConditionFailed,
@@ -36,16 +31,29 @@ from partita.errors import (
     IdempotencyMismatch,
     TransactionCancelled,
 )
-from partita.expressions._ast import Condition
-from partita.operations._get import Get
-from partita.operations._operation import Context, Operation, Procedure, Steps
-from partita.operations._transact import Action, Transaction, in_transaction, transact
-from partita.operations._writes import Delete, Put, Update, delete, update
+from partita.expressions import Condition
+from partita.model import Budget, Entity, EntitySchema, Wcu, all_of, any_of, f, schema_of, snake
+from partita.operations import (
+    Action,
+    Context,
+    Delete,
+    Get,
+    Operation,
+    Procedure,
+    Put,
+    Requests,
+    Transaction,
+    Update,
+    delete,
+    in_transaction,
+    reading,
+    transact,
+    update,
+)
+from partita.patterns import get, writes_to
 from partita.recipes._declaring import declare
-from partita.recipes._naming import snake
-from partita.recipes._reading import reading
 from partita.recipes._records import check_complete, check_expires
-from partita.store._requests import PutItem
+from partita.store import PutItem
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -309,7 +317,7 @@ class _Begin(Operation[Outcome | None], frozen=True):
         """The name of the operation."""
         return f"{self.claim.schema.name}.begin"
 
-    def steps(self, context: Context) -> Steps[Outcome | None]:
+    def requests(self, context: Context) -> Requests[Outcome | None]:
         """One conditional put; where it fails, the record that is there decides."""
         try:
             yield self.claim.action(context)

@@ -16,20 +16,14 @@ from typing import Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from partita._access import writes_to
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._fields import all_of, any_of, f
-from partita._patterns import get
-from partita._updates import to_update
 from partita.errors import ConditionFailed, LeaseHeld, LeaseLost, ModelError
-from partita.expressions._ast import Condition
-from partita.operations._get import Get
-from partita.operations._operation import Context, Operation, Steps
-from partita.operations._writes import Check, Update, check, update
+from partita.expressions import Condition
+from partita.model import Entity, EntitySchema, all_of, any_of, f, schema_of, snake, to_update
+from partita.operations import Check, Context, Get, Operation, Requests, Update, check, update
+from partita.patterns import get, writes_to
 from partita.recipes._declaring import declare
-from partita.recipes._naming import snake
 from partita.recipes._records import check_complete
-from partita.store._requests import ConditionCheck, UpdateItem, WriteResponse
+from partita.store import ConditionCheck, UpdateItem, WriteResponse
 
 L = TypeVar("L", bound="LeaseRecord")
 
@@ -123,7 +117,7 @@ class Acquire(Operation[L], Generic[L], frozen=True):
         """The name where no access pattern was declared."""
         return f"{self.schema.name}.acquire"
 
-    def steps(self, context: Context) -> Steps[L]:
+    def requests(self, context: Context) -> Requests[L]:
         """One update, which makes the item where there is none."""
         record, now = self.schema.cls, _milliseconds(context.clock())
         changes = (
@@ -157,7 +151,7 @@ class Renew(Operation[L], Generic[L], frozen=True):
         """The name where no access pattern was declared."""
         return f"{self.schema.name}.renew"
 
-    def steps(self, context: Context) -> Steps[L]:
+    def requests(self, context: Context) -> Requests[L]:
         """One update, if the lease is still the holder's."""
         until = _milliseconds(context.clock()) + _length(self.duration)
         change = update(self.at, f(self.schema.cls.until_ms).set(until)).when(_held_as(self.lease))

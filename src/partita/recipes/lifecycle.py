@@ -19,12 +19,9 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from msgspec import Struct
 
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._fields import Change, Ref
 from partita.errors import ConditionFailed, IllegalTransition, ModelError, OperationError
-from partita.operations._get import Get
-from partita.operations._operation import Context
-from partita.operations._writes import Update, update
+from partita.model import Change, Entity, EntitySchema, Ref, schema_of
+from partita.operations import Context, Get, Update, update
 
 E = TypeVar("E", bound=Entity)
 S = TypeVar("S", bound=Enum)

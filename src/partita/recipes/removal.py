@@ -7,12 +7,9 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from partita._entity import Entity
-from partita.operations._batch import BatchWrite, batch_write
-from partita.operations._operation import Context, Operation, Procedure, Steps
-from partita.operations._query import Query
-from partita.operations._writes import Delete
-from partita.store._requests import PageResponse
+from partita.model import Entity
+from partita.operations import BatchWrite, Context, Delete, Operation, Procedure, Query, Requests, batch_write
+from partita.store import PageResponse
 
 E = TypeVar("E", bound=Entity)
 
@@ -46,7 +43,7 @@ class _Stored(Operation[tuple[list[Delete[E]], dict[str, Any] | None]], Generic[
         """The name of the query."""
         return self.query.name
 
-    def steps(self, context: Context) -> Steps[tuple[list[Delete[E]], dict[str, Any] | None]]:  # noqa: ARG002
+    def requests(self, context: Context) -> Requests[tuple[list[Delete[E]], dict[str, Any] | None]]:  # noqa: ARG002
         """One page of keys; consistent, except on a global index, which cannot be."""
         schema = self.query.schema
         request = replace(

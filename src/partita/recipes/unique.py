@@ -21,16 +21,12 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._fields import Change, Ref, all_of, any_of, f
 from partita.errors import ConditionFailed, ModelError, UniqueTaken, VersionConflict
-from partita.expressions._ast import Condition
-from partita.operations._get import Get
-from partita.operations._operation import Context
-from partita.operations._transact import Action
-from partita.operations._writes import Put, bumped, delete, insert, update
+from partita.expressions import Condition
+from partita.model import Change, Entity, EntitySchema, Ref, all_of, any_of, f, schema_of
+from partita.operations import Action, Context, Get, Put, bumped, delete, insert, update
 from partita.recipes.idempotency import Plan
-from partita.store._requests import TransactAction
+from partita.store import TransactAction
 
 E = TypeVar("E", bound=Entity)
 

@@ -22,30 +22,29 @@ from typing import ClassVar, Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from partita._access import writes_to
-from partita._bound import Key
-from partita._entity import Entity, EntitySchema, schema_of
-from partita._fields import f
-from partita._patterns import get, query
 from partita.errors import ConditionFailed, ItemMissing, ModelError, OperationError, TransactionCancelled
-from partita.operations._batch import BatchWrite, batch_write
-from partita.operations._get import Get
-from partita.operations._operation import Context, Operation, Procedure, Steps
-from partita.operations._query import Query
-from partita.operations._transact import Transaction, transact
-from partita.operations._writes import Delete, delete, insert, update
+from partita.model import Entity, EntitySchema, Key, f, schema_of, snake
+from partita.operations import (
+    BatchWrite,
+    Context,
+    Delete,
+    Get,
+    Operation,
+    Procedure,
+    Query,
+    Requests,
+    Transaction,
+    batch_write,
+    delete,
+    insert,
+    transact,
+    update,
+)
+from partita.patterns import get, query, writes_to
 from partita.recipes._declaring import declare
-from partita.recipes._naming import snake
 from partita.recipes._records import check_complete, check_expires
 from partita.recipes.removal import remove_all
-from partita.store._requests import (
-    BatchWriteItem,
-    DeleteItem,
-    GetItem,
-    ItemResponse,
-    PutItem,
-    UpdateItem,
-)
+from partita.store import BatchWriteItem, DeleteItem, GetItem, ItemResponse, PutItem, UpdateItem
 
 S = TypeVar("S", bound="WebSession")
 
@@ -218,9 +217,9 @@ class Create(Operation[S], Generic[S], frozen=True):
         """The failed condition in terms of this session."""
         return insert(self.session(context)).explain(error, context)
 
-    def steps(self, context: Context) -> Steps[S]:
+    def requests(self, context: Context) -> Requests[S]:
         """Send the request."""
-        return (yield from insert(self.session(context)).steps(context))
+        return (yield from insert(self.session(context)).requests(context))
 
 
 class Resolve(Operation[S | None], Generic[S], frozen=True):
@@ -234,7 +233,7 @@ class Resolve(Operation[S | None], Generic[S], frozen=True):
         """The name where no access pattern was declared."""
         return f"{self.at.schema.name}.resolve"
 
-    def steps(self, context: Context) -> Steps[S | None]:
+    def requests(self, context: Context) -> Requests[S | None]:
         """One read, and an update now and then."""
         response: ItemResponse = yield self.at.request()
         found = self.at.result(response.item, context)
@@ -247,7 +246,7 @@ class Resolve(Operation[S | None], Generic[S], frozen=True):
         record = self.at.schema.cls
         ttl = self.ages.end(found.created_at, now)
         try:
-            return (yield from update(self.at, f(record.seen_at).set(now), f(record.ttl).set(ttl)).steps(context))
+            return (yield from update(self.at, f(record.seen_at).set(now), f(record.ttl).set(ttl)).requests(context))
         except ItemMissing:
             return None  # it ended in between
 

@@ -18,9 +18,9 @@ from partita.scaffold._project import Project
 
 _SNAPSHOT: Final = """\
 import importlib, pathlib, sys
-from partita.recipes.snapshots import accept
+from partita.recipes.versioned import accept_schema
 module, name = sys.argv[1].split(":")
-print(*accept(getattr(importlib.import_module(module), name), pathlib.Path("schema")), sep="\\n")
+print(*accept_schema(getattr(importlib.import_module(module), name), pathlib.Path("schema")), sep="\\n")
 """
 
 

@@ -22,11 +22,19 @@ _ENTRIES: Final = re.compile(
 
 
 class Project(Struct, frozen=True):
-    """A project with a `pyproject.toml`, and the package that its services are in."""
+    """A project with a `pyproject.toml`, and the package that its services are in.
+
+    A repository whose services are a distribution of their own names its folder:
+
+        [tool.partita]
+        services = "services"
+    """
 
     root: Path
+    home: Path
+    """The folder whose `pyproject.toml` declares the services: the root itself, unless the root names another."""
     source: Path
-    """The folder that the package is in: `src`, or the root itself."""
+    """The folder that the package is in: `src`, or the home itself."""
     package: str
 
     @classmethod
@@ -43,11 +51,12 @@ class Project(Struct, frozen=True):
         root = next((folder for folder in (start, *start.parents) if (folder / "pyproject.toml").is_file()), None)
         if root is None:
             raise ValueError(f"There is no pyproject.toml in {start} or above it. Start in the folder of your project.")
-        wanted = package or _usual_package(_declared(root))
-        for source in (root / "src", root):
+        home = root / _declared(root).get("tool", {}).get("partita", {}).get("services", ".")
+        wanted = package or _usual_package(_declared(home))
+        for source in (home / "src", home):
             if (source / wanted.replace(".", "/") / "__init__.py").is_file():
-                return cls(root, source, wanted)
-        raise ValueError(f"There is no package {wanted!r} in {root}. Name one with --package.")
+                return cls(root, home, source, wanted)
+        raise ValueError(f"There is no package {wanted!r} in {home}. Name one with --package.")
 
     def folder(self, service: str | None = None) -> Path:
         """Where the code of a service is, or that of the package."""
@@ -70,8 +79,8 @@ class Project(Struct, frozen=True):
 
     @property
     def settings(self) -> Path:
-        """The file that says what the project is."""
-        return self.root / "pyproject.toml"
+        """The file that declares the services."""
+        return self.home / "pyproject.toml"
 
     def declaring(self, service: str) -> str:
         """The settings with the entry point of a service, in the order of names.
@@ -80,7 +89,7 @@ class Project(Struct, frozen=True):
             ValueError: another service has the name, or the settings cannot be added to.
         """
         text, target = self.settings.read_text(encoding="utf-8"), f"{self.module(service, 'bootstrap')}:SERVICE"
-        there = _entry_points(_declared(self.root)).get(service)
+        there = _entry_points(_declared(self.home)).get(service)
         if there == target:  # who was told to add it has done so
             return text
         if there is not None:

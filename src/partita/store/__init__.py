@@ -1,6 +1,9 @@
 """The store interface, and the requests and responses that pass through it."""
 
+from partita.store._dynamodb_json import Json, api_call, plain_item, wire_item
+from partita.store._dynamodb_tables import table_definition, table_schema
 from partita.store._interface import Store
+from partita.store._open import open_store, profile_of
 from partita.store._requests import (
     BatchGetItem,
     BatchGetResponse,
@@ -10,6 +13,7 @@ from partita.store._requests import (
     ConditionCheck,
     CreateIndex,
     CreateTable,
+    DataRequest,
     DeleteIndex,
     DeleteItem,
     DeleteTable,
@@ -23,6 +27,7 @@ from partita.store._requests import (
     QueryTable,
     ReadStream,
     Request,
+    Returns,
     ScanTable,
     SetStream,
     SetTimeToLive,
@@ -39,7 +44,7 @@ from partita.store._requests import (
     UpdateItem,
     WriteResponse,
 )
-from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
+from partita.store._schema import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
 
 __all__ = [
     "BatchGetItem",
@@ -50,6 +55,7 @@ __all__ = [
     "ConditionCheck",
     "CreateIndex",
     "CreateTable",
+    "DataRequest",
     "DeleteIndex",
     "DeleteItem",
     "DeleteTable",
@@ -58,13 +64,16 @@ __all__ = [
     "GetItem",
     "IndexSchema",
     "ItemResponse",
+    "Json",
     "KeyAttribute",
+    "KeyType",
     "ListTables",
     "PageResponse",
     "PutItem",
     "QueryTable",
     "ReadStream",
     "Request",
+    "Returns",
     "ScanTable",
     "SetStream",
     "SetTimeToLive",
@@ -73,6 +82,7 @@ __all__ = [
     "StreamDescription",
     "StreamPage",
     "StreamRecord",
+    "StreamView",
     "TableDescription",
     "TableSchema",
     "TransactAction",
@@ -82,4 +92,11 @@ __all__ = [
     "TransactWriteResponse",
     "UpdateItem",
     "WriteResponse",
+    "api_call",
+    "open_store",
+    "plain_item",
+    "profile_of",
+    "table_definition",
+    "table_schema",
+    "wire_item",
 ]

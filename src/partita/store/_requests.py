@@ -10,9 +10,9 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from partita._values import Item
-from partita.expressions._ast import Condition, KeyCondition, Projection, Update
+from partita.expressions import Condition, KeyCondition, Projection, Update
 from partita.store._schema import IndexSchema, StreamView, TableSchema
+from partita.values import Item
 
 Response_co = TypeVar("Response_co", covariant=True)
 

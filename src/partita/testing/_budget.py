@@ -6,12 +6,11 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from partita._cost import Budget
-from partita._explain import Explanation, explain
-from partita._meter import Consumption
-from partita._session import Session
+from partita.cost import Explanation, explain
 from partita.errors import BudgetExceeded
-from partita.operations._operation import Operation
+from partita.model import Budget
+from partita.operations import Operation
+from partita.session import Consumption, Session
 
 R = TypeVar("R")
 

@@ -16,13 +16,13 @@ from partita.errors import (
     TransactionCancelled,
     TransactionConflict,
 )
-from partita.store._interface import Store
-from partita.store._requests import (
+from partita.store import (
     BatchGetItem,
     BatchGetResponse,
     BatchWriteItem,
     BatchWriteResponse,
     Request,
+    Store,
     TransactGetItems,
     TransactWriteItems,
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from partita._clock import Clock
-from partita._ids import Ulids
+from partita.runtime import Clock, Ulids
 
 
 class _Counting(random.Random):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator
 from typing import Any, Final
 
 from partita.errors import SerializationFailed, ValidationFailed
-from partita.expressions._ast import Condition, Update
-from partita.store._requests import (
+from partita.expressions import Condition, Update
+from partita.store import (
     BatchGetItem,
     BatchGetResponse,
     BatchWriteItem,
@@ -15,6 +15,7 @@ from partita.store._requests import (
     ConditionCheck,
     DeleteItem,
     GetItem,
+    Json,
     PutItem,
     Request,
     TransactAction,
@@ -23,8 +24,8 @@ from partita.store._requests import (
     TransactWriteItems,
     TransactWriteResponse,
     UpdateItem,
+    wire_item,
 )
-from partita.store._wire import Json, wire_item
 from partita.wire._capacity import all_consumed, collection_metrics
 from partita.wire._expressions import read_expressions
 from partita.wire._items import on_failure, read_get

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import Any
 
-from partita._values import Item
-from partita.store._requests import Capacity, Request
-from partita.store._wire import Json, wire_item
+from partita.store import Capacity, Json, Request, wire_item
+from partita.values import Item
 from partita.wire._steps import described
 
 

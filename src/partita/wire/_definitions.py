@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from partita.errors import ValidationFailed
-from partita.store._schema import IndexSchema, TableSchema
-from partita.store._wire import Json
-from partita.store._wire_tables import table_schema
+from partita.store import IndexSchema, Json, TableSchema, table_schema
 from partita.wire._parameters import MAX_NAME, MIN_NAME, Parameters, refuse, show, violated
 from partita.wire._settings import ON_DEMAND, Settings, Throughput
 

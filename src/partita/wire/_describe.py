@@ -6,9 +6,7 @@ import hashlib
 import uuid
 from typing import Final
 
-from partita.store._requests import TableDescription
-from partita.store._wire import Json
-from partita.store._wire_tables import table_definition
+from partita.store import Json, TableDescription, table_definition
 from partita.wire._settings import ON_DEMAND, Settings, Throughput
 
 REGION: Final = "us-east-1"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from partita._values import AttributeValue
 from partita.errors import SerializationFailed, ValidationFailed
 from partita.expressions import (
     Substitutions,
@@ -15,7 +14,8 @@ from partita.expressions import (
     parse_projection,
     parse_update,
 )
-from partita.store._wire import Json
+from partita.store import Json
+from partita.values import AttributeValue
 from partita.wire._parameters import Parameters, check_attribute_name
 from partita.wire._values import read_value
 

@@ -22,7 +22,7 @@ from partita.errors import (
     TransactionConflict,
     ValidationFailed,
 )
-from partita.store._wire import Json, wire_item
+from partita.store import Json, wire_item
 
 _LOG: Final = logging.getLogger("partita.wire")
 _SERVICE: Final = "com.amazon.coral.service#"

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Final, cast
 
-from partita._values import Item
 from partita.errors import ValidationFailed
-from partita.expressions._ast import Condition, Update
-from partita.store._requests import (
+from partita.expressions import Condition, Update
+from partita.store import (
     DeleteItem,
     GetItem,
     ItemResponse,
+    Json,
     PutItem,
     Returns,
     UpdateItem,
     WriteResponse,
+    wire_item,
 )
-from partita.store._wire import Json, wire_item
+from partita.values import Item
 from partita.wire._capacity import collection_metrics, consumed
 from partita.wire._expressions import read_expressions
 from partita.wire._legacy import read_expected, read_projection, read_updates, refused_update

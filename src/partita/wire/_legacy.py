@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from partita._values import AttributeValue, kind_of
 from partita.errors import ValidationFailed
-from partita.expressions._ast import (
+from partita.expressions import (
+    WRONG_OPERAND,
     AddAction,
     And,
     BeginsWith,
@@ -31,8 +31,8 @@ from partita.expressions._ast import (
     Update,
     Value,
 )
-from partita.expressions._update import WRONG_OPERAND
-from partita.store._wire import Json
+from partita.store import Json
+from partita.values import AttributeValue, kind_of
 from partita.wire._parameters import Parameters, check_attribute_name, refuse, violated
 from partita.wire._values import read_value
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from partita.wire import _batches, _items, _pages, _streams, _tables
+from partita.wire import _batches, _items, _pages, _streams, _tables, partiql
 from partita.wire._steps import Operation
-from partita.wire.partiql import _operations as _partiql
 
 
 def operations(clock: Callable[[], float], address: str = "localhost") -> dict[str, Operation]:
@@ -22,9 +21,9 @@ def operations(clock: Callable[[], float], address: str = "localhost") -> dict[s
         "BatchWriteItem": _batches.batch_write,
         "TransactGetItems": _batches.transact_get,
         "TransactWriteItems": _batches.transact_write,
-        "ExecuteStatement": _partiql.execute_statement,
-        "BatchExecuteStatement": _partiql.batch_execute,
-        "ExecuteTransaction": _partiql.execute_transaction,
+        "ExecuteStatement": partiql.execute_statement,
+        "BatchExecuteStatement": partiql.batch_execute,
+        "ExecuteTransaction": partiql.execute_transaction,
         "CreateTable": _tables.create_table,
         "DescribeTable": _tables.describe_table,
         "UpdateTable": _tables.update_table,

@@ -7,12 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from partita._values import Item
 from partita.errors import ValidationFailed
-from partita.expressions._ast import Condition, KeyCondition, Projection
-from partita.store._requests import GetItem, PageResponse, QueryTable, Request, ScanTable
-from partita.store._schema import IndexSchema
-from partita.store._wire import Json, wire_item
+from partita.expressions import Condition, KeyCondition, Projection
+from partita.store import GetItem, IndexSchema, Json, PageResponse, QueryTable, Request, ScanTable, wire_item
+from partita.values import Item
 from partita.wire._capacity import consumed
 from partita.wire._expressions import read_expressions
 from partita.wire._legacy import read_filter, read_key_conditions, read_projection

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
-from partita._sizes import text_size
-from partita._values import Item
 from partita.errors import SerializationFailed, ValidationFailed
-from partita.store._wire import Json
+from partita.store import Json
+from partita.values import Item, text_size
 from partita.wire._values import read_item
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]+", re.ASCII)

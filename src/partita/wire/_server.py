@@ -15,12 +15,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from partita._clock import Clock, system_clock
 from partita.errors import RequestError, SerializationFailed
-from partita.store._requests import Request
-from partita.store._wire import Json
-from partita.store.embedded import EmbeddedStore
-from partita.store.embedded._store import READS
+from partita.runtime import Clock, system_clock
+from partita.store import Json, Request
+from partita.store.embedded import READS, EmbeddedStore
 from partita.wire._faults import Answer, Fault, answer_of_error
 from partita.wire._http import Body, Head, read_head
 from partita.wire._operations import operations

@@ -10,8 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from partita.errors import TableInUse, TableNotFound
-from partita.store._requests import CreateTable, DeleteItem, GetItem, ListTables, PutItem, Request
-from partita.store._schema import KeyAttribute, TableSchema
+from partita.store import CreateTable, DeleteItem, GetItem, KeyAttribute, ListTables, PutItem, Request, TableSchema
 
 TABLE: Final = "partita.wire.settings"
 """Made when there is something to keep; no client is shown it in a listing."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
-from partita.store._requests import DescribeTable, Request, TableDescription
-from partita.store._wire import Json
+from partita.store import DescribeTable, Json, Request, TableDescription
 from partita.wire._parameters import Parameters
 
 Steps: TypeAlias = Generator[Request[Any], Any, Json]

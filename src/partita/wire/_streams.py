@@ -12,9 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from partita.errors import StreamTrimmed, TableNotFound, ValidationFailed
-from partita.store._requests import (
+from partita.store import (
     DescribeStream,
     DescribeTable,
+    Json,
     ListTables,
     ReadStream,
     Request,
@@ -23,9 +24,9 @@ from partita.store._requests import (
     StreamPage,
     StreamRecord,
     TableDescription,
+    table_definition,
+    wire_item,
 )
-from partita.store._wire import Json, wire_item
-from partita.store._wire_tables import table_definition
 from partita.wire._describe import REGION, stream_arn
 from partita.wire._faults import Fault, not_found
 from partita.wire._parameters import Parameters, refuse, violated

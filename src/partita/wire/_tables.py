@@ -9,19 +9,19 @@ from typing import Any, Final
 import msgspec
 
 from partita.errors import TableNotFound, ValidationFailed
-from partita.store._requests import (
+from partita.store import (
     CreateIndex,
     CreateTable,
     DeleteIndex,
     DeleteTable,
     DescribeTable,
+    Json,
     ListTables,
     Request,
     SetStream,
     SetTimeToLive,
     TableDescription,
 )
-from partita.store._wire import Json
 from partita.wire import _settings
 from partita.wire._definitions import (
     check_tag_count,

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from partita._values import MAX_DEPTH, MAX_DIGITS, AttributeValue, Item, number
 from partita.errors import SerializationFailed, ValidationFailed
+from partita.values import MAX_DEPTH, MAX_DIGITS, AttributeValue, Item, number
 
 _INVALID: Final = "One or more parameter values were invalid: "
 _TOO_DEEP: Final = "Nesting Levels have exceeded supported limits"

@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from partita import AsyncSession
-from partita.http import Caller, Identity, build_app
+from partita.app import build_app
+from partita.http import Caller, Identity
 from partita.testing import FakeClock, FaultyStore
 from partita_services.accounts.bootstrap import SERVICE
 

@@ -9,10 +9,10 @@ import pytest
 from tests.recipes.interleaving import empty_db
 
 from partita import AsyncSession, Procedure, Session
-from partita.cli._measure import measure
+from partita.cost._measure import measure
 from partita.errors import AlreadyExists
 from partita.recipes.idempotency import Answer, Command, Plan
-from partita.recipes.versioned import Versioned
+from partita.recipes.versioned._table import Versioned
 from partita.service import discover
 from partita.testing._clock import NOON
 from partita_services.accounts.bootstrap import SERVICE, seed

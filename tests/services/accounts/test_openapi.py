@@ -9,7 +9,7 @@ import schemathesis
 from tests.services.described import IDENTITY, MODES, check_answers, routes_in
 
 from partita import AsyncSession, EmbeddedStore
-from partita.http import build_app
+from partita.app import build_app
 from partita_services.accounts.bootstrap import SERVICE
 from partita_services.accounts.handlers import HANDLERS
 

@@ -13,8 +13,8 @@ import pytest
 
 from partita import REGISTRY
 from partita.errors import ModelError
-from partita.recipes.snapshots import accept, assert_snapshot, frozen_items
-from partita.recipes.versioned import VersionedTable
+from partita.recipes.versioned import accept_schema, assert_snapshot, frozen_items
+from partita.recipes.versioned._table import VersionedTable
 from partita_services.accounts import model
 from partita_services.accounts.model import ACCOUNTS
 
@@ -75,7 +75,7 @@ def test_a_renamed_field_fails_until_the_developer_does_what_the_message_says(lo
         f"     {folder}/account_data.v1.json keeps an item of version 1, which proves from now on that it can be read.",
     ]
     with pytest.raises(ModelError, match="breaking"):
-        accept(load(renamed), folder)
+        accept_schema(load(renamed), folder)
 
     raised = edited(renamed, ("    data_version=1,\n", "    data_version=2,\n"))
     with pytest.raises(ModelError, match="no migration leads to data version 2"):
@@ -95,7 +95,7 @@ def test_a_renamed_field_fails_until_the_developer_does_what_the_message_says(lo
     with pytest.raises(AssertionError, match="AccountData: migrated"):
         assert_snapshot(load(migrated), folder)
     table = load(migrated)
-    assert [path.name for path in accept(table, folder)] == ["account_data.schema.json", "account_data.v2.json"]
+    assert [path.name for path in accept_schema(table, folder)] == ["account_data.schema.json", "account_data.v2.json"]
     assert_snapshot(table, folder)
     (old,) = frozen_items(table, 1, folder)
     assert table.form.versioned(old).data.holder == "Ada Lovelace"
@@ -108,5 +108,5 @@ def test_a_new_optional_field_is_compatible(load: Load, tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="AccountData: compatible"):
         assert_snapshot(load(wider), folder)
     table = load(wider)
-    accept(table, folder)
+    accept_schema(table, folder)
     assert_snapshot(table, folder)

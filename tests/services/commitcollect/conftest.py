@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from tests.services.commitcollect.world import World, new_world
 
 from partita import AsyncSession, EmbeddedStore
-from partita.http import Identity, build_app
+from partita.app import build_app
+from partita.http import Identity
 from partita.store._interface import Store
 from partita.store._requests import CreateTable, Request
 from partita.testing import FakeClock, FaultyStore

@@ -8,8 +8,8 @@ from typing import Any
 
 from partita import Operation, Session
 from partita.errors import PartitaError
-from partita.operations._operation import Pause
 from partita.queue import Send
+from partita.runtime import Pause
 from partita.store._requests import Request
 from partita_services.commitcollect.strava import Ask, StravaError
 from partita_services.commitcollect.tokens import ConnectionLost

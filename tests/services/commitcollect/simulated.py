@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import uvicorn
 
-from partita._clock import Clock
+from partita.runtime._clock import Clock
 from partita_services.commitcollect.simulator.app import build_simulator
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Application

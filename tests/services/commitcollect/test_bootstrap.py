@@ -9,9 +9,9 @@ import pytest
 from tests.services.commitcollect.world import TRACE
 
 from partita import Session
-from partita.cli._data import DataFolder
-from partita.cli._measure import measure
-from partita.cli._resources import place_of
+from partita.cli._data_folder import DataFolder
+from partita.cli._place import place_of
+from partita.cost._measure import measure
 from partita.errors import AlreadyExists
 from partita.service import discover
 from partita.testing import FakeClock

@@ -14,7 +14,8 @@ from tests.services.commitcollect.simulated import ALEX, APPLICATION, serving_si
 from tests.services.commitcollect.world import SETTINGS, World, queued_world
 
 from partita import AsyncSession
-from partita.http import Identity, build_app
+from partita.app import build_app
+from partita.http import Identity
 from partita.queue import Measure
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.client import StravaClient

@@ -13,8 +13,9 @@ from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, World, event
 
 from partita import AsyncSession, insert
+from partita.app import build_app
 from partita.errors import StoreUnavailable
-from partita.http import Identity, build_app
+from partita.http import Identity
 from partita.queue import Send
 from partita.queue._interface import MAX_BODY_BYTES
 from partita.store._requests import PutItem, QueryTable, ScanTable, TransactWriteItems

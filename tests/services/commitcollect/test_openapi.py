@@ -15,7 +15,7 @@ from tests.services.commitcollect.world import World, new_world
 from tests.services.described import CONFIG, IDENTITY, MODES, Case, made_up, routes_in
 
 from partita import AsyncSession
-from partita.http import build_app
+from partita.app import build_app
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.browser import SECURE
 from partita_services.commitcollect.handlers import HANDLERS

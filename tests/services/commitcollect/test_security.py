@@ -16,7 +16,8 @@ from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, ListQueue, World, new_world, queued_world
 
 from partita import AsyncSession
-from partita.http import Caller, Identity, build_app
+from partita.app import build_app
+from partita.http import Caller, Identity
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.client import StravaClient
 from partita_services.commitcollect.sessions import SESSIONS

@@ -12,8 +12,8 @@ import httpx
 import pytest
 from tests.services.commitcollect.simulated import ALEX, CREDENTIALS, answered, asking, serving_simulator, simulated
 
-from partita.cli._data import DataFolder
-from partita.cli._resources import place_of
+from partita.cli._data_folder import DataFolder
+from partita.cli._place import place_of
 from partita.testing import FakeClock
 from partita_services.commitcollect.settings import read
 from partita_services.commitcollect.simulator.app import build_simulator, mounted, simulator_of

@@ -10,7 +10,8 @@ from hypothesis import assume
 from tests.services.described import Case, made_up, routes_in
 
 from partita import AsyncSession, EmbeddedStore, Session
-from partita.http import Caller, Identity, Role, build_app
+from partita.app import build_app
+from partita.http import Caller, Identity, Role
 from partita_services.countries.bootstrap import SERVICE
 from partita_services.countries.bootstrap import seed as samples
 from partita_services.countries.handlers import HANDLERS

@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from partita import AsyncSession, Session
+from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity, Role, build_app
+from partita.http import Caller, Identity, Role
 from partita.queue import Queue
 from partita.queue.embedded import EmbeddedQueue
 from partita.service import Projected

@@ -6,7 +6,7 @@ import pytest
 from tests.services.events.acting import in_queue_order
 
 from partita import Session
-from partita.cli._measure import measure
+from partita.cost._measure import measure
 from partita.errors import AlreadyExists
 from partita.service import discover
 from partita.testing import FakeClock

@@ -14,8 +14,9 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.services.described import Case, made_up, routes_in
 
 from partita import AsyncSession, EmbeddedStore, Session
+from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity, Role, build_app
+from partita.http import Caller, Identity, Role
 from partita.queue.embedded import EmbeddedQueue
 from partita.service import Projected
 from partita.testing import FakeClock

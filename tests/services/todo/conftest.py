@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from partita import AsyncSession
+from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity, build_app
+from partita.http import Caller, Identity
 from partita.service import Projected
 from partita.store._interface import Store
 from partita.testing import FakeClock, FaultyStore

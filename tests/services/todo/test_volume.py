@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from partita import EmbeddedStore, Operation, Query, Session, Span
-from partita._entity import schema_of
 from partita.http import Caller, Identity
+from partita.model._entity import schema_of
 from partita.store._requests import BatchWriteItem, PutItem
 from partita_services.todo.filters import Sort, TaskFilter, find_tasks
 from partita_services.todo.model import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from partita.store.embedded._census import COUNTED, measured
+from partita.store.embedded._table_stats import COUNTED, measured
 
 FILL = """
     WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)

@@ -28,6 +28,7 @@ def misfit(store: EmbeddedStore) -> EmbeddedStore:
     return store
 
 
+@pytest.mark.rule(28)
 def test_an_item_that_does_not_fit_is_left_off_the_index(misfit: EmbeddedStore) -> None:
     assert [item["sk"] for item in misfit.execute(OWNED).items] == ["000002"]
     misfit.verify()

@@ -74,6 +74,7 @@ def test_many_old_records_are_trimmed_in_several_commits(store: EmbeddedStore, c
     assert store._commit.commits - before == 4  # nothing expired, 1,000 records, 100 records, none
 
 
+@pytest.mark.rule(42)
 def test_a_closed_shard_ends_and_stays_readable_for_24_hours(store: EmbeddedStore, clock: Clock) -> None:
     store.execute(note(1))
     closed = shard(store)

@@ -39,6 +39,7 @@ def records(store: EmbeddedStore) -> list[StreamRecord]:
     return store.execute(ReadStream("notes", shard.id)).records
 
 
+@pytest.mark.rule(43)
 def test_an_expired_item_stays_until_it_is_swept(store: EmbeddedStore, clock: Clock) -> None:
     store.execute(note(1, ends=int(clock.now) + 10, owner="o", rank=1))
     assert (store.sweep(), count(store)) == (0, 1)
@@ -57,6 +58,7 @@ def test_the_record_of_a_swept_item_names_the_sweeper(store: EmbeddedStore, cloc
     assert (removed.event, removed.by_ttl, removed.old, removed.new) == ("REMOVE", True, inserted.new, None)
 
 
+@pytest.mark.rule(43)
 @pytest.mark.parametrize(
     "ends", ["1799999999", None, 0, -5, 1_800_000_000 - FIVE_YEARS, [1], 1_800_000_001, 10**30, b"1"]
 )
@@ -65,6 +67,7 @@ def test_what_is_no_passed_second_of_these_years_never_expires(store: EmbeddedSt
     assert (store.sweep(), count(store)) == (0, 1)
 
 
+@pytest.mark.rule(43)
 @pytest.mark.parametrize("ends", [1_800_000_000, Decimal("1799999999.5"), 1_800_000_001 - FIVE_YEARS])
 def test_a_passed_second_of_these_years_expires(store: EmbeddedStore, ends: Any) -> None:
     store.execute(note(1, ends=ends))
@@ -102,6 +105,7 @@ def test_naming_the_attribute_later_finds_the_items_that_are_there(open_store: O
     store.verify()
 
 
+@pytest.mark.rule(38)
 def test_tokens_are_forgotten_after_ten_minutes(store: EmbeddedStore, clock: Clock) -> None:
     request = TransactWriteItems((PutItem("notes", {"pk": "p", "sk": "1"}),), token="t")
     store.execute(request)

@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
+from partita._aws._credentials import CredentialSource
+from partita._aws._transport import HttpAnswer, HttpCall
 from partita.store.remote import Credentials, Limits, Outside, RemoteStore
-from partita.store.remote._credentials import CredentialSource
-from partita.store.remote._transport import HttpAnswer, HttpCall
 
 NOW = 1_767_268_800.0  # noon of 1 January 2026
 KEYS = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "session-token-of-the-test")

@@ -12,6 +12,7 @@ from tests.strategies import items
 
 from partita.errors import ValidationFailed
 from partita.expressions._ast import KeyCondition, Path
+from partita.store._dynamodb_json import wire_item
 from partita.store._requests import (
     BatchGetItem,
     BatchWriteItem,
@@ -22,7 +23,6 @@ from partita.store._requests import (
     QueryTable,
     TransactWriteItems,
 )
-from partita.store._wire import wire_item
 
 
 def get(n: int, **options: Any) -> GetItem:

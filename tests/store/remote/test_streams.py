@@ -36,6 +36,7 @@ def records(*found: dict[str, Any], following: str | None = "i2") -> Play:
     return answer({"Records": found, **({"NextShardIterator": following} if following else {})})
 
 
+@pytest.mark.rule(41)
 def test_shards_of_all_pages_are_listed_with_their_parents() -> None:
     scripted = ScriptedStore(TABLE, stream(shard("a", ended=True), last="a"), stream(shard("b", "a")))
     description = scripted.store.execute(DescribeStream("t"))
@@ -60,6 +61,7 @@ def test_a_table_without_a_stream_says_so() -> None:
         ScriptedStore(answer({"Table": {}}), answer({"Streams": []})).store.execute(DescribeStream("t"))
 
 
+@pytest.mark.rule(43)
 def test_a_record_tells_everything() -> None:
     by_ttl = {"userIdentity": {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}}
     scripted = ScriptedStore(TABLE, ITERATOR, records(record(FIRST), record("3" * 30, **by_ttl)))

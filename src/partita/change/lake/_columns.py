@@ -14,9 +14,7 @@ import pyarrow as pa
 from msgspec import Struct
 from pydantic.fields import FieldInfo
 
-from partita._attributes import to_attribute
-from partita._bound import kinds_of
-from partita._entity import Entity, EntitySchema
+from partita.model import Entity, EntitySchema, kinds_of, to_attribute
 
 Convert: TypeAlias = Callable[[Any], Any]
 Typed: TypeAlias = tuple[pa.DataType, Convert | None]

@@ -17,8 +17,6 @@ from typing import Any, Final
 import pyarrow as pa
 from msgspec import Struct
 
-from partita._entity import EntitySchema
-from partita._table import Table
 from partita.change._change import Change
 from partita.change._snapshot import Snapshot
 from partita.change._stream import ChangeStream, Lag
@@ -26,8 +24,8 @@ from partita.change.lake._columns import Column, Values, columns_of, fitted
 from partita.change.lake._delta import LakeTable, positions_in
 from partita.change.lake._lock import FolderLock
 from partita.change.lake._rows import CURRENT, LOG, Own, Row, batch_of, row_of, schema_of_own
-from partita.recipes._naming import snake
-from partita.store._interface import Store
+from partita.model import EntitySchema, Table, snake
+from partita.store import Store
 
 LOG_FOLDER: Final = "changes"
 CURRENT_FOLDER: Final = "current"

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 import apsw
 
-from partita._clock import Clock
 from partita.errors import StoreDamaged, StoreNewer
+from partita.runtime import Clock
 from partita.store.embedded import _file as store_file
 
 APPLICATION_ID: Final = 0x50415251  # "PARQ"

@@ -11,15 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from partita._clock import Clock, system_clock
 from partita.errors import StoreClosed, StoreError
 from partita.queue import _interface as requests
 from partita.queue._interface import Message, Policy, Receive, Request
 from partita.queue.embedded import _reads, _writes
 from partita.queue.embedded._file import Access, open_file
+from partita.runtime import Clock, system_clock
+from partita.store.embedded import GroupCommit, Handler, ProcessLock
 from partita.store.embedded import _file as store_file
-from partita.store.embedded._commit import GroupCommit, Handler
-from partita.store.embedded._lock import ProcessLock
 
 R = TypeVar("R")
 

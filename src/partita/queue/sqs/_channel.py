@@ -8,12 +8,10 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from partita._clock import Clock
+from partita._aws import QUEUES, Attempts, Call, Steps
 from partita.errors import QueueNotFound
 from partita.queue._interface import Create
-from partita.store.remote._attempts import Attempts, Call
-from partita.store.remote._endpoints import QUEUES
-from partita.store.remote._steps import Steps
+from partita.runtime import Clock
 
 T = TypeVar("T")
 

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
+from partita._aws import Steps
 from partita.queue._interface import DeadLetter, Discard, Message, ReadDead, Receive, Redrive, Send
 from partita.queue.sqs._channel import Channel
 from partita.queue.sqs._messages import BATCH, batched, receive_from, send
-from partita.store.remote._steps import Steps
 
 WALK_SECONDS: Final = 60.0
 """How long a walk may take; what it has seen is hidden from other walks meanwhile."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from partita._aws import Steps
 from partita.errors import PartitaError, StoreUnavailable, ValidationFailed
 from partita.queue._interface import (
     Accepted,
@@ -20,7 +21,6 @@ from partita.queue._interface import (
     Stats,
 )
 from partita.queue.sqs._channel import Channel
-from partita.store.remote._steps import Steps
 
 BATCH: Final = 10
 MAX_WAIT_SECONDS: Final = 20

@@ -6,21 +6,29 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
+from partita._aws import (
+    CAP_SECONDS,
+    QUEUES,
+    Api,
+    Attempts,
+    CredentialSource,
+    Driver,
+    HttpTransport,
+    Steps,
+    Transport,
+    endpoints_at,
+    endpoints_of_region,
+    is_local,
+    source_of,
+)
 from partita.errors import PartitaError
 from partita.queue import _interface as requests
 from partita.queue._interface import Accepted, Policy, Request, Send
 from partita.queue.sqs import _channel, _dead, _messages
 from partita.queue.sqs._channel import Channel
 from partita.queue.sqs._together import Together
+from partita.runtime import RetryPolicy
 from partita.store.remote import Credentials, Limits, Outside
-from partita.store.remote._attempts import Attempts
-from partita.store.remote._connections import HttpTransport
-from partita.store.remote._credentials import CredentialSource, source_of
-from partita.store.remote._driver import Driver
-from partita.store.remote._endpoints import QUEUES, Api, endpoints_at, endpoints_of_region, is_local
-from partita.store.remote._retry import RetryPolicy
-from partita.store.remote._steps import Steps
-from partita.store.remote._transport import Transport
 
 R = TypeVar("R")
 
@@ -79,7 +87,9 @@ class SqsQueue:
         endpoints = endpoints_at(endpoint, region, apis) if endpoint else endpoints_of_region(region, profile, apis)
         outside = outside or Outside()
         source = source_of(credentials, profile, is_local=is_local(endpoint))
-        attempts = Attempts(endpoints, source, outside.clock, RetryPolicy(LIMITS.tries, outside.random))
+        attempts = Attempts(
+            endpoints, source, outside.clock, outside.random, RetryPolicy(LIMITS.tries, cap_seconds=CAP_SECONDS)
+        )
         self.name = name
         self.endpoint = endpoints[QUEUES].url
         self._driver = Driver(transport or HttpTransport(LIMITS), source, outside.sleep)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from partita._clock import Clock
+from partita.runtime import Clock
 from partita.store.embedded import _catalog
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._table import Table, not_found

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from partita._sizes import read_units, write_units
-from partita._values import equal
 from partita.store._requests import Capacity
 from partita.store.embedded._changes import Change
 from partita.store.embedded._table import Index, Row, entry_size
+from partita.values import equal, read_units, write_units
 
 
 def of_write(change: Change, factor: int = 1) -> Capacity:

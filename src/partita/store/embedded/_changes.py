@@ -12,17 +12,13 @@ from typing import Any, Final, TypeAlias
 
 import apsw
 
-from partita._codec import decode_item, encode_measured
-from partita._sizes import MAX_ITEM_BYTES, text_size
-from partita._values import Item, equal
 from partita.errors import ConditionFailed, ValidationFailed
-from partita.expressions._ast import Path, Update
-from partita.expressions._evaluate import evaluate
-from partita.expressions._update import apply_update, creates
+from partita.expressions import Path, Update, apply_update, creates, evaluate
 from partita.store._requests import ConditionCheck, DeleteItem, GetItem, PutItem, UpdateItem
 from partita.store.embedded import _streams
 from partita.store.embedded._keys import Column
 from partita.store.embedded._table import Row, Table
+from partita.values import MAX_ITEM_BYTES, Item, decode_item, encode_measured, equal, text_size
 
 KeyColumns: TypeAlias = tuple[Column, Column]
 Write: TypeAlias = PutItem | UpdateItem | DeleteItem

@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-from partita._sizes import text_size
 from partita.errors import ValidationFailed
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
 from partita.store.embedded._catalog import definition_text
+from partita.values import text_size
 
 MAX_GLOBAL: Final = 20
 MAX_LOCAL: Final = 5

@@ -8,11 +8,10 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from partita._sizes import text_size
-from partita._values import kind_of
 from partita.errors import ValidationFailed
 from partita.store._schema import KeyAttribute, KeyType
 from partita.store.embedded._numbers import encode_number
+from partita.values import kind_of, text_size
 
 Column: TypeAlias = str | bytes
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from partita._values import number
+from partita.values import number
 
 _LOWEST: Final = 130
 _FROM_NINE: Final = str.maketrans("0123456789", "9876543210")

@@ -7,14 +7,16 @@ from typing import Any, Final
 
 import apsw
 
-from partita._codec import decode_item
-from partita._sizes import read_units
-from partita._values import Item
 from partita.errors import ValidationFailed
-from partita.expressions._ast import Condition, Projection, paths_in
-from partita.expressions._evaluate import evaluate
-from partita.expressions._paths import project
-from partita.expressions._validate import validate_condition, validate_projection
+from partita.expressions import (
+    Condition,
+    Projection,
+    evaluate,
+    paths_in,
+    project,
+    validate_condition,
+    validate_projection,
+)
 from partita.store._requests import Capacity, PageResponse, QueryTable, ScanTable
 from partita.store.embedded import _ranges
 from partita.store.embedded._access import Access
@@ -22,6 +24,7 @@ from partita.store.embedded._file import segment_of
 from partita.store.embedded._keys import Column
 from partita.store.embedded._ranges import Bound, KeyBounds
 from partita.store.embedded._table import Index, Source, Table, entry_size
+from partita.values import Item, decode_item, read_units
 
 PAGE_BYTES: Final = 1024 * 1024
 MAX_SEGMENTS: Final = 1_000_000

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from partita._values import Item
 from partita.errors import ValidationFailed
-from partita.expressions._ast import KeyCondition, KeyRange
+from partita.expressions import KeyCondition, KeyRange
 from partita.store.embedded._keys import Column, KeyPart
 from partita.store.embedded._table import Index, Source, Table
+from partita.values import Item
 
 _INVALID: Final = "Invalid KeyConditionExpression: "
 _START_INVALID: Final = "The provided starting key is invalid"

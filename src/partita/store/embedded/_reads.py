@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from partita._codec import decode_item
-from partita._sizes import read_units
-from partita._values import Item
 from partita.errors import ValidationFailed
-from partita.expressions._paths import project
-from partita.expressions._validate import validate_projection
+from partita.expressions import project, validate_projection
 from partita.store._requests import (
     BatchGetItem,
     BatchGetResponse,
@@ -19,6 +15,7 @@ from partita.store._requests import (
 )
 from partita.store.embedded import _capacity
 from partita.store.embedded._access import Access
+from partita.values import Item, decode_item, read_units
 
 MAX_BATCH_GETS: Final = 100
 MAX_BATCH_BYTES: Final = 16 * 1024 * 1024

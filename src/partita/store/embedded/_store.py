@@ -12,8 +12,8 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import apsw
 
-from partita._clock import Clock, system_clock
 from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
+from partita.runtime import Clock, system_clock
 from partita.store import _requests as requests
 from partita.store._requests import Request
 from partita.store.embedded import (
@@ -27,12 +27,11 @@ from partita.store.embedded import (
     _writes,
 )
 from partita.store.embedded._access import Access, Writer
-from partita.store.embedded._backup import Progress, back_up
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._commit import GroupCommit, Handler
 from partita.store.embedded._lock import NoLock, ProcessLock
 from partita.store.embedded._table import MissingIndex
-from partita.store.embedded._verify import verify
+from partita.store.embedded.upkeep import Progress, back_up, verify
 
 R = TypeVar("R")
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
-from partita._codec import decode_item, encode_item
-from partita._sizes import item_size
 from partita.errors import StreamTrimmed, TableNotFound, ValidationFailed
 from partita.store._requests import (
     DescribeStream,
@@ -23,6 +21,7 @@ from partita.store._requests import (
     StreamRecord,
 )
 from partita.store._schema import StreamView
+from partita.values import decode_item, encode_item, item_size
 
 if TYPE_CHECKING:
     from partita.store.embedded._access import Access

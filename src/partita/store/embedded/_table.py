@@ -15,12 +15,11 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from partita._sizes import text_size, value_size
-from partita._values import Item
 from partita.errors import TableNotFound, ValidationFailed
-from partita.expressions._ast import Path
+from partita.expressions import Path
 from partita.store._schema import IndexSchema, StreamView, TableSchema
 from partita.store.embedded._keys import HASH_BYTES, RANGE_BYTES, Column, KeyMismatch, KeyPart, is_short_text
+from partita.values import Item, text_size, value_size
 
 Row: TypeAlias = tuple[Any, ...]
 

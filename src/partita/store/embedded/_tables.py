@@ -8,8 +8,6 @@ from typing import Any, Final
 import apsw
 import msgspec
 
-from partita._codec import decode_item
-from partita._values import Item
 from partita.errors import TableInUse, TableNotFound, ValidationFailed
 from partita.store._requests import (
     CreateIndex,
@@ -26,9 +24,10 @@ from partita.store._schema import TableSchema
 from partita.store.embedded import _streams
 from partita.store.embedded._access import Access, Writer
 from partita.store.embedded._catalog import definition_text
-from partita.store.embedded._census import measured
 from partita.store.embedded._checks import check_index, check_name_length, check_readable, check_table
 from partita.store.embedded._table import Index, Table
+from partita.store.embedded._table_stats import measured
+from partita.values import Item, decode_item
 
 _SQL_CREATE: Final = "INSERT INTO tables (name, definition, created_at) VALUES (?, ?, ?)"
 _SQL_INDEX: Final = "INSERT INTO indexes (table_id, name) VALUES (?, ?)"

@@ -9,8 +9,6 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from partita._sizes import read_units, write_units
-from partita._values import number_text
 from partita.errors import (
     ConditionFailed,
     Reason,
@@ -18,7 +16,7 @@ from partita.errors import (
     TransactionCancelled,
     ValidationFailed,
 )
-from partita.expressions._validate import validate_projection
+from partita.expressions import validate_projection
 from partita.store._requests import (
     Capacity,
     ConditionCheck,
@@ -35,6 +33,7 @@ from partita.store.embedded._changes import Change, check_condition, find, locat
 from partita.store.embedded._keys import KeyMismatch
 from partita.store.embedded._reads import read_one
 from partita.store.embedded._writes import check_write
+from partita.values import number_text, read_units, write_units
 
 Action: TypeAlias = TransactAction | GetItem
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from partita._codec import decode_item
-from partita._values import Item
 from partita.errors import ValidationFailed
-from partita.expressions._update import touched
-from partita.expressions._validate import validate_condition, validate_update
+from partita.expressions import touched, validate_condition, validate_update
 from partita.store._requests import (
     BatchWriteItem,
     BatchWriteResponse,
@@ -22,6 +19,7 @@ from partita.store.embedded import _capacity
 from partita.store.embedded._access import Writer
 from partita.store.embedded._changes import Change, Write, check_update_spares_key, make, plan
 from partita.store.embedded._table import Table
+from partita.values import Item, decode_item
 
 MAX_BATCH_WRITES: Final = 25
 MAX_BATCH_BYTES: Final = 16 * 1024 * 1024

@@ -7,14 +7,13 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from partita._values import Item, equal
+from partita._aws import Attempts, Call, Steps
 from partita.errors import ValidationFailed
-from partita.expressions._ast import Path
+from partita.expressions import Path
 from partita.store import _requests as rq
-from partita.store._wire import Json, api_call
-from partita.store.remote import _answers as wire
-from partita.store.remote._attempts import Attempts, Call
-from partita.store.remote._steps import Steps
+from partita.store._dynamodb_json import Json, api_call
+from partita.store.remote import _responses as wire
+from partita.values import Item, equal
 
 T = TypeVar("T")
 

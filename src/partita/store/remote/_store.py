@@ -10,18 +10,26 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import msgspec
 
-from partita._clock import Clock, system_clock
+from partita._aws import (
+    CAP_SECONDS,
+    ITEMS,
+    Attempts,
+    Credentials,
+    CredentialSource,
+    Driver,
+    HttpTransport,
+    Limits,
+    Steps,
+    Transport,
+    endpoints_at,
+    endpoints_of_region,
+    is_local,
+    source_of,
+)
+from partita.runtime import Clock, RetryPolicy, system_clock
 from partita.store import _requests as rq
 from partita.store.remote import _items, _streams, _tables
-from partita.store.remote._attempts import Attempts
-from partita.store.remote._connections import HttpTransport
-from partita.store.remote._credentials import Credentials, CredentialSource, source_of
-from partita.store.remote._driver import Driver
-from partita.store.remote._endpoints import ITEMS, endpoints_at, endpoints_of_region, is_local
-from partita.store.remote._retry import RetryPolicy
-from partita.store.remote._steps import Steps
 from partita.store.remote._streams import Iterators
-from partita.store.remote._transport import Limits, Transport
 
 R = TypeVar("R")
 
@@ -101,7 +109,9 @@ class RemoteStore:
         self.endpoint = endpoints[ITEMS].url
         source = source_of(credentials, profile, is_local=is_local(endpoint))
         self._driver = Driver(transport or HttpTransport(limits), source, outside.sleep)
-        self._attempts = Attempts(endpoints, source, outside.clock, RetryPolicy(limits.tries, outside.random))
+        self._attempts = Attempts(
+            endpoints, source, outside.clock, outside.random, RetryPolicy(limits.tries, cap_seconds=CAP_SECONDS)
+        )
         self._handlers = _handlers(outside.tokens, Iterators())
 
     def __repr__(self) -> str:

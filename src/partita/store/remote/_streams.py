@@ -8,13 +8,10 @@ from typing import Final
 
 import msgspec
 
+from partita._aws import STREAMS, Attempts, Call, IteratorExpired, Steps
 from partita.errors import TableNotFound
 from partita.store import _requests as rq
-from partita.store._wire import Json, plain_item
-from partita.store.remote._attempts import Attempts, Call
-from partita.store.remote._endpoints import STREAMS
-from partita.store.remote._failures import IteratorExpired
-from partita.store.remote._steps import Steps
+from partita.store._dynamodb_json import Json, plain_item
 from partita.store.remote._tables import described
 
 MAX_RECORDS: Final = 1000

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import msgspec
 
+from partita._aws import Attempts, Call, Steps
 from partita.errors import TableInUse, TableNotFound
+from partita.runtime import Pause
 from partita.store import _requests as rq
+from partita.store._dynamodb_json import Json
+from partita.store._dynamodb_tables import attribute_definitions, index_definition, table_definition, table_schema
 from partita.store._schema import TableSchema
-from partita.store._wire import Json
-from partita.store._wire_tables import attribute_definitions, index_definition, table_definition, table_schema
-from partita.store.remote._attempts import Attempts, Call
-from partita.store.remote._steps import Pause, Steps
 
 WAIT_SECONDS: Final = 900.0
 FIRST_PAUSE: Final = 0.05

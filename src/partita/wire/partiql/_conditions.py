@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from partita.expressions._ast import (
+from partita.expressions import (
     And,
     BeginsWith,
     Between,

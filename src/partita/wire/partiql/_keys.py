@@ -6,9 +6,8 @@ from itertools import product
 
 from msgspec import Struct
 
-from partita._values import AttributeValue, Item, kind_of
 from partita.errors import ValidationFailed
-from partita.expressions._ast import (
+from partita.expressions import (
     And,
     BeginsWith,
     Between,
@@ -21,7 +20,8 @@ from partita.expressions._ast import (
     Path,
     Value,
 )
-from partita.store._schema import TableSchema
+from partita.store import TableSchema
+from partita.values import AttributeValue, Item, kind_of
 
 
 class KeyPlan(Struct, frozen=True):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from partita._values import AttributeValue, number
 from partita.errors import ValidationFailed
-from partita.expressions._ast import Arithmetic, ListAppend, Operand, Path, Size, Value
+from partita.expressions import Arithmetic, ListAppend, Operand, Path, Size, Value
+from partita.values import AttributeValue, number
 from partita.wire.partiql._tokens import Tokens, wrong
 
 _CONSTANTS: Final[dict[str, AttributeValue]] = {"true": True, "false": False, "null": None}

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, Final, cast
 
-from partita._values import Item
 from partita.errors import ConditionFailed, Reason, RequestError, TransactionCancelled, ValidationFailed
-from partita.expressions._ast import Exists, Missing, Path, both
-from partita.store._requests import (
+from partita.expressions import Exists, Missing, Path, both
+from partita.store import (
     ConditionCheck,
     DeleteItem,
     GetItem,
+    Json,
     PutItem,
     Request,
     Returns,
+    TableSchema,
     TransactAction,
     TransactGetItems,
     TransactWriteItems,
     UpdateItem,
+    wire_item,
 )
-from partita.store._schema import TableSchema
-from partita.store._wire import Json, wire_item
+from partita.values import Item
 from partita.wire._capacity import all_consumed, consumed
 from partita.wire._faults import Fault, kind_of_error
 from partita.wire._items import on_failure

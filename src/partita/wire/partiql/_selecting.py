@@ -9,16 +9,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from partita._values import AttributeValue, Item, kind_of
 from partita.errors import ValidationFailed
-from partita.expressions._ast import Condition, KeyCondition, Path, paths_in
-from partita.expressions._evaluate import evaluate
-from partita.expressions._paths import MISSING, resolve
-from partita.expressions._validate import validate_condition
-from partita.store._requests import Capacity, PageResponse, QueryTable, Request, ScanTable
-from partita.store._schema import TableSchema
-from partita.store._wire import Json, wire_item
-from partita.store.embedded._capacity import total
+from partita.expressions import MISSING, Condition, KeyCondition, Path, evaluate, paths_in, resolve, validate_condition
+from partita.store import Capacity, Json, PageResponse, QueryTable, Request, ScanTable, TableSchema, wire_item
+from partita.store.embedded import total
+from partita.values import AttributeValue, Item, kind_of
 from partita.wire._values import read_item
 from partita.wire.partiql._keys import KeyPlan, conjunction, plan_keys
 from partita.wire.partiql._statements import Order, Select

@@ -14,9 +14,9 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from partita._values import AttributeValue
 from partita.errors import ValidationFailed
-from partita.expressions._ast import AddAction, Condition, DeleteAction, Path, SetAction, Update, Value
+from partita.expressions import AddAction, Condition, DeleteAction, Path, SetAction, Update, Value
+from partita.values import AttributeValue
 from partita.wire.partiql._conditions import ConditionReader
 from partita.wire.partiql._tokens import wrong
 

@@ -1,0 +1,236 @@
+"""The API of CommitCollect: from HTTP to the handlers and back. Browsers call it with their session."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Final, TypeVar
+
+from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from partita import Page, Procedure
+from partita.errors import ConditionFailed, VersionConflict
+from partita.http import (
+    REPLAYED,
+    Db,
+    FieldProblem,
+    IfNoneMatch,
+    Listing,
+    Now,
+    Once,
+    Paging,
+    Refusal,
+    Resources,
+    describe_problems,
+    once_by,
+    still_right,
+)
+from partita.recipes.idempotency import Answer, Plan
+from partita_services.commitcollect import handlers
+from partita_services.commitcollect.browser import CurrentTrace, CurrentVisitor, as_caller, clear_cookie, same_site
+from partita_services.commitcollect.erasure import request_deletion
+from partita_services.commitcollect.handlers import (
+    MilestoneDraft,
+    MilestoneEdit,
+    NotConnected,
+    Standing,
+    TooMany,
+    WindowInvalid,
+)
+from partita_services.commitcollect.minting import MAX_TRIES
+from partita_services.commitcollect.model import REQUESTS, Profile, latest_workouts
+from partita_services.commitcollect.views import (
+    AccountView,
+    AwardView,
+    BackfillView,
+    Deletion,
+    EventView,
+    MilestoneView,
+    Models,
+    ModelView,
+    WorkoutView,
+)
+from partita_services.commitcollect.work import do_async
+
+ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
+
+V = TypeVar("V", bound=BaseModel)
+
+MilestoneId = Annotated[str, Path(min_length=1, max_length=64, examples=["01K9ZQ3V7M2Y8R4C6T1XWNB5HD"])]
+OnceByVisitor = Annotated[Once, Depends(once_by(REQUESTS, as_caller))]
+
+
+class AwardQuery(Paging):
+    """Which awards, and which page of them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    milestone_id: str | None = Field(default=None, min_length=1, max_length=64, description="those of one milestone")
+
+
+class AuditQuery(Paging):
+    """Which events, and which page of them: all, those of one story, or those of one kind in one month."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    correlation_id: str | None = Field(default=None, min_length=1, max_length=64)
+    event_type: str | None = Field(default=None, pattern="^[a-z_]{1,40}$", examples=["part_awarded"])
+    month: str | None = Field(default=None, pattern="^[0-9]{6}$", examples=["202605"])
+
+    @model_validator(mode="after")
+    def _is_one_question(self) -> AuditQuery:
+        if (self.event_type is None) != (self.month is None):
+            raise ValueError("event_type and month belong together.")
+        if self.correlation_id is not None and self.event_type is not None:
+            raise ValueError("Ask by correlation_id or by event_type, not both.")
+        return self
+
+
+@ROUTER.get("/me", responses=describe_problems(404))
+async def show_me(visitor: CurrentVisitor, db: Db, now: Now, tools: Resources) -> AccountView:
+    """The user, and how it stands with Strava."""
+    settings = tools.application.settings
+    account = await db.run(handlers.show_account(visitor.user_id, settings.client_id, now))
+    return AccountView.of(account, settings.strava_url)
+
+
+@ROUTER.delete("/me", status_code=202)
+async def delete_me(
+    visitor: CurrentVisitor, db: Db, tools: Resources, trace: CurrentTrace, request: Request, response: Response
+) -> Deletion:
+    """Delete the account and everything in it, and log out everywhere."""
+    await do_async(request_deletion(visitor.user_id, trace), db, tools)
+    clear_cookie(request, response)
+    return Deletion()
+
+
+@ROUTER.post("/sync", status_code=202, responses=describe_problems(409))
+async def synchronise(visitor: CurrentVisitor, db: Db, tools: Resources, trace: CurrentTrace) -> BackfillView:
+    """Read the last weeks from Strava again, in the background. To send it again does no harm."""
+    try:
+        work = handlers.synchronise(tools.application, visitor.user_id, trace)
+        return BackfillView.of(await do_async(work, db, tools))
+    except NotConnected as refused:
+        raise Refusal(409, "not_connected", str(refused), hint="Log in with Strava again.") from refused
+
+
+@ROUTER.get("/milestones", responses={304: {"description": "Still right"}, **describe_problems(400)})
+async def list_milestones(
+    visitor: CurrentVisitor,
+    db: Db,
+    now: Now,
+    paging: Annotated[Paging, Query()],
+    response: Response,
+    if_none_match: IfNoneMatch = None,
+) -> Listing[MilestoneView]:
+    """The user's milestones with their progress, the active ones first."""
+    page = await db.run(handlers.list_milestones(visitor.user_id, paging.limit, paging.cursor, now))
+    listing = _listing(page, MilestoneView.of)
+    tag = f'"{hashlib.sha256(listing.model_dump_json().encode()).hexdigest()[:32]}"'
+    if still_right(if_none_match, tag):
+        return Response(status_code=304, headers={"ETag": tag})  # type: ignore[return-value]  # instead of the model
+    response.headers["ETag"] = tag
+    return listing
+
+
+@ROUTER.post("/milestones", status_code=201, response_model=MilestoneView, responses=describe_problems(404, 409))
+async def create_milestone(
+    once: OnceByVisitor, visitor: CurrentVisitor, db: Db, now: Now, trace: CurrentTrace, draft: MilestoneDraft
+) -> Response:
+    """Commit to a milestone. What earlier workouts have earned is awarded at once."""
+    with _refusals():
+        response = await _create(once, lambda: handlers.add_milestone(visitor.user_id, draft, now))
+    created = MilestoneView.model_validate_json(bytes(response.body))
+    if REPLAYED not in response.headers:
+        await db.run(handlers.audit_creation(created.of_user(visitor.user_id), trace))
+    # Also for an answer that was stored: whoever gave it first may have died before this.
+    await db.run(handlers.after_creation(visitor.user_id, created.milestone_id, now, trace))
+    return response
+
+
+@ROUTER.get("/milestones/{milestone_id}", responses=describe_problems(404))
+async def show_milestone(visitor: CurrentVisitor, db: Db, now: Now, milestone_id: MilestoneId) -> MilestoneView:
+    """One milestone with its progress."""
+    return MilestoneView.of(await db.run(handlers.show_milestone(visitor.user_id, milestone_id, now)))
+
+
+@ROUTER.patch("/milestones/{milestone_id}", responses=describe_problems(404, 409))
+async def edit_milestone(
+    visitor: CurrentVisitor,
+    db: Db,
+    now: Now,
+    trace: CurrentTrace,
+    milestone_id: MilestoneId,
+    edit: Annotated[MilestoneEdit, Body()],
+) -> MilestoneView:
+    """Change an active milestone, or give it up; 409 with `current_version` where it has another version."""
+    with _refusals():
+        work = handlers.edit_milestone(visitor.user_id, milestone_id, edit, now, trace)
+        return MilestoneView.of(await db.run(work))
+
+
+@ROUTER.get("/workouts", responses=describe_problems(400))
+async def list_workouts(visitor: CurrentVisitor, db: Db, paging: Annotated[Paging, Query()]) -> Listing[WorkoutView]:
+    """The user's workouts, newest first."""
+    page = await db.run(latest_workouts(visitor.user_id).page(paging.limit, after=paging.cursor))
+    return _listing(page, WorkoutView.of)
+
+
+@ROUTER.get("/awards", responses=describe_problems(400))
+async def list_awards(visitor: CurrentVisitor, db: Db, wanted: Annotated[AwardQuery, Query()]) -> Listing[AwardView]:
+    """The parts that were earned, milestone by milestone."""
+    awards = handlers.list_awards(visitor.user_id, wanted.milestone_id)
+    return _listing(await db.run(awards.page(wanted.limit, after=wanted.cursor)), AwardView.of)
+
+
+@ROUTER.get("/models")
+async def list_models(db: Db) -> Models:
+    """All models that can be collected, with their parts."""
+    return Models(items=tuple(ModelView.of(found) for found in await db.run(handlers.list_models())))
+
+
+@ROUTER.get("/audit", responses=describe_problems(400))
+async def list_events(visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQuery, Query()]) -> Listing[EventView]:
+    """What happened to the user, newest first."""
+    events = handlers.list_events(visitor.user_id, wanted.correlation_id, wanted.event_type, wanted.month)
+    return _listing(await db.run(events.page(wanted.limit, after=wanted.cursor)), EventView.of)
+
+
+async def _create(once: Once, plan: Callable[[], Procedure[Plan[Standing]]]) -> Response:
+    """Write a milestone as planned; where the user has made another meanwhile, count and plan again."""
+    tries = MAX_TRIES
+    while True:
+        try:
+            return await once(plan(), _created)
+        except ConditionFailed as failed:
+            tries -= 1
+            if not tries or not isinstance(failed.current, Profile):
+                raise
+
+
+def _created(standing: Standing) -> Answer:
+    view = MilestoneView.of(standing)
+    return Answer.of(view, status=201, headers={"Location": f"/commitcollect/api/milestones/{view.milestone_id}"})
+
+
+def _listing(page: Page[Any], view: Callable[[Any], V]) -> Listing[V]:
+    return Listing(items=tuple(view(item) for item in page.items), next_cursor=page.next_cursor)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What the handlers refuse, as problems."""
+    try:
+        yield
+    except VersionConflict as conflict:
+        members = {"current_version": conflict.current.version}
+        hint = "Read it again, and make the change from that."
+        raise Refusal(409, conflict.code, conflict.message, hint=hint, members=members) from conflict
+    except TooMany as refused:
+        raise Refusal(409, "too_many_milestones", str(refused)) from refused
+    except WindowInvalid as refused:
+        problem = FieldProblem(location="body", field="ends_on", message=str(refused))
+        detail = f"{problem.field}: {problem.message}"
+        raise Refusal(422, "invalid_request", detail, members={"errors": [problem]}) from refused

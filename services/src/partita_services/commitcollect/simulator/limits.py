@@ -1,0 +1,88 @@
+"""Rate limits: requests in a natural quarter of an hour and in a day, all of them and those that read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+from partita.runtime import Clock
+
+QUARTER: Final = 900
+DAY: Final = 86_400
+
+
+class Limit(Struct, frozen=True):
+    """How many requests a quarter of an hour and a day allow."""
+
+    quarter: int
+    day: int
+
+    def __str__(self) -> str:
+        return f"{self.quarter},{self.day}"
+
+
+OVERALL: Final = Limit(400, 4_000)
+READS: Final = Limit(200, 2_000)
+
+
+class _Usage:
+    """The requests so far in the windows that a clock is in."""
+
+    def __init__(self, limit: Limit, clock: Clock) -> None:
+        self.limit = limit
+        self._clock = clock
+        self._counts: dict[tuple[int, int], int] = {}
+
+    def used(self) -> Limit:
+        return Limit(*(self._counts.get(window, 0) for window in self._windows()))
+
+    def count(self, number: int = 1) -> None:
+        windows = self._windows()
+        self._counts = {window: self._counts.get(window, 0) + number for window in windows}
+
+    def reset(self) -> None:
+        self._counts.clear()
+
+    @property
+    def is_exhausted(self) -> bool:
+        used = self.used()
+        return used.quarter > self.limit.quarter or used.day > self.limit.day
+
+    def _windows(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        now = int(self._clock())
+        return (QUARTER, now // QUARTER), (DAY, now // DAY)
+
+
+class RateLimits:
+    """The limits of one application."""
+
+    def __init__(self, clock: Clock, overall: Limit = OVERALL, reads: Limit = READS) -> None:
+        self._overall = _Usage(overall, clock)
+        self._reads = _Usage(reads, clock)
+
+    def take(self, *, reads: bool) -> bool:
+        """Count a request, and say whether it is allowed. What is refused counts, too."""
+        counted = [self._overall, self._reads] if reads else [self._overall]
+        for usage in counted:
+            usage.count()
+        return not any(usage.is_exhausted for usage in counted)
+
+    def exhaust(self) -> None:
+        """Use up the rest of this quarter of an hour."""
+        for usage in (self._overall, self._reads):
+            usage.count(max(0, usage.limit.quarter - usage.used().quarter))
+
+    def reset(self) -> None:
+        """Begin to count anew."""
+        self._overall.reset()
+        self._reads.reset()
+
+    def headers(self) -> dict[str, str]:
+        """What every answer tells of the limits."""
+        return {
+            "X-RateLimit-Limit": str(self._overall.limit),
+            "X-RateLimit-Usage": str(self._overall.used()),
+            "X-ReadRateLimit-Limit": str(self._reads.limit),
+            "X-ReadRateLimit-Usage": str(self._reads.used()),
+        }

@@ -1,0 +1,227 @@
+"""Strava without HTTP: athletes train, grant and revoke; the application reads and listens."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from partita.runtime import Clock, system_clock
+from partita_services.commitcollect.simulator.courier import Courier, Post
+from partita_services.commitcollect.simulator.faults import bad_request, not_found
+from partita_services.commitcollect.simulator.limits import RateLimits
+from partita_services.commitcollect.simulator.oauth import READ_ALL, OAuth
+from partita_services.commitcollect.simulator.posting import post_event
+from partita_services.commitcollect.simulator.training import ATHLETES, history, week, workout
+from partita_services.commitcollect.simulator.world import (
+    Activity,
+    Application,
+    Event,
+    Grant,
+    Subscription,
+    World,
+    load,
+    save,
+)
+
+MAX_PER_PAGE: Final = 200
+TOLD: Final = 100
+
+
+class SimulatedStrava:
+    """As much of Strava as CommitCollect needs. All of it belongs to one event loop.
+
+    Args:
+        application: the one that is registered.
+        file: where the state is kept; None forgets it with the process.
+        clock: the time.
+        rng: makes workouts, tokens and what goes wrong on the way.
+        post: sends an event to a webhook.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        *,
+        file: Path | None = None,
+        clock: Clock = system_clock,
+        rng: random.Random | None = None,
+        post: Post = post_event,
+    ) -> None:
+        self.clock = clock
+        self._rng = rng or random.SystemRandom()
+        self._file = file
+        self.world = (load(file) if file else None) or _new_world(clock())
+        self.oauth = OAuth(self.world, application, clock, self._rng)
+        self.limits = RateLimits(clock)
+        self.courier = Courier(self.world, post, clock, self._rng)
+
+    def save(self) -> None:
+        """Keep what changed."""
+        if self._file is not None:
+            save(self.world, self._file)
+
+    # --- what the application reads
+
+    def activities(self, grant: Grant, *, before: int, after: int | None, page: int, per_page: int) -> list[Activity]:
+        """One page of the activities that a grant shows: the newest first, or those after an instant from there on."""
+        shown = [one for one in self._shown_to(grant) if (after or 0) < one.started_at < before]
+        shown.sort(key=lambda one: (one.started_at, one.id), reverse=after is None)
+        size = min(per_page, MAX_PER_PAGE)
+        return shown[(page - 1) * size : page * size]
+
+    def activity(self, grant: Grant, activity_id: int) -> Activity:
+        """One activity.
+
+        Raises:
+            StravaFault: there is none that the grant shows.
+        """
+        for activity in self._shown_to(grant):
+            if activity.id == activity_id:
+                return activity
+        raise not_found("Activity")
+
+    def _shown_to(self, grant: Grant) -> Iterable[Activity]:
+        own = (one for one in self.world.activities.values() if one.athlete_id == grant.athlete_id)
+        return (one for one in own if _shows(grant, one))
+
+    # --- what the application listens to
+
+    def new_challenge(self) -> str:
+        """What an address has to repeat before it is told anything."""
+        return self._rng.randbytes(8).hex()
+
+    def subscribe(self, callback_url: str) -> Subscription:
+        """Tell an address of every change from now on.
+
+        Raises:
+            StravaFault: another one is told already.
+        """
+        if self.world.subscription is not None:
+            raise bad_request("PushSubscription", "", "already exists")
+        self.world.subscription = Subscription(self._rng.randrange(100_000, 999_999), callback_url, int(self.clock()))
+        return self.world.subscription
+
+    def unsubscribe(self, subscription_id: int) -> None:
+        """Tell no address any more.
+
+        Raises:
+            StravaFault: there is no such subscription.
+        """
+        if self.world.subscription is None or self.world.subscription.id != subscription_id:
+            raise not_found("PushSubscription")
+        self.world.subscription = None
+
+    def deauthorize(self, athlete_id: int) -> None:
+        """End an athlete's grant, with its tokens."""
+        if self.world.grants.get(athlete_id) is not None:
+            self._tell(athlete_id, "athlete", athlete_id, "update", {"authorized": "false"})
+            del self.world.grants[athlete_id]
+
+    # --- what athletes do
+
+    def train(self, athlete_id: int, sport_type: str | None = None, **given: Any) -> Activity:
+        """One workout, which ended just now; what is not given is made up."""
+        made = workout(self._next_id(), athlete_id, 0, self._rng, sport_type)
+        elapsed = given.get("moving_time", made.elapsed_time)
+        just_now = {"elapsed_time": elapsed, "started_at": int(self.clock()) - elapsed}
+        return self._add(replace(made, **(just_now | given)))
+
+    def train_a_week(self, athlete_id: int) -> list[Activity]:
+        """Some workouts in the last seven days."""
+        starts = list(week(self.clock(), self._rng))
+        return [self._add(workout(self._next_id(), athlete_id, start, self._rng)) for start in starts]
+
+    def change(self, activity_id: int, **changes: Any) -> Activity:
+        """Edit an activity, flag it, or say who sees it.
+
+        Raises:
+            StravaFault: there is no such activity.
+        """
+        before = self._existing(activity_id)
+        after = self.world.activities[activity_id] = replace(before, **changes)
+        was_shown, is_shown = self._is_shown(before), self._is_shown(after)
+        if was_shown and is_shown:
+            self._tell_of(after, "update", _updates(before, after))
+        elif was_shown or is_shown:
+            self._tell_of(after, "create" if is_shown else "delete")
+        return after
+
+    def delete(self, activity_id: int) -> None:
+        """Delete an activity.
+
+        Raises:
+            StravaFault: there is no such activity.
+        """
+        activity = self._existing(activity_id)
+        del self.world.activities[activity_id]
+        if self._is_shown(activity):
+            self._tell_of(activity, "delete")
+
+    def tell_again(self, number: int) -> int:
+        """Send the newest events once more; gives how many there were."""
+        again = self.world.told[-number:]
+        for event in again:
+            self.courier.take(event)
+        return len(again)
+
+    def _add(self, activity: Activity) -> Activity:
+        self.world.activities[activity.id] = activity
+        if self._is_shown(activity):
+            self._tell_of(activity, "create")
+        return activity
+
+    def _existing(self, activity_id: int) -> Activity:
+        activity = self.world.activities.get(activity_id)
+        if activity is None:
+            raise not_found("Activity")
+        return activity
+
+    def _next_id(self) -> int:
+        self.world.last_id += self._rng.randrange(1, 5000)
+        return self.world.last_id
+
+    # --- events
+
+    def _is_shown(self, activity: Activity) -> bool:
+        grant = self.world.grants.get(activity.athlete_id)
+        return grant is not None and _shows(grant, activity)
+
+    def _tell_of(self, activity: Activity, aspect: str, updates: dict[str, str] | None = None) -> None:
+        self._tell(activity.athlete_id, "activity", activity.id, aspect, updates or {})
+
+    def _tell(self, owner: int, kind: str, number: int, aspect: str, updates: dict[str, str]) -> None:
+        """Put an event on its way, if somebody listens."""
+        subscription = self.world.subscription
+        if subscription is None:
+            return
+        event = Event(kind, number, aspect, updates, owner, subscription.id, int(self.clock()))
+        self.world.told = [*self.world.told, event][-TOLD:]
+        self.courier.take(event)
+
+
+def _shows(grant: Grant, activity: Activity) -> bool:
+    return not activity.private or READ_ALL in grant.scopes
+
+
+def _updates(before: Activity, after: Activity) -> dict[str, str]:
+    updates = {}
+    if before.name != after.name:
+        updates["title"] = after.name
+    if before.sport_type != after.sport_type:
+        updates["type"] = after.sport_type
+    if before.private != after.private:
+        updates["private"] = str(after.private).lower()
+    return updates
+
+
+def _new_world(now: float) -> World:
+    world = World(athletes={athlete.id: athlete for athlete in ATHLETES})
+    for athlete in ATHLETES:
+        past = history(athlete.id, world.last_id + 1, now, random.Random(athlete.id))  # noqa: S311 - always the same
+        world.activities.update((activity.id, activity) for activity in past)
+        world.last_id = past[-1].id
+    return world

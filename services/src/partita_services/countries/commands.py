@@ -1,0 +1,68 @@
+"""`partita countries …`: importing a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from partita import Session
+from partita.cli import DataFolder, echo_table, store_options
+from partita.errors import OperationError
+from partita_services.countries.imports import Proposal, apply, propose, read_csv
+from partita_services.countries.iso import iso_events
+from partita_services.countries.model import TABLE
+
+
+@click.group()
+def countries() -> None:
+    """Work on the country reference data."""
+
+
+@countries.command("import")
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--apply", "is_applied", is_flag=True, help="Write the changes. Without it they are only shown.")
+@store_options
+def import_list(file: Path | None, data: DataFolder, *, is_applied: bool) -> None:
+    """Show what a list would change, and change it.
+
+    FILE is CSV with alpha2Code, alpha3Code, numericCode and name, such as the service exports. Without a file it is
+    the ISO 3166-1 list. Countries that the list does not have are deleted.
+    """
+    events = iso_events() if file is None else read_csv(_text_of(file))
+    with closing(data.open_store()) as store:
+        session = Session(store)
+        session.create_tables([TABLE])
+        proposals = session.run(propose(events, whole=True))
+        _show(proposals)
+        if is_applied and proposals:
+            with click.progressbar(proposals, label="Writing versions") as shown:
+                for proposal in shown:
+                    session.run(apply(proposal.event))
+    done = "added" if is_applied else "would be added; --apply adds them"
+    click.echo(f"{len(proposals)} versions {done}." if proposals else "Nothing to change.")
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8-sig")  # spreadsheets begin UTF-8 with a byte order mark
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise OperationError(f"Line {line} of {file} is no UTF-8 text.", hint="Save it as UTF-8.") from None
+
+
+def _show(proposals: Iterable[Proposal]) -> None:
+    rows = [
+        (
+            proposal.verb,
+            proposal.event.alpha2,
+            proposal.event.at.date().isoformat() if proposal.event.at else "now",
+            "; ".join(f"{change.field}: {change.before} -> {change.after}" for change in proposal.differences)
+            or (proposal.event.content.name if proposal.event.content else ""),
+        )
+        for proposal in proposals
+    ]
+    if rows:
+        echo_table(("change", "code", "from", "what"), rows)

@@ -1,0 +1,220 @@
+"""The To-Do API: from HTTP to the handlers and back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+
+from partita.http import (
+    Behind,
+    CurrentCaller,
+    Db,
+    IfMatch,
+    Listing,
+    Now,
+    Once,
+    Paging,
+    ProjectedState,
+    describe_problems,
+    etag,
+    once_by,
+    operators_only,
+    precondition,
+)
+from partita.recipes.idempotency import Answer
+from partita_services.todo import handlers
+from partita_services.todo.bulk import Deletion, TaskResult, change_status, delete_completed
+from partita_services.todo.changes import TaskChange, TaskDraft
+from partita_services.todo.filters import TaskFilter, Zone, find_tasks, served_by, today_in
+from partita_services.todo.handlers import Profile
+from partita_services.todo.model import REQUESTS, Status, Task, User
+from partita_services.todo.projection import Counts, TaskProjection
+from partita_services.todo.settings import keep_completed
+
+ROUTER: Final = APIRouter()
+
+_IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
+MAX_BULK: Final = 100
+
+TaskId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
+TimeZone = Annotated[
+    Zone | SkipJsonSchema[None], Header(alias="X-Time-Zone", description="the caller's, to tell which day it is")
+]
+Keep = Annotated[int | None, Depends(keep_completed)]
+OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
+
+
+class TaskQuery(TaskFilter, Paging):
+    """Which tasks, and which page of them."""
+
+    time_zone: Zone | None = Field(default=None, description="instead of the header `X-Time-Zone`; UTC without both")
+
+
+class TaskListing(Listing[Task]):
+    """One page of tasks."""
+
+    served_by: str = Field(description="the index that they were read from, or `table`", examples=["GSI1"])
+
+
+class SearchQuery(Paging):
+    """What is searched for, and which page of what was found."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    q: str = Field(max_length=200, description="words, all of which a task has; the last one may be a beginning")
+
+
+class FoundTasks(Listing[Task]):
+    """One page of the tasks that a search found, best first."""
+
+    behind: Behind
+
+
+class CountsQuery(BaseModel):
+    """Whose tasks are counted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    all_users: bool = Field(default=False, description="those of all users; for operators only")
+
+
+class CurrentCounts(Counts):
+    """The counts, and how far they are behind."""
+
+    behind: Behind
+
+
+class StatusChange(BaseModel):
+    """A status for many tasks."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    task_ids: list[Annotated[str, Field(min_length=1, max_length=64)]] = Field(
+        min_length=1, max_length=MAX_BULK, examples=[[_IDENTIFIER]]
+    )
+    status: Status
+
+
+class BulkResult(BaseModel):
+    """What became of each task."""
+
+    results: list[TaskResult]
+
+
+@ROUTER.get("/me", responses=describe_problems(404))
+async def show_me(caller: CurrentCaller, db: Db) -> User:
+    """The caller's profile."""
+    return await db.run(handlers.show_user(caller.user_id))
+
+
+@ROUTER.put("/me", responses={201: {"model": User, "description": "The profile is new."}, **describe_problems(409)})
+async def write_me(caller: CurrentCaller, db: Db, now: Now, profile: Profile, response: Response) -> User:
+    """Write the caller's profile. An email that another user has is 409."""
+    user = await db.run(handlers.write_user(caller.user_id, profile, now))
+    response.status_code = 201 if user.version == 1 else 200
+    return user
+
+
+@ROUTER.post("/tasks", status_code=201, response_model=Task, responses=describe_problems(409))
+async def create_task(
+    once: OnceByCaller, caller: CurrentCaller, now: Now, keep: Keep, draft: TaskDraft, request: Request
+) -> Response:
+    """Create a task."""
+    root = request.scope["root_path"]
+
+    def created(task: Task) -> Answer:
+        headers = {"Location": f"{root}/tasks/{task.task_id}", "ETag": etag(task.version)}
+        return Answer.of(task, status=201, headers=headers)
+
+    return await once(handlers.add_task(caller.user_id, draft, now, keep), created)
+
+
+@ROUTER.get("/tasks", responses=describe_problems(400))
+async def list_tasks(
+    caller: CurrentCaller, db: Db, now: Now, wanted: Annotated[TaskQuery, Query()], zone: TimeZone = None
+) -> TaskListing:
+    """The caller's tasks, by any combination of filters."""
+    today = today_in(wanted.time_zone or zone, now)
+    tasks = find_tasks(caller.user_id, wanted, today)
+    page = await db.run(tasks.page(wanted.limit, after=wanted.cursor))
+    return TaskListing(items=page.items, next_cursor=page.next_cursor, served_by=served_by(tasks))
+
+
+@ROUTER.get("/tasks/search", responses=describe_problems(400))
+async def search_tasks(
+    caller: CurrentCaller, db: Db, projected: ProjectedState, wanted: Annotated[SearchQuery, Query()]
+) -> FoundTasks:
+    """The caller's tasks that have all the words in title or description, best first."""
+    search, cursors = f"search|{caller.user_id}|{wanted.q}", db.context.cursors
+    offset = cursors.check(wanted.cursor, search)["offset"] if wanted.cursor is not None else 0
+    behind = await Behind.now(projected)
+    words: TaskProjection = projected.sink
+    hits = await run_in_threadpool(words.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
+    tasks = await db.run(handlers.found_tasks(caller.user_id, hits[: wanted.limit]))
+    more = cursors.sign({"offset": offset + wanted.limit}, search) if len(hits) > wanted.limit else None
+    return FoundTasks(items=tasks, next_cursor=more, behind=behind)
+
+
+@ROUTER.get("/tasks/counts", responses=describe_problems(403))
+async def count_tasks(
+    caller: CurrentCaller, projected: ProjectedState, wanted: Annotated[CountsQuery, Query()]
+) -> CurrentCounts:
+    """How many tasks the caller has, by status and by priority; or, for operators, how many there are."""
+    if wanted.all_users:
+        operators_only(caller)
+    behind = await Behind.now(projected)
+    tasks: TaskProjection = projected.sink
+    counts = await run_in_threadpool(tasks.counts, None if wanted.all_users else caller.user_id)
+    return CurrentCounts(**counts.model_dump(), behind=behind)
+
+
+@ROUTER.post("/tasks/bulk/status")
+async def change_status_of_many(
+    caller: CurrentCaller, db: Db, now: Now, keep: Keep, change: StatusChange
+) -> BulkResult:
+    """Give many tasks one status, and say what became of each. To send it again does no harm."""
+    work = change_status(caller.user_id, change.task_ids, change.status, now, keep=keep)
+    return BulkResult(results=await db.run(work))
+
+
+@ROUTER.post("/tasks/bulk/delete-completed")
+async def delete_completed_tasks(caller: CurrentCaller, db: Db) -> Deletion:
+    """Delete the caller's completed tasks, up to 1,000 in one call. To send it again does no harm."""
+    return await db.run(delete_completed(caller.user_id))
+
+
+@ROUTER.get("/tasks/{task_id}", responses=describe_problems(404))
+async def show_task(caller: CurrentCaller, db: Db, task_id: TaskId, response: Response) -> Task:
+    """One task."""
+    task = await db.run(handlers.show_task(caller.user_id, task_id))
+    response.headers["ETag"] = etag(task.version)
+    return task
+
+
+@ROUTER.patch("/tasks/{task_id}", responses=describe_problems(404, 409, 412))
+async def change_task(
+    caller: CurrentCaller,
+    db: Db,
+    now: Now,
+    keep: Keep,
+    task_id: TaskId,
+    change: Annotated[TaskChange, Body()],
+    only: IfMatch,
+    response: Response,
+) -> Task:
+    """Change some fields of a task; null clears a field, and what is left out stays."""
+    with precondition(only):
+        task = await db.run(handlers.change_task(caller.user_id, task_id, change, now, only, keep=keep))
+    response.headers["ETag"] = etag(task.version)
+    return task
+
+
+@ROUTER.delete("/tasks/{task_id}", status_code=204, response_class=Response, responses=describe_problems(404, 409, 412))
+async def delete_task(caller: CurrentCaller, db: Db, task_id: TaskId, only: IfMatch) -> None:
+    """Delete a task."""
+    with precondition(only):
+        await db.run(handlers.remove_task(caller.user_id, task_id, only))

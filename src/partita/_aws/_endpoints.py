@@ -1,0 +1,93 @@
+"""Where calls go: the URL of each API, and the signer for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from partita._aws._credentials import botocore_session
+from partita._aws._sign import Signer
+from partita.errors import OperationError
+
+Api: TypeAlias = Literal["AmazonSQS", "DynamoDB_20120810", "DynamoDBStreams_20120810"]
+ITEMS: Final = "DynamoDB_20120810"
+STREAMS: Final = "DynamoDBStreams_20120810"
+QUEUES: Final = "AmazonSQS"
+TABLES: Final[tuple[Api, ...]] = (ITEMS, STREAMS)
+"""What a store needs."""
+
+LOCAL_HOSTS: Final = frozenset(("127.0.0.1", "::1", "localhost"))
+_USUAL_PORTS: Final = {"http": 80, "https": 443}
+_ANY_REGION: Final = "us-east-1"
+_SERVICES: Final[Mapping[Api, str]] = {ITEMS: "dynamodb", STREAMS: "dynamodbstreams", QUEUES: "sqs"}
+_SIGNED_AS: Final[Mapping[Api, str]] = {ITEMS: "dynamodb", STREAMS: "dynamodb", QUEUES: "sqs"}
+
+
+class Endpoint(Struct, frozen=True):
+    """Where the calls of one API go."""
+
+    url: str
+    signer: Signer
+
+
+Endpoints: TypeAlias = Mapping[Api, Endpoint]
+
+
+def is_local(url: str | None) -> bool:
+    """Whether a URL means a server on this machine."""
+    return url is not None and urlsplit(url).hostname in LOCAL_HOSTS
+
+
+def endpoints_at(url: str, region: str | None, apis: Iterable[Api] = TABLES) -> Endpoints:
+    """A server that answers all the APIs at one URL.
+
+    Raises:
+        OperationError: the URL cannot be used.
+    """
+    region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or _ANY_REGION
+    return {api: _endpoint(url, region, api) for api in apis}
+
+
+def endpoints_of_region(region: str | None, profile: str | None, apis: Iterable[Api] = TABLES) -> Endpoints:
+    """The endpoints that botocore knows: of the region, or as the environment or profile says.
+
+    Raises:
+        OperationError: no region is known, or there is none of that name.
+    """
+    session = botocore_session(profile)
+    region = region or session.get_config_variable("region")
+    if not region:
+        hint = "Give one, as in dynamodb://ap-southeast-2, or set AWS_REGION."
+        raise OperationError("No AWS region is known.", hint=hint)
+    return {api: _endpoint(_regional_url(session, _SERVICES[api], region), region, api) for api in apis}
+
+
+def _regional_url(session: Any, service: str, region: str) -> str:
+    from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - of the extra `aws`
+
+    unused = {"aws_access_key_id": "unused", "aws_secret_access_key": "unused"}  # else it would look for some
+    try:
+        client = session.create_client(service, region_name=region, **unused)
+    except (BotoCoreError, ValueError) as error:
+        raise OperationError(f"There is no endpoint for the region {region!r}: {error}") from error
+    url: str = client.meta.endpoint_url
+    client.close()
+    return url
+
+
+def _endpoint(url: str, region: str, api: Api) -> Endpoint:
+    parts = urlsplit(url)
+    if parts.scheme not in _USUAL_PORTS or not parts.hostname:
+        raise OperationError(f"{url!r} is no URL of an endpoint.", hint="Write it as http://127.0.0.1:8000.")
+    if parts.username is not None or parts.query or parts.fragment:
+        hint = "Give credentials as AWS does: in the environment, in a profile, or as `credentials`."
+        raise OperationError("The URL of an endpoint has only scheme, host, port and path.", hint=hint)
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    if parts.port not in (None, _USUAL_PORTS[parts.scheme]):
+        host = f"{host}:{parts.port}"
+    path = parts.path or "/"
+    return Endpoint(f"{parts.scheme}://{host}{path}", Signer(region, host, path, _SIGNED_AS[api]))

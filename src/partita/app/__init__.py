@@ -1,0 +1,5 @@
+"""One app for all services: their APIs and pages, the console, health and metrics."""
+
+from partita.app._app import build_app
+
+__all__ = ["build_app"]

@@ -1,0 +1,104 @@
+"""The OpenAPI description of a service, completed with what all of them share: headers, problems and idempotency."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any, Final
+
+from partita.app._capacity import HEADER as CAPACITY
+from partita.http import MEDIA_TYPE, REPLAYED, describe_problems, problem_schemas
+
+ABOUT: Final = """\
+Errors are `application/problem+json` with a stable `code`. Lists have `limit` and `cursor`, and answer with `items` and
+`next_cursor`. Every answer says in `X-Consumed-Capacity` what its access patterns consumed, and has an `X-Request-Id`.
+"""
+
+HEADERS: Final[dict[str, dict[str, Any]]] = {
+    "X-Request-Id": {
+        "description": "The caller's own, or a new one.",
+        "schema": {"type": "string"},
+        "example": "0197e1b2c3d4",
+    },
+    CAPACITY: {
+        "description": "What the request consumed, by access pattern.",
+        "schema": {"type": "string"},
+        "example": "create_task;rcu=0;wcu=5",
+    },
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "string"}, "example": "1"},
+    "WWW-Authenticate": {"description": "What is asked for.", "schema": {"type": "string"}, "example": "Bearer"},
+    REPLAYED: {
+        "description": "`true` where the answer is that of an earlier request with the same key.",
+        "schema": {"type": "string", "enum": ["true"]},
+    },
+}
+
+_EXAMPLES: Final = {
+    400: ("invalid_cursor", "The cursor is not of this list."),
+    401: ("unauthenticated", "The request has no token."),
+    403: ("forbidden", "Only operators may do this."),
+    404: ("item_missing", "There is no such item."),
+    409: ("version_conflict", "Another writer changed this item first."),
+    412: ("precondition_failed", "The item has changed since you read it."),
+    413: ("body_too_large", "The body has more than 1,000,000 bytes."),
+    422: ("invalid_request", "title: Field required"),
+    428: ("precondition_required", "The request has no If-Match."),
+    500: ("internal", "The service failed."),
+    503: ("throttled", "The service cannot answer at the moment."),
+}
+
+
+def completed(description: dict[str, Any]) -> dict[str, Any]:
+    """The description with what every operation answers, and with nothing that it never does."""
+    components = description["components"]
+    components["schemas"].update(problem_schemas())
+    components["headers"] = HEADERS
+    for operation in _operations(description):
+        responses = operation["responses"]
+        if "security" not in operation:
+            responses.pop("401", None)
+        if _has_idempotency_key(operation):
+            _describe_replays(responses)
+        for status, response in responses.items():
+            _complete_response(int(status), response)
+        operation["responses"] = dict(sorted(responses.items()))
+    return description
+
+
+def _operations(description: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for methods in description["paths"].values():
+        yield from methods.values()
+
+
+def _has_idempotency_key(operation: dict[str, Any]) -> bool:
+    return any(parameter["name"] == "idempotency-key" for parameter in operation.get("parameters", ()))
+
+
+def _describe_replays(responses: dict[str, Any]) -> None:
+    for status, response in responses.items():
+        if status.startswith("2"):
+            response["headers"] = {**response.get("headers", {}), REPLAYED: _reference(REPLAYED)}
+    responses.setdefault("409", describe_problems(409)[409])
+
+
+def _complete_response(status: int, response: dict[str, Any]) -> None:
+    # FastAPI shares what was given for several routes between them, so nothing is changed in place.
+    names = ["X-Request-Id", CAPACITY]
+    names += ["WWW-Authenticate"] if status == HTTPStatus.UNAUTHORIZED else []
+    names += ["Retry-After"] if status == HTTPStatus.SERVICE_UNAVAILABLE else []
+    response["headers"] = {**response.get("headers", {}), **{name: _reference(name) for name in names}}
+    if response["description"] == "Successful Response":
+        response["description"] = HTTPStatus(status).phrase
+    content = response.get("content", {})
+    if MEDIA_TYPE in content and status in _EXAMPLES:
+        response["content"] = {**content, MEDIA_TYPE: {"example": _example(status), **content[MEDIA_TYPE]}}
+
+
+def _example(status: int) -> dict[str, Any]:
+    code, detail = _EXAMPLES[status]
+    title = HTTPStatus(status).phrase
+    return {"type": "about:blank", "title": title, "status": status, "code": code, "detail": detail}
+
+
+def _reference(header: str) -> dict[str, str]:
+    return {"$ref": f"#/components/headers/{header}"}

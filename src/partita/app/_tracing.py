@@ -1,0 +1,71 @@
+"""A span for each request, where OpenTelemetry's API is installed and the program has configured it.
+
+Without a configured provider its spans record nothing; without the package nothing is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from partita import Consumption, Meter
+from partita.app._routes import route_of
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, TracerProvider
+
+SERVER_ERROR = 500
+
+
+def can_trace() -> bool:
+    """Whether OpenTelemetry's API is installed."""
+    return find_spec("opentelemetry") is not None and find_spec("opentelemetry.trace") is not None
+
+
+class TracedRequests:
+    """Middleware that wraps each request in a span that continues the caller's trace, and says what it consumed."""
+
+    def __init__(self, app: ASGIApp, meter: Meter, provider: TracerProvider | None = None) -> None:
+        from opentelemetry import trace  # noqa: PLC0415 - an optional package
+
+        self.app = app
+        self.meter = meter
+        self.tracer = trace.get_tracer("partita.http", tracer_provider=provider)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        from opentelemetry.propagate import extract  # noqa: PLC0415
+        from opentelemetry.trace import SpanKind  # noqa: PLC0415
+
+        caller = extract(Headers(scope=scope))
+        with (
+            self.tracer.start_as_current_span(scope["method"], caller, SpanKind.SERVER) as span,
+            self.meter.watch() as seen,
+        ):
+
+            async def send_watching(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    _describe(span, scope, message["status"], seen)
+                await send(message)
+
+            await self.app(scope, receive, send_watching)
+
+
+def _describe(span: Span, scope: Scope, status: int, seen: Iterable[Consumption]) -> None:
+    from opentelemetry.trace import StatusCode  # noqa: PLC0415
+
+    route = route_of(scope)
+    span.update_name(f"{scope['method']} {route}")
+    span.set_attributes({"http.request.method": scope["method"], "http.route": route})
+    span.set_attribute("http.response.status_code", status)
+    for run in seen:
+        span.add_event("operation", {"partita.pattern": run.name, "partita.rcu": run.read, "partita.wcu": run.write})
+    if status >= SERVER_ERROR:
+        span.set_status(StatusCode.ERROR)

@@ -1,0 +1,193 @@
+"""The data folder: the embedded database, and the secret that signs tokens and cursors."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import click
+from msgspec import Struct
+
+from partita import EmbeddedStore
+from partita.errors import StoreDamaged, StoreError, StoreReadOnly
+from partita.queue import Policy, Queue, open_queue
+from partita.store import Store, open_store
+
+_SECRET_BYTES: Final = 32
+EMBEDDED: Final = "embedded"
+
+Command: TypeAlias = Callable[..., Any]
+
+
+class DataFolder(Struct, frozen=True):
+    """Where one installation keeps what it must not lose; its items may be in a store elsewhere."""
+
+    path: Path
+    store: str = EMBEDDED
+    queue: str = EMBEDDED
+
+    @property
+    def database(self) -> Path:
+        """The file of the embedded database."""
+        return self.path / "partita.db"
+
+    def create(self) -> None:
+        """Make the folder, for its owner alone, where there is none yet.
+
+        Raises:
+            StoreReadOnly: it cannot be made.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StoreReadOnly(f"The folder {self.path} cannot be made ({error.strerror}).") from error
+
+    def open_store(self, *, sweep_every: float | None = None, must_exist: bool = False) -> Store:
+        """Open the store that `--store` names: the database of this folder, unless it says otherwise.
+
+        Raises:
+            OperationError: the address cannot be used. StoreError: the store cannot be opened.
+        """
+        if self.store != EMBEDDED:
+            return open_store(self.store)
+        return self.open_existing() if must_exist else self.open(sweep_every=sweep_every)
+
+    def open_queue(self, name: str, policy: Policy | None = None) -> Queue:
+        """Open the queue of a name where `--queue` says: in this folder, unless it says otherwise.
+
+        Raises:
+            OperationError: the address cannot be used. StoreError: the queue cannot be opened.
+        """
+        if self.queue != EMBEDDED:
+            return open_queue(self.queue, name, policy)
+        self.create()
+        return open_queue(self.path, name, policy)
+
+    def open(self, *, sweep_every: float | None = None) -> EmbeddedStore:
+        """Open the database, which is made where there is none.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+        self.create()
+        return EmbeddedStore(self.database, sweep_every=sweep_every)
+
+    def open_existing(self) -> EmbeddedStore:
+        """Open the database that must be there.
+
+        Raises:
+            StoreError: there is none, or it cannot be opened.
+        """
+        if not self.database.exists():
+            hint = "Start `partita serve` first, or name another folder with --data."
+            raise StoreError(f"There is no database in {self.path}.", hint=hint)
+        return EmbeddedStore(self.database)
+
+    def secret(self, purpose: str) -> bytes:
+        """The secret for one purpose, derived from the key that is made on first use and never changes.
+
+        Raises:
+            StoreReadOnly: the key can be neither read nor made. StoreDamaged: a part of it is missing.
+        """
+        self.create()
+        path = self.path / "secret.key"
+        try:
+            key = _read_or_make(path)
+        except OSError as error:
+            raise StoreReadOnly(f"The key {path} cannot be used ({error.strerror}).") from error
+        if len(key) != _SECRET_BYTES:  # what is signed with less of it could be forged
+            hint = "Restore it, or delete it: all tokens then end."
+            raise StoreDamaged(f"The key {path} has {len(key)} bytes, not {_SECRET_BYTES}.", hint=hint)
+        return hmac.digest(key, purpose.encode(), hashlib.sha256)
+
+
+def _read_or_make(path: Path) -> bytes:
+    if not path.exists():
+        handle, unfinished = tempfile.mkstemp(dir=path.parent)  # readable by its owner alone
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(_SECRET_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(unfinished, path)  # whole or not at all, and never over another process's key
+        except FileExistsError:
+            pass
+        finally:
+            Path(unfinished).unlink()
+    return path.read_bytes()
+
+
+def default_folder() -> Path:
+    """The folder in the user's data directory, by the rules of the platform."""
+    if sys.platform in ("win32", "darwin"):
+        return Path(click.get_app_dir("partita"))
+    home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(home).expanduser() / "partita"
+
+
+_DATA: Final = click.option(
+    "--data",
+    envvar="PARTITA_DATA",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=default_folder,
+    show_default="partita in your data directory",
+    show_envvar=True,
+    help="Folder of the embedded database.",
+)
+
+_STORE: Final = click.option(
+    "--store",
+    envvar="PARTITA_STORE",
+    default=EMBEDDED,
+    show_default=True,
+    show_envvar=True,
+    metavar="URL",
+    help="Where the items are: dynamodb://REGION, the URL of a compatible server, or the database in --data.",
+)
+
+_QUEUE: Final = click.option(
+    "--queue",
+    envvar="PARTITA_QUEUE",
+    default=EMBEDDED,
+    show_default=True,
+    show_envvar=True,
+    metavar="URL",
+    help="Where messages wait: sqs://REGION, the URL of a server that speaks SQS, or a file in --data.",
+)
+
+
+def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Declare options on a command, which gets one `DataFolder` made from all of them as `data`."""
+
+    def declare(command: Command) -> Command:
+        @wraps(command)
+        def run(*args: Any, data: Path, store: str = EMBEDDED, queue: str = EMBEDDED, **others: Any) -> Any:
+            return command(*args, data=DataFolder(data, store, queue), **others)
+
+        declared: Command = run
+        for option in reversed(options):
+            declared = option(declared)
+        return declared
+
+    return declare
+
+
+data_option = _folder_from(_DATA)
+"""The option `--data`, which gives the command a `DataFolder`."""
+
+store_options = _folder_from(_DATA, _STORE)
+"""The options `--data` and `--store`, for commands that use `DataFolder.open_store`."""
+
+queue_options = _folder_from(_DATA, _QUEUE)
+"""The options `--data` and `--queue`, for commands that use `DataFolder.open_queue`."""
+
+store_and_queue_options = _folder_from(_DATA, _STORE, _QUEUE)
+"""The options `--data`, `--store` and `--queue`."""

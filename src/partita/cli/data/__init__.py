@@ -1,0 +1,29 @@
+"""Commands on what is stored: tables, sample data, backups, queues, change streams."""
+
+from partita.cli.data._backup import backup
+from partita.cli.data._cdc import cdc, filling
+from partita.cli.data._check import check
+from partita.cli.data._follow import projecting
+from partita.cli.data._lake import lake, lake_option
+from partita.cli.data._queue import queue
+from partita.cli.data._restore import restore
+from partita.cli.data._seed import begin_seeding, is_seeding, seed, seed_service
+from partita.cli.data._tables import diff, tables
+
+__all__ = [
+    "backup",
+    "begin_seeding",
+    "cdc",
+    "check",
+    "diff",
+    "filling",
+    "is_seeding",
+    "lake",
+    "lake_option",
+    "projecting",
+    "queue",
+    "restore",
+    "seed",
+    "seed_service",
+    "tables",
+]

@@ -1,0 +1,100 @@
+"""`partita queue`: how a service's queue is doing, and what becomes of its dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import click
+
+from partita.cli._data_folder import EMBEDDED, DataFolder, queue_options
+from partita.cli._output import echo_json, echo_table, json_option
+from partita.errors import QueueNotFound
+from partita.queue import Create, Discard, Measure, Queue, ReadDead, Redrive, file_of
+
+name_argument = click.argument("name")
+ids_argument = click.argument("ids", nargs=-1, metavar="[ID]...")
+all_option = click.option("--all", "is_all", is_flag=True, help="All of them.")
+
+
+@click.group()
+def queue() -> None:
+    """The queues in which work waits, by the names of their services."""
+
+
+@queue.command()
+@name_argument
+@queue_options
+def create(name: str, data: DataFolder) -> None:
+    """Create a queue and its dead-letter queue where they are missing."""
+    with closing(data.open_queue(name)) as opened:
+        opened.execute(Create())
+    click.echo(f"{name}: ready")
+
+
+@queue.command()
+@name_argument
+@queue_options
+@json_option
+def stats(name: str, data: DataFolder, *, as_json: bool) -> None:
+    """How many messages wait, are being worked on, and are dead."""
+    with _existing(data, name) as opened:
+        measured = opened.execute(Measure())
+    if as_json:
+        echo_json(measured)
+        return
+    age = "-" if measured.oldest_seconds is None else f"{measured.oldest_seconds:.1f} s"
+    numbers = (str(measured.waiting), str(measured.in_flight), str(measured.dead), age)
+    echo_table(("WAITING", "IN FLIGHT", "DEAD", "OLDEST"), [numbers])
+
+
+@queue.command()
+@name_argument
+@queue_options
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+@json_option
+def dead(name: str, data: DataFolder, limit: int, *, as_json: bool) -> None:
+    """Show the dead letters: messages that were handed out too often."""
+    with _existing(data, name) as opened:
+        letters = opened.execute(ReadDead(limit))
+    if as_json:
+        echo_json(letters)
+    else:
+        echo_table(("ID", "GROUP", "BODY"), [(letter.id, letter.group, letter.body) for letter in letters])
+
+
+@queue.command()
+@name_argument
+@ids_argument
+@queue_options
+@all_option
+def redrive(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) -> None:
+    """Send dead letters once more, to the end of their groups."""
+    with _existing(data, name) as opened:
+        click.echo(f"{name}: {opened.execute(Redrive(_chosen(ids, is_all=is_all)))} sent again")
+
+
+@queue.command()
+@name_argument
+@ids_argument
+@queue_options
+@all_option
+def discard(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) -> None:
+    """Throw dead letters away, for good."""
+    with _existing(data, name) as opened:
+        click.echo(f"{name}: {opened.execute(Discard(_chosen(ids, is_all=is_all)))} thrown away")
+
+
+def _chosen(ids: tuple[str, ...], *, is_all: bool) -> tuple[str, ...] | None:
+    if bool(ids) == is_all:
+        raise click.UsageError("Name the dead letters by their ids, or say --all.")
+    return None if is_all else ids
+
+
+@contextmanager
+def _existing(data: DataFolder, name: str) -> Iterator[Queue]:
+    """The queue of that name; an embedded one is not made by looking at it."""
+    if data.queue == EMBEDDED and not file_of(data.path, name).exists():
+        raise QueueNotFound(f"There is no queue {name!r} in {data.path}.")
+    with closing(data.open_queue(name)) as opened:
+        yield opened

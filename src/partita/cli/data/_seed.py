@@ -1,0 +1,65 @@
+"""`partita seed`: sample data for the services."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from partita import Session
+from partita.cli._data_folder import DataFolder, store_options
+from partita.cli._names import services_argument
+from partita.errors import AlreadyExists, StoreReadOnly
+from partita.service import Service
+
+
+@click.command()
+@services_argument
+@store_options
+def seed(services: Sequence[Service], data: DataFolder) -> None:
+    """Fill the services with sample data. What is there already stays as it is."""
+    with closing(data.open_store()) as store:
+        session = Session(store)
+        for service in services:
+            session.create_tables(service.tables)
+            seed_service(service, session, data)
+
+
+def is_seeding(service: Service, data: DataFolder) -> bool:
+    """Whether sample data was begun and is not complete."""
+    return _marker(service, data).exists()
+
+
+def begin_seeding(service: Service, data: DataFolder) -> None:
+    """Note that a service is to have its sample data, until all of it is there.
+
+    Raises:
+        StoreReadOnly: the data folder cannot be written.
+    """
+    data.create()
+    try:
+        _marker(service, data).touch()
+    except OSError as error:
+        raise StoreReadOnly(f"The folder {data.path} cannot be written ({error.strerror}).") from error
+
+
+def _marker(service: Service, data: DataFolder) -> Path:
+    return data.path / f"seeding-{service.name}"
+
+
+def seed_service(service: Service, session: Session, data: DataFolder) -> None:
+    """Write a service's sample data, with a progress bar, and say how much of it was new."""
+    operations = service.seed(time.time()) if service.seed else ()
+    new = 0
+    with click.progressbar(operations, label=f"Sample data of {service.name}") as shown:
+        for operation in shown:
+            try:
+                session.run(operation)
+                new += 1
+            except AlreadyExists:
+                continue
+    _marker(service, data).unlink(missing_ok=True)
+    click.echo(f"{service.name}: {new} new, {len(operations) - new} there already")

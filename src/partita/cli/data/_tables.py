@@ -1,0 +1,157 @@
+"""`partita tables`: what a store has of the declared tables, and bringing it in line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+
+import click
+from msgspec import Struct
+
+from partita.cli._data_folder import DataFolder, store_options
+from partita.cli._names import services_argument
+from partita.cli._output import echo_json, echo_table, json_option
+from partita.errors import TableNotFound
+from partita.service import Service
+from partita.store import (
+    CreateIndex,
+    CreateTable,
+    DescribeTable,
+    IndexSchema,
+    Request,
+    SetStream,
+    SetTimeToLive,
+    Store,
+    TableDescription,
+    TableSchema,
+)
+
+
+class Difference(Struct, frozen=True):
+    """Something that is declared in one way and stored in another."""
+
+    table: str
+    what: str
+    remedy: str
+    change: Request[TableDescription] | None = None
+    """What fixes it; None where nothing can, or nothing must."""
+    is_harmless: bool = False
+
+
+@click.group()
+def tables() -> None:
+    """The declared tables, in a store."""
+
+
+@tables.command()
+@services_argument
+@store_options
+def create(services: Sequence[Service], data: DataFolder) -> None:
+    """Create the tables that are not there yet, and wait until they can be used."""
+    with closing(data.open_store()) as opened:
+        for schema in _schemas(services):
+            if _stored(opened, schema.name) is None:
+                opened.execute(CreateTable(schema))
+                click.echo(f"{schema.name}: created")
+            else:
+                click.echo(f"{schema.name}: there already")
+
+
+@tables.command()
+@services_argument
+@store_options
+@json_option
+def diff(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
+    """Compare what is declared with what is stored. Exits with 1 where something declared is missing or otherwise."""
+    with closing(data.open_store(must_exist=True)) as opened:
+        found = _all_differences(opened, services)
+    if as_json:
+        rows = [{"table": each.table, "difference": each.what, "remedy": each.remedy} for each in found]
+        echo_json(rows)
+    elif found:
+        echo_table(("TABLE", "DIFFERENCE", "REMEDY"), [(each.table, each.what, each.remedy) for each in found])
+    else:
+        click.echo("The store has what is declared.")
+    if any(not each.is_harmless for each in found):
+        raise click.exceptions.Exit(1)
+
+
+@tables.command()
+@services_argument
+@store_options
+def update(services: Sequence[Service], data: DataFolder) -> None:
+    """Add what is missing, one change after another. Nothing is ever taken away; exits with 1 if something remains."""
+    with closing(data.open_store()) as opened:
+        for each in _all_differences(opened, services):
+            if each.change is not None:
+                opened.execute(each.change)
+                click.echo(f"{each.table}: {each.what}: fixed")
+        remaining = [each for each in _all_differences(opened, services) if not each.is_harmless]
+    for each in remaining:
+        click.echo(f"{each.table}: {each.what}: {each.remedy}", err=True)
+    if remaining:
+        raise click.exceptions.Exit(1)
+
+
+def _schemas(services: Sequence[Service]) -> list[TableSchema]:
+    return list({table.name: table.schema for service in services for table in service.tables}.values())
+
+
+def _stored(store: Store, table: str) -> TableSchema | None:
+    try:
+        return store.execute(DescribeTable(table)).schema
+    except TableNotFound:
+        return None
+
+
+def _all_differences(store: Store, services: Sequence[Service]) -> list[Difference]:
+    return [each for declared in _schemas(services) for each in differences(declared, _stored(store, declared.name))]
+
+
+def differences(declared: TableSchema, stored: TableSchema | None) -> Iterator[Difference]:
+    """All that differs, each with what fixes it."""
+    name = declared.name
+    if stored is None:
+        yield Difference(name, "is not there", "partita tables create", CreateTable(declared))
+        return
+    if declared.key != stored.key:
+        yield Difference(name, "has another key", "declare another table and copy the items")
+    yield from _indexes(declared, stored)
+    yield from _setting(name, "TTL", declared.ttl, stored.ttl, SetTimeToLive(name, declared.ttl))
+    yield from _setting(name, "stream", declared.stream, stored.stream, SetStream(name, declared.stream))
+
+
+def _indexes(declared: TableSchema, stored: TableSchema) -> Iterator[Difference]:
+    for index in declared.indexes:
+        found = stored.index(index.name)
+        if found is None:
+            yield _missing(declared.name, index)
+        elif not found.is_like(index):
+            yield Difference(declared.name, f"index {index.name} is another", "declare it under another name")
+    for name in _names(stored.indexes) - _names(declared.indexes):
+        what = f"index {name} is not declared"
+        yield Difference(declared.name, what, "nothing, but it costs with every write", is_harmless=True)
+
+
+def _missing(table: str, index: IndexSchema) -> Difference:
+    what = f"index {index.name} is not there"
+    if index.local:
+        return Difference(table, what, "a local index is made with its table: declare another table")
+    return Difference(table, what, "partita tables update", CreateIndex(table, index))
+
+
+def _names(indexes: Iterable[IndexSchema]) -> set[str]:
+    return {index.name for index in indexes}
+
+
+def _setting(
+    table: str, setting: str, declared: str | None, stored: str | None, change: Request[TableDescription]
+) -> Iterator[Difference]:
+    if declared == stored:
+        return
+    if stored is None:
+        yield Difference(table, f"{setting} {declared} is not set", "partita tables update", change)
+    elif declared is None:
+        yield Difference(table, f"{setting} {stored} is not declared", "nothing", is_harmless=True)
+    else:
+        yield Difference(table, f"{setting} is {stored}, not {declared}", "switch it off in the store first")

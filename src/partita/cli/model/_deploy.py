@@ -1,0 +1,117 @@
+"""`partita deploy`: infrastructure from the model, and how a running endpoint differs from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, get_args
+
+import click
+import msgspec
+
+from partita.cli._names import services_argument
+from partita.cli._output import echo_json, echo_table, json_option
+from partita.cli.data import diff
+from partita.deploy import ROLES, Need, Provisioned, RoleName, TableSettings, arns_in, needs, policy, template
+from partita.service import Service
+
+if TYPE_CHECKING:
+    from partita.deploy import Arns
+
+
+@click.group()
+def deploy() -> None:
+    """Infrastructure from the model."""
+
+
+deploy.add_command(diff)
+
+
+def _check_key(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
+    if value not in ("aws-owned", "aws-managed") and not value.startswith("arn:"):
+        raise click.BadParameter("It is aws-owned, aws-managed, or an ARN.")
+    return value
+
+
+@deploy.command()
+@services_argument
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to.")
+@click.option(
+    "--provisioned",
+    type=(click.IntRange(min=1), click.IntRange(min=1)),
+    metavar="READ WRITE",
+    help="Units of each table and index, not on demand.",
+)
+@click.option(
+    "--encryption",
+    default="aws-owned",
+    show_default=True,
+    callback=_check_key,
+    help="`aws-managed`, or the ARN of a key.",
+)
+@click.option("--tag", "tags", type=(str, str), metavar="KEY VALUE", multiple=True, help="A tag of every table.")
+@click.option("--alarm-topic", metavar="ARN", help="The SNS topic that alarms are sent to.")
+@click.option("--disposable", is_flag=True, help="Tables that may be deleted, without backups: for trials.")
+def synth(
+    services: Sequence[Service],
+    out: Path,
+    provisioned: tuple[int, int] | None,
+    encryption: str,
+    tags: Sequence[tuple[str, str]],
+    alarm_topic: str | None,
+    *,
+    disposable: bool,
+) -> None:
+    """Write a CloudFormation template for each service."""
+    settings = TableSettings(
+        capacity=Provisioned(*provisioned) if provisioned else "on-demand",
+        recovery=not disposable,
+        protected=not disposable,
+        retained=not disposable,
+        encryption=encryption,
+        tags=dict(tags),
+        alarm_topic=alarm_topic,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    for service in services:
+        path = out / f"{service.name}.template.json"
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(template(service, settings)), indent=2) + b"\n")
+        click.echo(path)
+
+
+@deploy.command()
+@services_argument
+@click.option(
+    "--role", "roles", type=click.Choice(get_args(RoleName)), multiple=True, help="Only this role; may be repeated."
+)
+@click.option("--region", default="*", show_default=True, help="For the names of resources.")
+@click.option("--account", default="*", show_default=True, help="For the names of resources.")
+@json_option
+def iam(services: Sequence[Service], roles: Sequence[str], region: str, account: str, *, as_json: bool) -> None:
+    """Print the policy of each role, with the access pattern that needs each line.
+
+    With --json the policies themselves, as IAM takes them.
+    """
+    wanted = cast("Sequence[RoleName]", roles or tuple(ROLES))
+    found = {service.name: _needs(service, wanted) for service in services}
+    arns = arns_in(region, account)
+    if as_json:
+        echo_json({name: {role: policy(each, arns) for role, each in found[name].items()} for name in found})
+        return
+    for name, by_role in found.items():
+        for role, each in by_role.items():
+            click.secho(f"{name}, {role}: {ROLES[role]}", bold=True)
+            echo_table(("ACTION", "RESOURCE", "NEEDED BY"), _rows(each, arns))
+            click.echo()
+
+
+def _needs(service: Service, roles: Sequence[RoleName]) -> dict[RoleName, tuple[Need, ...]]:
+    return {role: needed for role in roles if (needed := needs(service, role))}
+
+
+def _rows(needed: Sequence[Need], arns: Arns) -> list[tuple[str, str, str]]:
+    lines: dict[tuple[str, str], list[str]] = {}
+    for need in needed:
+        own = f" where the key is {need.partition}" if need.partition else ""
+        lines.setdefault((need.action, f"{arns(need.resource)}{own}"), []).append(need.by)
+    return [(action, resource, ", ".join(dict.fromkeys(by))) for (action, resource), by in sorted(lines.items())]

@@ -1,0 +1,13 @@
+"""Commands that serve: the services, their workers, and DynamoDB's own protocol."""
+
+from partita.cli.serving._dynamodb import dynamodb
+from partita.cli.serving._serve import serve
+from partita.cli.serving._token import token
+from partita.cli.serving._worker import worker
+
+__all__ = [
+    "dynamodb",
+    "serve",
+    "token",
+    "worker",
+]

@@ -1,0 +1,141 @@
+"""`partita serve`: run services on a store, in one process on one port."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from partita import AsyncSession, Session
+from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
+from partita.cli._extras import needs_serve
+from partita.cli._listen import listening, run_app
+from partita.cli._names import services_argument
+from partita.cli._place import opening, place_of, tracking_queues
+from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
+from partita.cli.serving._worker import default_workers, working
+from partita.errors import TableNotFound
+from partita.queue import Queue
+from partita.service import Service
+from partita.store import DescribeTable, Store
+
+if TYPE_CHECKING:
+    from partita.http import Verifier
+
+SWEEP_SECONDS: Final = 60.0
+
+
+@click.command()
+@services_argument
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
+@store_and_queue_options
+@click.option(
+    "--workers",
+    type=click.IntRange(0, 64),
+    default=None,
+    show_default="1 where store and queue are embedded, else 0",
+    help="How many worker processes to start.",
+)
+@lake_option(required=False)
+@click.option("--no-seed", is_flag=True, help="No sample data on the first start.")
+@click.option(
+    "--issuer",
+    envvar="PARTITA_ISSUER",
+    show_envvar=True,
+    metavar="URL",
+    help="Take the tokens of this OpenID Connect issuer, instead of those of `partita token`.",
+)
+@click.option(
+    "--audience",
+    envvar="PARTITA_AUDIENCE",
+    show_envvar=True,
+    metavar="NAME",
+    help="What the issuer's tokens must be meant for.",
+)
+@needs_serve
+def serve(  # noqa: PLR0913 - one for each option
+    services: Sequence[Service],
+    data: DataFolder,
+    host: str,
+    port: int,
+    workers: int | None,
+    issuer: str | None,
+    audience: str | None,
+    lake: Path | None,
+    *,
+    no_seed: bool,
+) -> None:
+    """Serve the services until Ctrl-C or SIGTERM.
+
+    All that are installed, unless some are named.
+    """
+    from partita.app import build_app
+
+    with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
+        _prepare(services, store, data, with_samples=not no_seed)
+        queues: dict[str, Queue] = {}
+        place = tracking_queues(queues, place_of(data, _address(listener)))
+        session = AsyncSession(store, secret=data.secret("cursors"))
+        verifier = _verifier(data, issuer, audience)
+        with (
+            opening(services, place) as resources,
+            projecting(services, store, data) as projected,
+            filling(lake, services, store),
+            working(services, data, default_workers(data) if workers is None else workers, place.url),
+        ):
+            beside = {path: app for service in services if service.apps for path, app in service.apps(place).items()}
+            app = build_app(
+                services, session, verifier, projected=projected, resources=resources, beside=beside, queues=queues
+            )
+            run_app(app, listener, _banner(services, data, place.url, issuer), app.state.stopping.set)
+    click.echo("Stopped.")
+
+
+def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:
+    from partita.http import Identity, Issuer
+
+    return Identity(data.secret("tokens")) if issuer is None else Issuer(issuer, audience=audience)
+
+
+def _prepare(services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool) -> None:
+    """Create the tables; a service that had none of them yet gets its sample data, or the rest of it."""
+    session = Session(store)
+    for service in services:
+        if with_samples and service.seed is not None and _is_new(service, store):
+            begin_seeding(service, data)  # before its tables are made: from then on it is no longer new
+        session.create_tables(service.tables)
+        if with_samples and is_seeding(service, data):
+            seed_service(service, session, data)
+
+
+def _is_new(service: Service, store: Store) -> bool:
+    return not any(_exists(store, table.name) for table in service.tables)
+
+
+def _exists(store: Store, table: str) -> bool:
+    try:
+        store.execute(DescribeTable(table))
+    except TableNotFound:
+        return False
+    return True
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _banner(services: Sequence[Service], data: DataFolder, base: str | None, issuer: str | None) -> str:
+    place = data.path if data.store == EMBEDDED else data.store
+    lines = [f"Partita serves at {base}/ from {place}", ""]
+    for service in services:
+        api = f"{base}/{service.name}/api"
+        lines.append(f"  {service.title:<12} " + (f"{base}/{service.name}/ (API at {api})" if service.pages else api))
+    own = f"Get a token:\n  partita token --user demo --data {data.path}"
+    lines += ["", own if issuer is None else f"Takes tokens of {issuer}.", "Stop with Ctrl-C."]
+    return "\n".join(lines)

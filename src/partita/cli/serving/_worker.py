@@ -1,0 +1,145 @@
+"""`partita worker`: processes that do the background work of services, as many as asked for."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
+from multiprocessing import connection, get_context, parent_process
+from multiprocessing.context import SpawnProcess
+from typing import Any, Final
+
+import click
+
+from partita import Session
+from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
+from partita.cli._names import services_argument
+from partita.cli._place import opening, place_of
+from partita.service import Service, Work, discover
+
+logger: Final = logging.getLogger("partita.worker")
+
+RESTART_SECONDS: Final = 1.0
+"""A process that dies is replaced, but not faster than this."""
+_SPAWN: Final = get_context("spawn")  # a fork would share the open database
+
+
+@click.command()
+@services_argument
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="How many processes.")
+@store_and_queue_options
+def worker(services: Sequence[Service], data: DataFolder, workers: int) -> None:
+    """Work for the services until Ctrl-C or SIGTERM; what was begun is finished.
+
+    All that have work to do, unless some are named.
+    """
+    with_work = [service for service in services if service.worker is not None]
+    if not with_work:
+        raise click.ClickException("None of these services has work for a worker.")
+    with _opened(with_work, data, None):
+        pass  # what cannot be opened is said here, once, and not again and again by the processes
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    with working(with_work, data, workers) as busy:
+        click.echo(f"{workers} at work for {', '.join(busy)}. Stop with Ctrl-C.")
+        stop.wait()
+    click.echo("Stopped.")
+
+
+def default_workers(data: DataFolder) -> int:
+    """How many workers a server starts by itself: where all is in one folder, nobody else may be there to do it."""
+    return 1 if (data.store, data.queue) == (EMBEDDED, EMBEDDED) else 0
+
+
+@contextmanager
+def working(services: Sequence[Service], data: DataFolder, workers: int, url: str | None = None) -> Iterator[list[str]]:
+    """Keep processes at work while the block runs, and give the names of the services that they work for.
+
+    One that dies is replaced. At the end all finish what they have begun. `url` is where the services are served.
+    """
+    busy = [service.name for service in services if service.worker is not None]
+    crew = Crew(workers if busy else 0, busy, data, url)
+    try:
+        yield busy
+    finally:
+        crew.stop()
+
+
+class Crew:
+    """Worker processes, and a thread that replaces those that die."""
+
+    def __init__(self, workers: int, services: Sequence[str], data: DataFolder, url: str | None) -> None:
+        self._work = (services, data, url)
+        self._stopping = threading.Event()
+        self._processes = [self._start() for _ in range(workers)]
+        self._watcher = threading.Thread(target=self._watch)
+        self._watcher.start()
+
+    def _start(self) -> SpawnProcess:
+        process = _SPAWN.Process(target=run_worker, args=self._work)
+        process.start()
+        return process
+
+    def _watch(self) -> None:
+        while not self._stopping.wait(RESTART_SECONDS):
+            for number, process in enumerate(self._processes):
+                if process.exitcode is not None:
+                    logger.warning("Worker %s ended with %s, and is replaced.", process.pid, process.exitcode)
+                    self._processes[number] = self._start()
+
+    def stop(self) -> None:
+        """Have all of them finish what they have begun."""
+        self._stopping.set()
+        self._watcher.join()
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            process.join()
+
+
+def run_worker(services: Sequence[str], data: DataFolder, url: str | None) -> None:
+    """What a worker process does, until it is told to stop or its parent is gone."""
+    stop = threading.Event()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which tells when to stop
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
+    work_for([service for service in discover() if service.name in services], data, url, stop)
+
+
+def _stop_with_parent(stop: threading.Event) -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        stop.set()
+
+
+def work_for(services: Sequence[Service], data: DataFolder, url: str | None, stop: threading.Event) -> None:
+    """Work for services, each in a thread, until it is time to stop; the first error ends all of it."""
+    name = f"{socket.gethostname()}-{os.getpid()}"
+    with _opened(services, data, url) as (session, resources):
+        with ThreadPoolExecutor(max(1, len(services))) as pool:
+            works = [
+                (service.worker, Work(session.of_service(service.name), resources.get(service.name), name, stop))
+                for service in services
+            ]
+            done = [pool.submit(work, assigned) for work, assigned in works if work is not None]
+            wait(done, return_when=FIRST_EXCEPTION)
+            stop.set()
+        for work in done:
+            work.result()
+
+
+@contextmanager
+def _opened(services: Sequence[Service], data: DataFolder, url: str | None) -> Iterator[tuple[Session, dict[str, Any]]]:
+    """What workers of the services need: the store, with their tables, and what each has opened besides."""
+    with closing(data.open_store()) as store, opening(services, place_of(data, url)) as resources:
+        session = Session(store)
+        for service in services:
+            session.create_tables(service.tables)
+        yield session, resources

@@ -1,0 +1,91 @@
+"""Explain an operation: the request it sends, the index that serves it, what it should cost and what it did cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from partita.model import Budget, EntitySchema, Table
+from partita.operations import Context, Operation, forecast
+from partita.session import Session
+from partita.store import QueryTable, Request, api_call
+
+
+class Explanation(Struct, frozen=True):
+    """What an operation does, before and after it ran."""
+
+    name: str
+    call: str
+    index: str | None
+    request: dict[str, Any]
+    predicted: Budget
+    assumed_item_bytes: int
+    budget: Budget | None
+    consumed: Budget | None = None
+    requests_sent: int | None = None
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.name}: {self.call} on {self.index or 'the table'}",
+            f"  predicted: {self.predicted} (with items of {self.assumed_item_bytes:,} bytes)",
+            f"  budget:    {self.budget or 'none declared'}",
+        ]
+        if self.consumed is not None:
+            lines.append(f"  consumed:  {self.consumed} in {self.requests_sent} request(s)")
+        return "\n".join([*lines, json.dumps(self.request, indent=2, ensure_ascii=False)])
+
+
+def explain(operation: Operation[Any], session: Session | None = None, *, item_bytes: int = 1_024) -> Explanation:
+    """Explain an operation; with a session, run it too and say what it consumed.
+
+    Args:
+        operation: any operation; it is not changed.
+        session: runs the operation, so a write does happen.
+        item_bytes: the size that stored items are assumed to have, for the prediction.
+    """
+    context = session.context if session is not None else Context()
+    request = _first_request(operation, context)
+    call, parameters = ("nothing to send", {}) if request is None else api_call(request)
+    consumed, sent = (None, None) if session is None else _run(operation, session)
+    return Explanation(
+        name=operation.name,
+        call=call,
+        index=request.index if isinstance(request, QueryTable) else None,
+        request=parameters,
+        predicted=Budget() if request is None else forecast(request, tables_of(operation), item_bytes),
+        assumed_item_bytes=item_bytes,
+        budget=operation.budget,
+        consumed=consumed,
+        requests_sent=sent,
+    )
+
+
+def _first_request(operation: Operation[Any], context: Context) -> Request[Any] | None:
+    steps = operation.requests(context)
+    first = next(steps, None)
+    steps.close()
+    return first if isinstance(first, Request) else None
+
+
+def tables_of(part: object) -> Iterator[Table]:
+    """The tables that an operation, or a part of one, is about."""
+    if isinstance(part, Table):
+        yield part
+    elif isinstance(part, EntitySchema):
+        yield part.table
+    elif isinstance(part, tuple):
+        for element in part:
+            yield from tables_of(element)
+    elif isinstance(part, Struct):
+        for name in part.__struct_fields__:
+            yield from tables_of(getattr(part, name))
+
+
+def _run(operation: Operation[Any], session: Session) -> tuple[Budget, int]:
+    with session.meter.watch() as seen:
+        session.run(operation)
+    (consumption,) = seen
+    return Budget(consumption.read, consumption.write), len(consumption.requests)

@@ -1,0 +1,173 @@
+"""Measuring access patterns: each is run once, with arguments from the sample data, on a store of its own in memory.
+
+| parameter | argument |
+| --- | --- |
+| a field of the entity | the value that the fullest sample has |
+| a `Span` of a field | from the least to the greatest value of all samples |
+| a `Prefix` of a field | the first character of the fullest sample's value |
+| `Versioned` data, or its `last_write` | that of the fullest sample |
+| an entity, for a create | the fullest sample, before it is stored |
+| an entity, for another write | the fullest sample with all other fields changed, so that every index entry moves |
+
+A pattern among the service's `examples` is measured with that operation instead.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Sequence
+from types import UnionType
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from partita.errors import AlreadyExists, OperationError
+from partita.model import Budget, Entity, Prefix, Span, schema_of
+from partita.operations import Operation, Query, delete
+from partita.patterns import Pattern
+from partita.recipes.versioned import LAST_WRITE, Versioned
+from partita.service import Service
+from partita.session import Session
+from partita.store.embedded import EmbeddedStore
+
+Verdict: TypeAlias = Literal["within", "over", "no budget", "not measured"]
+Make: TypeAlias = Callable[[type[Entity]], Entity]
+
+
+class Measurement(Struct, frozen=True):
+    """What one run of an access pattern consumed, next to what it declares."""
+
+    pattern: str
+    kind: str
+    index: str | None
+    budget: Budget | None
+    measured: Budget | None
+    verdict: Verdict
+    requests: tuple[str, ...] = ()
+    """What it sent, by the names of the store's requests."""
+
+
+class _Run(Struct, frozen=True):
+    """What one run did."""
+
+    index: str | None
+    consumed: Budget
+    requests: tuple[str, ...]
+
+
+class _NoSample(Exception):
+    """The sample data has no argument for a parameter."""
+
+
+def measure(service: Service) -> list[Measurement]:
+    """Measure every access pattern of a service."""
+    return [_measure(pattern, service) for pattern in service.patterns]
+
+
+def _measure(pattern: Pattern, service: Service) -> Measurement:
+    with EmbeddedStore(":memory:") as store:
+        session = Session(store)
+        session.create_tables(service.tables)
+        now = time.time()
+        steps = service.seed(now) if service.seed else ()
+        samples = _Samples([session.run(step) for step in steps])
+        examples = {example.pattern: example for example in (service.examples(now) if service.examples else ())}
+        example = examples.get(pattern)
+        try:
+            ran = _consumed(session, example) if example else _run(pattern, samples, session)
+        except _NoSample:
+            verdict = _verdict(pattern.budget, None)
+            return Measurement(pattern.name, pattern.kind, pattern.index, pattern.budget, None, verdict)
+    verdict = _verdict(pattern.budget, ran.consumed)
+    return Measurement(
+        pattern.name, pattern.kind, ran.index, pattern.budget, ran.consumed, verdict, requests=ran.requests
+    )
+
+
+def _verdict(budget: Budget | None, measured: Budget | None) -> Verdict:
+    if measured is None:
+        return "not measured"
+    if budget is None:
+        return "no budget"
+    return "within" if budget.covers(measured.read, measured.write) else "over"
+
+
+def _run(pattern: Pattern, samples: _Samples, session: Session) -> _Run:
+    try:
+        return _consumed(session, samples.operation(pattern, samples.changed))
+    except (OperationError, AlreadyExists):
+        # A create refuses what is stored already.
+        for kind in samples.kinds:
+            session.run(delete(samples.fullest(kind)))
+        return _consumed(session, samples.operation(pattern, samples.unsaved))
+
+
+def _consumed(session: Session, operation: Operation[Any]) -> _Run:
+    with session.meter.watch() as seen:
+        session.run(operation)
+    index = operation.key.index if isinstance(operation, Query) else None
+    consumed = Budget(sum(run.read for run in seen), sum(run.write for run in seen))
+    return _Run(index, consumed, tuple(request for run in seen for request in run.requests))
+
+
+class _Samples:
+    """The stored sample entities, and the arguments that can be made of them."""
+
+    def __init__(self, results: Sequence[Any]) -> None:
+        self._versioned = [result for result in results if isinstance(result, Versioned)]
+        self._entities = [result for result in results if isinstance(result, Entity)]
+        self._entities += [versioned.data for versioned in self._versioned]
+
+    @property
+    def kinds(self) -> set[type[Entity]]:
+        return {type(entity) for entity in self._entities}
+
+    def fullest(self, kind: type[Entity]) -> Entity:
+        return max(self._of(kind), key=lambda entity: len(entity.model_dump(exclude_none=True)))
+
+    def unsaved(self, kind: type[Entity]) -> Entity:
+        version = schema_of(kind).version
+        return self.fullest(kind).model_copy(update={version: 0} if version else {})
+
+    def changed(self, kind: type[Entity]) -> Entity:
+        """The fullest sample with the other fields of the one that differs most."""
+        schema, sample = schema_of(kind), self.fullest(kind)
+        names = [name for name in kind.model_fields if name != schema.version and name not in schema.primary.fields]
+        differences = [
+            {name: value for name in names if (value := getattr(other, name)) not in (None, getattr(sample, name))}
+            for other in self._of(kind)
+        ]
+        return sample.model_copy(update=max(differences, key=len))
+
+    def operation(self, pattern: Pattern, entity: Make) -> Operation[Any]:
+        assert pattern.function is not None  # noqa: S101 - every declared pattern has one
+        hints = get_type_hints(inspect.unwrap(pattern.function))
+        names = pattern.signature.parameters
+        return pattern.function(*(self._argument(pattern, name, hints[name], entity) for name in names))
+
+    def _argument(self, pattern: Pattern, name: str, hint: Any, entity: Make) -> Any:
+        for kind in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
+            if isinstance(kind, type) and issubclass(kind, Entity):
+                return entity(kind)
+        if get_origin(hint) is Versioned:
+            return self._stored(get_args(hint)[0]).with_data(entity(get_args(hint)[0]))
+        if pattern.entity is not None and name == LAST_WRITE:
+            return self._stored(pattern.entity.cls).last_write
+        if pattern.entity is None or name not in pattern.entity.cls.model_fields:
+            raise _NoSample
+        values = [v for sample in self._of(pattern.entity.cls) if (v := getattr(sample, name)) is not None]
+        if get_origin(hint) is Span:
+            return Span(min(values), max(values))
+        value = getattr(self.fullest(pattern.entity.cls), name)
+        return Prefix(str(value)[:1]) if get_origin(hint) is Prefix else value
+
+    def _stored(self, kind: type[Entity]) -> Versioned[Any]:
+        sample = self.fullest(kind)
+        return next(versioned for versioned in self._versioned if versioned.data is sample)
+
+    def _of(self, kind: type[Entity]) -> list[Entity]:
+        found = [entity for entity in self._entities if type(entity) is kind]
+        if not found:
+            raise _NoSample
+        return found

@@ -1,5 +1,0 @@
-"""Documentation of a service, written from what it declares."""
-
-from partita.docs._page import render_page
-
-__all__ = ["render_page"]

@@ -1,0 +1,228 @@
+"""Entities: Pydantic models with key templates, bound to a declared table when the class is made."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+from partita.errors import ModelError, OperationError
+from partita.expressions import Compare, Condition, Not, Path, Projection, Value, apply_update, paths_in
+from partita.model._attributes import attribute_names
+from partita.model._bound_key import BoundKey, Key, allows_none
+from partita.model._entity_checks import check_entity
+from partita.model._fields import Change, FieldPath
+from partita.model._item_codec import ItemCodec
+from partita.model._table import Table
+from partita.model._updates import to_update
+from partita.values import Item
+
+E = TypeVar("E", bound="Entity")
+
+
+class VersionMark:
+    """Marks the field that counts an entity's writes."""
+
+
+Version = Annotated[int, VersionMark()]
+"""The type of a field that guards every write: `version: Version = 0`. Zero means not stored yet."""
+
+
+class EntitySchema(Generic[E]):
+    """All that was derived from one entity class."""
+
+    def __init__(self, cls: type[E], table: Table) -> None:
+        self.cls = cls
+        self.name = cls.__name__
+        self.table = table
+        self.attributes = attribute_names(cls)
+        self.version = _version_field(cls)
+        self.expires = table.schema.ttl if table.schema.ttl in self.attributes.values() else None
+        self.keys = _bound_keys(cls, table)
+        self.primary = self.keys["primary"]
+        self.secondary = tuple(key for key in self.keys.values() if key is not self.primary)
+        check_entity(self)
+        self.codec = ItemCodec(cls, tuple(self.keys.values()), self.expires)
+        # Bound here, so that what runs for every item is one call away.
+        self.item = self.codec.item
+        self.entity = self.codec.entity
+        self.entity_as = self.codec.entity_as
+
+    def __repr__(self) -> str:
+        return f"<schema of {self.name}>"
+
+    def attribute(self, field: str) -> str:
+        """The attribute that a field is stored in."""
+        return self.attributes[field]
+
+    def bound(self, key: Key) -> BoundKey:
+        """The bound form of one of the entity's declared keys."""
+        for name, bound in self.keys.items():
+            if getattr(self.cls, name) is key:
+                return bound
+        hint = f"It has: {', '.join(self.keys)}."
+        raise ModelError(f"{key} is not a key of {self.name}.", owner=self.cls, hint=hint)
+
+    def key(self, entity: E) -> Item:
+        """The item's key attributes."""
+        return {
+            attribute.name: template.render([getattr(entity, field) for field in template.fields])
+            for attribute, template in self.primary.attributes
+        }
+
+    def owns(self, item: Item) -> bool:
+        """Whether the item is one of this entity's, judged by its key."""
+        return self.primary.made(item)
+
+    def live(self, item: Item, now: float) -> bool:
+        """Whether the item has not expired."""
+        if self.expires is None:
+            return True
+        expires = item.get(self.expires)
+        return not (isinstance(expires, int | Decimal) and not isinstance(expires, bool) and expires <= now)
+
+    def expired(self, now: float) -> Condition | None:
+        """The condition that an item has expired, where the entity has a TTL; false where it is not a number."""
+        return None if self.expires is None else Compare("<=", Path((self.expires,)), Value(int(now)))
+
+    def unexpired(self, now: float) -> Condition | None:
+        """The condition that an item has not expired, where the entity has a TTL."""
+        expired = self.expired(now)
+        return None if expired is None else Not(expired)
+
+    def check_paths(self, condition: Condition) -> None:
+        """Refuse a condition on an attribute that this entity does not have."""
+        for path in paths_in(condition):
+            self.check_path(path)
+
+    def check_path(self, path: Path) -> None:
+        """Refuse a path that starts at an attribute that this entity does not have."""
+        if path.parts[0] not in self.attributes.values():
+            hint = "The condition or change was made with another entity's field."
+            raise OperationError(f"{self.name} has no attribute {path.parts[0]!r}.", hint=hint)
+
+    def key_projection(self, key: BoundKey) -> Projection:
+        """What every read needs besides its view: the keys, to tell entities apart and to continue, and the TTL."""
+        names = [attribute.name for attribute, _ in (*self.primary.attributes, *key.attributes)]
+        names += [self.expires] if self.expires else []
+        return tuple(Path((name,)) for name in dict.fromkeys(names))
+
+    def alone_in(self, key: BoundKey) -> bool:
+        """Whether no other entity of the table has entries in that key's index."""
+        others = [entity for entity in self.table.entities if entity is not self]
+        return not any(other.index == key.index for entity in others for other in entity.keys.values())
+
+
+class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass has no public name
+    """Makes entity classes: Pydantic's work, then the binding to a table."""
+
+    _making = False
+
+    def __new__(
+        mcs,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        table: Table | None = None,
+        **config: Any,
+    ) -> type[BaseModel]:
+        EntityMeta._making = True
+        try:
+            # Only a class with a table is ever made into instances, so only that one needs its validators.
+            cls: Any = super().__new__(mcs, name, bases, namespace, **{"defer_build": table is None, **config})
+        finally:
+            EntityMeta._making = False
+        if table is not None:
+            if not isinstance(table, Table):
+                hint = 'Declare TABLE = Table("…") and pass it.'
+                raise ModelError(f"{name}: table={table!r} is not a Table.", hint=hint)
+            schema: EntitySchema[Any] = EntitySchema(cls, table)
+            table.add_entity(schema)
+            cls.__entity__ = schema
+        return cls  # type: ignore[no-any-return]
+
+    if not TYPE_CHECKING:
+        # Hidden from type checkers, so that a misspelt field is an error to them.
+        def __getattr__(cls, name: str) -> Any:
+            fields = cls.__dict__.get("__pydantic_fields__", {})
+            if EntityMeta._making or name not in fields:
+                return super().__getattr__(name)
+            schema = cls.__dict__.get("__entity__")
+            attribute = fields[name].alias or name
+            if schema is None:
+                return FieldPath((attribute,), fields[name].annotation)
+            return FieldPath(
+                (attribute,),
+                fields[name].annotation,
+                encode=schema.codec.encoder(attribute),
+                nullable=schema.codec.nullable(attribute),
+            )
+
+
+_METACLASS: type[type] = EntityMeta
+"""The metaclass, hidden from mypy, which takes a computed base for Any and would then accept every misspelt field.
+
+A metaclass that is a variable mypy leaves out; Pyright follows it. Both read the `dataclass_transform` of Entity.
+"""
+
+
+# Type checkers see that entities are frozen by the keyword here, and by the default for subclasses.
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field, PrivateAttr))
+class Entity(BaseModel, metaclass=_METACLASS, frozen=True, defer_build=True):  # type: ignore[metaclass]
+    """A typed item. Values are frozen; `with_changes` gives a changed copy.
+
+    class Task(Entity, table=TABLE):
+        primary: ClassVar = Key("TASK#{user_id}", "TASK#{task_id}")
+        user_id: str
+        task_id: str
+    """
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    in_lake: ClassVar[bool] = True
+    """Whether the items go into the lake; an entity that declares `in_lake: ClassVar = False` stays out."""
+
+    __entity__: ClassVar[EntitySchema[Any]]
+
+    def with_changes(self, *changes: Change) -> Self:
+        """A copy with the changes applied and validated; nothing is stored."""
+        schema = schema_of(type(self))
+        return schema.entity(apply_update(to_update(changes), schema.item(self)))
+
+
+def schema_of(cls: type[E]) -> EntitySchema[E]:
+    """What was derived from an entity class.
+
+    Raises:
+        ModelError: the class was made without a table.
+    """
+    schema = cls.__dict__.get("__entity__")
+    if schema is None:
+        hint = "Write class X(Entity, table=TABLE)."
+        raise ModelError(f"{cls.__name__} is not bound to a table.", owner=cls, hint=hint)
+    return schema  # type: ignore[no-any-return]
+
+
+def _bound_keys(cls: type[Entity], table: Table) -> dict[str, BoundKey]:
+    """The keys that the class and its bases declare, by name."""
+    ancestors = reversed(cls.__mro__)
+    keys = {name: key for ancestor in ancestors for name, key in vars(ancestor).items() if isinstance(key, Key)}
+    if "primary" not in keys:
+        hint = 'Declare primary: ClassVar = Key("…", "…").'
+        raise ModelError(f"{cls.__name__} has no primary key.", owner=cls, hint=hint)
+    return {name: BoundKey(name, key, table, cls) for name, key in keys.items()}
+
+
+def _version_field(cls: type[Entity]) -> str | None:
+    marked = [n for n, field in cls.model_fields.items() if any(isinstance(m, VersionMark) for m in field.metadata)]
+    if len(marked) > 1:
+        raise ModelError(f"{cls.__name__} has two version fields: {', '.join(marked)}.", owner=cls)
+    if marked and (cls.model_fields[marked[0]].default != 0 or allows_none(cls.model_fields[marked[0]].annotation)):
+        raise ModelError(
+            f"{cls.__name__}.{marked[0]}: a version starts at 0.",
+            owner=cls,
+            hint="Write version: Version = 0.",
+        )
+    return marked[0] if marked else None

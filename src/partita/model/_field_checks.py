@@ -1,0 +1,105 @@
+"""What a field must be like, so that what is stored of it reads back the same: proved when the class is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final, get_args, get_origin
+
+from pydantic import BaseModel, PlainSerializer, WrapSerializer
+from pydantic.fields import FieldInfo
+
+from partita.errors import ModelError
+from partita.model._bound_key import kinds_of
+
+_TTL_KINDS: Final = (datetime, int, float, Decimal)
+
+
+def check_fields(model: type[BaseModel]) -> None:
+    """Refuse fields that would not read back as they were, of a model and of those inside it.
+
+    Raises:
+        ModelError: naming the field.
+    """
+    for name, field in model.model_fields.items():
+        _check_field(model, name, field)
+    for inner in _models_inside(model):
+        if inner.model_config.get("strict"):
+            message = f"{inner.__name__} is strict, and dates and enums are stored as text, so it could not be read."
+            raise ModelError(message, owner=model, hint="Leave strict out of models inside an entity.")
+        for name, field in inner.model_fields.items():
+            _check_field(inner, name, field)
+
+
+def check_ttl(label: str, field: FieldInfo) -> None:
+    """Refuse a TTL field that is neither an instant nor a number of seconds."""
+    for kind in kinds_of(field.annotation):
+        if not isinstance(kind, type) or issubclass(kind, bool) or not issubclass(kind, _TTL_KINDS):
+            raise ModelError(f"{label} is the table's TTL, so it must be a datetime or a number of seconds.")
+
+
+def is_instant(field: FieldInfo) -> bool:
+    """Whether the field holds a date with a time."""
+    return any(isinstance(kind, type) and issubclass(kind, datetime) for kind in kinds_of(field.annotation))
+
+
+def has_serializer(model: type[BaseModel], name: str) -> bool:
+    """Whether the field is written in a form of its own, by a serializer."""
+    decorators = model.__pydantic_decorators__
+    decorated = [part for each in decorators.field_serializers.values() for part in each.info.fields]
+    in_metadata = any(isinstance(mark, PlainSerializer | WrapSerializer) for mark in model.model_fields[name].metadata)
+    return in_metadata or name in decorated or "*" in decorated
+
+
+def _check_field(model: type[BaseModel], name: str, field: FieldInfo) -> None:
+    label = f"{model.__name__}.{name}"
+    if field.exclude:
+        raise ModelError(f"{label} has exclude=True, so it would never be stored.", owner=model)
+    if any(alias not in (None, field.alias) for alias in (field.validation_alias, field.serialization_alias)):
+        message = f"{label} is stored under one alias and read under another."
+        raise ModelError(message, owner=model, hint='Use Field(alias="…") alone.')
+    if any(_is_set(kind) for kind in kinds_of(field.annotation)) and not _is_empty_set(field):
+        message = f"{label}: DynamoDB has no empty set, so a set needs an empty default."
+        raise ModelError(message, owner=model, hint="Write Field(default_factory=frozenset).")
+    if any(_is_set(value) for value in _values_of_maps(field.annotation)):
+        message = f"{label}: DynamoDB has no empty set, so a map of sets could lose some of its keys."
+        raise ModelError(message, owner=model, hint="Use lists as its values.")
+
+
+def _is_empty_set(field: FieldInfo) -> bool:
+    if field.is_required():
+        return False
+    default = field.get_default(call_default_factory=True, validated_data={})
+    return isinstance(default, set | frozenset) and not default
+
+
+def _is_set(kind: Any) -> bool:
+    return (get_origin(kind) or kind) in (set, frozenset)
+
+
+def _values_of_maps(annotation: Any) -> Iterator[Any]:
+    for kind in kinds_of(annotation):
+        arguments = get_args(kind)
+        if get_origin(kind) is dict and arguments:
+            yield from kinds_of(arguments[1])
+        for argument in arguments:
+            yield from _values_of_maps(argument)
+
+
+def _models_inside(model: type[BaseModel]) -> list[type[BaseModel]]:
+    found: dict[type[BaseModel], None] = {}
+    waiting = [model]
+    while waiting:
+        for field in waiting.pop().model_fields.values():
+            new = [inner for inner in _models_in(field.annotation) if inner not in found and inner is not model]
+            found |= dict.fromkeys(new)
+            waiting += new
+    return list(found)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and get_origin(annotation) is None and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)

@@ -1,0 +1,201 @@
+"""Tables and indexes as they are declared, and the registry that other parts read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+from msgspec import Struct
+
+from partita.errors import ModelError
+from partita.store import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
+
+if TYPE_CHECKING:
+    from partita.model._entity import EntitySchema
+    from partita.patterns import Declared, Pattern
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}")
+
+Attribute: TypeAlias = str | tuple[str, KeyType]
+"""A key attribute: its name, for a string, or name and type, as in `("year", "N")`."""
+
+Projected: TypeAlias = Literal["ALL", "KEYS_ONLY"] | tuple[str, ...]
+"""What an index holds: everything, the keys alone, or these attributes besides them."""
+
+
+class Index(Struct, frozen=True):
+    """A secondary index. Its attributes are named after it unless said otherwise: GSI1PK and GSI1SK."""
+
+    name: str
+    hash: Attribute | None = None
+    range: Attribute | Literal[False] | None = None
+    """False: the index has no sort key."""
+    projection: Projected = "ALL"
+
+    def schema(self) -> IndexSchema:
+        """What a store knows of it."""
+        owner = f"The index {self.name!r}"
+        hash_key = _attribute(owner, self.hash or f"{self.name}PK")
+        range_key = () if self.range is False else (_attribute(owner, self.range or f"{self.name}SK"),)
+        return IndexSchema(self.name, (hash_key,), range_key, _projected(owner, self.projection))
+
+
+class LocalIndex(Struct, frozen=True):
+    """A local index: another sort order within the table's partitions."""
+
+    name: str
+    range: Attribute | None = None
+    projection: Projected = "ALL"
+
+    def schema(self, hash_key: KeyAttribute) -> IndexSchema:
+        """What a store knows of it."""
+        owner = f"The index {self.name!r}"
+        range_key = _attribute(owner, self.range or f"{self.name}SK")
+        return IndexSchema(self.name, (hash_key,), (range_key,), _projected(owner, self.projection), local=True)
+
+
+class Table:
+    """A declared table: keys, indexes, TTL attribute and stream, with the entities, patterns and recipes on it."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        hash: Attribute = "PK",  # noqa: A002 - DynamoDB's own word for it
+        range: Attribute | None = "SK",  # noqa: A002
+        indexes: Sequence[Index | LocalIndex] = (),
+        ttl: str | None = None,
+        stream: StreamView | None = None,
+        registry: Registry | None = None,
+    ) -> None:
+        self.name = name
+        hash_key = _attribute(repr(self), hash)
+        self.schema = TableSchema(
+            name=name,
+            hash=hash_key,
+            range=None if range is None else _attribute(repr(self), range),
+            indexes=tuple(index.schema() if isinstance(index, Index) else index.schema(hash_key) for index in indexes),
+            ttl=ttl,
+            stream=_stream_view(repr(self), stream),
+        )
+        self.entities: list[EntitySchema[Any]] = []
+        self.patterns: dict[str, Pattern] = {}
+        self.recipes: dict[str, Declared] = {}
+        _check_attributes(self)
+        (registry or REGISTRY).add(self)
+
+    def __repr__(self) -> str:
+        return f"Table({self.name!r})"
+
+    def key_attributes(self, index: str | None) -> tuple[KeyAttribute, KeyAttribute | None]:
+        """Hash and range attribute of the table or of one of its indexes."""
+        if index is None:
+            return self.schema.hash, self.schema.range
+        found = self.schema.index(index)
+        if found is None:
+            names = ", ".join(known.name for known in self.schema.indexes) or "none"
+            raise ModelError(f"{self!r} has no index {index!r}.", owner=self, hint=f"It has: {names}.")
+        return found.hash[0], (found.range[0] if found.range else None)
+
+    def is_local(self, index: str | None) -> bool:
+        """Whether that is a local index, which shares the partition key of the table."""
+        found = None if index is None else self.schema.index(index)
+        return found is not None and found.local
+
+    def add_entity(self, entity: EntitySchema[Any]) -> None:
+        """Register an entity after proving that its keys can meet no other entity's."""
+        for other in self.entities:
+            if other.primary.collides(entity.primary):
+                raise ModelError(
+                    f"{entity.name} and {other.name} could both have the same key in {self!r}: "
+                    f"{entity.primary} and {other.primary}.",
+                    owner=self,
+                    hint="Give their sort keys different literal beginnings.",
+                )
+        self.entities.append(entity)
+
+    def add_pattern(self, pattern: Pattern) -> None:
+        """Register an access pattern under its name."""
+        if pattern.name in self.patterns:
+            raise ModelError(f"{self!r} has two access patterns named {pattern.name!r}.", owner=self)
+        self.patterns[pattern.name] = pattern
+
+    def add_recipe(self, operation: Declared) -> None:
+        """Register what a recipe sends by itself, under the name that it is metered under."""
+        self.recipes[operation.name] = operation
+
+
+class Registry:
+    """All tables that were declared, in order; what docs, console, deploy and cost read."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, Table] = {}
+
+    def add(self, table: Table) -> None:
+        """Register a table under its name."""
+        if table.name in self._tables:
+            raise ModelError(f"Two tables are named {table.name!r}.", owner=table)
+        self._tables[table.name] = table
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter(self._tables.values())
+
+    def __getitem__(self, name: str) -> Table:
+        return self._tables[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tables
+
+
+REGISTRY = Registry()
+"""Where tables register themselves unless they are given another registry."""
+
+
+def _attribute(owner: str, declared: Attribute) -> KeyAttribute:
+    match declared:
+        case str():
+            return KeyAttribute(declared)
+        case (str(name), "S" | "N" | "B" as kind):
+            return KeyAttribute(name, kind)
+    hint = 'Give its name, or its name and one of "S", "N" and "B", as in ("year", "N").'
+    raise ModelError(f"{owner}: {declared!r} is not a key attribute.", owner=owner, hint=hint)
+
+
+def _projected(owner: str, declared: Projected) -> Projected:
+    if declared in ("ALL", "KEYS_ONLY"):
+        return declared
+    if isinstance(declared, list | tuple) and declared and all(isinstance(name, str) for name in declared):
+        return tuple(declared)
+    hint = 'Use "ALL", "KEYS_ONLY" or the names of attributes, as in ("title", "due").'
+    raise ModelError(f"{owner}: {declared!r} is not a projection.", owner=owner, hint=hint)
+
+
+def _stream_view(owner: str, declared: StreamView | None) -> StreamView | None:
+    if declared is None or declared in get_args(StreamView):
+        return declared
+    hint = f"Use one of {', '.join(get_args(StreamView))}, or None for no stream."
+    raise ModelError(f"{owner}: {declared!r} is not a view of a stream.", owner=owner, hint=hint)
+
+
+def _check_attributes(table: Table) -> None:
+    for name in (table.name, *(index.name for index in table.schema.indexes)):
+        if not _NAME.fullmatch(name):
+            message = f"{name!r} is not a name for a table or index."
+            raise ModelError(message, owner=table, hint="Use 3 to 255 of A-Z, a-z, 0-9, _, - and .")
+    types: dict[str, KeyType] = {}
+    names: set[str] = set()
+    keys = [table.schema.key, *(index.key for index in table.schema.indexes)]
+    for attribute in (attribute for key in keys for attribute in key):
+        if types.setdefault(attribute.name, attribute.type) != attribute.type:
+            raise ModelError(f"{table!r}: the attribute {attribute.name!r} has two types.", owner=table)
+    if table.schema.range is not None and table.schema.range.name == table.schema.hash.name:
+        raise ModelError(f"{table!r} uses one attribute twice in its key.", owner=table)
+    for index in table.schema.indexes:
+        if index.name in names:
+            raise ModelError(f"{table!r}: two indexes are named {index.name!r}.", owner=table)
+        names.add(index.name)
+        if len({attribute.name for attribute in index.key}) != len(index.key):
+            raise ModelError(f"{table!r}: the index {index.name!r} uses one attribute twice.", owner=table)
+    if table.schema.ttl in types:
+        raise ModelError(f"{table!r}: the TTL attribute {table.schema.ttl!r} is a key attribute.", owner=table)

@@ -1,0 +1,18 @@
+"""From the changes that a caller lists to one update expression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from partita.expressions import AddAction, DeleteAction, SetAction, Update
+from partita.model._fields import Change, RemoveAction
+
+
+def to_update(changes: Sequence[Change]) -> Update:
+    """The update expression that makes all the changes at once."""
+    return Update(
+        sets=tuple(change for change in changes if isinstance(change, SetAction)),
+        removes=tuple(change.path for change in changes if isinstance(change, RemoveAction)),
+        adds=tuple(change for change in changes if isinstance(change, AddAction)),
+        deletes=tuple(change for change in changes if isinstance(change, DeleteAction)),
+    )

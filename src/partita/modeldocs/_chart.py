@@ -1,0 +1,59 @@
+"""Charts in Mermaid's language: the entities of a service, and the lifecycles of their states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from pydantic.fields import FieldInfo
+
+from partita.model import EntitySchema, Table, allows_none
+from partita.patterns import type_name
+from partita.recipes.lifecycle import Lifecycle
+
+_KEY_MARKS: Final = ("pk", "fk", "uk")
+"""What Mermaid takes for the mark of a key, in any case, unless something stands before it."""
+
+
+def entity_chart(tables: Sequence[Table]) -> list[str]:
+    """The entities with their fields, and which one's key leads to which."""
+    entities = [entity for table in tables for entity in table.entities]
+    lines = ["erDiagram"]
+    lines += [f"    {line}" for line in _relations(entities)]
+    for entity in entities:
+        lines.append(f"    {entity.name} {{")
+        lines += [f"        {_field(entity, name, field)}" for name, field in entity.cls.model_fields.items()]
+        lines.append("    }")
+    return lines
+
+
+def lifecycles(tables: Sequence[Table]) -> list[type[Lifecycle[Any, Any]]]:
+    """The lifecycles that were declared for entities of the tables."""
+    return [cls for cls in Lifecycle.__subclasses__() if cls.declared.schema.table in tables]
+
+
+def _relations(entities: Sequence[EntitySchema[Any]]) -> Iterator[str]:
+    """What belongs to what: a task to a user, because its key begins with the user's."""
+    for number, entity in enumerate(entities):
+        fields = entity.primary.fields
+        owners = [other for other in entities if other.primary.fields and _begins(fields, other.primary.fields)]
+        like = [other for other in entities[:number] if fields and other.primary.fields == fields]
+        if like:
+            yield f'{like[0].name} ||--o| {entity.name} : "{", ".join(fields)}"'
+        elif owners:
+            owner = max(owners, key=lambda other: len(other.primary.fields))
+            yield f'{owner.name} ||--o{{ {entity.name} : "{", ".join(owner.primary.fields)}"'
+
+
+def _begins(fields: Sequence[str], beginning: Sequence[str]) -> bool:
+    return len(beginning) < len(fields) and tuple(fields[: len(beginning)]) == tuple(beginning)
+
+
+def _field(entity: EntitySchema[Any], name: str, field: FieldInfo) -> str:
+    marks = " PK" if name in entity.primary.fields else ""
+    note = ' "may be absent"' if allows_none(field.annotation) else ""
+    kind = re.sub(r"[^A-Za-z0-9_]", "_", type_name(field.annotation).replace(" | ", "_or_"))
+    attribute = entity.attribute(name)
+    shown = f"*{attribute}" if attribute.lower() in _KEY_MARKS else attribute
+    return f"{kind} {shown}{marks}{note}"

@@ -1,0 +1,147 @@
+"""The page of one service's model: entities, keys, access patterns, lifecycles and who reads its streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from partita.model import EntitySchema, Table
+from partita.modeldocs._chart import entity_chart, lifecycles
+from partita.patterns import Access, Pattern, asked_of_key, layout
+from partita.recipes.lifecycle import Lifecycle
+from partita.recipes.versioned import versioned_tables
+from partita.service import Service, summary_of
+
+if TYPE_CHECKING:
+    from partita.cost import Measurement
+
+
+def render_page(service: Service, measured: Sequence[Measurement]) -> str:
+    """The page, as Markdown.
+
+    Args:
+        service: whose model it is.
+        measured: what its access patterns consumed on its sample data.
+    """
+    sections = (
+        _head(service),
+        _entities(service),
+        _keys(service),
+        _patterns(service, {each.pattern: each for each in measured}),
+        _recipes(service),
+        *(_lifecycle(lifecycle) for lifecycle in lifecycles(service.tables)),
+        _streams(service),
+    )
+    return "\n\n".join(filter(None, ("\n".join(section) for section in sections))) + "\n"
+
+
+def _head(service: Service) -> Iterator[str]:
+    yield f"# {service.title}: the model"
+    yield ""
+    yield f"{service.summary} `partita docs {service.name}` writes this page from `model.py`; do not edit it."
+
+
+def _entities(service: Service) -> Iterator[str]:
+    yield from ("## Entities", "", "```mermaid", *entity_chart(service.tables), "```", "")
+    rows = [_entity_row(entity) for table in service.tables for entity in table.entities]
+    yield from _table(("entity", "table", "what it is", "every write is guarded by", "expires by"), rows)
+
+
+def _entity_row(entity: EntitySchema[Any]) -> tuple[str, ...]:
+    versioned = any(table.form.schema is entity for table in versioned_tables(entity.table))
+    guard = "`last_write`" if versioned else f"`{entity.version}`" if entity.version else ""
+    what = (entity.cls.__doc__ or "").strip().partition("\n")[0]
+    return f"`{entity.name}`", f"`{entity.table.name}`", what, guard, f"`{entity.expires}`" if entity.expires else ""
+
+
+def _keys(service: Service) -> Iterator[str]:
+    yield "## Keys"
+    for table in service.tables:
+        yield from ("", f"`{table.name}`, {_attributes(table)}.", "")
+        rows = [
+            (f"`{key.entity}.{key.key}`", key.index or "table", f"`{key.hash}`", f"`{key.range}`" if key.range else "")
+            for key in layout(table)
+        ]
+        yield from _table(("key", "in", "partition key", "sort key"), rows)
+
+
+def _attributes(table: Table) -> str:
+    names = [f"`{attribute.name}`" for attribute in table.schema.key]
+    parts = [f"with the key {', '.join(names)}"]
+    parts += [f"items expire by `{table.schema.ttl}`"] if table.schema.ttl else []
+    parts += [f"a stream of {table.schema.stream}"] if table.schema.stream else []
+    for index in table.schema.indexes:
+        key = ", ".join(f"`{attribute.name}`" for attribute in index.key)
+        parts.append(f"{'local ' if index.local else ''}index {index.name} ({key})")
+    return "; ".join(parts)
+
+
+def _patterns(service: Service, measured: Mapping[str, Measurement]) -> Iterator[str]:
+    yield from ("## Access patterns", "")
+    yield f"Measured once each on the sample data, in memory: `partita cost {service.name}`."
+    yield ""
+    rows = [_pattern_row(pattern, measured[pattern.name]) for pattern in service.patterns]
+    yield from _table(("pattern", "what it is", "served by", "request", "budget", "measured"), rows)
+
+
+def _pattern_row(pattern: Pattern, measurement: Measurement) -> tuple[str, ...]:
+    summary = summary_of(pattern)
+    call = f"`{summary.name}({', '.join(summary.parameters)})`"
+    costs = (str(cost or "") for cost in (summary.budget, measurement.measured))
+    what = summary.doc.partition("\n")[0]
+    return call, what, measurement.index or "table", _request(pattern, measurement), *costs
+
+
+def _request(pattern: Pattern, measurement: Measurement) -> str:
+    if asked := asked_of_key(pattern):
+        parts = [f"`{part.attribute}` {part.relation} `{part.template}`" for part in asked]
+        return f"{'GetItem' if pattern.kind == 'get' else 'Query'}: {', '.join(parts)}"
+    calls = ", ".join(dict.fromkeys(name.removesuffix("Table") for name in measurement.requests))
+    sent = _sent(pattern.sends or ())
+    return f"{calls}: {sent}" if sent and calls.startswith("Transact") else sent or calls
+
+
+def _sent(sends: Iterable[Access]) -> str:
+    """Requests by the partition that each is for: PutItem, DeleteItem `UNIQUE#{field}#{value}`."""
+    actions: dict[str, list[str]] = {}
+    for access in sends:
+        actions.setdefault(access.partition, []).append(access.action)
+    return "; ".join(f"{', '.join(names)} `{partition}`" for partition, names in actions.items())
+
+
+def _recipes(service: Service) -> Iterator[str]:
+    declared = [recipe for table in service.tables for recipe in table.recipes.values()]
+    if declared:
+        yield from ("## What recipes send by themselves", "")
+        rows = [(f"`{recipe.name}`", recipe.doc.partition("\n")[0], _sent(recipe.sends)) for recipe in declared]
+        yield from _table(("operation", "what it is", "request"), rows)
+
+
+def _lifecycle(lifecycle: type[Lifecycle[Any, Any]]) -> Iterator[str]:
+    declared = lifecycle.declared
+    yield f"## Lifecycle of `{declared.schema.name}.{declared.state.path.parts[0]}`"
+    yield from ("", "```mermaid", lifecycle.mermaid(), "```")
+
+
+def _streams(service: Service) -> Iterator[str]:
+    rows = [row for table in service.tables if table.schema.stream for row in _consumers(service, table)]
+    if rows:
+        yield from ("## Who reads the changes", "")
+        yield from _table(("table", "consumer", "what it takes"), rows)
+
+
+def _consumers(service: Service, table: Table) -> Iterator[tuple[str, ...]]:
+    name = f"`{table.name}`"
+    if service.projection is not None and service.projection.table is table:
+        yield name, f"the projection `{service.name}-projection.db`, which `partita serve` keeps up", "every change"
+    kept = ", ".join(f"`{entity.name}`" for entity in table.entities if entity.cls.in_lake)
+    if table.schema.stream == "NEW_AND_OLD_IMAGES" and kept:
+        yield name, f"the lake, which `partita cdc run {service.name}` and `partita serve --lake` fill", kept
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield f"| {' | '.join('---' for _ in header)} |"
+    for row in rows:
+        cells = (cell.replace("|", "\\|").replace("\n", " ") for cell in row)
+        yield f"| {' | '.join(cells)} |"

@@ -1,0 +1,41 @@
+"""Running a procedure again after another writer was first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from partita.errors import PartitaError, TransactionCancelled, VersionConflict
+from partita.operations._operation import Procedure
+
+R = TypeVar("R")
+
+
+def is_conflict(error: PartitaError) -> bool:
+    """Whether a write was refused because another writer came first: a version moved, or a condition failed."""
+    return isinstance(error, VersionConflict) or (isinstance(error, TransactionCancelled) and error.cause is not None)
+
+
+def retry_on_conflict(
+    procedure: Callable[[], Procedure[R]],
+    *,
+    tries: int = 20,
+    when: Callable[[PartitaError], bool] = is_conflict,
+) -> Procedure[R]:
+    """Run a procedure, and run it again from its start while another writer is first.
+
+    Args:
+        procedure: makes the procedure for each try, which reads what it needs again.
+        tries: how often it runs at most.
+        when: says of an error whether to try again.
+
+    Raises:
+        PartitaError: the error of the last try.
+    """
+    for _ in range(tries - 1):
+        try:
+            return (yield from procedure())
+        except PartitaError as error:
+            if not when(error):
+                raise
+    return (yield from procedure())

@@ -1,0 +1,98 @@
+"""Predicting what a request will consume, from its own size where it has one and an assumed one where it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from partita.expressions import Update
+from partita.model import Budget, Table
+from partita.store import (
+    BatchGetItem,
+    BatchWriteItem,
+    ConditionCheck,
+    DeleteItem,
+    GetItem,
+    IndexSchema,
+    PutItem,
+    QueryTable,
+    Request,
+    ScanTable,
+    TableSchema,
+    TransactAction,
+    TransactGetItems,
+    TransactWriteItems,
+    UpdateItem,
+)
+from partita.values import Item, item_size, read_units, write_units
+
+
+def forecast(request: Request[Any], tables: Iterable[Table], item_bytes: int) -> Budget:
+    """What the request should consume: a put as an insert, a page as a full one, an update as one that changes all.
+
+    Items that are not in the request are assumed to have `item_bytes`.
+    """
+    return _Forecast({table.name: table.schema for table in tables}, item_bytes).of(request)
+
+
+class _Forecast:
+    def __init__(self, schemas: dict[str, TableSchema], item_bytes: int) -> None:
+        self._schemas = schemas
+        self._bytes = item_bytes
+
+    def of(self, request: Request[Any]) -> Budget:
+        if isinstance(request, BatchGetItem):
+            return _sum(self.of(get) for get in request.gets)
+        if isinstance(request, BatchWriteItem):
+            return _sum(self._write(write, 1) for write in request.writes)
+        if isinstance(request, TransactWriteItems):
+            return _sum(self._write(action, 2) for action in request.actions)
+        if isinstance(request, PutItem | UpdateItem | DeleteItem):
+            return self._write(request, 1)
+        return Budget(read=self._read(request))
+
+    def _read(self, request: Request[Any]) -> float:
+        if isinstance(request, GetItem):
+            return read_units(self._bytes, consistent=request.consistent)
+        if isinstance(request, QueryTable | ScanTable):
+            return read_units((request.limit or 1) * self._bytes, consistent=request.consistent)
+        if isinstance(request, TransactGetItems):
+            return 2 * len(request.gets) * read_units(self._bytes, consistent=True)
+        return 0.0
+
+    def _write(self, action: TransactAction, factor: int) -> Budget:
+        size = item_size(action.item) if isinstance(action, PutItem) else self._bytes
+        table = factor * write_units(size)
+        if isinstance(action, ConditionCheck):
+            return Budget(write=table)
+        schema = self._schemas.get(action.table)
+        indexes = schema.indexes if schema else ()
+        return Budget(write=table + sum(self._index_write(action, index, size) for index in indexes))
+
+    def _index_write(self, action: PutItem | UpdateItem | DeleteItem, index: IndexSchema, size: int) -> float:
+        units = write_units(size)
+        if isinstance(action, PutItem):
+            return units if _has_key(action.item, index) else 0.0
+        if isinstance(action, DeleteItem):
+            return units
+        moved = _changed(action.update) & {attribute.name for attribute in index.key}
+        if moved:
+            return 2 * units
+        return units if index.projection == "ALL" else 0.0
+
+
+def _has_key(item: Item, index: IndexSchema) -> bool:
+    return all(attribute.name in item for attribute in index.key)
+
+
+def _changed(update: Update) -> set[str | int]:
+    paths = [set_.path for set_ in update.sets] + [add.path for add in update.adds]
+    paths += [delete.path for delete in update.deletes]
+    return {path.parts[0] for path in (*paths, *update.removes)}
+
+
+def _sum(budgets: Iterable[Budget]) -> Budget:
+    total = Budget()
+    for budget in budgets:
+        total += budget
+    return total

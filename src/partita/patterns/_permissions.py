@@ -1,0 +1,137 @@
+"""What a declared thing sends: the kinds of request a role must be allowed to run it.
+
+Reads are known from the key that serves them, writes from the operation that a function says it returns. What
+neither tells, such as the parts of a transaction, is said where the pattern is declared.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from partita import store
+from partita.errors import ModelError
+from partita.model import BoundKey, Entity, EntitySchema, Table, schema_of
+from partita.operations import Operation
+from partita.values import Item
+
+Writes: TypeAlias = Mapping[type[Entity], Sequence[type[Any]]]
+"""The kinds of request that are sent for each entity: `{User: (PutItem, UpdateItem)}`."""
+
+Via: TypeAlias = Callable[..., Operation[Any]] | Sequence[Callable[..., Operation[Any]]]
+
+ACTIONS: Final[Mapping[type[Any], str]] = {
+    store.GetItem: "GetItem",
+    store.BatchGetItem: "BatchGetItem",
+    store.QueryTable: "Query",
+    store.ScanTable: "Scan",
+    store.PutItem: "PutItem",
+    store.UpdateItem: "UpdateItem",
+    store.DeleteItem: "DeleteItem",
+    store.BatchWriteItem: "BatchWriteItem",
+    store.ConditionCheck: "ConditionCheckItem",
+}
+"""What AWS calls each kind of request in a policy. A transaction is allowed by the actions of its parts."""
+
+
+class Access(Struct, frozen=True):
+    """One kind of request on a table or one of its indexes, to partitions of one template."""
+
+    action: str
+    table: Table
+    index: str | None
+    partition: str
+    """The template of the partition key, such as `TASK#{user_id}`."""
+
+
+class Declared(Struct, frozen=True):
+    """Something that sends requests under a name: an access pattern, or an operation of a recipe."""
+
+    name: str
+    sends: tuple[Access, ...]
+    doc: str
+
+
+def access(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Access, ...]:
+    """Requests of these kinds that are served by a key."""
+    for request in requests:
+        if request not in ACTIONS:
+            hint = f"Name classes of partita.store: {', '.join(kind.__name__ for kind in ACTIONS)}."
+            raise ModelError(f"{request!r} is no request for items.", hint=hint)
+    return tuple(Access(ACTIONS[request], table, key.index, key.hash.text) for request in requests)
+
+
+def writes_to(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Access, ...]:
+    """Requests of these kinds for single items of an entity."""
+    return access(schema.primary, schema.table, *requests)
+
+
+def sends_of(
+    function: Callable[..., Any], schema: EntitySchema[Any], via: Via | None, writes: Writes | None
+) -> tuple[Access, ...] | None:
+    """What the operation that a function returns sends; None where nothing tells."""
+    if via is None and writes is None:
+        return _by_annotation(function, schema)
+    said = [access for entity, requests in (writes or {}).items() for access in writes_to(schema_of(entity), *requests)]
+    for pattern in _declared_patterns(function, via):
+        if pattern.sends is None:
+            return None
+        said += pattern.sends
+    return tuple(dict.fromkeys(said))
+
+
+def _declared_patterns(function: Callable[..., Any], via: Via | None) -> Iterable[Any]:
+    for made_by in () if via is None else (via,) if callable(via) else via:
+        pattern = getattr(made_by, "pattern", None)
+        if pattern is None:
+            message = f"{function.__name__}: via={made_by!r} is no declared access pattern."
+            raise ModelError(message, hint="Name a function that @get, @query, @collect or @pattern decorates.")
+        yield pattern
+
+
+def _by_annotation(function: Callable[..., Any], schema: EntitySchema[Any]) -> tuple[Access, ...] | None:
+    hints = get_type_hints(function)
+    kinds = _classes(hints.pop("return", None))
+    if kinds and all(issubclass(kind, Operation) and kind.sends for kind in kinds):
+        return tuple(dict.fromkeys(each for kind in kinds for each in writes_to(schema, *kind.sends)))
+    passes_on = any(issubclass(kind, Operation) for hint in hints.values() for kind in _classes(hint))
+    return () if passes_on else None
+
+
+def _classes(hint: Any) -> list[type[Any]]:
+    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    return [kind for part in parts if isinstance(kind := get_origin(part) or part, type)]
+
+
+class Sent(Struct, frozen=True):
+    """One kind of request as it was sent, and the key of the item or partition that it was about."""
+
+    action: str
+    table: str
+    index: str | None
+    key: Item
+
+
+def sent_by(request: store.Request[Any]) -> Iterator[Sent]:
+    """What a role must be allowed for a request: of a transaction, each of its parts."""
+    if isinstance(request, store.BatchGetItem):
+        yield from (Sent("BatchGetItem", get.table, None, get.key) for get in request.gets)
+    elif isinstance(request, store.BatchWriteItem):
+        yield from (Sent("BatchWriteItem", write.table, None, _key_in(write)) for write in request.writes)
+    elif isinstance(request, store.TransactGetItems | store.TransactWriteItems):
+        parts = request.gets if isinstance(request, store.TransactGetItems) else request.actions
+        yield from (Sent(ACTIONS[type(part)], part.table, None, _key_in(part)) for part in parts)
+    elif isinstance(request, store.QueryTable):
+        yield Sent("Query", request.table, request.index, dict(request.key_condition.equal))
+    elif isinstance(request, store.ScanTable):
+        yield Sent("Scan", request.table, request.index, {})
+    elif isinstance(request, store.GetItem | store.PutItem | store.UpdateItem | store.DeleteItem):
+        yield Sent(ACTIONS[type(request)], request.table, None, _key_in(request))
+
+
+def _key_in(part: store.GetItem | store.TransactAction) -> Item:
+    """The key; of a put, the item that has it."""
+    return part.item if isinstance(part, store.PutItem) else part.key

@@ -1,0 +1,162 @@
+"""History: write-once versions of a thing, of which exactly one is open, and any of which can be asked for by time.
+
+class Price(Revision, table=TABLE):
+    primary: ClassVar = Key("PRICE#{sku}", "VERSION#{created}")
+    sku: str
+    cents: int
+
+@query(Price, Price.primary, newest_first=True, budget=Rcu(13))
+def prices_of(sku: str) -> None: ...
+
+PRICES = History(prices_of, claim_on)
+
+first = db.run(PRICES.create(Price(sku="s1", cents=250)).run())
+later = db.run(PRICES.revise(first, f(Price.cents).set(275)).run())      # closes `first` at the instant of `later`
+db.run(PRICES.as_of(instant, "s1"))
+
+Nothing is ever overwritten or removed: a version is closed once, by the transaction that adds the next.
+
+    created          expires = created      expires = created      no expires
+    |--- version 1 ---|--- version 2 ---------|--- version 3 (deleted) ---...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from msgspec.structs import replace
+
+from partita.errors import ModelError, OperationError
+from partita.expressions import KeyCondition
+from partita.model import Change, EntitySchema, Span
+from partita.operations import First, Get, Query, Transaction, check_changes, transact
+from partita.patterns import span_range, writes_to
+from partita.recipes._declaring import declare
+from partita.recipes.history._planning import Planning
+from partita.recipes.history._revisions import OWN_FIELDS, UNWRITTEN, Difference, Revision, differences
+from partita.recipes.idempotency import Plan
+from partita.recipes.unique import Unique
+from partita.store import GetItem
+
+__all__ = [
+    "UNWRITTEN",
+    "Difference",
+    "History",
+    "Planning",
+    "Revision",
+    "as_of",
+    "differences",
+]
+
+P = ParamSpec("P")
+V = TypeVar("V", bound=Revision)
+
+
+class History(Generic[P, V]):
+    """All versions of each thing: one is open, and each instant since the first has one."""
+
+    def __init__(
+        self,
+        versions: Callable[P, Query[V]],
+        claim_on: Callable[[str, str], Get[Any]],
+        *,
+        unique: Sequence[Unique[V]] = (),
+        write: Callable[[Plan[V]], Transaction] | None = None,
+    ) -> None:
+        """Declare a history.
+
+        Args:
+            versions: the declared `@query` of all versions of one thing, over its primary key.
+            claim_on: the declared `@get` of a subclass of `Claim`. A claim on its key keeps a thing from being
+                created twice.
+            unique: the fields whose values no two things have at the same instant.
+            write: a declared `@pattern` that makes the transaction of a plan; it gives writes a name and a budget.
+
+        Raises:
+            ModelError: the pattern or the key does not fit.
+        """
+        self._schema: EntitySchema[V] = _checked(versions)
+        self._versions = versions
+        self._claim_on = claim_on
+        self._unique = tuple(unique)
+        self._write = write or (lambda plan: transact(*plan.actions))
+        claims = claim_on("field", "value").schema
+        declare(self._schema, "plan", "The claims that a new version takes.", writes_to(claims, GetItem))
+
+    def versions(self, *key: P.args, **named: P.kwargs) -> Query[V]:
+        """All versions of one thing, newest first."""
+        return replace(self._versions(*key, **named), forward=False)
+
+    def latest(self, *key: P.args, **named: P.kwargs) -> First[V]:
+        """The newest version of one thing, whether deleted or not."""
+        return self.versions(*key, **named).first()
+
+    def as_of(self, instant: datetime, *key: P.args, **named: P.kwargs) -> First[V]:
+        """The version of one thing that held at an instant, whether deleted or not; None before its first."""
+        return as_of(self._versions(*key, **named), instant)
+
+    def create(self, draft: V, *, at: datetime | None = None) -> Planning[V]:
+        """Plan the first version of a thing. Fails with `AlreadyExists` where it has one, deleted or not."""
+        return self._plan(None, draft, at)
+
+    def revise(self, previous: V, *changes: Change, at: datetime | None = None) -> Planning[V]:
+        """Plan the next version; nothing is written where the changes change nothing.
+
+        Raises:
+            OperationError: the previous version is deleted, or a change is not the caller's to make.
+        """
+        if previous.deleted:
+            raise OperationError(f"This {self._schema.name} is deleted.", hint="Restore it first.")
+        return self._plan(previous, self._changed(previous, changes), at)
+
+    def delete(self, previous: V, *, at: datetime | None = None) -> Planning[V]:
+        """Plan a version that says that the thing is deleted; nothing where it is."""
+        return self._plan(previous, previous.model_copy(update={"deleted": True}), at)
+
+    def restore(self, previous: V, *changes: Change, at: datetime | None = None) -> Planning[V]:
+        """Plan a version that is not deleted any more, with changes if need be; nothing where it is not."""
+        changed = self._changed(previous, changes) if previous.deleted else previous
+        return self._plan(previous, changed.model_copy(update={"deleted": False}), at)
+
+    def _plan(self, previous: V | None, content: V, at: datetime | None) -> Planning[V]:
+        return Planning(self._schema, self._claim_on, self._unique, self._write, previous, content, at)
+
+    def _changed(self, previous: V, changes: Sequence[Change]) -> V:
+        if not changes:
+            return previous
+        check_changes(self._schema, changes)
+        own = {self._schema.attribute(field) for field in OWN_FIELDS}
+        for change in changes:
+            if change.path.parts[0] in own:
+                raise OperationError(f"{self._schema.name}.{change.path.parts[0]} is set by the history alone.")
+        return previous.with_changes(*changes)
+
+
+def as_of(versions: Query[V], instant: datetime) -> First[V]:
+    """The newest of some versions that was created by an instant, over any key whose sort key is `created`.
+
+    Over a key that several things had one after another, such as a code that was given away, it need not hold then:
+    ask its `holds_at`.
+    """
+    key = versions.key
+    if key.range is None or key.range_attribute is None or key.range.fields != ("created",):
+        raise OperationError(f"{versions.name} does not sort by `created`, so it cannot be asked for an instant.")
+    until = span_range(key.range_attribute.name, key.range, [Span.until(instant)])
+    return replace(versions, key_condition=KeyCondition(versions.key_condition.equal, until), forward=False).first()
+
+
+def _checked(versions: Callable[..., Query[V]]) -> EntitySchema[V]:
+    pattern = getattr(versions, "pattern", None)
+    if pattern is None or pattern.kind != "query" or pattern.index is not None:
+        raise ModelError("A history needs a declared @query over the primary key of its versions.")
+    schema: EntitySchema[V] = pattern.entity
+    if not issubclass(schema.cls, Revision):
+        raise ModelError(f"{schema.name} is no Revision.", owner=schema.cls, hint="Write class X(Revision, table=…).")
+    if schema.primary.range is None or schema.primary.range.fields != ("created",):
+        hint = 'Write primary: ClassVar = Key("…", "VERSION#{created}").'
+        raise ModelError(f"{schema.name}: the sort key must be `created` alone.", owner=schema.cls, hint=hint)
+    if "created" in schema.primary.hash.fields or set(pattern.signature.parameters) != set(schema.primary.hash.fields):
+        raise ModelError(f"{pattern.name} must ask for all versions of one thing: no more, no less.")
+    return schema

@@ -1,0 +1,54 @@
+"""Versioned tables: bookkeeping kept apart from domain data, optimistic locking, lazy migrations, schema snapshots."""
+
+from partita.recipes.versioned._backfill import Backfilled, VersionCount, backfill_page, count_versions
+from partita.recipes.versioned._form import LAST_WRITE
+from partita.recipes.versioned._migrations import Migrations
+from partita.recipes.versioned._shapes import Difference
+from partita.recipes.versioned._snapshots import (
+    SNAPSHOT_FOLDER,
+    SchemaReport,
+    Verdict,
+    accept_schema,
+    assert_snapshot,
+    check_schema,
+    frozen_file,
+    frozen_items,
+    schema_file,
+    schema_snapshot,
+)
+from partita.recipes.versioned._table import (
+    Versioned,
+    VersionedDelete,
+    VersionedInsert,
+    VersionedRead,
+    VersionedTable,
+    VersionedUpdate,
+    versioned_tables,
+)
+
+__all__ = [
+    "LAST_WRITE",
+    "SNAPSHOT_FOLDER",
+    "Backfilled",
+    "Difference",
+    "Migrations",
+    "SchemaReport",
+    "Verdict",
+    "VersionCount",
+    "Versioned",
+    "VersionedDelete",
+    "VersionedInsert",
+    "VersionedRead",
+    "VersionedTable",
+    "VersionedUpdate",
+    "accept_schema",
+    "assert_snapshot",
+    "backfill_page",
+    "check_schema",
+    "count_versions",
+    "frozen_file",
+    "frozen_items",
+    "schema_file",
+    "schema_snapshot",
+    "versioned_tables",
+]

@@ -1,0 +1,115 @@
+"""Versioned data as an item: the entity's own attributes and keys, with the bookkeeping next to them."""
+
+from __future__ import annotations
+
+from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from partita.errors import ConditionFailed, InvalidItem, ModelError
+from partita.expressions import Compare, Condition, Path, Value, both
+from partita.model import Entity, EntitySchema
+from partita.operations import Context, conflict, missing
+from partita.recipes.versioned._migrations import Migrations
+from partita.values import Item
+
+E = TypeVar("E", bound=Entity)
+
+DATA_VERSION: Final = "data_version"
+LAST_WRITE: Final = "last_write"
+
+
+class Versioned(Struct, Generic[E], frozen=True):
+    """Domain data with its bookkeeping."""
+
+    data: E
+    data_version: int
+    """The schema that `data` has: always that of the code."""
+    last_write: int
+    """Milliseconds since the epoch; what the next write must follow."""
+
+    def with_data(self, data: E) -> Versioned[E]:
+        """Other data in place of this, to be written over it."""
+        return replace(self, data=data)
+
+
+class VersionedForm(Generic[E]):
+    """How versioned data becomes an item, and how items of all its versions become data."""
+
+    def __init__(self, schema: EntitySchema[E], data_version: int, migrations: Migrations) -> None:
+        migrations.check(data_version, schema.name)
+        if schema.version is not None:
+            message = f"{schema.name} has the version field {schema.version!r}, but {LAST_WRITE} guards its writes."
+            raise ModelError(message, owner=schema.cls, hint="Remove the field.")
+        self.schema = schema
+        self.data_version = data_version
+        self.migrations = migrations
+        self.derived = frozenset(name for key in schema.keys.values() for name in key.written)
+        for name in (DATA_VERSION, LAST_WRITE):
+            if name in schema.attributes.values() or name in self.derived:
+                message = f"{schema.name} has an attribute {name!r}, where a versioned table keeps its own."
+                raise ModelError(message, owner=schema.cls, hint="Rename the field.")
+
+    def __repr__(self) -> str:
+        return f"<versioned form of {self.schema.name}>"
+
+    def item(self, versioned: Versioned[E]) -> Item:
+        """The item to store, always in the data version of the code."""
+        bookkeeping = {DATA_VERSION: self.data_version, LAST_WRITE: versioned.last_write}
+        return self.schema.item(versioned.data) | bookkeeping
+
+    def versioned(self, item: Item) -> Versioned[E]:
+        """The data in a stored item, migrated where it is old.
+
+        Raises:
+            DataNewer: newer code has written the item.
+            InvalidItem: it has no bookkeeping, or does not fit the entity.
+        """
+        version, last_write = self.stored_version(item), item.get(LAST_WRITE)
+        if not isinstance(last_write, int):
+            raise InvalidItem(f"A stored {self.schema.name} has no {LAST_WRITE}.", item=item)
+        if version == self.data_version:
+            return Versioned(self.schema.entity(item), version, last_write)
+        upgraded = self.migrations.upgrade(self._data(item), version, self.data_version)
+        data = self.schema.entity(upgraded)
+        if any(item[name] != part for name, part in self.schema.key(data).items()):
+            raise InvalidItem(f"A migration changes the key of a stored {self.schema.name}.", item=item)
+        return Versioned(data, self.data_version, last_write)
+
+    def live(self, item: Item | None, context: Context) -> Versioned[E] | None:
+        """The data in a stored item, unless there is none or it has expired."""
+        return None if item is None or not self.schema.live(item, context.clock()) else self.versioned(item)
+
+    def stored_version(self, item: Item) -> int:
+        """The data version of a stored item."""
+        version = item.get(DATA_VERSION)
+        if not isinstance(version, int):
+            raise InvalidItem(f"A stored {self.schema.name} has no {DATA_VERSION}.", item=item)
+        return version
+
+    def follows(self, last_write: int) -> Condition:
+        """The condition of every write: what is stored is what was read, and not newer than the code."""
+        same: Condition = Compare("=", Path((LAST_WRITE,)), Value(last_write))
+        known: Condition = Compare("<=", Path((DATA_VERSION,)), Value(self.data_version))
+        return both(same, known) or same
+
+    def failure(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A write that did not follow what is stored.
+
+        Raises:
+            DataNewer: newer code has written the item.
+        """
+        current = self.live(error.item, context)
+        if current is None:
+            return missing(self.schema, error.item)
+        return conflict(self.schema, error.item, current)
+
+    def _data(self, item: Item) -> Item:
+        own = {DATA_VERSION, LAST_WRITE} | self.derived
+        return {name: value for name, value in item.items() if name not in own}
+
+
+def milliseconds(now: float) -> int:
+    """A time as `last_write` has it."""
+    return int(now * 1_000)

@@ -1,0 +1,75 @@
+"""Lazy migrations: pure functions from one data version to the next, chained when an old item is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from partita.errors import DataNewer, InvalidItem, ModelError
+from partita.values import Item
+
+Migration: TypeAlias = Callable[[Item], Item]
+"""Gives the attributes of the next data version for those of one. No I/O, no clock: the same in, the same out."""
+
+
+class Migrations(Struct, frozen=True):
+    """The way from every old data version to the current one.
+
+    `Migrations({1: name_from_owner, 2: balance_in_cents})`: each stands under the version that it leads from.
+    Versions below the lowest are no longer read; drop a step only when `partita migrate status` counts none of them.
+    """
+
+    steps: Mapping[int, Migration] = {}
+
+    def check(self, data_version: int, owner: str) -> None:
+        """Refuse a chain that does not lead to the data version.
+
+        Raises:
+            ModelError: a step is missing, or leads beyond.
+        """
+        if data_version < 1:
+            raise ModelError(f"{owner}: a data version is 1 or more, not {data_version}.", owner=owner)
+        for version in range(min(self.steps, default=data_version), data_version):
+            if version not in self.steps:
+                hint = f"Add {{{version}: …}} to its Migrations, a function of an item of version {version}."
+                raise ModelError(f"{owner}: no migration leads from {version} to {version + 1}.", hint=hint)
+        if data_version > 1 and not self.steps:
+            hint = f"Add {{{data_version - 1}: …}} to its Migrations."
+            raise ModelError(f"{owner}: no migration leads to data version {data_version}.", hint=hint)
+        if beyond := [version for version in self.steps if version >= data_version]:
+            hint = f"Raise data_version to {max(beyond) + 1}."
+            raise ModelError(f"{owner}: a migration leads beyond data version {data_version}.", hint=hint)
+
+    def versions(self, data_version: int) -> range:
+        """The data versions that can be read, oldest first."""
+        return range(min(self.steps, default=data_version), data_version + 1)
+
+    def upgrade(self, item: Item, version: int, data_version: int) -> Item:
+        """The item in the current data version; a copy, unless it is in that version already.
+
+        Raises:
+            DataNewer: the item is newer than the code.
+            InvalidItem: it is too old: no migration leads from its version.
+        """
+        if version == data_version:
+            return item
+        if version > data_version:
+            raise newer(item, version, data_version)
+        if version not in self.steps:
+            oldest = self.versions(data_version)[0]
+            raise InvalidItem(
+                f"A stored item has data version {version}; {oldest} is the oldest that is read.", item=item
+            )
+        upgraded = deepcopy(item)
+        for step in range(version, data_version):
+            upgraded = self.steps[step](upgraded)
+        return upgraded
+
+
+def newer(item: Item, version: int, data_version: int) -> DataNewer:
+    """The error for an item that newer code has written."""
+    message = f"A stored item has data version {version}; this code knows versions up to {data_version}."
+    return DataNewer(message, item=item, data_version=version)

@@ -1,0 +1,282 @@
+"""Versioned tables: bookkeeping kept apart from domain data, optimistic locking, and lazy migrations.
+
+A stored item is flat: the entity's own attributes and derived keys, and next to them
+
+    data_version   which schema the attributes have; older ones are migrated when they are read
+    last_write     milliseconds since the epoch, strictly rising; every write names the one that it follows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Generic, ParamSpec, Self, TypeVar
+from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
+
+from partita.errors import AlreadyExists, ConditionFailed, ModelError, VersionConflict
+from partita.expressions import both
+from partita.model import Entity, Table, schema_of
+from partita.operations import Context, Get, Operation, Procedure, Put, Requests, missing
+from partita.patterns import Pattern, writes_to
+from partita.recipes._declaring import declare
+from partita.recipes.versioned._form import Versioned, VersionedForm, milliseconds
+from partita.recipes.versioned._migrations import Migrations, newer
+from partita.store import DeleteItem, GetItem, ItemResponse, PutItem
+from partita.values import Item
+
+__all__ = [
+    "Versioned",
+    "VersionedDelete",
+    "VersionedInsert",
+    "VersionedRead",
+    "VersionedTable",
+    "VersionedUpdate",
+    "versioned_tables",
+]
+
+P = ParamSpec("P")
+E = TypeVar("E", bound=Entity)
+
+
+class VersionedRead(Operation[Versioned[E] | None], Generic[E], frozen=True):
+    """Read one versioned item; None where there is none."""
+
+    sends = (GetItem,)
+
+    form: VersionedForm[E]
+    get: Get[E]
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.form.schema.name}.{'read_strong' if self.get.is_consistent else 'read'}"
+
+    def requests(self, context: Context) -> Requests[Versioned[E] | None]:
+        """Read, and migrate what is old."""
+        response: ItemResponse = yield self.get.request()
+        return self.form.live(response.item, context)
+
+
+class _VersionedWrite(Operation[Versioned[E]], Generic[E], frozen=True):
+    sends = (PutItem,)
+
+    form: VersionedForm[E]
+    now: float | None = None
+    """The time to write under; None for the session's clock when it runs."""
+
+    def at(self, now: float) -> Self:
+        """The same write under a given time, so that what it stores is known before a transaction runs."""
+        return replace(self, now=now)
+
+    def saved(self, now: float) -> Versioned[E]:
+        """What is stored when it is written at that time."""
+        raise NotImplementedError
+
+    def action(self, context: Context) -> PutItem:
+        """The request that is sent, alone or in a transaction."""
+        raise NotImplementedError
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A failed condition in the terms of the write."""
+        raise NotImplementedError
+
+    def time(self, context: Context) -> float:
+        """The time that the write happens under."""
+        return context.clock() if self.now is None else self.now
+
+    def requests(self, context: Context) -> Requests[Versioned[E]]:
+        """Send the request; the result is what was stored."""
+        write = self.at(self.time(context))
+        try:
+            yield write.action(context)
+        except ConditionFailed as error:
+            raise write.explain(error, context) from error
+        return write.saved(write.time(context))
+
+
+class VersionedInsert(_VersionedWrite[E], Generic[E], frozen=True, kw_only=True):
+    """Write data that must not be stored yet."""
+
+    data: E
+
+    def saved(self, now: float) -> Versioned[E]:
+        """What is stored when it is written at that time."""
+        return Versioned(self.data, self.form.data_version, milliseconds(now))
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.form.schema.name}.insert"
+
+    def action(self, context: Context) -> PutItem:
+        """The request that is sent, alone or in a transaction."""
+        request = Put(self.form.schema, self.data, only_new=True).action(context)
+        return replace(request, item=self.form.item(self.saved(self.time(context))))
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A failed condition in the terms of the write."""
+        current = self.form.live(error.item, context)
+        return AlreadyExists(f"This {self.form.schema.name} exists already.", item=error.item, current=current)
+
+
+class VersionedUpdate(_VersionedWrite[E], Generic[E], frozen=True, kw_only=True):
+    """Write data over the version that was read. Never retries."""
+
+    versioned: Versioned[E]
+
+    def saved(self, now: float) -> Versioned[E]:
+        """What is stored when it is written at that time."""
+        last_write = max(milliseconds(now), self.versioned.last_write + 1)
+        return replace(self.versioned, data_version=self.form.data_version, last_write=last_write)
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.form.schema.name}.update"
+
+    def action(self, context: Context) -> PutItem:
+        """The request that is sent, alone or in a transaction."""
+        item = self.form.item(self.saved(self.time(context)))
+        condition = both(self.form.follows(self.versioned.last_write), self.form.schema.unexpired(context.clock()))
+        return PutItem(self.form.schema.table.name, item, condition, on_failure_item=True)
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A failed condition in the terms of the write."""
+        return self.form.failure(error, context)
+
+
+class VersionedDelete(Operation[None], Generic[E], frozen=True):
+    """Delete the version that was read."""
+
+    sends = (DeleteItem,)
+
+    form: VersionedForm[E]
+    key: Item
+    last_write: int
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.form.schema.name}.delete"
+
+    def action(self, context: Context) -> DeleteItem:
+        """The request that is sent, alone or in a transaction."""
+        condition = both(self.form.follows(self.last_write), self.form.schema.unexpired(context.clock()))
+        return DeleteItem(self.form.schema.table.name, self.key, condition, on_failure_item=True)
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """A failed condition in the terms of the delete."""
+        return self.form.failure(error, context)
+
+    def requests(self, context: Context) -> Requests[None]:
+        """Send the request."""
+        try:
+            yield self.action(context)
+        except ConditionFailed as error:
+            raise self.explain(error, context) from error
+
+
+class VersionedTable(Generic[P, E]):
+    """Reads and writes of one entity whose items carry their schema's version and their last write.
+
+    accounts = VersionedTable(account_by_pk, data_version=1, example=AccountData(pk="a1", name="Ada", balance=0))
+
+    All of its operations are values, and all of its writes may be part of `transact()`.
+    """
+
+    def __init__(
+        self,
+        get: Callable[P, Get[E]],
+        *,
+        data_version: int,
+        example: E,
+        migrations: Migrations = Migrations(),  # noqa: B008 - a frozen value
+    ) -> None:
+        """Declare a versioned table.
+
+        Args:
+            get: the access pattern that reads one item.
+            data_version: the schema that the entity has now; raise it when stored items would no longer fit.
+            example: believable data; its item is kept with the schema snapshot, to prove that it can always be read.
+            migrations: the way from every older data version to this one.
+
+        Raises:
+            ModelError: the migrations do not lead to the data version, or the entity has fields of the same names.
+        """
+        schema = schema_of(type(example))
+        pattern = getattr(get, "pattern", None)
+        if not isinstance(pattern, Pattern) or pattern.entity is not schema:
+            hint = f"Pass the function that @get({schema.name}) decorates."
+            raise ModelError(f"{get!r} is no access pattern that gets a {schema.name}.", owner=schema.cls, hint=hint)
+        self.form = VersionedForm(schema, data_version, migrations)
+        self.example = example
+        self._get = get
+        declared = _DECLARED.setdefault(schema.table, [])
+        if any(other.form.schema is schema for other in declared):
+            raise ModelError(f"{schema.name} has two versioned tables.", owner=schema.cls)
+        declared.append(self)
+        declare(schema, "read_strong", "An item that is changed, once more.", writes_to(schema, GetItem))
+        declare(schema, "update", "A changed item.", writes_to(schema, PutItem))
+
+    def __repr__(self) -> str:
+        return f"<versioned table of {self.form.schema.name}>"
+
+    def read(self, *args: P.args, **kwargs: P.kwargs) -> VersionedRead[E]:
+        """Read one item, eventually consistent."""
+        get = self._get(*args, **kwargs)
+        return VersionedRead(self.form, get, pattern=get.pattern)
+
+    def read_strong(self, *args: P.args, **kwargs: P.kwargs) -> VersionedRead[E]:
+        """Read one item, strongly consistent, at twice the cost."""
+        get = self._get(*args, **kwargs)
+        return VersionedRead(self.form, get.consistent())
+
+    def insert(self, data: E) -> VersionedInsert[E]:
+        """Write data that must not be stored yet; otherwise `AlreadyExists`."""
+        return VersionedInsert(form=self.form, data=data)
+
+    def update(self, versioned: Versioned[E]) -> VersionedUpdate[E]:
+        """Write data over the version that was read; otherwise `VersionConflict` with what is stored.
+
+        Raises:
+            DataNewer: the data has a version that this code does not know.
+        """
+        if versioned.data_version > self.form.data_version:
+            item = self.form.schema.item(versioned.data)
+            raise newer(item, versioned.data_version, self.form.data_version)
+        return VersionedUpdate(form=self.form, versioned=versioned)
+
+    def over(self, last_write: int, data: E) -> Versioned[E]:
+        """Data to be written over what was last written then, for a caller who knows that from elsewhere."""
+        return Versioned(data, self.form.data_version, last_write)
+
+    def delete(self, versioned: Versioned[E]) -> VersionedDelete[E]:
+        """Delete the version that was read; otherwise `VersionConflict` with what is stored."""
+        return VersionedDelete(self.form, self.form.schema.key(versioned.data), versioned.last_write)
+
+    def delete_at(self, last_write: int, *args: P.args, **kwargs: P.kwargs) -> VersionedDelete[E]:
+        """Delete by key, without having read: only what was last written then."""
+        return VersionedDelete(self.form, self._get(*args, **kwargs).key, last_write)
+
+    def change(self, mutate: Callable[[E], E], *args: P.args, **kwargs: P.kwargs) -> Procedure[Versioned[E]]:
+        """Read, apply a function to the data, and write. When another writer was first, once more on what it wrote.
+
+        Raises:
+            ItemMissing: there is nothing to change.
+            VersionConflict: other writers were first both times; it carries what is stored.
+        """
+        versioned = yield from self.read(*args, **kwargs)
+        if versioned is not None:
+            try:
+                return (yield from self.update(versioned.with_data(mutate(versioned.data))))
+            except VersionConflict:
+                pass  # what was read is outdated
+        versioned = yield from self.read_strong(*args, **kwargs)
+        if versioned is None:
+            raise missing(self.form.schema, None)
+        return (yield from self.update(versioned.with_data(mutate(versioned.data))))
+
+
+_DECLARED: Final[WeakKeyDictionary[Table, list[VersionedTable[..., Any]]]] = WeakKeyDictionary()
+
+
+def versioned_tables(table: Table) -> tuple[VersionedTable[..., Any], ...]:
+    """The versioned tables that were declared for entities of a table."""
+    return tuple(_DECLARED.get(table, ()))

@@ -1,0 +1,8 @@
+"""What every layer needs to run: time, identifiers, generators of requests, and when to try again."""
+
+from partita.runtime._clock import Clock, system_clock
+from partita.runtime._ids import Ulids, new_ulid
+from partita.runtime._relay import Pause, relay, run, run_async
+from partita.runtime._retry import RetryPolicy
+
+__all__ = ["Clock", "Pause", "RetryPolicy", "Ulids", "new_ulid", "relay", "run", "run_async", "system_clock"]

@@ -1,0 +1,31 @@
+"""When to try again: exponential pauses, capped, with full jitter.
+
+Two layers retry, and each retries what only it can know about:
+
+| who | what |
+| --- | --- |
+| `partita._aws` | one call: the connection was lost, the response was damaged or throttled, a clock was wrong |
+| `partita.session` | one request: the store throttles, or a transaction runs on the same item |
+
+Business code that loses a race against another writer runs again with `retry_on_conflict`.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from msgspec import Struct
+
+from partita.runtime._relay import Pause
+
+
+class RetryPolicy(Struct, frozen=True):
+    """How often one thing is tried, and how long to wait in between."""
+
+    tries: int = 8
+    base_seconds: float = 0.025
+    cap_seconds: float = 5.0
+
+    def pause_before(self, attempt: int, random: Random) -> Pause:
+        """The pause before try number `attempt`, counting the first as 0."""
+        return Pause(random.uniform(0, min(self.cap_seconds, self.base_seconds * 2**attempt)))

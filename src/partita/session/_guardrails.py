@@ -1,0 +1,55 @@
+"""Guardrails: what a request must not be, checked before it is sent.
+
+A guardrail is a function of the operation and its request that raises a `GuardrailError`. Each is listed under
+the kind of request that it looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias, get_args
+
+from partita.errors import GuardrailError, LimitExceeded, ScanRefused
+from partita.operations import Operation
+from partita.patterns import sent_by
+from partita.store import DataRequest, QueryTable, Request, ScanTable
+
+Guardrail: TypeAlias = Callable[[Operation[Any], Any], None]
+Guardrails: TypeAlias = Mapping[type, tuple[Guardrail, ...]]
+
+
+def no_scan(operation: Operation[Any], request: ScanTable) -> None:
+    """Refuse scans: a request path reads by key."""
+    raise ScanRefused(f"{operation.name} scans the table {request.table!r}.")
+
+
+def bounded_read(operation: Operation[Any], request: QueryTable | ScanTable) -> None:
+    """Refuse a read of many items without a limit."""
+    if request.limit is None:
+        raise LimitExceeded(f"{operation.name} reads without a limit.", hint="Use page(), first(), walk() or count().")
+
+
+def as_declared(operation: Operation[Any], request: Request[Any]) -> None:
+    """Refuse what an access pattern does not declare that it sends: in production, its role would not be allowed it."""
+    declared = operation.pattern.sends if operation.pattern is not None else None
+    if not declared:
+        return
+    allowed = {(access.action, access.table.name, access.index) for access in declared}
+    for sent in sent_by(request):
+        if (sent.action, sent.table, sent.index) not in allowed:
+            where = f"the index {sent.index!r} of {sent.table!r}" if sent.index else f"{sent.table!r}"
+            message = f"{operation.name} sends a {sent.action} to {where}, which it does not declare."
+            raise GuardrailError(message, hint="Declare it with @pattern(via=…) or @pattern(writes=…).")
+
+
+REQUEST_PATH: Guardrails = MappingProxyType({QueryTable: (bounded_read,), ScanTable: (no_scan,)})
+"""The guardrails of an ordinary session."""
+
+STRICT: Guardrails = MappingProxyType(
+    {kind: (*REQUEST_PATH.get(kind, ()), as_declared) for kind in get_args(DataRequest)}
+)
+"""The guardrails of a strict session, as in tests."""
+
+MAINTENANCE: Guardrails = MappingProxyType({QueryTable: (bounded_read,), ScanTable: (bounded_read,)})
+"""The guardrails of a maintenance session, which may scan."""

@@ -1,0 +1,161 @@
+"""Sessions run operations and procedures against a store, with blocking calls or with `await`."""
+
+from __future__ import annotations
+
+import logging
+import random as chance
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
+
+from partita.errors import OperationError
+from partita.model import Table
+from partita.operations import Action, Context, CursorSigner, Operation, Procedure, transact
+from partita.runtime import Clock, Pause, run, run_async, system_clock
+from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
+from partita.session._meter import Meter
+from partita.session._pipeline import Pipeline
+from partita.session._tables import ensure_tables
+from partita.store import Request, Store
+
+R = TypeVar("R")
+
+logger: Final = logging.getLogger("partita")
+
+
+async def _sleep(seconds: float) -> None:
+    import asyncio  # noqa: PLC0415 - only who runs an event loop needs it
+
+    await asyncio.sleep(seconds)
+
+
+class _Settings:
+    """What both kinds of session share: a store, and how requests are sent to it."""
+
+    default_sleep: Callable[[float], Any]
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        clock: Clock = system_clock,
+        secret: bytes | None = None,
+        meter: Meter | None = None,
+        strict_budgets: bool = False,
+        random: chance.Random | None = None,
+        sleep: Callable[[float], Any] | None = None,
+        pipeline: Pipeline | None = None,
+    ) -> None:
+        """Set up a session.
+
+        Args:
+            store: where requests go.
+            clock: the time, for expiry.
+            secret: signs cursors; give all processes of a service the same. By default one is made for this session.
+            meter: counts consumption; sessions may share one.
+            strict_budgets: raise `BudgetExceeded` instead of only counting it, and refuse requests that an access
+                pattern does not declare. For tests.
+            random: spreads retries.
+            sleep: waits before a retry; tests pass their own.
+            pipeline: the whole way of a request, instead of the settings above.
+        """
+        self.store = store
+        self.sleep = sleep or self.default_sleep
+        self._pipeline = pipeline or Pipeline(
+            Context(clock, random or chance.SystemRandom(), CursorSigner(secret or secrets.token_bytes(32))),
+            meter or Meter(),
+            STRICT if strict_budgets else REQUEST_PATH,
+            strict_budgets=strict_budgets,
+        )
+
+    @property
+    def meter(self) -> Meter:
+        """What this session consumed."""
+        return self._pipeline.meter
+
+    @property
+    def context(self) -> Context:
+        """The clock, chance and cursor signer that operations get."""
+        return self._pipeline.context
+
+    def _of_service(self, name: str) -> Pipeline:
+        return replace(self._pipeline, service=name)
+
+    def _maintenance(self, reason: str) -> Pipeline:
+        if not reason.strip():
+            raise OperationError("Maintenance needs a reason.", hint="Say why a scan is needed; it is logged.")
+        logger.warning("maintenance session: %s", reason)
+        return replace(self._pipeline, guardrails=MAINTENANCE)
+
+
+class Session(_Settings):
+    """Runs operations and procedures with blocking calls. Safe for any number of threads."""
+
+    default_sleep = staticmethod(time.sleep)
+
+    def run(self, work: Operation[R] | Procedure[R]) -> R:
+        """Run an operation or a procedure, and give its result.
+
+        Raises:
+            OperationError: the work was refused before it reached the store.
+            RequestError: the store refused a request.
+            StoreError: the store is in trouble.
+        """
+        return run(self._pipeline.run(work), self._execute)
+
+    def transact(self, *actions: Action, token: str | None = None) -> None:
+        """Run writes and checks as one transaction, all or nothing."""
+        self.run(transact(*actions, token=token))
+
+    def create_tables(self, tables: Iterable[Table]) -> None:
+        """Create the tables and global indexes that are declared and not there yet."""
+        run(ensure_tables(tables), self._execute)
+
+    def of_service(self, name: str) -> Session:
+        """The same for one service of several: the meter counts what it runs apart."""
+        return Session(self.store, pipeline=self._of_service(name), sleep=self.sleep)
+
+    def maintenance(self, reason: str) -> Session:
+        """A session that may scan. The reason is logged."""
+        return Session(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
+
+    def _execute(self, request: Request[Any] | Pause) -> Any:
+        return self.sleep(request.seconds) if isinstance(request, Pause) else self.store.execute(request)
+
+
+class AsyncSession(_Settings):
+    """Runs operations and procedures with `await`. One per event loop or shared, as you like."""
+
+    default_sleep = staticmethod(_sleep)
+
+    async def run(self, work: Operation[R] | Procedure[R]) -> R:
+        """Run an operation or a procedure, and give its result.
+
+        Raises:
+            OperationError: the work was refused before it reached the store.
+            RequestError: the store refused a request.
+            StoreError: the store is in trouble.
+        """
+        return await run_async(self._pipeline.run(work), self._execute)
+
+    async def transact(self, *actions: Action, token: str | None = None) -> None:
+        """Run writes and checks as one transaction, all or nothing."""
+        await self.run(transact(*actions, token=token))
+
+    async def create_tables(self, tables: Iterable[Table]) -> None:
+        """Create the tables and global indexes that are declared and not there yet."""
+        await run_async(ensure_tables(tables), self._execute)
+
+    def of_service(self, name: str) -> AsyncSession:
+        """The same for one service of several: the meter counts what it runs apart."""
+        return AsyncSession(self.store, pipeline=self._of_service(name), sleep=self.sleep)
+
+    def maintenance(self, reason: str) -> AsyncSession:
+        """A session that may scan. The reason is logged."""
+        return AsyncSession(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
+
+    def _execute(self, request: Request[Any] | Pause) -> Awaitable[Any]:
+        return self.sleep(request.seconds) if isinstance(request, Pause) else self.store.execute_async(request)

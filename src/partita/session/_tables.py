@@ -1,0 +1,70 @@
+"""Bringing a store's tables in line with what is declared. Only ever adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from partita.errors import ModelError, TableInUse, TableNotFound
+from partita.model import Table
+from partita.operations import Requests
+from partita.store import (
+    CreateIndex,
+    CreateTable,
+    DescribeTable,
+    SetStream,
+    SetTimeToLive,
+    TableDescription,
+    TableSchema,
+)
+
+
+def ensure_tables(tables: Iterable[Table]) -> Requests[None]:
+    """Create what is missing of each table; another process may be doing the same."""
+    for table in tables:
+        yield from _ensure_table(table.schema)
+
+
+def _ensure_table(declared: TableSchema) -> Requests[None]:
+    try:
+        description: TableDescription = yield DescribeTable(declared.name)
+    except TableNotFound:
+        try:
+            yield CreateTable(declared)
+        except TableInUse:
+            yield from _ensure_table(declared)
+        return
+    yield from _add_missing(declared, description.schema)
+
+
+def _add_missing(declared: TableSchema, stored: TableSchema) -> Requests[None]:
+    if declared.key != stored.key:
+        raise ModelError(
+            f"The table {declared.name!r} exists with the key {_names(stored)}, but {_names(declared)} is declared.",
+            hint="A table's key cannot be changed: declare another table and copy the items.",
+        )
+    for index in declared.indexes:
+        found = stored.index(index.name)
+        if found is None and not index.local:
+            yield CreateIndex(declared.name, index)
+        elif found is None or not found.is_like(index):
+            raise ModelError(
+                f"The index {index.name!r} of {declared.name!r} is not stored as it is declared.",
+                hint="Declare it under another name; an index cannot be changed.",
+            )
+    if declared.ttl is not None and stored.ttl is None:
+        yield SetTimeToLive(declared.name, declared.ttl)
+    elif declared.ttl not in (None, stored.ttl):
+        raise _differs(declared.name, "ttl", stored.ttl, declared.ttl)
+    if declared.stream is not None and stored.stream is None:
+        yield SetStream(declared.name, declared.stream)
+    elif declared.stream not in (None, stored.stream):
+        raise _differs(declared.name, "stream", stored.stream, declared.stream)
+
+
+def _differs(table: str, setting: str, stored: str | None, declared: str | None) -> ModelError:
+    message = f"The table {table!r} is stored with {setting}={stored!r}, but {setting}={declared!r} is declared."
+    return ModelError(message, hint="Declare what is stored, or switch the setting off in the store first.")
+
+
+def _names(schema: TableSchema) -> str:
+    return " and ".join(attribute.name for attribute in schema.key)

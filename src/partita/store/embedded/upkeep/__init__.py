@@ -1,0 +1,13 @@
+"""Upkeep of the embedded store: backup, restore and the search for damage."""
+
+from partita.store.embedded.upkeep._backup import Progress, back_up
+from partita.store.embedded.upkeep._restore import replace_with_backup, unused
+from partita.store.embedded.upkeep._verify import verify
+
+__all__ = [
+    "Progress",
+    "back_up",
+    "replace_with_backup",
+    "unused",
+    "verify",
+]

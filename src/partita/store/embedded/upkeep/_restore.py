@@ -1,0 +1,178 @@
+"""Putting a backup in the place of a store that nobody uses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import apsw
+
+from partita.errors import StoreBusy, StoreDamaged, StoreNewer
+from partita.store.embedded import _file, _streams
+from partita.store.embedded._lock import ProcessLock
+from partita.store.embedded.upkeep._backup import Progress, copy
+from partita.store.embedded.upkeep._verify import verify
+
+_LOG: Final = "-wal"
+_PARTS: Final = ("", _LOG, "-shm")
+_SQL_OPEN_STREAMS: Final = "SELECT table_id, view FROM streams WHERE closed_at IS NULL"
+_SQL_LAST_NUMBER: Final = "SELECT max(seq) FROM sqlite_sequence WHERE name = 'streams'"
+_SQL_NUMBER_FROM: Final = (
+    "DELETE FROM sqlite_sequence WHERE name = 'streams'; INSERT INTO sqlite_sequence (name, seq) VALUES ('streams', ?)"
+)
+
+
+@contextmanager
+def unused(path: Path) -> Iterator[None]:
+    """Keep every process from opening the store at a path, or making one there, while the block runs.
+
+    Raises:
+        StoreBusy: a process uses it.
+    """
+    with _file.translating(str(path)), closing(ProcessLock(path)) as lock:
+        if not lock.acquire(blocking=False):
+            raise _busy(path)
+        _refuse_used(path)
+        _settle(path)
+        yield
+
+
+def replace_with_backup(backup: Path, path: Path, now: float, progress: Progress | None = None) -> Path | None:
+    """Put a copy of a backup in the place of the store at a path, which is to be `unused` meanwhile.
+
+    Returns the name under which what was there is kept; None if there was nothing. Consumers of the store's streams
+    learn that they have to start anew.
+
+    Raises:
+        StoreError: the backup is no sound store; nothing was changed.
+    """
+    fresh = path.with_name(path.name + ".restoring")
+    with _file.translating(str(path)):
+        _remove(fresh)  # an earlier one may have been killed
+        try:
+            _copy_sound(backup, fresh, now, progress)
+            return _replace(path, fresh, now)
+        finally:
+            _remove(fresh)
+
+
+def _busy(path: Path) -> StoreBusy:
+    return StoreBusy(f"The store {path} is in use.", hint="Stop `partita serve` and whatever else uses it first.")
+
+
+def _refuse_used(path: Path) -> None:
+    """Whoever has a store open holds SQLite's shared lock on its file, whatever has become of the content."""
+    if not path.exists():
+        return
+    flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
+    file = apsw.VFSFile("", str(path.absolute()), flags)
+    try:
+        file.xLock(apsw.SQLITE_LOCK_SHARED)
+        file.xLock(apsw.SQLITE_LOCK_EXCLUSIVE)
+        file.xUnlock(apsw.SQLITE_LOCK_NONE)
+    except apsw.BusyError as error:
+        raise _busy(path) from error
+    finally:
+        file.xClose()
+
+
+def _settle(path: Path) -> None:
+    """Bring the log of a store that can be read into its file, so that the file by itself is all of it.
+
+    So whenever a restore is interrupted, there is a whole store at the path: the old one or the new one.
+    """
+    with suppress(StoreDamaged, StoreNewer):  # what is none of our stores is kept as it is
+        if _file.is_new(str(path)):
+            return
+        connection = apsw.Connection(str(path))
+        try:
+            connection.execute("SELECT generation FROM store").fetchall()
+        except apsw.Error:
+            _file.close_untouched(connection)
+        else:
+            connection.close()
+
+
+def _copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None) -> None:
+    try:
+        with closing(_open_backup(backup)) as source:
+            copy(source, fresh, progress)
+        with closing(_file.connect(str(fresh), durable=True)) as connection:
+            with _file.translating(str(backup)):
+                verify(connection, str(backup))
+            connection.pragma("journal_mode", "wal")  # a store that was in memory had no log
+            with connection:
+                _begin_streams(connection, now)
+    except StoreDamaged as error:
+        raise _unsound(error.message) from error
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
+        raise _unsound(f"The store {backup} is damaged ({error}).") from error
+    _sync(fresh)
+
+
+def _unsound(message: str) -> StoreDamaged:
+    return StoreDamaged(message, hint="Choose another backup; nothing was changed.")
+
+
+def _open_backup(backup: Path) -> apsw.Connection:
+    """Open a backup without a trace beside it; one that has a log is read with its log."""
+    with _file.translating(str(backup)):
+        if _file.is_new(str(backup)):
+            raise StoreDamaged(f"The file {backup} is empty.")
+        alone = "" if Path(f"{backup}{_LOG}").exists() else "?immutable=1"
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(f"file:{quote(str(backup.absolute()))}{alone}", flags)
+
+
+def _begin_streams(connection: apsw.Connection, now: float) -> None:
+    """Begin new streams, under numbers that no restore of this backup has given before.
+
+    In the old ones the same sequences would come again for other changes, and consumers would pass them over.
+    """
+    last = connection.execute(_SQL_LAST_NUMBER).get or 0
+    connection.execute(_SQL_NUMBER_FROM, (max(last, int(now * 1_000)),))
+    streams: list[Any] = connection.execute(_SQL_OPEN_STREAMS).fetchall()
+    for table_id, view in streams:
+        _streams.disable(connection, table_id, now)
+        _streams.enable(connection, table_id, view, now, complete=False)
+
+
+def _replace(path: Path, fresh: Path, now: float) -> Path | None:
+    _refuse_used(path)  # another program may have opened it, which does not ask for our lock
+    kept = _keep(path, now)
+    for part in _PARTS[1:]:
+        Path(f"{path}{part}").unlink(missing_ok=True)
+    fresh.replace(path)
+    _sync(path.parent)
+    return kept
+
+
+def _keep(path: Path, now: float) -> Path | None:
+    """Give what is there a second name, together with the log of a store that could not be read."""
+    kept = path.with_name(f"{path.name}.before-{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%S.%fZ}")
+    there = [part for part in ("", _LOG) if Path(f"{path}{part}").exists()]
+    for part in there:
+        os.link(f"{path}{part}", f"{kept}{part}")
+    _sync(path.parent)  # before the first name goes
+    return kept if there else None
+
+
+def _remove(fresh: Path) -> None:
+    for part in _PARTS:
+        Path(f"{fresh}{part}").unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    """Bring a file, or the names in a folder, to the disk."""
+    if os.name == "nt" and path.is_dir():  # pragma: no cover - Windows has no such call for folders
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,83 @@
+"""Looking for damage: what a row says beside its item, and what the streams say of the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, Final
+
+import apsw
+
+from partita.errors import StoreDamaged
+from partita.store.embedded import _catalog
+from partita.store.embedded._table import Table
+from partita.values import Item, decode_item, equal, item_size
+
+_SQL_STREAMS: Final = (
+    "SELECT id FROM streams WHERE table_id = ? AND complete AND closed_at IS NULL AND trimmed = 0 "
+    "AND view IN ('NEW_IMAGE', 'NEW_AND_OLD_IMAGES')"
+)
+
+
+def verify(connection: apsw.Connection, path: str) -> None:
+    """Check the file, every row against its item, and every complete stream against its table.
+
+    Raises:
+        StoreDamaged: naming what disagrees.
+    """
+    with connection:  # one snapshot for everything
+        findings = [row[0] for row in connection.execute("PRAGMA integrity_check").fetchall() if row[0] != "ok"]
+        if findings:
+            raise StoreDamaged(f"The store {path} is damaged: {'; '.join(map(str, findings))}.")
+        for table in _catalog.load(connection).tables.values():
+            if not connection.table_exists("main", f"items_{table.id}"):
+                raise StoreDamaged(f"The store {path} is damaged: table {table.name}, its items are missing.")
+            for finding in chain(_wrong_rows(connection, table), _wrong_streams(connection, table)):
+                raise StoreDamaged(f"The store {path} is damaged: table {table.name}, {finding}.")
+
+
+def _wrong_rows(connection: apsw.Connection, table: Table) -> Iterator[str]:
+    columns = [column for index in table.indexes for column in index.columns]
+    names = ("hk", "rk", "ttl", "size", *columns)
+    for row_id, blob, *row in connection.execute(f"SELECT id, item, {', '.join(names)} FROM items_{table.id}"):
+        try:
+            expected = _expected_row(table, decode_item(blob))
+        except Exception as error:  # noqa: BLE001 - whatever a damaged item leads to
+            yield f"row {row_id}: its item cannot be read ({error})"
+            continue
+        for name, value, right in zip(names, row, expected, strict=True):
+            if value != right:
+                yield f"row {row_id}: column {name} is {value!r:.60}, its item says {right!r:.60}"
+
+
+def _expected_row(table: Table, item: Item) -> tuple[Any, ...]:
+    entries = [column for index in table.indexes for column in index.entry_or_none(item)]
+    return (*table.item_columns(item), table.expiry(item), item_size(item), *entries)
+
+
+def _wrong_streams(connection: apsw.Connection, table: Table) -> Iterator[str]:
+    stream = connection.execute(_SQL_STREAMS, (table.id,)).get
+    if stream is None:
+        return
+    try:
+        replayed = _replayed(connection, table, stream)
+    except Exception as error:  # noqa: BLE001 - whatever a damaged record leads to
+        yield f"its stream cannot be read ({error})"
+        return
+    for row_id, blob in connection.execute(f"SELECT id, item FROM items_{table.id}"):
+        item = decode_item(blob)
+        if not equal(replayed.pop(table.item_columns(item), None), item):
+            yield f"row {row_id}: the stream says otherwise"
+    for key in replayed:
+        yield f"the item {key} of the stream is missing"
+
+
+def _replayed(connection: apsw.Connection, table: Table, stream: int) -> dict[tuple[Any, Any], Item]:
+    items: dict[tuple[Any, Any], Item] = {}
+    for keys, new in connection.execute(f"SELECT keys, new FROM changes_{stream} ORDER BY sequence"):
+        place = table.key_columns(decode_item(keys))
+        if new is None:
+            items.pop(place, None)
+        else:
+            items[place] = decode_item(new)
+    return items

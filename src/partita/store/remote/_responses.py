@@ -1,0 +1,188 @@
+"""The shapes of DynamoDB's answers, decoded straight from JSON, and what they are called here."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, cast
+
+from msgspec import UNSET, Struct, UnsetType
+
+from partita.store._dynamodb_json import plain_number
+from partita.store._requests import Capacity
+from partita.values import Item
+
+Direction: TypeAlias = Literal["read", "write"]
+
+
+class Tagged(Struct, gc=False):
+    """An attribute value with its type tag; decoding into slots is faster than into a dictionary for each."""
+
+    S: str | UnsetType = UNSET
+    N: str | UnsetType = UNSET
+    BOOL: bool | UnsetType = UNSET
+    M: dict[str, Tagged] | UnsetType = UNSET
+    SS: frozenset[str] | UnsetType = UNSET
+    L: list[Tagged] | UnsetType = UNSET
+    NULL: bool | UnsetType = UNSET
+    NS: list[str] | UnsetType = UNSET
+    B: bytes | UnsetType = UNSET
+    BS: frozenset[bytes] | UnsetType = UNSET
+
+
+WireItem: TypeAlias = dict[str, Tagged]
+
+
+class Units(Struct, frozen=True, rename="pascal"):
+    """The units of a table or an index."""
+
+    capacity_units: float = 0.0
+    read_capacity_units: float | None = None
+    write_capacity_units: float | None = None
+
+
+class Consumed(Units, frozen=True, rename="pascal"):
+    """The units of a table, and of the table and each index apart."""
+
+    table_name: str = ""
+    table: Units | None = None
+    local_secondary_indexes: dict[str, Units] = {}
+    global_secondary_indexes: dict[str, Units] = {}
+
+
+class GetAnswer(Struct, frozen=True, rename="pascal"):
+    """Of GetItem."""
+
+    item: WireItem | None = None
+    consumed_capacity: Consumed | None = None
+
+
+class WriteAnswer(Struct, frozen=True, rename="pascal"):
+    """Of PutItem, UpdateItem and DeleteItem."""
+
+    attributes: WireItem | None = None
+    consumed_capacity: Consumed | None = None
+
+
+class PageAnswer(Struct, frozen=True, rename="pascal"):
+    """Of Query and Scan."""
+
+    count: int
+    scanned_count: int
+    items: list[WireItem] = []
+    last_evaluated_key: WireItem | None = None
+    consumed_capacity: Consumed | None = None
+
+
+class Keys(Struct, frozen=True, rename="pascal"):
+    """Keys of one table."""
+
+    keys: list[WireItem]
+
+
+class BatchGetAnswer(Struct, frozen=True, rename="pascal"):
+    """Of BatchGetItem."""
+
+    responses: dict[str, list[WireItem]] = {}
+    unprocessed_keys: dict[str, Keys] = {}
+    consumed_capacity: list[Consumed] = []
+
+
+class Put(Struct, frozen=True, rename="pascal"):
+    """A put of a batch."""
+
+    item: WireItem
+
+
+class Delete(Struct, frozen=True, rename="pascal"):
+    """A delete of a batch."""
+
+    key: WireItem
+
+
+class Write(Struct, frozen=True, rename="pascal"):
+    """A put or a delete of a batch."""
+
+    put_request: Put | None = None
+    delete_request: Delete | None = None
+
+
+class BatchWriteAnswer(Struct, frozen=True, rename="pascal"):
+    """Of BatchWriteItem."""
+
+    unprocessed_items: dict[str, list[Write]] = {}
+    consumed_capacity: list[Consumed] = []
+
+
+class Found(Struct, frozen=True, rename="pascal"):
+    """One item of a transaction of reads, or none."""
+
+    item: WireItem | None = None
+
+
+class TransactGetAnswer(Struct, frozen=True, rename="pascal"):
+    """Of TransactGetItems."""
+
+    responses: list[Found]
+    consumed_capacity: list[Consumed] = []
+
+
+class TransactWriteAnswer(Struct, frozen=True, rename="pascal"):
+    """Of TransactWriteItems."""
+
+    consumed_capacity: list[Consumed] = []
+
+
+def plain(item: WireItem) -> Item:
+    """The item without type tags: the same dictionary, whose values are replaced."""
+    result = cast("Item", item)
+    for name, tagged in item.items():
+        text = tagged.S
+        result[name] = text if text is not UNSET else _value(tagged)
+    return result
+
+
+def _value(tagged: Tagged) -> Any:  # noqa: PLR0911 - one line for each type, the usual ones first
+    if tagged.S is not UNSET:
+        return tagged.S
+    if tagged.N is not UNSET:
+        return plain_number(tagged.N)
+    if tagged.BOOL is not UNSET:
+        return tagged.BOOL
+    if tagged.M is not UNSET:
+        return plain(tagged.M)
+    if tagged.SS is not UNSET:
+        return tagged.SS
+    if tagged.L is not UNSET:
+        return [_value(element) for element in tagged.L]
+    if tagged.NS is not UNSET:
+        return frozenset(map(plain_number, tagged.NS))
+    if tagged.B is not UNSET:
+        return tagged.B
+    return None if tagged.BS is UNSET else tagged.BS
+
+
+def optional_item(item: WireItem | None) -> Item | None:
+    """The item, where there is one."""
+    return None if item is None else plain(item)
+
+
+def capacity_of(consumed: Consumed | None, table: str, direction: Direction) -> Capacity:
+    """The units of one table, with those of each index."""
+    if consumed is None:
+        return Capacity(table)
+    read, write = _units(consumed.table or consumed, direction)
+    if not consumed.local_secondary_indexes and not consumed.global_secondary_indexes:
+        return Capacity(table, read, write)
+    indexes = sorted({**consumed.local_secondary_indexes, **consumed.global_secondary_indexes}.items())
+    return Capacity(table, read, write, tuple((name, *_units(part, direction)) for name, part in indexes))
+
+
+def capacities_of(consumed: list[Consumed], direction: Direction) -> tuple[Capacity, ...]:
+    """The units of each table of a batch or transaction."""
+    return tuple(capacity_of(each, each.table_name, direction) for each in consumed)
+
+
+def _units(part: Units, direction: Direction) -> tuple[float, float]:
+    """Read and write units; a part that names its direction itself (a replayed transaction) is believed."""
+    if part.read_capacity_units is not None or part.write_capacity_units is not None:
+        return part.read_capacity_units or 0.0, part.write_capacity_units or 0.0
+    return (part.capacity_units, 0.0) if direction == "read" else (0.0, part.capacity_units)

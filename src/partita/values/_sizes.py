@@ -1,0 +1,98 @@
+"""Item sizes and capacity units, by the same arithmetic as AWS.
+
+Names and strings count their UTF-8 bytes, a number about half a byte a digit, a list or map
+three bytes and one for each element. Reads are charged in steps of 4 KB, writes of 1 KB.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+from partita.errors import ValidationFailed
+from partita.values._attribute_values import MAX_DEPTH, Item, kind_of, number, number_text
+
+MAX_ITEM_BYTES: Final = 409_600
+READ_STEP: Final = 4_096
+WRITE_STEP: Final = 1_024
+
+
+def text_size(text: str) -> int:
+    """UTF-8 bytes of a text.
+
+    Raises:
+        ValidationFailed: the text has a lone surrogate, which no encoding can hold.
+    """
+    if text.isascii():
+        return len(text)
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError:
+        raise ValidationFailed("A string is not valid Unicode: it holds a lone surrogate.") from None
+
+
+def number_size(value: int | Decimal) -> int:
+    """One byte, and one for each two digits of the whole part and of the fraction, and one for a sign."""
+    if type(value) is int:
+        return 1 + (len(str(abs(value)).rstrip("0")) + 1) // 2 + (value < 0)
+    whole, _, fraction = number_text(value if value >= 0 else -value).partition(".")
+    whole = whole.lstrip("0")
+    if fraction:
+        if not whole:
+            fraction = fraction.lstrip("0")
+    else:
+        whole = whole.rstrip("0")
+    digits = (len(whole) + 1) // 2 + (len(fraction) + 1) // 2
+    return 1 + digits + (value < 0)
+
+
+def value_size(value: Any, depth: int = 0) -> int:
+    """Bytes that a value counts, checking on the way that DynamoDB would take it.
+
+    Raises:
+        ValidationFailed: a type, number, set or depth that DynamoDB refuses.
+    """
+    if type(value) is str:
+        return text_size(value)
+    if value is None or type(value) is bool:
+        return 1
+    if type(value) is int or type(value) is Decimal:
+        return number_size(number(value))
+    if type(value) is bytes:
+        return len(value)
+    return _container_size(value, depth + 1)
+
+
+def _container_size(value: Any, depth: int) -> int:
+    if depth >= MAX_DEPTH:
+        raise ValidationFailed("Nesting Levels have exceeded supported limits")
+    kind = kind_of(value)
+    if kind == "L":
+        sizes = [
+            len(element) if type(element) is str and element.isascii() else value_size(element, depth)
+            for element in value  # plain text, which most of it is, is counted without a call
+        ]
+        return 3 + len(value) + sum(sizes)
+    if kind == "M":
+        return 3 + len(value) + sum(text_size(name) + value_size(member, depth) for name, member in value.items())
+    return sum(value_size(member, depth) for member in value)
+
+
+def item_size(item: Item) -> int:
+    """Bytes that an item counts: each attribute's name and value, validated on the way."""
+    size = 0
+    for name, value in item.items():  # plain text, which most of it is, is counted without a call
+        size += len(name) if name.isascii() else text_size(name)
+        size += len(value) if type(value) is str and value.isascii() else value_size(value)
+    return size
+
+
+def read_units(size: int, *, consistent: bool) -> float:
+    """Read units for that many bytes; at least the minimum, also for a missing item."""
+    steps = max(1, -(-size // READ_STEP))
+    return float(steps) if consistent else steps / 2
+
+
+def write_units(size: int) -> float:
+    """Write units for that many bytes; at least one."""
+    return float(-(-size // WRITE_STEP) or 1)

@@ -1,0 +1,107 @@
+"""Change streams are read in the background: to the end, through trouble, and no longer than the command runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import apsw
+import pytest
+from fastapi import APIRouter
+
+from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, insert
+from partita.change import Change, SqliteProjection
+from partita.cli._data_folder import DataFolder
+from partita.cli.data import _follow
+from partita.cli.data._follow import following, projecting
+from partita.errors import RebuildRequired, StoreUnavailable
+from partita.service import Projection, Service
+
+TABLE = Table("notes", stream="NEW_AND_OLD_IMAGES", registry=Registry())
+
+
+class Note(Entity, table=TABLE):
+    primary: ClassVar = Key("NOTE#{note_id}", "NOTE")
+    note_id: str
+
+
+def count(connection: apsw.Connection, change: Change) -> None:
+    connection.execute("INSERT INTO notes VALUES (?)", (change.new.note_id,))
+
+
+SERVICE = Service(
+    name="notes",
+    title="Notes",
+    summary="",
+    tables=(TABLE,),
+    router=APIRouter,
+    projection=Projection(TABLE, lambda path: SqliteProjection(path, tables="CREATE TABLE notes (id)", apply=count)),
+)
+
+
+@pytest.fixture
+def db() -> Iterator[Session]:
+    with EmbeddedStore(":memory:") as store:
+        session = Session(store)
+        session.create_tables([TABLE])
+        yield session
+
+
+class FakeConsumer:
+    """A consumer whose runs end as they are told to; the last one waits to be stopped."""
+
+    def __init__(self, *ends: Exception) -> None:
+        self.ends = list(ends)
+        self.rebuilt = 0
+        self.waiting = threading.Event()
+
+    def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:  # noqa: ARG002 - as a consumer
+        if self.ends:
+            raise self.ends.pop(0)
+        self.waiting.set()
+        stop.wait()
+
+    def rebuild(self) -> int:
+        self.rebuilt += 1
+        return 0
+
+
+def test_a_projection_is_kept_up_while_the_block_runs(db: Session, tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    db.run(insert(Note(note_id="before")))
+    with projecting([SERVICE], db.store, folder) as projected:
+        db.run(insert(Note(note_id="during")))
+        notes = projected["notes"]
+        caught_up = threading.Event()
+        while notes.sink.read("SELECT count(*) FROM notes") != [(2,)]:
+            caught_up.wait(0.01)
+        assert notes.consumer.lag().records == 0
+    db.run(insert(Note(note_id="after")))
+    with projecting([SERVICE], db.store, folder) as projected:
+        while projected["notes"].consumer.lag().records or not projected["notes"].sink.positions():
+            caught_up.wait(0.01)
+        assert projected["notes"].sink.read("SELECT id FROM notes") == [("before",), ("during",), ("after",)]
+
+
+def test_a_service_without_a_projection_has_none(db: Session, tmp_path: Path) -> None:
+    bare = Service("bare", "Bare", "", (TABLE,), APIRouter)
+    with projecting([bare], db.store, DataFolder(tmp_path)) as projected:
+        assert projected == {}
+
+
+def test_missed_changes_are_made_up_for() -> None:
+    consumer = FakeConsumer(RebuildRequired("trimmed"))
+    with following([consumer]):  # type: ignore[list-item]
+        assert consumer.waiting.wait(10)
+    assert consumer.rebuilt == 1
+
+
+def test_trouble_is_logged_and_tried_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(_follow, "RETRY_SECONDS", 0)
+    consumer = FakeConsumer(StoreUnavailable("no answer"), StoreUnavailable("no answer"))
+    with following([consumer]):  # type: ignore[list-item]
+        assert consumer.waiting.wait(10)
+    assert len(caplog.records) == 2
+    assert consumer.rebuilt == 0

@@ -1,0 +1,138 @@
+"""`partita tables`, on the embedded database and on a server that speaks DynamoDB's protocol."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tests.cli.conftest import Run
+from tests.referee import ministack
+
+from partita.cli.data._tables import differences
+from partita.store._interface import Store
+from partita.store._requests import CreateIndex, CreateTable, DeleteTable, SetStream, SetTimeToLive
+from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
+from partita.store.remote import Credentials, RemoteStore
+from partita_services.todo.model import TABLE
+
+pytestmark = [pytest.mark.xdist_group("referee"), pytest.mark.req("X12")]
+
+CITY = KeyAttribute("city")
+SCHEMA = TableSchema(
+    "places",
+    KeyAttribute("pk"),
+    KeyAttribute("sk"),
+    (IndexSchema("by_city", (CITY,), projection=("a", "b")),),
+    ttl="ttl",
+    stream="NEW_IMAGE",
+)
+
+
+@pytest.fixture(scope="module")
+def ministack_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of its own: on the shared one, other tests have the same tables."""
+    with ministack(tmp_path_factory.mktemp("ministack")) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def remote(ministack_url: str) -> Iterator[RemoteStore]:
+    with RemoteStore(ministack_url, credentials=Credentials("test", "test")) as store:
+        yield store
+
+
+@pytest.fixture
+def server(remote: RemoteStore, ministack_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A server without the tables, which commands find by the environment."""
+    monkeypatch.setenv("PARTITA_STORE", ministack_url)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    yield remote
+    remote.execute(DeleteTable(TABLE.name))
+
+
+@pytest.mark.parametrize("command", ["tables", "deploy"])
+def test_a_comparison_with_nothing_makes_nothing(command: str, run: Run, folder: Path) -> None:
+    result = run(command, "diff", "todo")
+    assert (result.exit_code, folder.exists()) == (1, False)
+    assert result.output.startswith(f"Error: There is no database in {folder}.")
+
+
+def test_tables_are_created_once_on_the_embedded_database(run: Run) -> None:
+    assert run("tables", "create", "accounts").exit_code == 0
+    assert f"{TABLE.name},is not there" in run("tables", "diff", "todo").output.replace("  ", ",")
+    assert f"{TABLE.name}: created" in run("tables", "create", "todo").output
+    assert f"{TABLE.name}: there already" in run("tables", "create", "todo").output
+    assert (run("tables", "diff", "todo").exit_code, run("tables", "update", "todo").output) == (0, "")
+
+
+def test_tables_are_created_on_a_server_as_they_are_declared(run: Run, server: Store) -> None:
+    assert run("tables", "create", "todo").exit_code == 0
+    result = run("tables", "diff", "todo")
+    assert (result.exit_code, result.output) == (0, "The store has what is declared.\n")
+
+
+def test_what_is_missing_is_added_on_a_server(run: Run, server: Store) -> None:
+    bare = replace(TABLE.schema, indexes=TABLE.schema.indexes[:1], ttl=None, stream=None)
+    server.execute(CreateTable(bare))
+    missing = json.loads(run("tables", "diff", "todo", "--json").output)
+    assert {row["remedy"] for row in missing} == {"partita tables update"}
+    assert run("tables", "update", "todo").exit_code == 0
+    assert run("tables", "diff", "todo", "--json").output == "[]\n"
+
+
+def test_sample_data_goes_to_the_server(run: Run, server: Store) -> None:
+    assert "27 new" in run("seed", "todo").output
+    assert "0 new, 27 there already" in run("seed", "todo").output
+
+
+def changes(stored: TableSchema | None) -> list[object]:
+    return [each.change for each in differences(SCHEMA, stored)]
+
+
+def test_each_difference_has_what_mends_it() -> None:
+    assert changes(None) == [CreateTable(SCHEMA)]
+    bare = replace(SCHEMA, indexes=(), ttl=None, stream=None)
+    expected = [
+        CreateIndex("places", SCHEMA.indexes[0]),
+        SetTimeToLive("places", "ttl"),
+        SetStream("places", "NEW_IMAGE"),
+    ]
+    assert changes(bare) == expected
+
+
+def test_the_order_of_projected_attributes_is_no_difference() -> None:
+    assert changes(replace(SCHEMA, indexes=(replace(SCHEMA.indexes[0], projection=("b", "a")),))) == []
+
+
+OTHERWISE = {
+    "another key": replace(SCHEMA, range=None),
+    "another index": replace(SCHEMA, indexes=(replace(SCHEMA.indexes[0], projection="ALL"),)),
+    "another ttl": replace(SCHEMA, ttl="expires"),
+    "another stream": replace(SCHEMA, stream="KEYS_ONLY"),
+}
+
+
+@pytest.mark.parametrize("stored", OTHERWISE.values(), ids=OTHERWISE.keys())
+def test_what_cannot_be_changed_is_said(stored: TableSchema) -> None:
+    (found,) = differences(SCHEMA, stored)
+    assert (found.change, found.is_harmless) == (None, False)
+
+
+def test_what_is_stored_but_not_declared_is_harmless() -> None:
+    bare = replace(SCHEMA, indexes=(), ttl=None, stream=None)
+    assert [(each.change, each.is_harmless) for each in differences(bare, SCHEMA)] == [(None, True)] * 3
+
+
+def test_a_local_index_cannot_be_added() -> None:
+    local = replace(SCHEMA, indexes=(IndexSchema("local", SCHEMA.key[:1], (CITY,), local=True),))
+    (found,) = differences(local, replace(SCHEMA, indexes=()))
+    assert found.change is None
+
+
+def test_an_address_that_is_none_is_refused(run: Run) -> None:
+    result = run("tables", "diff", "--store", "ftp://host")
+    assert (result.exit_code, "is no address of a store" in result.output) == (1, True)

@@ -1,0 +1,231 @@
+"""`partita serve`, as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.cli.conftest import Run
+
+from partita import Session, delete
+from partita.cli._data_folder import DataFolder
+from partita.cli.serving import _serve
+from partita.cli.serving._serve import _prepare
+from partita.http import Caller, Identity
+from partita_services.todo.bootstrap import SERVICE as TODO
+from partita_services.todo.model import tasks_of_user
+
+pytestmark = pytest.mark.req("X01")
+
+DEADLINE = 60
+
+
+class Server:
+    """A running `partita serve` on a free port."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        command = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")', "serve"]
+        self.process = subprocess.Popen(
+            [*command, "--port", "0", *arguments],
+            env=os.environ | {"PARTITA_DATA": str(folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.banner = ""
+        while "Stop with Ctrl-C." not in self.banner:
+            line = self.process.stdout.readline()
+            assert line, self.banner
+            self.banner += line
+        (self.url,) = re.findall(r"serves at (http://\S+)/", self.banner)
+        token = Identity(DataFolder(folder).secret("tokens")).token(Caller("demo"))
+        headers = {"Authorization": f"Bearer {token}"}
+        self.client = httpx.Client(base_url=self.url, headers=headers, timeout=DEADLINE, trust_env=False)
+
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Its exit code and what it said last."""
+        self.process.send_signal(with_signal)
+        output, _ = self.process.communicate(timeout=DEADLINE)
+        return self.process.returncode, output
+
+    def close(self) -> None:
+        self.client.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+Start = Callable[..., Server]
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Start]:
+    servers: list[Server] = []
+
+    def start(*arguments: str) -> Server:
+        servers.append(Server(folder, *arguments))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> None:
+    first = start("todo")
+    assert "todo: 27 new, 0 there already" in first.banner
+    assert f"{first.url}/todo/api" in first.banner
+    assert f"partita token --user demo --data {folder}" in first.banner
+    assert first.client.get("/healthz").json() == {"status": "ok"}
+    assert "tasks_with_status" in first.client.get("/console/api/services").text
+    location = first.client.post("/todo/api/tasks", json={"title": "kept"}).headers["Location"]
+    page = first.client.get("/todo/api/tasks?limit=1").json()
+    assert first.stop() == (0, "Stopped.\n")
+
+    second = start()
+    assert "Sample data of todo" not in second.banner
+    assert second.client.get("/console/api/live").json()["queues"].keys() >= {"commitcollect", "events"}
+    assert second.client.get(location).json()["title"] == "kept"
+    following = second.client.get(f"/todo/api/tasks?limit=1&cursor={page['next_cursor']}").json()
+    assert following["items"][0]["task_id"] > page["items"][0]["task_id"]
+    assert second.stop(signal.SIGINT) == (0, "Stopped.\n")
+
+
+def test_a_request_that_has_begun_is_answered_before_it_stops(start: Start) -> None:
+    server = start("--no-seed")
+    url = httpx.URL(server.url)
+    body = b'{"title": "in flight"}'
+    head = (
+        f"POST /todo/api/tasks HTTP/1.1\r\nHost: {url.host}\r\nContent-Type: application/json\r\n"
+        f"Authorization: {server.client.headers['Authorization']}\r\n"
+        f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n"
+    )
+    with socket.create_connection((url.host, url.port or 0), timeout=DEADLINE) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 100 ")  # so the request has begun
+        server.process.send_signal(signal.SIGTERM)
+        connection.sendall(body)
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 201 ")
+    assert server.process.wait(DEADLINE) == 0
+
+
+def test_without_sample_data_it_starts_empty(start: Start) -> None:
+    server = start("--no-seed")
+    assert server.client.get("/todo/api/tasks").json()["items"] == []
+
+
+class Killed(BaseException):
+    """The process ends in the middle of something."""
+
+
+@pytest.mark.req("X02")
+def test_sample_data_that_was_interrupted_is_completed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, run = DataFolder(folder), Session.run
+    steps = iter(range(10))
+
+    def interrupted(session: Session, operation: Any) -> Any:
+        if next(steps, None) is None:
+            raise Killed
+        return run(session, operation)
+
+    with data.open() as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(Session, "run", interrupted)
+            with pytest.raises(Killed):
+                _prepare([TODO], store, data, with_samples=True)
+        session = Session(store)
+        assert len(session.run(tasks_of_user("demo"))) < 26
+        _prepare([TODO], store, data, with_samples=False)
+        assert len(session.run(tasks_of_user("demo"))) < 26
+        _prepare([TODO], store, data, with_samples=True)
+        first, *others = session.run(tasks_of_user("demo"))
+        assert len(others) == 25
+        session.run(delete(first))
+        _prepare([TODO], store, data, with_samples=True)
+        assert len(session.run(tasks_of_user("demo"))) == 25
+    assert list(folder.glob("seeding-*")) == []
+
+
+@pytest.mark.req("X02")
+def test_sample_data_is_completed_where_only_the_tables_were_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = DataFolder(folder)
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    with data.open() as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(_serve, "seed_service", killed)
+            with pytest.raises(Killed):
+                _prepare([TODO], store, data, with_samples=True)
+        _prepare([TODO], store, data, with_samples=True)
+        assert len(Session(store).run(tasks_of_user("demo"))) == 26
+
+
+@pytest.mark.req("X03")
+def test_with_an_issuer_it_takes_no_other_tokens(start: Start) -> None:
+    server = start("--no-seed", "--issuer", "http://127.0.0.1:9/realm")
+    assert "Takes tokens of http://127.0.0.1:9/realm." in server.banner
+    answer = server.client.get("/todo/api/tasks")
+    assert (answer.status_code, answer.json()["code"]) == (503, "issuer_unavailable")
+
+
+@pytest.mark.req("X03")
+def test_an_issuer_that_cannot_be_trusted_is_refused(run: Run) -> None:
+    result = run("serve", "--port", "0", "--no-seed", "--issuer", "http://issuer.example")
+    assert result.exit_code == 1
+    assert "'http://issuer.example' cannot be trusted with tokens. Give an https:// URL." in result.output
+
+
+def test_a_port_in_use_is_named(run: Run, folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = run("serve", "--port", str(port))
+    assert result.exit_code == 1
+    expected = f"Error: Cannot listen on 127.0.0.1, port {port}: Address already in use. "
+    assert result.output == expected + "Choose another with --host and --port.\n"
+    assert not folder.exists()
+
+
+@pytest.mark.xdist_group("referee")
+@pytest.mark.req("X12")
+def test_it_serves_from_a_server_that_speaks_dynamodb(
+    start: Start, ministack_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    server = start("accounts", "--store", ministack_url)
+    assert f"from {ministack_url}" in server.banner
+    draft = {"pk": "served", "name": "Ada", "balance": 100}  # the server is shared: no other test uses this key
+    assert server.client.post("/accounts/api/accounts", json=draft).status_code == 201
+    deposited = server.client.post("/accounts/api/accounts/served/deposit", json={"amount": 50})
+    assert (deposited.status_code, deposited.json()["balance"]) == (200, 150)
+    assert server.stop() == (0, "Stopped.\n")
+
+
+def test_an_address_that_is_none_is_refused(run: Run) -> None:
+    result = run("serve", "--store", "ftp://host")
+    assert (result.exit_code, "is no address of a store" in result.output) == (1, True)
+
+
+@pytest.mark.req("T40")
+def test_it_fills_a_lake_meanwhile(start: Start, run: Run, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    server = start("todo", "--lake", str(lake))
+    server.client.post("/todo/api/tasks", json={"title": "in the lake"}).raise_for_status()
+    ask = ("lake", "query", "select title from task where title = 'in the lake'", "--lake", str(lake), "--csv")
+    while run(*ask).output != "title\nin the lake\n":
+        pass  # the test's own time limit ends this
+    assert server.stop() == (0, "Stopped.\n")

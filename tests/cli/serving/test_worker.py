@@ -1,0 +1,196 @@
+"""`partita worker`, and the workers that `partita serve` starts: they finish what they began, and are replaced."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Run
+from tests.cli.serving.test_serve import DEADLINE, Server
+
+from partita import Session
+from partita.cli._data_folder import DataFolder
+from partita.cli.serving._worker import Crew, default_workers
+from partita.http import Caller, Identity, Role
+from partita_services.events.handlers import EventDraft, apply, open_event
+from partita_services.events.model import TABLE, Request, request_by_id
+from partita_services.events.queueing import NAME, POLICY, sending
+from partita_services.events.terms import EventType, Status, instant
+
+pytestmark = pytest.mark.req("E10")
+
+
+def soon(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, which other processes bring about."""
+    deadline = time.monotonic() + DEADLINE
+    while not holds():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.02)
+
+
+@pytest.fixture
+def data(folder: Path) -> DataFolder:
+    data = DataFolder(folder)
+    data.create()
+    return data
+
+
+@pytest.fixture
+def waiting(data: DataFolder) -> Iterator[tuple[Session, Request]]:
+    """A request that waits in the queue."""
+    now = instant(time.time())
+    with data.open() as store:
+        db = Session(store)
+        db.create_tables([TABLE])
+        draft = EventDraft(
+            name="A",
+            event_type=EventType.FIRST_COME,
+            capacity_total=1,
+            opens_at=now,
+            closes_at=now + timedelta(hours=1),
+        )
+        event = db.run(open_event(draft, now, bytes(32)).run()).event
+        request = db.run(apply(event, "ann", now)).request
+        queue = data.open_queue(NAME, POLICY)
+        queue.execute(sending([request]))
+        queue.close()
+        yield db, request
+
+
+def is_decided(db: Session, request: Request) -> bool:
+    found = db.run(request_by_id(request.request_id))
+    return found is not None and found.status is Status.SUCCEEDED
+
+
+def test_a_crew_works_and_stops_when_it_is_done(data: DataFolder, waiting: tuple[Session, Request]) -> None:
+    crew = Crew(1, ["events"], data, None)  # a second one might be told to stop before it has begun
+    soon(lambda: is_decided(*waiting))
+    crew.stop()
+    assert [process.exitcode for process in crew._processes] == [0]
+
+
+def test_a_worker_that_is_killed_is_replaced(data: DataFolder, waiting: tuple[Session, Request]) -> None:
+    crew = Crew(1, ["events"], data, None)
+    try:
+        (first,) = crew._processes
+        assert first.pid is not None
+        os.kill(first.pid, signal.SIGKILL)
+        soon(lambda: crew._processes[0] is not first)
+        soon(lambda: is_decided(*waiting))
+    finally:
+        crew.stop()
+
+
+class Command:
+    """A running `partita worker`."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        command = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")', "worker"]
+        environment = os.environ | {"PARTITA_DATA": str(folder)}
+        self.process = subprocess.Popen([*command, *arguments], env=environment, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.first_line = self.process.stdout.readline()
+
+    def stop(self, number: signal.Signals) -> tuple[int, str]:
+        self.process.send_signal(number)
+        output, _ = self.process.communicate(timeout=DEADLINE)
+        return self.process.returncode, output
+
+    def children(self) -> list[int]:
+        """The worker processes, without what Python starts to clean up after them."""
+        pid = self.process.pid
+        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+        return [int(child) for child in listed if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_command_works_until_it_is_stopped(
+    folder: Path, waiting: tuple[Session, Request], number: signal.Signals
+) -> None:
+    command = Command(folder, "events")
+    assert command.first_line == "1 at work for events. Stop with Ctrl-C.\n"
+    soon(lambda: is_decided(*waiting))
+    assert command.stop(number) == (0, "Stopped.\n")
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
+def test_workers_end_when_the_command_is_killed(folder: Path, waiting: tuple[Session, Request]) -> None:
+    command = Command(folder, "events")
+    soon(lambda: is_decided(*waiting))
+    (child,) = command.children()
+    assert command.stop(signal.SIGKILL)[0] == -signal.SIGKILL
+    soon(lambda: not _is_running(child))
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+
+
+def test_a_service_without_work_has_no_workers(run: Run) -> None:
+    result = run("worker", "todo")
+    assert (result.exit_code, result.output) == (1, "Error: None of these services has work for a worker.\n")
+
+
+@pytest.mark.parametrize("option", ["--store", "--queue"])
+def test_a_wrong_address_is_said_once(option: str, run: Run, started: list[Crew]) -> None:
+    result = run("worker", "events", option, "ftp://host")
+    assert (result.exit_code, result.output.count("\n"), started) == (1, 1, [])
+    assert result.output.startswith("Error: 'ftp://host' is no address of a ")
+
+
+def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: list[Crew]) -> None:
+    data.database.write_bytes(b"damaged" * 1_000)
+    result = run("worker", "events")
+    assert (result.exit_code, result.output.count("\n"), started) == (1, 1, [])
+    assert result.output.startswith(f"Error: The file {data.database} is not a database.")
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Crew]:
+    """The crews that are started; none of them works."""
+    crews: list[Crew] = []
+
+    def start(crew: Crew, *_: object) -> None:
+        crews.append(crew)
+        raise AssertionError("started")
+
+    monkeypatch.setattr(Crew, "__init__", start)
+    return crews
+
+
+def test_a_server_starts_workers_by_itself_only_where_all_is_in_its_folder(folder: Path) -> None:
+    assert default_workers(DataFolder(folder)) == 1
+    assert default_workers(DataFolder(folder, store="dynamodb://")) == 0
+    assert default_workers(DataFolder(folder, queue="sqs://")) == 0
+
+
+def test_a_server_decides_what_it_accepts(folder: Path) -> None:
+    server = Server(folder, "events", "--no-seed")
+    try:
+        operator = Identity(DataFolder(folder).secret("tokens")).token(Caller("ada", Role.OPERATOR))
+        now = datetime.now(UTC)
+        draft = {
+            "name": "A",
+            "eventType": "FIRST_COME",
+            "capacityTotal": 1,
+            "opensAt": now.isoformat(),
+            "closesAt": (now + timedelta(hours=1)).isoformat(),
+        }
+        headers = {"Authorization": f"Bearer {operator}"}
+        event = server.client.post("/events/api/events", json=draft, headers=headers).json()
+        url = server.client.post(f"/events/api/events/{event['eventId']}/requests").headers["Location"]
+        soon(lambda: server.client.get(url).json()["status"] == "SUCCEEDED")
+        assert server.stop() == (0, "Stopped.\n")
+    finally:
+        server.close()

@@ -1,0 +1,145 @@
+"""The layout of the repository: who may import what, and how large a package, a module and a function may be."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = ("src", "services/src")
+CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """Every module of ours by its full name."""
+    for source in SOURCES:
+        for path in sorted((ROOT / source).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT / source).with_suffix("").parts)
+            yield name.removesuffix(".__init__"), path
+
+
+MODULES = dict(modules())
+
+
+def imports(code: str) -> Iterator[str]:
+    """The full names of what a text of Python imports: modules, and names that may be modules."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def private_owner(name: str) -> str | None:
+    """The package inside which alone a name may be imported, for the innermost private part of it."""
+    parts = name.split(".")
+    private = [place for place, part in enumerate(parts) if part.startswith("_") and not part.startswith("__")]
+    return ".".join(parts[: private[-1]]) if private else None
+
+
+def trespasses(importer: str, code: str) -> list[str]:
+    """The private names of other packages that a module imports."""
+    return [
+        f"{importer or 'outside'} imports {name}"
+        for name in imports(code)
+        if name.partition(".")[0] in ("partita", "partita_services")
+        and (owner := private_owner(name)) is not None
+        and not f"{importer}.".startswith(f"{owner}.")
+    ]
+
+
+def outsiders() -> Iterator[tuple[str, str]]:
+    """Programs and code in the documentation, which are outside of every package."""
+    for path in [*(ROOT / "examples").rglob("*.py"), *(ROOT / "docs").rglob("*.py")]:
+        yield path.name, path.read_text(encoding="utf-8")
+    for path in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]:
+        for block in CODE_BLOCK.findall(path.read_text(encoding="utf-8")):
+            yield path.name, block
+
+
+@pytest.mark.parametrize(
+    ("importer", "code", "found"),
+    [
+        ("partita.wire._items", "from partita.store._requests import GetItem", 1),
+        ("partita.wire._items", "from partita.store import _requests", 1),
+        ("partita.store.remote._items", "from partita.store._requests import GetItem", 0),
+        ("partita.wire._items", "import partita.store._requests", 1),
+        ("partita.store.embedded._store", "from partita._sqlite import GroupCommit", 0),
+        ("partita.store.embedded._store", "from partita._sqlite._file import opened", 1),
+        ("partita_services.todo.http", "from partita._sqlite import GroupCommit", 1),
+        ("partita_services.todo.http", "from partita.http import Problem", 0),
+    ],
+)
+def test_a_private_import_is_recognised(importer: str, code: str, found: int) -> None:
+    assert len(trespasses(importer, code)) == found
+
+
+def test_private_modules_are_imported_only_inside_their_package() -> None:
+    found = [each for name, path in MODULES.items() for each in trespasses(name, path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
+def test_programs_and_documentation_use_public_names_alone() -> None:
+    assert [f"{name}: {each}" for name, code in outsiders() for each in trespasses("", code)] == []
+
+
+def test_a_package_imports_nothing_that_its_surface_does_not_name() -> None:
+    """What one package takes from another is in the other's `__all__`."""
+    unnamed = []
+    for importer, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or node.module not in MODULES or node.module == importer:
+                continue
+            if MODULES[node.module].name != "__init__.py" or f"{importer}.".startswith(f"{node.module}."):
+                continue
+            surface = names_of(MODULES[node.module])
+            unnamed += [
+                f"{importer} takes {alias.name} from {node.module}"
+                for alias in node.names
+                if alias.name not in surface and f"{node.module}.{alias.name}" not in MODULES
+            ]
+    assert unnamed == []
+
+
+def names_of(path: Path) -> set[str]:
+    """What a package says is public; the names of one that loads them late are in the module beside it."""
+    late = path.with_name("_public.py")
+    tree = ast.parse((late if late.exists() else path).read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def test_the_library_has_few_modules_of_its_own() -> None:
+    assert sorted(path.name for path in (ROOT / "src" / "partita").glob("*.py")) == [
+        "__init__.py",
+        "_public.py",
+        "errors.py",
+        "service.py",
+    ]
+
+
+def test_no_package_has_more_than_twenty_modules() -> None:
+    sizes = Counter(path.parent.relative_to(ROOT).as_posix() for path in MODULES.values())
+    assert {folder: size for folder, size in sizes.items() if size > 20} == {}
+
+
+def test_no_module_is_longer_than_400_lines() -> None:
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+    assert {name: count for name, count in lines.items() if count > 400} == {}
+
+
+def test_no_function_is_longer_than_60_lines() -> None:
+    lengths = {
+        f"{name}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
+        for name, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None
+    }
+    assert {name: length for name, length in lengths.items() if length > 60} == {}
