@@ -162,13 +162,14 @@ class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass
 
 
 _METACLASS: type[type] = EntityMeta
-"""The metaclass, hidden from mypy, which takes a computed base for Any and would then accept every misspelt field.
+"""The metaclass as a variable, which mypy ignores and Pyright follows.
 
-A metaclass that is a variable mypy leaves out; Pyright follows it. Both read the `dataclass_transform` of Entity.
+mypy takes a computed base for Any, and would then accept every misspelt field. Both read the `dataclass_transform`
+of Entity instead.
 """
 
 
-# Type checkers see that entities are frozen by the keyword here, and by the default for subclasses.
+# Type checkers take from the keyword that Entity is frozen, and from the default that its subclasses are.
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field, PrivateAttr))
 class Entity(BaseModel, metaclass=_METACLASS, frozen=True, defer_build=True):  # type: ignore[metaclass]
     """A typed item. Values are frozen; `with_changes` gives a changed copy.
