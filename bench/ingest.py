@@ -24,7 +24,7 @@ import httpx
 from bench._compare import Bar, Comparison
 from partita import EmbeddedStore, Session
 from partita.queue import Measure, Send, open_queue, written
-from partita_services.commitcollect.ingest import EventJob
+from partita_services.commitcollect.jobs.ingest import EventJob
 from partita_services.commitcollect.model import subscription_of
 
 ALLOWED: Final = 0.100

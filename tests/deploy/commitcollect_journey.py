@@ -19,8 +19,8 @@ from partita.recipes.web_sessions import new_session_id
 from partita.service import Place
 from partita.testing import FakeClock
 from partita_services.commitcollect.bootstrap import POLICY, QUEUE
-from partita_services.commitcollect.catalogue import models, parts
-from partita_services.commitcollect.sessions import SESSIONS
+from partita_services.commitcollect.milestones.catalogue import models, parts
+from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.work import Tools
 
 SITE = "https://service.test/commitcollect"

@@ -17,7 +17,7 @@ from partita.store._interface import Store
 from partita.store._requests import CreateTable, Request
 from partita.testing import FakeClock, FaultyStore
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.browser import SECURE
+from partita_services.commitcollect.signin.browser import SECURE
 
 SITE = "https://collect.test/commitcollect"
 

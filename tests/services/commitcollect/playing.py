@@ -11,8 +11,8 @@ from partita.errors import PartitaError
 from partita.queue import Send
 from partita.runtime import Pause
 from partita.store._requests import Request
-from partita_services.commitcollect.strava import Ask, StravaError
-from partita_services.commitcollect.tokens import ConnectionLost
+from partita_services.commitcollect.strava.interface import Ask, StravaError
+from partita_services.commitcollect.strava.tokens import ConnectionLost
 from partita_services.commitcollect.work import Tools, TryLater, Work
 
 ENDS = (PartitaError, StravaError, TryLater, ConnectionLost)

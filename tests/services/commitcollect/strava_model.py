@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, cast
 
 from partita.testing import FakeClock
-from partita_services.commitcollect.strava import (
+from partita_services.commitcollect.strava.interface import (
     Activity,
     Ask,
     Athlete,

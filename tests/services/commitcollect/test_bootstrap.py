@@ -15,13 +15,13 @@ from partita.cost._measure import measure
 from partita.errors import AlreadyExists
 from partita.service import discover
 from partita.testing import FakeClock
-from partita_services.commitcollect import settings
 from partita_services.commitcollect.bootstrap import SERVICE, open_tools
-from partita_services.commitcollect.minting import mint_earned
+from partita_services.commitcollect.milestones.awarding import mint_earned
+from partita_services.commitcollect.milestones.progress import measure as measure_progress
+from partita_services.commitcollect.milestones.progress import parts_earned
 from partita_services.commitcollect.model import MilestoneStatus, awards_for, milestones_of
-from partita_services.commitcollect.progress import measure as measure_progress
-from partita_services.commitcollect.progress import parts_earned
-from partita_services.commitcollect.samples import SAMPLE_USER, seed
+from partita_services.commitcollect.samples.seed import SAMPLE_USER, seed
+from partita_services.commitcollect.strava import settings
 
 
 def test_it_is_found_by_its_entry_point() -> None:

@@ -18,10 +18,10 @@ from partita.app import build_app
 from partita.http import Identity
 from partita.queue import Measure
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.client import StravaClient
-from partita_services.commitcollect.simulator.courier import Chaos
+from partita_services.commitcollect.simulator.delivery import Chaos
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Activity, Code, Event
+from partita_services.commitcollect.strava.client import StravaClient
 
 SCOPES = ("read", "activity:read")
 

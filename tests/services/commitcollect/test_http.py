@@ -20,11 +20,11 @@ from partita.queue import Send
 from partita.queue._interface import MAX_BODY_BYTES
 from partita.store._requests import PutItem, QueryTable, ScanTable, TransactWriteItems
 from partita.testing import FaultyStore
+from partita_services.commitcollect.audit import AUDIT, AUDIT_TABLE
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.handlers import HANDLERS
-from partita_services.commitcollect.ingest import take_event
+from partita_services.commitcollect.jobs.ingest import take_event
 from partita_services.commitcollect.model import MAX_ACTIVE, Milestone, milestones_of
-from partita_services.commitcollect.trail import AUDIT, AUDIT_TABLE
 
 DRAFT: dict[str, Any] = {
     "title": "Run 10 km",

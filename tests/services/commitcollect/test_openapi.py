@@ -17,8 +17,8 @@ from tests.services.described import CONFIG, IDENTITY, MODES, Case, made_up, rou
 from partita import AsyncSession
 from partita.app import build_app
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.browser import SECURE
 from partita_services.commitcollect.handlers import HANDLERS
+from partita_services.commitcollect.signin.browser import SECURE
 
 SITE = ("GET /auth/login", "GET /auth/callback", "POST /auth/logout", "GET /webhooks/strava", "POST /webhooks/strava")
 WITHOUT_PARAMETERS = (

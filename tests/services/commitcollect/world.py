@@ -20,10 +20,10 @@ from partita.recipes.audit import Trace
 from partita.store._interface import Store
 from partita.testing import FakeClock, counted_ulids
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.catalogue import models, parts
 from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
-from partita_services.commitcollect.ingest import EventJob
-from partita_services.commitcollect.login import Return, arrive
+from partita_services.commitcollect.jobs.ingest import EventJob
+from partita_services.commitcollect.jobs.worker import work_once
+from partita_services.commitcollect.milestones.catalogue import models, parts
 from partita_services.commitcollect.model import (
     Award,
     Connection,
@@ -36,11 +36,11 @@ from partita_services.commitcollect.model import (
     owner_of,
     workouts_of,
 )
-from partita_services.commitcollect.sessions import begin_login
-from partita_services.commitcollect.settings import Settings
-from partita_services.commitcollect.vault import Vault
+from partita_services.commitcollect.signin.login import Return, arrive
+from partita_services.commitcollect.signin.sessions import begin_login
+from partita_services.commitcollect.strava.settings import Settings
+from partita_services.commitcollect.strava.vault import Vault
 from partita_services.commitcollect.work import Application, Tools, do
-from partita_services.commitcollect.worker import work_once
 
 TRACE = Trace("r1", "c1")
 SETTINGS = Settings(

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from partita_services.commitcollect.audit import AuditEntry
 from partita_services.commitcollect.handlers import Account, Standing
+from partita_services.commitcollect.milestones.progress import Progress
 from partita_services.commitcollect.model import (
     Award,
     Backfill,
@@ -20,8 +22,6 @@ from partita_services.commitcollect.model import (
     WhyNot,
     Workout,
 )
-from partita_services.commitcollect.progress import Progress
-from partita_services.commitcollect.trail import AuditEntry
 
 
 class BackfillView(BaseModel):

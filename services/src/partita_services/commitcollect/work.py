@@ -12,9 +12,9 @@ from partita import AsyncSession, Operation, Session, new_ulid
 from partita.queue import Accepted, Body, Queue, Send, written
 from partita.recipes.audit import Trace
 from partita.runtime import Clock, run, run_async, system_clock
-from partita_services.commitcollect.settings import Settings
-from partita_services.commitcollect.strava import Ask, Strava
-from partita_services.commitcollect.vault import Vault
+from partita_services.commitcollect.strava.interface import Ask, Strava
+from partita_services.commitcollect.strava.settings import Settings
+from partita_services.commitcollect.strava.vault import Vault
 
 R = TypeVar("R")
 

@@ -49,7 +49,7 @@ from partita_services.commitcollect.model import (
     profile_of,
     tickets_of,
 )
-from partita_services.commitcollect.sessions import LoginSession
+from partita_services.commitcollect.signin.sessions import LoginSession
 
 _PUT: Final = (PutItem,)
 _CHECK: Final = (ConditionCheck,)

@@ -11,8 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from partita_services.commitcollect.simulator.faults import bad_request
 from partita_services.commitcollect.simulator.oauth import SCOPES
-from partita_services.commitcollect.simulator.posting import is_willing
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
+from partita_services.commitcollect.simulator.webhook import is_willing
 from partita_services.commitcollect.simulator.world import Grant
 
 OAUTH: Final = APIRouter(prefix="/oauth")

@@ -13,12 +13,12 @@ from fastapi.responses import JSONResponse, RedirectResponse
 
 from partita.http import ASSETS, Pages
 from partita.service import Place
-from partita_services.commitcollect.settings import read, uses_simulator
 from partita_services.commitcollect.simulator.api import API, OAUTH
 from partita_services.commitcollect.simulator.control import CONTROL
 from partita_services.commitcollect.simulator.faults import StravaFault, bad_request, exhausted
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Application
+from partita_services.commitcollect.strava.settings import read, uses_simulator
 
 PAGES: Final = Path(__file__).parent / "pages"
 FILE: Final = "strava-simulator.json"

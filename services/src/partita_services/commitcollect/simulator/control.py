@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from partita_services.commitcollect.simulator.api import Strava
-from partita_services.commitcollect.simulator.courier import Chaos
+from partita_services.commitcollect.simulator.delivery import Chaos
 from partita_services.commitcollect.simulator.faults import bad_request, not_found
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.training import SPORTS

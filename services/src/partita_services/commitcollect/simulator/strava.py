@@ -10,12 +10,12 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita.runtime import Clock, system_clock
-from partita_services.commitcollect.simulator.courier import Courier, Post
+from partita_services.commitcollect.simulator.delivery import Courier, Post
 from partita_services.commitcollect.simulator.faults import bad_request, not_found
 from partita_services.commitcollect.simulator.limits import RateLimits
 from partita_services.commitcollect.simulator.oauth import READ_ALL, OAuth
-from partita_services.commitcollect.simulator.posting import post_event
 from partita_services.commitcollect.simulator.training import ATHLETES, history, week, workout
+from partita_services.commitcollect.simulator.webhook import post_event
 from partita_services.commitcollect.simulator.world import (
     Activity,
     Application,
