@@ -16,7 +16,7 @@ from partita.errors import AlreadyExists
 from partita.service import discover
 from partita.testing import FakeClock
 from partita_services.commitcollect.bootstrap import SERVICE, open_tools
-from partita_services.commitcollect.milestones.awarding import mint_earned
+from partita_services.commitcollect.milestones.awarding import award_earned
 from partita_services.commitcollect.milestones.progress import measure as measure_progress
 from partita_services.commitcollect.milestones.progress import parts_earned
 from partita_services.commitcollect.model import MilestoneStatus, awards_for, milestones_of
@@ -48,7 +48,7 @@ def test_the_samples_have_earned_what_they_have(partita_db: Session, fake_clock:
         earned = parts_earned(progress.value, one.target, one.parts_total)
         awards = partita_db.run(awards_for(SAMPLE_USER, one.milestone_id))
         assert (one.parts_earned, [award.part_index for award in awards]) == (earned, list(range(1, earned + 1)))
-    assert partita_db.run(mint_earned(SAMPLE_USER, fake_clock(), TRACE)) == 0
+    assert partita_db.run(award_earned(SAMPLE_USER, fake_clock(), TRACE)) == 0
 
 
 @pytest.mark.req("C24")

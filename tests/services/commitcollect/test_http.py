@@ -492,11 +492,11 @@ async def test_an_event_is_queued_and_nothing_else_happens(
     browser: httpx.AsyncClient, connected: World, store: FaultyStore
 ) -> None:
     store.requests.clear()
-    asked = len(connected.strava.asked)
+    asked = len(connected.strava.requests)
     answer = await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
     assert (answer.status_code, answer.json()) == (200, {})
     assert len(store.requests) == 1
-    assert len(connected.strava.asked) == asked
+    assert len(connected.strava.requests) == asked
     (sent,) = connected.tools.queue.sent  # type: ignore[attr-defined]
     assert isinstance(sent, Send)
 

@@ -41,7 +41,7 @@ MAX_WORKOUTS: Final = 3_000
 """How many workouts are inspected for one answer; beyond that it says that it is truncated."""
 MAX_ACTIVE: Final = 100
 """How many milestones of a user may be active at once."""
-MOST_SETTLED: Final = 1_000
+MAX_CHECKED: Final = 1_000
 """How many active milestones are looked at for parts: all, also where there are more than may be created by now."""
 PER_TRANSACTION: Final = 24
 """How many workouts are stored at once, next to the check of their connection."""

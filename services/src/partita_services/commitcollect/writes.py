@@ -55,7 +55,6 @@ _PUT: Final = (PutItem,)
 _CHECK: Final = (ConditionCheck,)
 _ENTRY: Final = (PutItem, DeleteItem)
 """A session that begins, and the one that the browser had."""
-_JOINING: Final = {AthleteOwner: _PUT, Profile: _PUT, Tickets: _PUT, Connection: _PUT, LoginSession: _ENTRY}
 
 
 @pattern(
@@ -184,9 +183,9 @@ def expire_milestone(milestone: Milestone) -> Update[Milestone]:
 
 
 @pattern(budget=Wcu(28), writes={Milestone: (UpdateItem,), Award: _PUT})
-def mint(step: Update[Milestone], awards: Sequence[Award]) -> Transaction:
+def award_parts(milestone: Update[Milestone], awards: Sequence[Award]) -> Transaction:
     """Award parts, if nobody has, over the version of the milestone that was read. Up to 12 of them."""
-    return transact(step, *(insert(award) for award in awards))
+    return transact(milestone, *(insert(award) for award in awards))
 
 
 @pattern(budget=Wcu(1))

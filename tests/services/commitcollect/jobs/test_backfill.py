@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.services.commitcollect.playing import Player
+from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.strava_model import StravaModel
 from tests.services.commitcollect.world import TRACE, World, event, new_world, queued_world
 
@@ -43,7 +43,7 @@ def test_connecting_reads_the_last_thirty_days_in_pages(world: World) -> None:
     world.log_in()
     assert (backfill(world).pages, backfill(world).finished) == (0, False)
     world.work()
-    pages = [question.page for question in world.strava.asked if isinstance(question, ListActivities)]
+    pages = [request.page for request in world.strava.requests if isinstance(request, ListActivities)]
     assert pages == [1, 2, 3]
     done = backfill(world)
     assert (done.pages, done.found, done.stored, done.finished) == (3, 254, 254, True)
@@ -131,11 +131,11 @@ def test_when_the_limit_is_reached_work_waits_for_the_next_window_and_is_not_los
     world.log_in()
     world.strava.open_at = datetime.fromtimestamp(world.clock() + 600, UTC)
     world.work()
-    asked = len(world.strava.asked)
+    asked = len(world.strava.requests)
     assert world.workouts == {}
     world.clock.advance(599)
     world.work()
-    assert (world.workouts, len(world.strava.asked)) == ({}, asked)
+    assert (world.workouts, len(world.strava.requests)) == ({}, asked)
     world.clock.advance(2)
     world.work()
     assert len(world.workouts) == 5

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.services.commitcollect.playing import Player
+from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.strava_model import ATHLETE
 from tests.services.commitcollect.world import TRACE, World, event, new_world, queued_world
 
@@ -232,7 +232,7 @@ def test_an_account_that_nobody_wants_to_delete_stays() -> None:
         before = left(world)
         world.do(erase(world.app, EraseJob("r2", "c2", world.user_id)))
         assert left(world) == before
-        assert not [question for question in world.strava.asked if isinstance(question, Deauthorize)]
+        assert not [request for request in world.strava.requests if isinstance(request, Deauthorize)]
         assert ATHLETE in world.strava.tokens
 
 

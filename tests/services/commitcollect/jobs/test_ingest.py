@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.services.commitcollect.playing import Player
+from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.strava_model import ATHLETE
 from tests.services.commitcollect.world import TRACE, World, event, new_world, revocation
 
@@ -69,7 +69,7 @@ def test_a_repeated_event_is_not_read_again(world: World) -> None:
     world.strava.train(1)
     job = event(1, "create", world.clock() - 60)
     assert [take(world, job) for _ in range(3)] == [Outcome.STORED, Outcome.REPEATED, Outcome.REPEATED]
-    assert len([question for question in world.strava.asked if isinstance(question, ReadActivity)]) == 1
+    assert len([request for request in world.strava.requests if isinstance(request, ReadActivity)]) == 1
 
 
 @pytest.mark.req("C04")
@@ -98,7 +98,7 @@ def test_events_are_told_apart_by_all_that_they_say() -> None:
 def test_events_of_strangers_are_ignored(world: World) -> None:
     job = EventJob("r", "c", "activity", 1, "create", 999, 4711, int(world.clock()), {})
     assert take(world, job) is Outcome.IGNORED
-    assert len(world.strava.asked) == 1
+    assert len(world.strava.requests) == 1
 
 
 @pytest.mark.req("C04")
@@ -308,7 +308,7 @@ def test_what_an_event_costs(world: World) -> None:
         ("active_milestones", 1, 0),
         ("workouts_within", 1, 0),
         ("collectible", 0.5, 0),
-        ("mint", 0, 5),
+        ("award_parts", 0, 5),
         ("AuditEntry.append", 0, 3),
         ("milestone_by_id", 1, 0),
         ("workouts_within", 1, 0),

@@ -51,16 +51,16 @@ def test_the_subscription_is_made_by_the_worker(world: World) -> None:
 def test_a_worker_that_starts_renews_a_subscription_that_there_is(world: World) -> None:
     world.db.run(save_subscription(Subscription(client_id=SETTINGS.client_id, subscription_id=1)))
     stop = threading.Event()
-    world.strava.asked.clear()
-    session, real = world.db, world.strava.ask
+    world.strava.requests.clear()
+    session, real = world.db, world.strava.execute
 
-    def ask_and_stop(question: object) -> object:
+    def execute_and_stop(request: object) -> object:
         stop.set()
-        return real(question)  # type: ignore[arg-type]
+        return real(request)  # type: ignore[arg-type]
 
-    world.strava.ask = ask_and_stop  # type: ignore[method-assign,assignment]
+    world.strava.execute = execute_and_stop  # type: ignore[method-assign,assignment]
     run(Work(session, world.tools, "worker-1", stop))
-    assert world.strava.asked == [Subscribe(SETTINGS.webhook_url)]
+    assert world.strava.requests == [Subscribe(SETTINGS.webhook_url)]
     found = world.db.run(subscription_of(SETTINGS.client_id))
     assert found is not None
     assert found.subscription_id == SUBSCRIPTION

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.recipes.interleaving import every_schedule
-from tests.services.commitcollect.playing import Player
+from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world, queued_world
 
 from partita import EmbeddedStore, Session, insert
@@ -25,7 +25,7 @@ from partita_services.commitcollect.audit import events_of_user
 from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
 from partita_services.commitcollect.jobs.ingest import take_event
 from partita_services.commitcollect.jobs.worker import VISIBLE_AFTER, work_once
-from partita_services.commitcollect.milestones.awarding import GRACE, mint_earned, settle
+from partita_services.commitcollect.milestones.awarding import GRACE, award_earned, settle
 from partita_services.commitcollect.milestones.progress import parts_earned
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
@@ -113,10 +113,10 @@ def test_an_award_stays_when_its_activity_is_deleted_and_is_not_earned_twice(wor
 def test_a_milestone_expires_only_when_late_workouts_had_their_time(world: World) -> None:
     milestone = world.commit(starts_on=TODAY, ends_on=TODAY)
     world.clock.advance(GRACE.total_seconds() + 43_199)
-    world.db.run(mint_earned(world.user_id, world.clock(), TRACE))
+    world.db.run(award_earned(world.user_id, world.clock(), TRACE))
     assert world.milestone(milestone.milestone_id).status is MilestoneStatus.ACTIVE
     world.clock.advance(43_201)
-    world.db.run(mint_earned(world.user_id, world.clock(), TRACE))
+    world.db.run(award_earned(world.user_id, world.clock(), TRACE))
     expired = world.milestone(milestone.milestone_id)
     assert (expired.status, expired.parts_earned, expired.version) == (MilestoneStatus.EXPIRED, 0, 2)
 
@@ -168,7 +168,7 @@ class DyingStore:
     def __init__(self, store: EmbeddedStore) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self.minted: Counter[str] = Counter()
+        self.awarded: Counter[str] = Counter()
         self.deaths = 0
         self.chance = random.Random(7)
         self.risk = 0.0
@@ -182,7 +182,7 @@ class DyingStore:
         if isinstance(request, TransactWriteItems):
             keys = [str(action.item.get("SK")) for action in request.actions if isinstance(action, PutItem)]
             with self._lock:
-                self.minted.update(key for key in keys if "#AWARD#" in key)
+                self.awarded.update(key for key in keys if "#AWARD#" in key)
         if fate > 1 - self.risk:
             self._die()
         return answer
@@ -239,7 +239,7 @@ def test_eight_workers_that_die_at_random_mint_each_part_once_from_events_that_c
             clock.advance(VISIBLE_AFTER + 1)  # what the dead had taken comes again
             dying.risk = 0.0
         assert dying.deaths > 3
-        assert dict(dying.minted) == {f"MILESTONE#{milestone.milestone_id}#AWARD#{part:03}": 1 for part in range(1, 13)}
+        assert dict(dying.awarded) == {f"MILESTONE#{milestone.milestone_id}#AWARD#{part:03}": 1 for part in range(1, 13)}
         done = world.milestone(milestone.milestone_id)
         assert (done.status, indexes(world)) == (MilestoneStatus.COMPLETED, list(range(1, 13)))
         assert len(world.workouts) == 40

@@ -116,7 +116,7 @@ async def test_a_state_is_of_the_browser_that_it_was_given_to(browser: Browsing,
     await leave_for_strava(eve)
     assert refused(await come_back(eve, state)) == "state_invalid"
     assert refused(await come_back(browser(), state)) == "state_invalid"
-    assert world.strava.asked == []  # and nobody's code is used up for it
+    assert world.strava.requests == []  # and nobody's code is used up for it
     assert (await come_back(ann, state)).headers["Location"] == "/commitcollect/"
 
 
@@ -139,14 +139,14 @@ async def test_a_state_that_was_never_given_is_refused(browser: Browsing, world:
     ann = browser()
     await leave_for_strava(ann)
     assert refused(await come_back(ann, state)) == "state_invalid"
-    assert world.strava.asked == []
+    assert world.strava.requests == []
 
 
 @pytest.mark.req("C01")
 async def test_without_the_scope_nobody_is_logged_in(browser: Browsing, world: World) -> None:
     ann = browser()
     assert refused(await come_back(ann, await leave_for_strava(ann), scope="read")) == "scope_missing"
-    assert world.strava.asked == []
+    assert world.strava.requests == []
     denied = await come_back(ann, await leave_for_strava(ann), error="access_denied", code="")
     assert refused(denied) == "access_denied"
 
@@ -448,9 +448,9 @@ def test_asking_strava_tells_the_logs_no_secret(world: World, caplog: pytest.Log
     with serving_simulator(strava, delivers=False) as address:
         settings = Settings(address, address, APPLICATION.client_id, APPLICATION.client_secret, "verify-me", b"k" * 32)
         client = StravaClient(settings)
-        grant = client.ask(Exchange(code))
+        grant = client.execute(Exchange(code))
         with pytest.raises(StravaError):
-            client.ask(Subscribe(settings.webhook_url))  # nobody is there to agree
+            client.execute(Subscribe(settings.webhook_url))  # nobody is there to agree
         client.close()
     secrets = {code, grant.access_token, grant.refresh_token, APPLICATION.client_secret, "verify-me"}
     texts = [record.getMessage() for record in caplog.records]

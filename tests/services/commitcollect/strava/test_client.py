@@ -1,4 +1,4 @@
-"""The service's own way to Strava, tried on the simulator over HTTP: every question, and every way it can end."""
+"""The service's own way to Strava, tried on the simulator over HTTP: every request, and every way it can end."""
 
 from __future__ import annotations
 
@@ -96,46 +96,46 @@ def client(strava: SimulatedStrava, fake_clock: FakeClock) -> Iterator[StravaCli
 
 @pytest.fixture
 def grant(strava: SimulatedStrava, client: StravaClient) -> Grant:
-    return client.ask(Exchange(strava.oauth.approve(ALEX, ("read", "activity:read")).code))
+    return client.execute(Exchange(strava.oauth.approve(ALEX, ("read", "activity:read")).code))
 
 
 def test_a_code_gives_tokens_and_the_athlete(grant: Grant, client: StravaClient, fake_clock: FakeClock) -> None:
     assert (grant.athlete.id, grant.athlete.name, grant.expires_at) == (ALEX, "Alex Runner", int(fake_clock()) + 21_600)
-    assert client.ask(ReadAthlete(grant.access_token)).id == ALEX
+    assert client.execute(ReadAthlete(grant.access_token)).id == ALEX
     with pytest.raises(Unauthorized):
-        client.ask(Exchange("used or invented"))
+        client.execute(Exchange("used or invented"))
 
 
 def test_a_refresh_token_gives_new_tokens_once(grant: Grant, client: StravaClient) -> None:
-    renewed = client.ask(Refresh(grant.refresh_token))
-    assert client.ask(ReadAthlete(renewed.access_token)).id == ALEX
-    for question in (Refresh(grant.refresh_token), ReadAthlete(grant.access_token)):
+    renewed = client.execute(Refresh(grant.refresh_token))
+    assert client.execute(ReadAthlete(renewed.access_token)).id == ALEX
+    for request in (Refresh(grant.refresh_token), ReadAthlete(grant.access_token)):
         with pytest.raises(Unauthorized):
-            client.ask(question)
+            client.execute(request)
 
 
 def test_giving_the_grant_up_ends_it(grant: Grant, client: StravaClient) -> None:
-    client.ask(Deauthorize(grant.access_token))
+    client.execute(Deauthorize(grant.access_token))
     with pytest.raises(Unauthorized):
-        client.ask(ReadAthlete(grant.access_token))
+        client.execute(ReadAthlete(grant.access_token))
 
 
 def test_an_activity_is_read_as_it_is(grant: Grant, client: StravaClient, strava: SimulatedStrava) -> None:
     made = strava.train(ALEX, "Run", started_at=1_780_000_000, distance=5000.0, flagged=True)
-    read = client.ask(ReadActivity(grant.access_token, str(made.id)))
+    read = client.execute(ReadActivity(grant.access_token, str(made.id)))
     assert read is not None
     assert (read.id, read.athlete.id, read.sport_type, read.distance) == (made.id, ALEX, "Run", 5000.0)
     assert (read.manual, read.flagged, read.private) == (False, True, False)
     assert read.start_date == datetime.fromtimestamp(1_780_000_000, UTC)
     assert read.start_date_local.isoformat() == "2026-05-29T06:26:40+00:00"
     strava.delete(made.id)
-    assert client.ask(ReadActivity(grant.access_token, str(made.id))) is None
+    assert client.execute(ReadActivity(grant.access_token, str(made.id))) is None
 
 
 def test_activities_are_listed_from_an_instant_on(grant: Grant, client: StravaClient, strava: SimulatedStrava) -> None:
     shown = [one for one in strava.world.activities.values() if one.athlete_id == ALEX and not one.private]
     own = sorted(one.started_at for one in shown)
-    pages = [client.ask(ListActivities(grant.access_token, own[0], page, 10)) for page in (1, 2, 3)]
+    pages = [client.execute(ListActivities(grant.access_token, own[0], page, 10)) for page in (1, 2, 3)]
     assert [activity.start_date.timestamp() for page in pages for activity in page] == own[1:]
     assert [len(page) for page in pages] == [10, 8, 0]
 
@@ -146,23 +146,23 @@ def test_an_exhausted_limit_says_when_to_go_on(
 ) -> None:
     strava.limits.exhaust()
     with pytest.raises(LimitReached) as reached:
-        client.ask(ReadAthlete(grant.access_token))
+        client.execute(ReadAthlete(grant.access_token))
     assert reached.value.open_at.timestamp() == (fake_clock() // 900 + 1) * 900
     fake_clock.advance(900)
-    assert client.ask(ReadAthlete(grant.access_token)).id == ALEX
+    assert client.execute(ReadAthlete(grant.access_token)).id == ALEX
 
 
 @pytest.mark.req("C03")
 def test_a_subscription_is_made_once_and_moves_with_the_address(
     client: StravaClient, strava: SimulatedStrava, webhook: Webhook
 ) -> None:
-    first = client.ask(Subscribe(f"{webhook.url}/one"))
-    assert client.ask(Subscribe(f"{webhook.url}/one")) == first
-    client.ask(Subscribe(f"{webhook.url}/two"))
+    first = client.execute(Subscribe(f"{webhook.url}/one"))
+    assert client.execute(Subscribe(f"{webhook.url}/one")) == first
+    client.execute(Subscribe(f"{webhook.url}/two"))
     assert strava.world.subscription is not None
     assert strava.world.subscription.callback_url == f"{webhook.url}/two"
     with pytest.raises(StravaUnavailable):
-        client.ask(Subscribe("http://127.0.0.1:1/nobody"))
+        client.execute(Subscribe("http://127.0.0.1:1/nobody"))
 
 
 @pytest.mark.req("C04")

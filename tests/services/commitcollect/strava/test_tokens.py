@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.recipes.interleaving import every_schedule
-from tests.services.commitcollect.playing import Player
+from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.strava_model import ATHLETE, LIFETIME
 from tests.services.commitcollect.world import TRACE, World, new_world, queued_world
 
@@ -19,7 +19,7 @@ from partita_services.commitcollect.jobs.ingest import Outcome, ingest
 from partita_services.commitcollect.model import ConnectionState
 from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.strava.interface import ReadActivity, ReadAthlete, Refresh, StravaUnavailable
-from partita_services.commitcollect.strava.tokens import ConnectionLost, ask_for
+from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user
 from partita_services.commitcollect.strava.vault import SealBroken, Vault
 from partita_services.commitcollect.work import TryLater, do
 
@@ -31,20 +31,20 @@ def world() -> Iterator[World]:
         yield world
 
 
-def ask_who(world: World) -> Any:
-    return ask_for(world.app, world.connection, ReadAthlete)
+def read_athlete(world: World) -> Any:
+    return call_as_user(world.app, world.connection, ReadAthlete)
 
 
 @pytest.mark.req("C02")
 def test_tokens_are_refreshed_five_minutes_before_they_expire(world: World) -> None:
     world.clock.advance(LIFETIME - 300)
-    assert world.do(ask_who(world)).id == ATHLETE
+    assert world.do(read_athlete(world)).id == ATHLETE
     assert world.strava.refreshes == {}
     world.clock.advance(1)
-    assert world.do(ask_who(world)).id == ATHLETE
+    assert world.do(read_athlete(world)).id == ATHLETE
     assert world.strava.refreshes == {"refresh-1": 1}
     assert world.connection.generation == 2
-    assert world.do(ask_who(world)).id == ATHLETE
+    assert world.do(read_athlete(world)).id == ATHLETE
     assert world.strava.refreshes == {"refresh-1": 1}
 
 
@@ -61,7 +61,7 @@ def test_eight_workers_use_a_refresh_token_once() -> None:
             start.wait()
             while True:
                 try:
-                    found = do(ask_for(world.app, connection, ReadAthlete), world.db, world.tools)
+                    found = do(call_as_user(world.app, connection, ReadAthlete), world.db, world.tools)
                 except TryLater:
                     continue
                 answers.append(found.id)
@@ -84,7 +84,7 @@ def test_in_every_order_of_two_workers_a_token_is_used_once_and_the_newest_is_ke
             world.log_in()
             world.clock.advance(LIFETIME)
             connection = world.connection
-            players = [Player(ask_for(world.app, connection, ReadAthlete), world.db, world.tools) for _ in range(2)]
+            players = [Player(call_as_user(world.app, connection, ReadAthlete), world.db, world.tools) for _ in range(2)]
             while waiting := [player for player in players if not player.done]:
                 waiting[choose(len(waiting)) if len(waiting) > 1 else 0].move()
             assert world.strava.refreshes == {"refresh-1": 1}
@@ -96,13 +96,13 @@ def test_in_every_order_of_two_workers_a_token_is_used_once_and_the_newest_is_ke
 @pytest.mark.req("C02")
 def test_tokens_that_come_late_are_kept_although_another_has_given_up(world: World) -> None:
     world.clock.advance(LIFETIME)
-    slow = Player(ask_who(world), world.db, world.tools)
+    slow = Player(read_athlete(world), world.db, world.tools)
     while not isinstance(slow.next, Refresh):
         slow.move()
     slow.move()  # Strava has given new tokens, and the worker sleeps
     world.clock.advance(31)
     with pytest.raises(ConnectionLost):
-        world.do(ask_who(world))
+        world.do(read_athlete(world))
     assert world.connection.state is ConnectionState.RECONNECT
     assert slow.finish().id == ATHLETE
     assert (world.connection.state, world.connection.generation) == (ConnectionState.CONNECTED, 2)
@@ -111,19 +111,19 @@ def test_tokens_that_come_late_are_kept_although_another_has_given_up(world: Wor
 @pytest.mark.req("C02")
 def test_tokens_that_died_with_a_worker_ask_the_user_to_connect_again(world: World) -> None:
     world.clock.advance(LIFETIME)
-    killed = Player(ask_who(world), world.db, world.tools)
+    killed = Player(read_athlete(world), world.db, world.tools)
     while not isinstance(killed.next, Refresh):
         killed.move()
     killed.crash(after=True)
     with pytest.raises(TryLater):
-        world.do(ask_who(world))
+        world.do(read_athlete(world))
     world.clock.advance(31)
     with pytest.raises(ConnectionLost):
-        world.do(ask_who(world))
+        world.do(read_athlete(world))
     lost = world.connection
     world.log_in()
     assert (lost.state, world.connection.state) == (ConnectionState.RECONNECT, ConnectionState.CONNECTED)
-    assert world.do(ask_who(world)).id == ATHLETE
+    assert world.do(read_athlete(world)).id == ATHLETE
 
 
 @pytest.mark.req("C02")
@@ -131,8 +131,8 @@ def test_a_worker_that_strava_did_not_answer_lets_the_next_one_try(world: World)
     world.clock.advance(LIFETIME)
     world.strava.failures = 1
     with pytest.raises(StravaUnavailable):
-        world.do(ask_who(world))
-    assert world.do(ask_who(world)).id == ATHLETE
+        world.do(read_athlete(world))
+    assert world.do(read_athlete(world)).id == ATHLETE
 
 
 @pytest.mark.req("C06")
@@ -148,9 +148,9 @@ def test_refused_twice_the_connection_is_marked_for_reconnect(world: World) -> N
     world.strava.refuses_reads = True
     assert world.do(ingest(world.app, world.user_id, "1", TRACE)) is Outcome.NOT_CONNECTED
     assert world.connection.state is ConnectionState.RECONNECT
-    assert [type(question) for question in world.strava.asked[1:]] == [ReadActivity, Refresh, ReadActivity]
+    assert [type(request) for request in world.strava.requests[1:]] == [ReadActivity, Refresh, ReadActivity]
     assert world.do(ingest(world.app, world.user_id, "1", TRACE)) is Outcome.NOT_CONNECTED
-    assert len(world.strava.asked) == 4
+    assert len(world.strava.requests) == 4
 
 
 @pytest.mark.req("C02", "C20")
@@ -177,4 +177,4 @@ def test_tokens_of_a_key_that_was_lost_ask_the_user_to_connect_again(world: Worl
     app = replace(world.app, vault=Vault(b"x" * 32))
     assert world.do(ingest(app, world.user_id, "1", TRACE)) is Outcome.NOT_CONNECTED
     assert world.connection.state is ConnectionState.RECONNECT
-    assert len(world.strava.asked) == 1
+    assert len(world.strava.requests) == 1

@@ -13,7 +13,7 @@ from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Plan
 from partita_services.commitcollect.audit import AUDIT, BackfillFinished
 from partita_services.commitcollect.jobs.ingest import ActivityJob, workout_of
-from partita_services.commitcollect.milestones.awarding import mint_earned
+from partita_services.commitcollect.milestones.awarding import award_earned
 from partita_services.commitcollect.model import (
     MAX_WORKOUTS,
     PER_TRANSACTION,
@@ -24,7 +24,7 @@ from partita_services.commitcollect.model import (
     workouts_within,
 )
 from partita_services.commitcollect.strava.interface import ListActivities
-from partita_services.commitcollect.strava.tokens import ConnectionLost, ask_for
+from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user
 from partita_services.commitcollect.work import Application, Job, Work, send
 from partita_services.commitcollect.writes import change_connection, save_workouts, take_ticket
 
@@ -70,7 +70,7 @@ def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
     ticket = (yield from take_ticket(job.user_id)).issued
     after = int(datetime.combine(connection.backfill.since, time.min, UTC).timestamp())
     try:
-        activities = yield from ask_for(app, connection, lambda token: ListActivities(token, after, job.page, PER_PAGE))
+        activities = yield from call_as_user(app, connection, lambda token: ListActivities(token, after, job.page, PER_PAGE))
     except ConnectionLost:
         return
     workouts = [workout for activity in activities if (workout := workout_of(connection, activity, ticket))]
@@ -79,7 +79,7 @@ def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
         backfill = yield from _advance(app, connection, job.page, ticket, len(activities), stored)
     except ConditionFailed:
         return  # connected anew, or not at all any more
-    yield from mint_earned(job.user_id, app.clock(), job.trace)
+    yield from award_earned(job.user_id, app.clock(), job.trace)
     if len(activities) == PER_PAGE and job.page < MAX_PAGES:
         following = BackfillJob(job.request_id, job.correlation_id, job.user_id, job.sync_id, job.page + 1)
         yield from send(following, job.user_id, f"{job.sync_id}-page-{job.page + 1}")

@@ -24,7 +24,7 @@ from partita_services.commitcollect.model import (
 )
 from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.strava.interface import Deauthorize, LimitReached, StravaError
-from partita_services.commitcollect.strava.tokens import ConnectionLost, ask_for
+from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user
 from partita_services.commitcollect.work import Application, Job, TryLater, Work, send
 from partita_services.commitcollect.writes import (
     close_account,
@@ -88,7 +88,7 @@ def _leave_strava(app: Application, user_id: str) -> Work[None]:
     if connection is None:
         return
     try:
-        yield from ask_for(app, connection, Deauthorize)
+        yield from call_as_user(app, connection, Deauthorize)
     except (ConnectionLost, StravaError):
         return
     except TryLater as later:

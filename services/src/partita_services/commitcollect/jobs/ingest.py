@@ -17,7 +17,7 @@ from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Answer, Command, Plan, fingerprint
 from partita.recipes.removal import remove_all
 from partita_services.commitcollect.audit import AUDIT, AthleteUnlinked, ReconnectNeeded, WorkoutIngested
-from partita_services.commitcollect.milestones.awarding import mint_earned
+from partita_services.commitcollect.milestones.awarding import award_earned
 from partita_services.commitcollect.model import (
     REQUESTS,
     Connection,
@@ -29,7 +29,7 @@ from partita_services.commitcollect.model import (
     workouts_of,
 )
 from partita_services.commitcollect.strava.interface import Activity, Event, ReadActivity, ReadAthlete
-from partita_services.commitcollect.strava.tokens import ConnectionLost, ask_for
+from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user
 from partita_services.commitcollect.work import Application, Job, Work
 from partita_services.commitcollect.writes import delete_workouts, drop_connection, save_workouts, take_ticket
 
@@ -100,7 +100,7 @@ def take_event(app: Application, job: EventJob) -> Work[Outcome]:
             app, owner.user_id, str(event.object_id), job.trace, command if is_settled else None
         )
     # Also after a repetition: whoever came first may have died before this.
-    yield from mint_earned(owner.user_id, app.clock(), job.trace)
+    yield from award_earned(owner.user_id, app.clock(), job.trace)
     return outcome
 
 
@@ -120,7 +120,7 @@ def ingest(
         return Outcome.NOT_CONNECTED
     ticket = (yield from take_ticket(user_id)).issued
     try:
-        activity = yield from ask_for(app, connection, lambda token: ReadActivity(token, activity_id))
+        activity = yield from call_as_user(app, connection, lambda token: ReadActivity(token, activity_id))
     except ConnectionLost:
         yield from _note_loss(connection, trace)
         return Outcome.NOT_CONNECTED
@@ -140,7 +140,7 @@ def ingest(
 def read_again(app: Application, job: ActivityJob) -> Work[Outcome]:
     """Read an activity that a backfill did not meet."""
     outcome = yield from ingest(app, job.user_id, job.activity_id, job.trace)
-    yield from mint_earned(job.user_id, app.clock(), job.trace)
+    yield from award_earned(job.user_id, app.clock(), job.trace)
     return outcome
 
 
@@ -149,7 +149,7 @@ def withdraw(app: Application, user_id: str, trace: Trace) -> Work[Outcome]:
     connection = yield from connection_of(user_id).consistent()
     if connection is not None:
         try:
-            yield from ask_for(app, connection, ReadAthlete)
+            yield from call_as_user(app, connection, ReadAthlete)
         except ConnectionLost:
             pass
         else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from partita import Procedure, Update, f, update
-from partita.errors import IllegalTransition, ItemMissing, TransactionCancelled, VersionConflict
+from partita import Procedure, Update, f, retry_on_conflict, update
+from partita.errors import ConditionFailed, PartitaError, TransactionCancelled
 from partita.recipes.audit import Trace
 from partita_services.commitcollect.audit import AUDIT, MilestoneCompleted, PartAwarded
 from partita_services.commitcollect.milestones.progress import measure, parts_earned
 from partita_services.commitcollect.model import (
-    MOST_SETTLED,
+    MAX_CHECKED,
     Award,
     Milestone,
     MilestoneLife,
@@ -21,40 +21,48 @@ from partita_services.commitcollect.model import (
     collectible,
     milestone_by_id,
 )
-from partita_services.commitcollect.writes import expire_milestone, mint
+from partita_services.commitcollect.writes import award_parts, expire_milestone
 
 GRACE: Final = timedelta(days=3)
 """For so long after its last day a milestone waits for workouts that are uploaded late."""
 MAX_TRIES: Final = 20
 
 
-def mint_earned(user_id: str, now: float, trace: Trace) -> Procedure[int]:
-    """Award all parts that a user has earned and not got; how many there were."""
-    minted = 0
-    for milestone in (yield from active_milestones(user_id).walk(max_items=MOST_SETTLED)):
-        minted += yield from settle(milestone, now, trace)
-    return minted
+def award_earned(user_id: str, now: float, trace: Trace) -> Procedure[None]:
+    """Award all parts that a user has earned and not got."""
+    for milestone in (yield from active_milestones(user_id).walk(max_items=MAX_CHECKED)):
+        yield from settle(milestone, now, trace)
 
 
-def settle(milestone: Milestone | None, now: float, trace: Trace) -> Procedure[int]:
-    """Award what one milestone has earned, and end it when its time is over; how many parts were awarded."""
-    minted = 0
-    for _ in range(MAX_TRIES):
-        if milestone is None or milestone.status is not MilestoneStatus.ACTIVE:
-            break
+def settle(milestone: Milestone | None, now: float, trace: Trace) -> Procedure[None]:
+    """Award what one milestone has earned, and end it when its time is over."""
+    if milestone is None:
+        return
+    known = [milestone]  # the first try needs no read
+
+    def attempt() -> Procedure[None]:
+        read = milestone_by_id(milestone.user_id, milestone.milestone_id).consistent()
+        yield from _settle(known.pop() if known else (yield from read), now, trace)
+
+    yield from retry_on_conflict(attempt, tries=MAX_TRIES, when=_another_was_first)
+
+
+def _settle(milestone: Milestone | None, now: float, trace: Trace) -> Procedure[None]:
+    while milestone is not None and milestone.status is MilestoneStatus.ACTIVE:
         (progress,) = yield from measure(milestone.user_id, [milestone], consistent=True)
         earned = parts_earned(progress.value, milestone.target, milestone.parts_total)
-        try:
-            if earned > milestone.parts_earned:
-                minted += yield from _award(milestone, earned, now, trace)
-            elif is_over(milestone, now):
-                yield from expire_milestone(milestone)
-            else:
-                break
-        except (TransactionCancelled, VersionConflict, IllegalTransition, ItemMissing):
-            pass  # another writer was first: look again
+        if earned > milestone.parts_earned:
+            yield from _award(milestone, earned, now, trace)
+        elif is_over(milestone, now):
+            yield from expire_milestone(milestone)
+        else:
+            return
         milestone = yield from milestone_by_id(milestone.user_id, milestone.milestone_id).consistent()
-    return minted
+
+
+def _another_was_first(error: PartitaError) -> bool:
+    """Whether the milestone has changed, ended or gone since it was read, or its parts were awarded."""
+    return isinstance(error, ConditionFailed | TransactionCancelled)
 
 
 def is_over(milestone: Milestone, now: float) -> bool:
@@ -84,19 +92,18 @@ def audit_awards(milestone: Milestone, earlier: int, trace: Trace) -> Procedure[
         yield from AUDIT.append(done, user_id=milestone.user_id, trace=trace)
 
 
-def _award(milestone: Milestone, earned: int, now: float, trace: Trace) -> Procedure[int]:
+def _award(milestone: Milestone, earned: int, now: float, trace: Trace) -> Procedure[None]:
     found = yield from collectible(milestone.model_id)
     if found is None:
-        raise ItemMissing(f"There is no model {milestone.model_id}.")
+        raise LookupError(f"There is no model {milestone.model_id}: run `partita seed`.")
     at = datetime.fromtimestamp(now, UTC)
     parts = found.parts[milestone.parts_earned : earned]
-    yield from mint(_step(milestone, earned, at), [award_of(milestone, part, at) for part in parts])
+    yield from award_parts(_advance(milestone, earned, at), [award_of(milestone, part, at) for part in parts])
     after = milestone.model_copy(update={"parts_earned": earned})
     yield from audit_awards(after, milestone.parts_earned, trace)
-    return len(parts)
 
 
-def _step(milestone: Milestone, earned: int, at: datetime) -> Update[Milestone]:
+def _advance(milestone: Milestone, earned: int, at: datetime) -> Update[Milestone]:
     """The milestone's own part of the transaction: with the last part it is complete."""
     earned_now = f(Milestone.parts_earned).set(earned)
     if earned < milestone.parts_total:

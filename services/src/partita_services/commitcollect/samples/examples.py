@@ -39,7 +39,7 @@ from partita_services.commitcollect.writes import (
     drop_connection,
     expire_milestone,
     join,
-    mint,
+    award_parts,
     save_limit,
     save_subscription,
     save_workout,
@@ -80,7 +80,7 @@ def _of_milestones(now: float) -> list[Operation[Any]]:
         change_milestone(stored, f(Milestone.title).set("Further")),
         cancel_milestone(stored),
         expire_milestone(stored),
-        mint(update(stored, f(Milestone.parts_earned).set(active.parts_total)), [part]),
+        award_parts(update(stored, f(Milestone.parts_earned).set(active.parts_total)), [part]),
         delete_milestones([delete(milestone_by_id(SAMPLE_USER, one.milestone_id)) for one in milestones]),
         delete_awards([delete(one) for one in awards[:25]]),
     ]

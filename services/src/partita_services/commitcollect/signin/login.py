@@ -19,7 +19,7 @@ from partita_services.commitcollect.signin.sessions import SESSIONS, begin_login
 from partita_services.commitcollect.strava.interface import SCOPES, Exchange, Grant, StravaError, Unauthorized
 from partita_services.commitcollect.strava.settings import Settings
 from partita_services.commitcollect.strava.subscription import SubscribeJob
-from partita_services.commitcollect.strava.tokens import ask
+from partita_services.commitcollect.strava.tokens import call_strava
 from partita_services.commitcollect.work import Application, TryLater, Work, send
 from partita_services.commitcollect.writes import connect, join
 
@@ -55,7 +55,7 @@ def depart(settings: Settings, now: int) -> Procedure[Departure]:
     """Send a browser to Strava."""
     state, browser = new_session_id(), new_session_id()
     yield from begin_login(state, browser, now)
-    question = {
+    query = {
         "client_id": settings.client_id,
         "redirect_uri": settings.callback_url,
         "response_type": "code",
@@ -63,7 +63,7 @@ def depart(settings: Settings, now: int) -> Procedure[Departure]:
         "scope": ",".join(SCOPES),
         "state": state,
     }
-    return Departure(f"{settings.strava_url}/oauth/authorize?{urlencode(question)}", browser)
+    return Departure(f"{settings.strava_url}/oauth/authorize?{urlencode(query)}", browser)
 
 
 def arrive(app: Application, back: Return, trace: Trace) -> Work[str]:
@@ -78,7 +78,7 @@ def arrive(app: Application, back: Return, trace: Trace) -> Work[str]:
     if not _may_read(back.scopes):
         raise LoginRefused("scope_missing")
     try:
-        grant = yield from ask(app, Exchange(back.code))
+        grant = yield from call_strava(app, Exchange(back.code))
     except Unauthorized as refusal:
         raise LoginRefused("access_denied") from refusal
     except (StravaError, TryLater) as trouble:

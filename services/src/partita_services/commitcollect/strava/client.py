@@ -13,7 +13,7 @@ import msgspec
 from partita.runtime import Clock, system_clock
 from partita_services.commitcollect.strava.interface import (
     Activity,
-    Ask,
+    StravaRequest,
     Athlete,
     Deauthorize,
     Exchange,
@@ -28,7 +28,7 @@ from partita_services.commitcollect.strava.interface import (
     Tokens,
     Unauthorized,
 )
-from partita_services.commitcollect.strava.log_redaction import keep_secrets_out_of_logs
+from partita_services.commitcollect.strava.log_redaction import redact_logs
 from partita_services.commitcollect.strava.settings import Settings
 
 R = TypeVar("R")
@@ -44,65 +44,65 @@ class _Subscribed(msgspec.Struct):
 
 
 class StravaClient:
-    """Asks Strava over HTTP. Safe for any number of threads."""
+    """Sends requests to Strava over HTTP. Safe for any number of threads."""
 
     def __init__(self, settings: Settings, clock: Clock = system_clock, http: httpx.Client | None = None) -> None:
-        keep_secrets_out_of_logs()
+        redact_logs()
         self._settings = settings
         self._clock = clock
         self._http = http or httpx.Client(timeout=TIMEOUT_SECONDS)
         self._open_at = datetime.fromtimestamp(0, UTC)
         self._lock = threading.Lock()
 
-    def ask(self, question: Ask[R]) -> R:
-        """The answer, as `Strava` promises it."""
-        if question.is_read and self._open_at > self._now():
+    def execute(self, request: StravaRequest[R]) -> R:
+        """The response, as `Strava` promises it."""
+        if request.is_read and self._open_at > self._now():
             raise LimitReached(self._open_at)
-        return _ANSWERS[type(question)](self, question)  # type: ignore[no-any-return]
+        return _METHODS[type(request)](self, request)  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """Give the connections back."""
         self._http.close()
 
-    def exchange(self, question: Exchange) -> Grant:
+    def exchange(self, request: Exchange) -> Grant:
         """Code for tokens."""
-        form = {**self._application(), "grant_type": "authorization_code", "code": question.code}
+        form = {**self._application(), "grant_type": "authorization_code", "code": request.code}
         return _read(self._call("POST", "/oauth/token", data=form), Grant)
 
-    def refresh(self, question: Refresh) -> Tokens:
+    def refresh(self, request: Refresh) -> Tokens:
         """Old tokens for new ones."""
-        form = {**self._application(), "grant_type": "refresh_token", "refresh_token": question.refresh_token}
+        form = {**self._application(), "grant_type": "refresh_token", "refresh_token": request.refresh_token}
         return _read(self._call("POST", "/oauth/token", data=form), Tokens)
 
-    def deauthorize(self, question: Deauthorize) -> None:
+    def deauthorize(self, request: Deauthorize) -> None:
         """Give the grant up."""
-        self._call("POST", "/oauth/deauthorize", token=question.access_token)
+        self._call("POST", "/oauth/deauthorize", token=request.access_token)
 
-    def read_athlete(self, question: ReadAthlete) -> Athlete:
+    def read_athlete(self, request: ReadAthlete) -> Athlete:
         """Who the tokens are of."""
-        return _read(self._call("GET", "/api/v3/athlete", token=question.access_token), Athlete)
+        return _read(self._call("GET", "/api/v3/athlete", token=request.access_token), Athlete)
 
-    def read_activity(self, question: ReadActivity) -> Activity | None:
+    def read_activity(self, request: ReadActivity) -> Activity | None:
         """One activity."""
-        response = self._call("GET", f"/api/v3/activities/{question.activity_id}", token=question.access_token)
+        response = self._call("GET", f"/api/v3/activities/{request.activity_id}", token=request.access_token)
         return None if response.status_code == httpx.codes.NOT_FOUND else _read(response, Activity)
 
-    def list_activities(self, question: ListActivities) -> tuple[Activity, ...]:
+    def list_activities(self, request: ListActivities) -> tuple[Activity, ...]:
         """A page of activities."""
-        page = {"after": question.after, "page": question.page, "per_page": question.per_page}
-        response = self._call("GET", "/api/v3/athlete/activities", token=question.access_token, params=page)
+        page = {"after": request.after, "page": request.page, "per_page": request.per_page}
+        response = self._call("GET", "/api/v3/athlete/activities", token=request.access_token, params=page)
         return _read(response, tuple[Activity, ...])
 
-    def subscribe(self, question: Subscribe) -> int:
+    def subscribe(self, request: Subscribe) -> int:
         """The subscription to events; there is at most one for an application."""
         there = _read(self._call("GET", "/api/v3/push_subscriptions", params=self._application()), list[_Subscribed])
         for subscribed in there:
-            if subscribed.callback_url == question.callback_url:
+            if subscribed.callback_url == request.callback_url:
                 return subscribed.id
             self._call("DELETE", f"/api/v3/push_subscriptions/{subscribed.id}", params=self._application())
         form = {
             **self._application(),
-            "callback_url": question.callback_url,
+            "callback_url": request.callback_url,
             "verify_token": self._settings.verify_token,
         }
         return _read(self._call("POST", "/api/v3/push_subscriptions", data=form), _Subscribed).id
@@ -115,12 +115,12 @@ class StravaClient:
         try:
             response = self._http.request(method, self._settings.strava_url + path, headers=headers, **content)
         except httpx.HTTPError as error:
-            raise StravaUnavailable(f"Strava did not answer ({type(error).__name__}).") from None  # nor tell its URL
-        self._note_limits(response)
+            raise StravaUnavailable(f"Strava did not respond ({type(error).__name__}).") from None  # its URL has secrets
+        self._track_limits(response)
         _check(response, self._open_at, is_token=path == "/oauth/token")
         return response
 
-    def _note_limits(self, response: httpx.Response) -> None:
+    def _track_limits(self, response: httpx.Response) -> None:
         """Wait for the next window when one is used up, not when Strava complains."""
         now = self._now()
         open_at = max(_open_at(response.headers, name, now) for name in _LIMITS)
@@ -133,7 +133,7 @@ class StravaClient:
         return datetime.fromtimestamp(self._clock(), UTC)
 
 
-_ANSWERS: Final[Mapping[type[Ask[Any]], Callable[[StravaClient, Any], Any]]] = {
+_METHODS: Final[Mapping[type[StravaRequest[Any]], Callable[[StravaClient, Any], Any]]] = {
     Exchange: StravaClient.exchange,
     Refresh: StravaClient.refresh,
     Deauthorize: StravaClient.deauthorize,
@@ -167,12 +167,12 @@ def _check(response: httpx.Response, open_at: datetime, *, is_token: bool) -> No
     if status == httpx.codes.TOO_MANY_REQUESTS:
         raise LimitReached(open_at)
     if status == httpx.codes.UNAUTHORIZED or (is_token and status == httpx.codes.BAD_REQUEST):
-        raise Unauthorized(f"Strava answered {status}.")
-    raise StravaUnavailable(f"Strava answered {status}.")
+        raise Unauthorized(f"Strava responded with {status}.")
+    raise StravaUnavailable(f"Strava responded with {status}.")
 
 
 def _read(response: httpx.Response, kind: type[R]) -> R:
     try:
         return msgspec.json.decode(response.content, type=kind)
     except msgspec.MsgspecError as error:
-        raise StravaUnavailable(f"Strava's answer cannot be read: {error}.") from error
+        raise StravaUnavailable(f"Strava's response cannot be read: {error}.") from error

@@ -1,4 +1,4 @@
-"""What CommitCollect asks Strava, as values: whoever runs a piece of work asks, so that the work needs no network."""
+"""Requests to Strava as values, with their responses: whoever runs a piece of work sends them, so it needs no network."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SCOPES: Final = ("read", "activity:read")
 """What is asked for; without the second there is nothing to collect with."""
 
 
-class Ask(Struct, Generic[R_co], frozen=True):
-    """A question to Strava, which is answered with an `R_co`. In a piece of work, `yield from` asks it."""
+class StravaRequest(Struct, Generic[R_co], frozen=True):
+    """A request to Strava, whose response is an `R_co`. In a piece of work, `yield from` sends it."""
 
     is_read: ClassVar[bool] = True
     """Whether it counts towards Strava's limits."""
 
-    def __iter__(self) -> Generator[Ask[Any], Any, R_co]:
+    def __iter__(self) -> Generator[StravaRequest[Any], Any, R_co]:
         return (yield self)  # type: ignore[no-any-return]
 
 
@@ -61,7 +61,7 @@ class Owner(Struct, frozen=True):
 
 
 class Activity(Struct, frozen=True):
-    """A workout, as Strava tells it. Of all that it tells, only this is read."""
+    """A workout, as Strava shows it. Of all that it shows, only this is read."""
 
     id: int
     athlete: Owner
@@ -83,42 +83,42 @@ class Activity(Struct, frozen=True):
         return self.private or self.visibility == "only_me"
 
 
-class Exchange(Ask[Grant], frozen=True):
+class Exchange(StravaRequest[Grant], frozen=True):
     """Turn the code of an athlete who agreed into tokens."""
 
     is_read = False
     code: str
 
 
-class Refresh(Ask[Tokens], frozen=True):
+class Refresh(StravaRequest[Tokens], frozen=True):
     """A new pair of tokens for an old one, which is used up by this."""
 
     is_read = False
     refresh_token: str
 
 
-class Deauthorize(Ask[None], frozen=True):
+class Deauthorize(StravaRequest[None], frozen=True):
     """Give up what the athlete has granted."""
 
     is_read = False
     access_token: str
 
 
-class ReadAthlete(Ask[Athlete], frozen=True):
+class ReadAthlete(StravaRequest[Athlete], frozen=True):
     """Who the tokens are of."""
 
     access_token: str
 
 
-class ReadActivity(Ask[Activity | None], frozen=True):
+class ReadActivity(StravaRequest[Activity | None], frozen=True):
     """An activity; None where there is none, or none for us."""
 
     access_token: str
     activity_id: str
 
 
-class ListActivities(Ask[tuple[Activity, ...]], frozen=True):
-    """A page of the athlete's activities that began after a moment, the oldest first."""
+class ListActivities(StravaRequest[tuple[Activity, ...]], frozen=True):
+    """A page of the athlete's activities that began after an instant, the oldest first."""
 
     access_token: str
     after: int
@@ -126,7 +126,7 @@ class ListActivities(Ask[tuple[Activity, ...]], frozen=True):
     per_page: int
 
 
-class Subscribe(Ask[int], frozen=True):
+class Subscribe(StravaRequest[int], frozen=True):
     """The subscription to webhook events at an address: the one that there is, or a new one."""
 
     is_read = False
@@ -134,7 +134,7 @@ class Subscribe(Ask[int], frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """What a webhook tells: a hint that something has changed, from whoever knows the address."""
+    """What a webhook receives: a hint that something has changed, from whoever knows the address."""
 
     object_type: str
     object_id: int
@@ -151,7 +151,7 @@ class Event(Struct, frozen=True):
 
 
 class StravaError(Exception):
-    """Strava did not do what it was asked."""
+    """Strava did not do what was requested."""
 
 
 class Unauthorized(StravaError):
@@ -167,18 +167,18 @@ class LimitReached(StravaError):
 
 
 class StravaUnavailable(StravaError):
-    """Strava cannot answer at the moment."""
+    """Strava cannot respond at present."""
 
 
 class Strava(Protocol):
-    """Answers questions."""
+    """Executes requests."""
 
-    def ask(self, question: Ask[R]) -> R:
-        """The answer.
+    def execute(self, request: StravaRequest[R]) -> R:
+        """The response.
 
         Raises:
             Unauthorized: the tokens or the code are not taken.
             LimitReached: Strava wants us to wait.
-            StravaUnavailable: it cannot answer at the moment.
+            StravaUnavailable: it cannot respond at present.
         """
         ...

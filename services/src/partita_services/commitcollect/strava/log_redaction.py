@@ -1,4 +1,4 @@
-"""Logs without secrets: httpx logs every address that it asks, and Strava wants the application's secret in some."""
+"""Logs without secrets: httpx logs the address of every request, and Strava wants the application's secret in some."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class _WithoutQuery(logging.Filter):
 _WITHOUT_QUERY: Final = _WithoutQuery()
 
 
-def keep_secrets_out_of_logs() -> None:
-    """Have httpx log addresses without what they ask for. To say it again changes nothing."""
+def redact_logs() -> None:
+    """Have httpx log addresses without their query. Calling it again changes nothing."""
     logging.getLogger("httpx").addFilter(_WITHOUT_QUERY)
 
 

@@ -33,7 +33,7 @@ class Settings(Struct, frozen=True):
     client_id: str
     client_secret: str
     verify_token: str
-    """What Strava shows when it asks whether a webhook is meant."""
+    """What Strava proves itself with when it verifies the webhook."""
     token_key: bytes
     """Encrypts the tokens of athletes."""
 

@@ -1,13 +1,13 @@
-"""Asking Strava for a user, with tokens that are good: refreshed in time, by one worker at a time, and never lost.
+"""Calls to Strava for a user, with valid tokens: refreshed in time, by one worker at a time, and never lost.
 
 | | generation in the store | |
 | --- | --- | --- |
-| a worker claims the refresh, for a time | 7 | others are told to try later |
-| it asks Strava to refresh them | 7 | the old refresh token is used up now |
+| a worker claims the refresh, for a time | 7 | others have to try later |
+| it requests new ones from Strava | 7 | the old refresh token is used up now |
 | it writes the new ones, if there are still those of 7 | 8 | whoever read 7 takes these |
 
 The write depends on the generation, and not on the claim: tokens that Strava has given are newer than those that they
-were given for, however late they are written. Killed between Strava's answer and that write, a worker takes the new
+were given for, however late they are written. Killed between Strava's response and that write, a worker takes the new
 tokens with it; the next one is refused by Strava, and the user is asked to connect again.
 """
 
@@ -21,7 +21,7 @@ from partita import Change, Procedure, Update, any_of, f
 from partita.errors import ConditionFailed
 from partita_services.commitcollect.model import Connection, ConnectionState, RateLimit, limit_of
 from partita_services.commitcollect.strava.interface import (
-    Ask,
+    StravaRequest,
     LimitReached,
     Refresh,
     StravaError,
@@ -37,7 +37,7 @@ R = TypeVar("R")
 EARLY_SECONDS: Final = 300
 """Tokens that expire within so long are refreshed."""
 LEASE_MS: Final = 30_000
-"""Longer than Strava may take to answer."""
+"""Longer than Strava may take to respond."""
 BUSY_SECONDS: Final = 1.0
 
 
@@ -45,8 +45,8 @@ class ConnectionLost(Exception):
     """Strava does not let us in for this user: the user has to connect again, or has gone."""
 
 
-def ask_for(app: Application, connection: Connection, question: Callable[[str], Ask[R]]) -> Work[R]:
-    """Ask with the user's access token; where Strava does not take it, with a new one.
+def call_as_user(app: Application, connection: Connection, request: Callable[[str], StravaRequest[R]]) -> Work[R]:
+    """Send a request with the user's access token; where Strava refuses it, with a new one.
 
     Raises:
         ConnectionLost: Strava has refused twice.
@@ -58,30 +58,30 @@ def ask_for(app: Application, connection: Connection, question: Callable[[str], 
         connection = yield from refreshed(app, connection)
     tokens = yield from _opened(app, connection)
     try:
-        return (yield from ask(app, question(tokens.access_token)))
+        return (yield from call_strava(app, request(tokens.access_token)))
     except Unauthorized:
         connection = yield from refreshed(app, connection)
     tokens = yield from _opened(app, connection)
     try:
-        return (yield from ask(app, question(tokens.access_token)))
+        return (yield from call_strava(app, request(tokens.access_token)))
     except Unauthorized as refusal:
         yield from _give_up(app, connection)
         raise ConnectionLost from refusal
 
 
-def ask(app: Application, question: Ask[R]) -> Work[R]:
-    """Ask, unless Strava wants us to wait: that is remembered for all workers.
+def call_strava(app: Application, request: StravaRequest[R]) -> Work[R]:
+    """Send a request, unless Strava wants us to wait: that is remembered for all workers.
 
     Raises:
         TryLater: it does.
     """
     client_id = app.settings.client_id
-    if question.is_read:
+    if request.is_read:
         limit = yield from limit_of(client_id)
         if limit is not None and limit.open_at.timestamp() > app.clock():
             raise TryLater(limit.open_at.timestamp() - app.clock())
     try:
-        return (yield from question)
+        return (yield from request)
     except LimitReached as reached:
         yield from save_limit(RateLimit(client_id=client_id, open_at=reached.open_at))
         raise TryLater(max(reached.open_at.timestamp() - app.clock(), BUSY_SECONDS)) from reached
@@ -100,7 +100,7 @@ def refreshed(app: Application, connection: Connection) -> Work[Connection]:
         return _newer(failed.current, connection)
     old = yield from _opened(app, claimed)
     try:
-        tokens = yield from ask(app, Refresh(old.refresh_token))
+        tokens = yield from call_strava(app, Refresh(old.refresh_token))
     except Unauthorized as refusal:
         yield from _give_up(app, claimed)
         raise ConnectionLost from refusal
@@ -141,7 +141,7 @@ def _keep(app: Application, connection: Connection, tokens: Tokens) -> Procedure
         return (yield from _still_at(connection, *changes))
     except ConditionFailed as failed:
         if isinstance(failed.current, Connection):
-            return failed.current  # the user has connected anew
+            return failed.current  # the user has connected again
         raise ConnectionLost from failed
 
 
