@@ -10,8 +10,8 @@ from partita import Operation, Session
 from partita.errors import PartitaError
 from partita.queue import Send
 from partita.runtime import Pause, relay
-from partita.store._requests import Request
-from partita_services.commitcollect.strava.interface import StravaRequest, StravaError
+from partita.store import Request
+from partita_services.commitcollect.strava.interface import StravaError, StravaRequest
 from partita_services.commitcollect.strava.tokens import ConnectionLost
 from partita_services.commitcollect.work import Tools, TryLater, Work
 

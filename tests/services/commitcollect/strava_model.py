@@ -1,4 +1,4 @@
-"""A model of Strava in memory: it executes the same requests, keeps the same rules, and fails when a test wants it to."""
+"""A model of Strava in memory: it executes the same requests by the same rules, and fails when a test wants it to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 from partita.testing import FakeClock
 from partita_services.commitcollect.strava.interface import (
     Activity,
-    StravaRequest,
     Athlete,
     Deauthorize,
     Exchange,
@@ -21,6 +20,7 @@ from partita_services.commitcollect.strava.interface import (
     ReadActivity,
     ReadAthlete,
     Refresh,
+    StravaRequest,
     StravaUnavailable,
     Subscribe,
     Tokens,
@@ -65,7 +65,7 @@ class StravaModel:
     def train(self, number: int, **changes: Any) -> Activity:
         """The athlete records or changes an activity."""
         start = datetime.fromtimestamp(self.clock(), UTC) - timedelta(hours=1)
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "id": number,
             "athlete": Owner(ATHLETE),
             "name": f"Run {number}",
@@ -76,7 +76,7 @@ class StravaModel:
             "moving_time": 300,
             "total_elevation_gain": 10.0,
         }
-        self.activities[number] = Activity(**{**told, **changes})
+        self.activities[number] = Activity(**{**fields, **changes})
         return self.activities[number]
 
     def expire(self) -> None:
@@ -100,11 +100,11 @@ class StravaModel:
         for athlete, tokens in self.tokens.items():
             if tokens.access_token == access_token and self.clock() < tokens.expires_at:
                 return athlete
-        raise Unauthorized("Strava answered 401.")
+        raise Unauthorized("Strava responded with 401.")
 
     def _exchange(self, request: Exchange) -> Grant:
         if not request.code.startswith("code-"):
-            raise Unauthorized("Strava answered 400.")
+            raise Unauthorized("Strava responded with 400.")
         athlete = int(request.code.removeprefix("code-"))
         tokens = self._new_tokens(athlete)
         return Grant(
@@ -116,7 +116,7 @@ class StravaModel:
         for athlete, tokens in self.tokens.items():
             if tokens.refresh_token == request.refresh_token:
                 return self._new_tokens(athlete)
-        raise Unauthorized("Strava answered 400.")
+        raise Unauthorized("Strava responded with 400.")
 
     def _deauthorize(self, request: Deauthorize) -> None:
         del self.tokens[self._reader(request.access_token)]

@@ -31,6 +31,7 @@ from partita_services.commitcollect.samples.examples import examples
 from partita_services.commitcollect.samples.seed import seed
 from partita_services.commitcollect.signin.sessions import SESSIONS_TABLE
 from partita_services.commitcollect.writes import (
+    award_parts,
     change_connection,
     delete_awards,
     delete_milestones,
@@ -42,7 +43,6 @@ from partita_services.commitcollect.writes import (
     forget_owner,
     forget_profile,
     forget_tickets,
-    award_parts,
     save_limit,
     save_subscription,
     save_workout,

@@ -1,4 +1,4 @@
-"""What the API answers with."""
+"""The bodies of the API's responses."""
 
 from __future__ import annotations
 

@@ -81,13 +81,13 @@ def take_ticket(user_id: str) -> Update[Tickets]:
 
 @pattern(budget=Wcu(2))
 def change_connection(connection: Connection, *changes: Change) -> Update[Connection]:
-    """Change a connection, unless the user has connected anew or not at all any more."""
+    """Change a connection, unless the user has connected again or not at all any more."""
     return update(connection_of(connection.user_id), *changes).when(f(Connection.link_id).eq(connection.link_id))
 
 
 @pattern(budget=Wcu(1))
 def drop_connection(connection: Connection) -> Delete[Connection]:
-    """Forget a connection, unless the user has connected anew."""
+    """Forget a connection, unless the user has connected again."""
     return delete(connection_of(connection.user_id)).when(f(Connection.link_id).eq(connection.link_id))
 
 

@@ -12,7 +12,7 @@ from tests.services.commitcollect.world import TRACE, World, event, new_world, q
 
 from partita_services.commitcollect.handlers import NotConnected, synchronise
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
-from partita_services.commitcollect.jobs.ingest import take_event
+from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.model import Backfill
 from partita_services.commitcollect.strava.interface import ListActivities
 
@@ -95,7 +95,7 @@ def test_a_later_read_of_one_activity_does_not_keep_the_others_from_being_stored
             player.move()
         player.move()
         world.strava.train(7, name="Newer", start_date=world.strava.activities[7].start_date)
-        world.do(take_event(world.app, event(7, "update", world.clock())))
+        world.do(process_event(world.app, event(7, "update", world.clock())))
         player.finish()
         assert (backfill(world).found, backfill(world).stored, len(world.workouts)) == (30, 29, 30)
         assert world.workouts["7"].name == "Newer"
@@ -115,7 +115,7 @@ def test_who_comes_back_after_a_long_loss_misses_nothing(world: World) -> None:
     world.work()
     world.strava.refuses_reads = True
     world.strava.train(1)
-    world.do(take_event(world.app, event(1, "create", world.clock())))
+    world.do(process_event(world.app, event(1, "create", world.clock())))
     world.strava.refuses_reads = False
     world.clock.advance(60 * 86_400)
     with pytest.raises(NotConnected):

@@ -1,4 +1,4 @@
-"""Deleting an account: cut off after every single step and run again, nothing but the trail is left."""
+"""Deleting an account: cut off after every single request and run again, nothing but the trail is left."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.services.commitcollect.world import TRACE, World, event, new_world, q
 from partita import insert
 from partita.errors import ItemMissing
 from partita.queue import Measure
-from partita.store._requests import ScanTable
+from partita.store import ScanTable
 from partita_services.commitcollect.audit import AUDIT_TABLE
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
 from partita_services.commitcollect.jobs.erasure import EraseJob, erase, request_deletion
-from partita_services.commitcollect.jobs.ingest import ActivityJob, Outcome, ingest, read_again, take_event
+from partita_services.commitcollect.jobs.ingest import ActivityJob, IngestOutcome, ingest, process_event, read_again
 from partita_services.commitcollect.model import IDEMPOTENCY_TABLE, TABLE, Workout, owner_of, profile_of
 from partita_services.commitcollect.signin.login import LoginRefused
 from partita_services.commitcollect.signin.sessions import SESSIONS, SESSIONS_TABLE
@@ -39,11 +39,11 @@ def full_world(world: World) -> None:
     world.clock.advance(60)
     for number in range(4):
         world.strava.train(number, distance=500.0)
-        world.do(take_event(world.app, event(number, "create", world.clock() - 30)))
+        world.do(process_event(world.app, event(number, "create", world.clock() - 30)))
     for number in range(10, 36):
         world.db.run(insert(Workout(user_id=world.user_id, activity_id=str(number), ticket=1)))
     del world.strava.activities[3]
-    world.do(take_event(world.app, event(3, "delete", world.clock())))
+    world.do(process_event(world.app, event(3, "delete", world.clock())))
     expired = int(world.clock()) - 60
     world.db.run(insert(Workout(user_id=world.user_id, activity_id="99", ticket=1, ttl=expired)))
 
@@ -77,9 +77,9 @@ def test_nothing_is_left_but_the_trail() -> None:
         assert "access-" not in repr(trail)
 
 
-def test_cut_off_after_every_single_step_it_is_finished_when_it_is_run_again() -> None:
-    cut, steps = 0, 1
-    while cut < steps:
+def test_cut_off_after_every_single_request_it_is_finished_when_it_is_run_again() -> None:
+    cut, requests = 0, 1
+    while cut < requests:
         with new_world() as world:
             full_world(world)
             player = Player(deletion(world), world.db, world.tools)
@@ -87,7 +87,7 @@ def test_cut_off_after_every_single_step_it_is_finished_when_it_is_run_again() -
                 if not player.done:
                     player.move()
             if not player.done:
-                steps = cut + 2
+                requests = cut + 2
                 player.crash(after=cut % 2 == 1)
             world.clock.advance(31)
             world.do(deletion(world))
@@ -105,14 +105,14 @@ def test_what_is_under_way_writes_nothing_any_more() -> None:
             reading.move()
         reading.move()
         world.do(deletion(world))
-        assert reading.finish() is Outcome.OUTDATED
+        assert reading.finish() is IngestOutcome.OUTDATED
         with pytest.raises(ItemMissing):
             world.commit()
         assert left(world) == {}
 
 
 JOBS: dict[str, Callable[[World], Work[Any]]] = {
-    "an event": lambda world: take_event(world.app, event(2, "update", world.clock() - 30)),
+    "an event": lambda world: process_event(world.app, event(2, "update", world.clock() - 30)),
     "an activity": lambda world: read_again(world.app, ActivityJob("r", "c", world.user_id, "2")),
     "a page": lambda world: backfill_page(world.app, BackfillJob("r", "c", world.user_id, _sync_id(world), 1)),
 }
@@ -131,7 +131,7 @@ def busy_world(world: World) -> None:
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_a_job_that_is_under_way_may_be_at_any_step_when_the_account_is_deleted(job: str) -> None:
+def test_a_job_that_is_under_way_may_be_at_any_request_when_the_account_is_deleted(job: str) -> None:
     """The deletion waits for no other job: what one writes is found, or not written any more."""
     for cut in itertools.count():
         with new_world() as world:
@@ -150,7 +150,7 @@ def test_a_job_that_is_under_way_may_be_at_any_step_when_the_account_is_deleted(
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_a_deletion_may_be_at_any_step_when_another_job_of_the_user_is_done(job: str) -> None:
+def test_a_deletion_may_be_at_any_request_when_another_job_of_the_user_is_done(job: str) -> None:
     for cut in itertools.count():
         with new_world() as world:
             busy_world(world)

@@ -14,10 +14,10 @@ from tests.services.commitcollect.world import SETTINGS, World, event, queued_wo
 
 from partita.queue import Acknowledge, Measure, ReadDead, Send, written
 from partita.service import Work
-from partita.store._requests import PutItem
+from partita.store import PutItem
 from partita.testing import FaultyStore
 from partita_services.commitcollect.bootstrap import POLICY
-from partita_services.commitcollect.jobs.worker import LONGEST_PAUSE, run, work_once
+from partita_services.commitcollect.jobs.worker import MAX_PAUSE, run, work_once
 from partita_services.commitcollect.model import Subscription, subscription_of
 from partita_services.commitcollect.strava.interface import Subscribe
 from partita_services.commitcollect.writes import save_subscription
@@ -67,7 +67,7 @@ def test_a_worker_that_starts_renews_a_subscription_that_there_is(world: World) 
 
 
 @pytest.mark.req("C04", "C06")
-def test_what_strava_does_not_answer_comes_again_after_a_growing_while(world: World) -> None:
+def test_what_strava_does_not_respond_to_comes_again_after_a_growing_while(world: World) -> None:
     world.strava.train(1)
     queue_event(world, 1)
     world.strava.failures = 2
@@ -102,7 +102,7 @@ def test_what_cannot_be_read_ends_as_a_dead_letter_and_holds_up_nobody_else(worl
     queue_event(world, 1)
     for _ in range(POLICY.max_receives + 1):
         work_once(world.db, world.tools)
-        world.clock.advance(LONGEST_PAUSE + 1)
+        world.clock.advance(MAX_PAUSE + 1)
     assert list(world.workouts) == ["1"]
     (letter,) = world.tools.queue.execute(ReadDead())
     assert (letter.group, waiting(world)) == ("somebody", 0)

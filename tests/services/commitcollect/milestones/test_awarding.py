@@ -16,16 +16,17 @@ from tests.recipes.interleaving import every_schedule
 from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world, queued_world
 
-from partita import EmbeddedStore, Session, insert
+from partita import EmbeddedStore, Session, delete, insert
 from partita.errors import ConditionFailed
 from partita.queue import Send, written
-from partita.store._requests import PutItem, Request, ScanTable, TransactWriteItems
+from partita.store import PutItem, Request, ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, assert_budget
 from partita_services.commitcollect.audit import events_of_user
 from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
-from partita_services.commitcollect.jobs.ingest import take_event
+from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.jobs.worker import VISIBLE_AFTER, work_once
 from partita_services.commitcollect.milestones.awarding import GRACE, award_earned, settle
+from partita_services.commitcollect.milestones.catalogue import models
 from partita_services.commitcollect.milestones.progress import parts_earned
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
@@ -63,7 +64,7 @@ def indexes(world: World) -> list[int]:
 def train(world: World, numbers: range, **changes: Any) -> None:
     for number in numbers:
         world.strava.train(number, **changes)
-        world.do(take_event(world.app, event(number, "create", world.clock())))
+        world.do(process_event(world.app, event(number, "create", world.clock())))
 
 
 @pytest.mark.req("C12")
@@ -101,7 +102,7 @@ def test_an_award_stays_when_its_activity_is_deleted_and_is_not_earned_twice(wor
     milestone = world.commit()
     train(world, range(1, 4))
     del world.strava.activities[3]
-    world.do(take_event(world.app, event(3, "delete", world.clock())))
+    world.do(process_event(world.app, event(3, "delete", world.clock())))
     assert len(world.workouts) == 2
     assert indexes(world) == [1, 2, 3]
     train(world, range(4, 5))
@@ -122,7 +123,7 @@ def test_a_milestone_expires_only_when_late_workouts_had_their_time(world: World
 
 
 @pytest.mark.req("C12")
-def test_in_every_order_of_two_workers_with_a_crash_each_part_is_minted_once() -> None:
+def test_in_every_order_of_two_workers_with_a_crash_each_part_is_awarded_once() -> None:
     for choose in every_schedule():
         with new_world() as world:
             world.log_in()
@@ -170,22 +171,22 @@ class DyingStore:
         self._lock = threading.Lock()
         self.awarded: Counter[str] = Counter()
         self.deaths = 0
-        self.chance = random.Random(7)
+        self.rng = random.Random(7)
         self.risk = 0.0
 
     def execute(self, request: Request[R]) -> R:
         with self._lock:
-            fate = self.chance.random()
+            fate = self.rng.random()
         if fate < self.risk:
             self._die()
-        answer = self._store.execute(request)
+        response = self._store.execute(request)
         if isinstance(request, TransactWriteItems):
             keys = [str(action.item.get("SK")) for action in request.actions if isinstance(action, PutItem)]
             with self._lock:
                 self.awarded.update(key for key in keys if "#AWARD#" in key)
         if fate > 1 - self.risk:
             self._die()
-        return answer
+        return response
 
     async def execute_async(self, request: Request[R]) -> R:
         return self.execute(request)
@@ -200,7 +201,7 @@ class DyingStore:
 
 
 @pytest.mark.req("C12", "C04")
-def test_eight_workers_that_die_at_random_mint_each_part_once_from_events_that_come_thrice_in_any_order() -> None:
+def test_eight_workers_that_die_at_random_award_each_part_once_from_events_that_come_thrice_in_any_order() -> None:
     clock = FakeClock()
     with queued_world(clock) as world:
         dying = DyingStore(world.db.store)  # type: ignore[arg-type]
@@ -239,11 +240,22 @@ def test_eight_workers_that_die_at_random_mint_each_part_once_from_events_that_c
             clock.advance(VISIBLE_AFTER + 1)  # what the dead had taken comes again
             dying.risk = 0.0
         assert dying.deaths > 3
-        assert dict(dying.awarded) == {f"MILESTONE#{milestone.milestone_id}#AWARD#{part:03}": 1 for part in range(1, 13)}
+        assert dict(dying.awarded) == {
+            f"MILESTONE#{milestone.milestone_id}#AWARD#{part:03}": 1 for part in range(1, 13)
+        }
         done = world.milestone(milestone.milestone_id)
         assert (done.status, indexes(world)) == (MilestoneStatus.COMPLETED, list(range(1, 13)))
         assert len(world.workouts) == 40
         assert all(seen == sorted(seen) for seen in versions)
+
+
+@pytest.mark.req("C12")
+def test_a_model_that_is_gone_is_reported_and_nothing_is_awarded(world: World) -> None:
+    milestone = world.commit()
+    world.db.run(delete(next(model for model in models() if model.model_id == milestone.model_id)))
+    with pytest.raises(LookupError, match="There is no model steam-locomotive"):
+        train(world, range(1, 2))
+    assert (len(world.workouts), indexes(world)) == (1, [])
 
 
 @pytest.mark.req("C12")
@@ -296,7 +308,7 @@ def test_what_is_awarded_is_what_the_progress_says(distances: list[float], shift
         for number, distance in enumerate(distances):
             start = world.strava.train(number).start_date + timedelta(days=shift)
             world.strava.train(number, distance=distance, start_date=start, start_date_local=start)
-            world.do(take_event(world.app, event(number, "create", world.clock())))
+            world.do(process_event(world.app, event(number, "create", world.clock())))
         counts = date(2026, 1, 1) + timedelta(days=shift) in (TODAY, TODAY + timedelta(days=1))
         total = round(sum(distances), 3) if counts else 0
         earned = world.milestone(milestone.milestone_id).parts_earned

@@ -10,7 +10,7 @@ import pytest
 from tests.services.commitcollect.world import TODAY, TRACE, World, new_world
 
 from partita import Session, batch_write, put
-from partita.store._requests import QueryTable, ScanTable
+from partita.store import QueryTable, ScanTable
 from partita.testing import FaultyStore, assert_budget
 from partita_services.commitcollect.handlers import show_milestone
 from partita_services.commitcollect.milestones.awarding import settle
@@ -64,8 +64,8 @@ def test_each_metric_adds_up_its_own(world: World, metric: Metric, expected: flo
 @pytest.mark.req("C11")
 def test_both_ends_of_the_window_count_and_nothing_beyond(world: World) -> None:
     edges = ("2025-12-31T23:59:59", "2026-01-01T00:00:00", "2026-01-02T23:59:59", "2026-01-03T00:00:00")
-    for number, moment in enumerate(edges):
-        world.db.run(put(workout(world, number, datetime.fromisoformat(moment).replace(tzinfo=UTC))))
+    for number, instant in enumerate(edges):
+        world.db.run(put(workout(world, number, datetime.fromisoformat(instant).replace(tzinfo=UTC))))
     progress = progress_of(world, starts_on=TODAY, ends_on=TODAY + timedelta(days=1))
     assert (progress.counted, progress.inspected) == (2, 2)
 
@@ -78,7 +78,7 @@ def test_a_sum_does_not_depend_on_the_order(world: World) -> None:
 
 
 @pytest.mark.req("C11", "C24")
-def test_beyond_three_thousand_the_answer_says_that_it_is_truncated_and_stays_within_its_budget() -> None:
+def test_beyond_three_thousand_the_response_says_that_it_is_truncated_and_stays_within_its_budget() -> None:
     with new_world() as world:
         world.log_in()
         first = datetime(2025, 12, 10, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What somebody else may try: foreign states, pages of other sites, planted sessions, forged events, old logs."""
+"""What somebody else may try: foreign states, pages of other sites, fixed sessions, forged events, old logs."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ async def leave_for_strava(browser: httpx.AsyncClient) -> str:
 
 
 async def come_back(browser: httpx.AsyncClient, state: str, **more: str) -> httpx.Response:
-    told = {"code": f"code-{ATHLETE}", "scope": "read,activity:read", "state": state} | more
-    return await browser.get("/auth/callback", params=told)
+    fields = {"code": f"code-{ATHLETE}", "scope": "read,activity:read", "state": state} | more
+    return await browser.get("/auth/callback", params=fields)
 
 
 async def log_in(browser: httpx.AsyncClient) -> httpx.Response:
@@ -203,13 +203,13 @@ async def test_the_cookie_of_plain_http_is_nothing_over_https(browser: Browsing)
 
 
 @pytest.mark.req("C20")
-async def test_a_session_that_was_planted_is_not_the_one_that_is_used(browser: Browsing) -> None:
-    planted = "eve-knows-this-session-id-very-well"
+async def test_a_session_id_that_somebody_else_has_set_is_not_the_one_that_is_used(browser: Browsing) -> None:
+    known = "eve-knows-this-session-id-very-well"
     ann, eve = browser(), browser()
     for one in (ann, eve):
-        one.cookies.set(COOKIE, planted, domain="collect.test", path="/")
+        one.cookies.set(COOKIE, known, domain="collect.test", path="/")
     given = cookies(await log_in(ann))[COOKIE].value
-    assert given != planted
+    assert given != known
     assert len(given) >= 22  # 128 bits in base 64
     assert not await is_logged_in(eve)
 
@@ -333,8 +333,8 @@ async def test_strava_may_send_a_browser_back(browser: Browsing) -> None:
 
 
 def an_event(**changes: Any) -> dict[str, Any]:
-    told = {"object_type": "activity", "object_id": 7, "aspect_type": "create", "owner_id": ATHLETE}
-    return {**told, "subscription_id": SUBSCRIPTION, "event_time": 1_767_225_600, "updates": {}} | changes
+    fields = {"object_type": "activity", "object_id": 7, "aspect_type": "create", "owner_id": ATHLETE}
+    return {**fields, "subscription_id": SUBSCRIPTION, "event_time": 1_767_225_600, "updates": {}} | changes
 
 
 def queued(world: World) -> int:
@@ -416,7 +416,7 @@ async def test_events_that_strava_would_not_send_are_refused(
 
 
 @pytest.mark.req("C02", "X04")
-async def test_neither_logs_nor_answers_tell_a_secret(caplog: pytest.LogCaptureFixture) -> None:
+async def test_neither_logs_nor_responses_have_a_secret(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with queued_world() as world:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(site_of(world)), base_url=HTTPS) as ann:
@@ -436,12 +436,12 @@ async def test_neither_logs_nor_answers_tell_a_secret(caplog: pytest.LogCaptureF
             secrets |= {tokens.access_token, tokens.refresh_token}
     texts = [record.getMessage() for record in caplog.records if record.name != "httpx"]  # the browser of this test
     assert any("is tried again" in text for text in texts)
-    texts += [f"{answer.text} {answer.headers.get('Location')}" for answer in said]
+    texts += [f"{response.text} {response.headers.get('Location')}" for response in said]
     assert [(secret, text) for secret in secrets for text in texts if secret in text] == []
 
 
 @pytest.mark.req("C02")
-def test_asking_strava_tells_the_logs_no_secret(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_requests_to_strava_leave_no_secret_in_the_logs(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     strava = simulated(world.clock)
     code = strava.oauth.approve(ATHLETE, ("read", "activity:read")).code

@@ -9,11 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
-from tests.services.commitcollect.simulated import ALEX, CREDENTIALS, answered, asking, serving_simulator, simulated
+from tests.services.commitcollect.simulated import (
+    ALEX,
+    CREDENTIALS,
+    asking,
+    redirected_with,
+    serving_simulator,
+    simulated,
+)
 
-from partita.cli._data_folder import DataFolder
-from partita.cli._place import place_of
+from partita.cli import DataFolder, place_of
 from partita.testing import FakeClock
 from partita_services.commitcollect.simulator.app import build_simulator, mounted, simulator_of
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
@@ -36,8 +43,8 @@ async def client(strava: SimulatedStrava) -> AsyncIterator[httpx.AsyncClient]:
 
 async def granted(client: httpx.AsyncClient, scope: str = "read,activity:read") -> dict[str, Any]:
     """The tokens that an application gets when Alex allows all that it asks for."""
-    form = {"athlete": ALEX, "answer": "authorize", "scope": scope.split(",")}
-    code = answered(await client.post("/oauth/authorize", params=asking(scope), data=form))["code"]
+    form = {"athlete": ALEX, "decision": "authorize", "scope": scope.split(",")}
+    code = redirected_with(await client.post("/oauth/authorize", params=asking(scope), data=form))["code"]
     exchanged = await client.post(
         "/oauth/token", data={**CREDENTIALS, "grant_type": "authorization_code", "code": code}
     )
@@ -65,13 +72,13 @@ async def test_the_athlete_is_asked_for_each_scope(client: httpx.AsyncClient) ->
 
 
 async def test_an_approval_says_what_was_accepted(client: httpx.AsyncClient) -> None:
-    form = {"athlete": ALEX, "answer": "authorize"}
-    said = answered(await client.post("/oauth/authorize", params=asking(state="a&b"), data=form))
+    form = {"athlete": ALEX, "decision": "authorize"}
+    said = redirected_with(await client.post("/oauth/authorize", params=asking(state="a&b"), data=form))
     assert (said["scope"], said["state"], len(said["code"])) == ("read", "a&b", 40)
 
 
 async def test_a_refusal_says_so(client: httpx.AsyncClient) -> None:
-    said = answered(await client.post("/oauth/authorize", params=asking(), data={"answer": "cancel"}))
+    said = redirected_with(await client.post("/oauth/authorize", params=asking(), data={"decision": "cancel"}))
     assert said == {"state": "s1", "error": "access_denied"}
 
 
@@ -91,19 +98,19 @@ async def test_other_applications_are_refused(
 
 
 @pytest.mark.parametrize("path", ["/oauth/authorize", "/oauth/token"])
-async def test_a_form_that_is_no_text_is_refused(client: httpx.AsyncClient, path: str) -> None:
+async def test_a_form_that_is_not_text_is_refused(client: httpx.AsyncClient, path: str) -> None:
     assert fault(await client.post(path, params=asking(), content=b"\xff")) == (400, "Request", "form", "invalid")
 
 
-async def test_nobody_answers_for_an_athlete_who_is_not_there(client: httpx.AsyncClient) -> None:
+async def test_nobody_decides_for_an_athlete_who_is_not_there(client: httpx.AsyncClient) -> None:
     for athlete in ("", "7", "9" * 5_000):
-        form = {"athlete": athlete, "answer": "authorize"}
+        form = {"athlete": athlete, "decision": "authorize"}
         assert fault(await client.post("/oauth/authorize", params=asking(), data=form))[:3] == (400, "Athlete", "id")
 
 
 async def test_a_code_gives_tokens_and_the_athlete_once(client: httpx.AsyncClient, fake_clock: FakeClock) -> None:
-    form = {"athlete": ALEX, "answer": "authorize"}
-    code = answered(await client.post("/oauth/authorize", params=asking("read"), data=form))["code"]
+    form = {"athlete": ALEX, "decision": "authorize"}
+    code = redirected_with(await client.post("/oauth/authorize", params=asking("read"), data=form))["code"]
     exchange = {**CREDENTIALS, "grant_type": "authorization_code", "code": code}
     tokens = (await client.post("/oauth/token", data=exchange)).json()
     assert (tokens["token_type"], tokens["expires_in"], tokens["athlete"]["id"]) == ("Bearer", 21_600, ALEX)
@@ -211,7 +218,7 @@ async def test_deauthorizing_ends_the_tokens(client: httpx.AsyncClient) -> None:
 
 
 @pytest.mark.req("C06")
-async def test_the_limits_are_told_counted_and_begin_anew_with_the_quarter_of_an_hour(
+async def test_the_limits_are_shown_counted_and_start_again_with_the_quarter_of_an_hour(
     client: httpx.AsyncClient, strava: SimulatedStrava, fake_clock: FakeClock
 ) -> None:
     await granted(client)
@@ -296,8 +303,8 @@ async def test_a_workout_that_could_not_be_kept_is_refused(
         train = f"/control/athletes/{ALEX}/activities"
         added = (await client.post(train, json={})).json()
         for method, path in (("POST", train), ("PATCH", f"/control/activities/{added['id']}")):
-            answer = await client.request(method, path, content=body, headers=headers)
-            assert fault(answer) == (400, "Request", field, "invalid")
+            response = await client.request(method, path, content=body, headers=headers)
+            assert fault(response) == (400, "Request", field, "invalid")
         assert (await client.post(train, json={})).status_code == 201  # and so it is kept
     assert simulated(fake_clock, file=file).world == strava.world
 
@@ -309,12 +316,23 @@ def test_a_state_that_cannot_be_read_is_set_aside(
     simulated(fake_clock, file=file).save()
     damaged = file.read_bytes().replace(b'"distance":', b'"distance":null,"was":', 1)
     file.write_bytes(damaged)
-    anew = simulated(fake_clock, file=file)
-    assert len(anew.world.athletes) == 3
+    fresh = simulated(fake_clock, file=file)
+    assert len(fresh.world.athletes) == 3
     assert (tmp_path / "strava.json.unreadable").read_bytes() == damaged
-    assert "begins anew" in caplog.text
-    anew.save()
-    assert simulated(fake_clock, file=file).world == anew.world
+    assert "starts with a new state" in caplog.text
+    fresh.save()
+    assert simulated(fake_clock, file=file).world == fresh.world
+
+
+def test_a_state_has_its_events_under_the_name_that_earlier_states_have(fake_clock: FakeClock, tmp_path: Path) -> None:
+    file = tmp_path / "strava.json"
+    strava = simulated(fake_clock, file=file)
+    strava.oauth.exchange(strava.oauth.approve(ALEX, ("read", "activity:read")).code)
+    strava.subscribe("http://127.0.0.1/webhook")
+    strava.train(ALEX)
+    strava.save()
+    assert len(msgspec.json.decode(file.read_bytes())["told"]) == 1
+    assert simulated(fake_clock, file=file).world.sent == strava.world.sent
 
 
 async def test_what_makes_no_sense_is_refused_as_strava_words_it(client: httpx.AsyncClient) -> None:

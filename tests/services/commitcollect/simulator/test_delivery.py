@@ -1,4 +1,4 @@
-"""The simulator tells a webhook what happens: twice, late, in another order, and again where it failed."""
+"""The simulator notifies a webhook of what happens: twice, late, in another order, and again where it failed."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ CALLBACK = "http://127.0.0.1/commitcollect/webhooks/strava"
 
 
 class Webhook:
-    """Remembers what it is told, and answers what it is given to answer."""
+    """Remembers the events that it gets, and responds with the statuses that it is given."""
 
     def __init__(self) -> None:
-        self.told: list[Event] = []
+        self.events: list[Event] = []
         self.statuses: list[int] = []
 
     async def __call__(self, url: str, event: Event) -> int:
         assert url == CALLBACK
-        self.told.append(event)
+        self.events.append(event)
         return self.statuses.pop(0) if self.statuses else 200
 
     @property
     def aspects(self) -> list[tuple[str, dict[str, str]]]:
-        return [(event.aspect_type, event.updates) for event in self.told]
+        return [(event.aspect_type, event.updates) for event in self.events]
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def connect(fake_clock: FakeClock, webhook: Webhook) -> Callable[..., SimulatedS
     return connect
 
 
-async def test_every_change_is_told(connect: Callable[..., SimulatedStrava], webhook: Webhook) -> None:
+async def test_every_change_is_sent(connect: Callable[..., SimulatedStrava], webhook: Webhook) -> None:
     strava = connect(READ_ALL)
     activity = strava.train(ALEX, "Run")
     strava.change(activity.id, name="Renamed", sport_type="Walk")
@@ -66,7 +66,7 @@ async def test_every_change_is_told(connect: Callable[..., SimulatedStrava], web
     strava.change(activity.id, distance=1.0)
     strava.delete(activity.id)
     strava.deauthorize(ALEX)
-    await strava.courier.deliver()
+    await strava.webhook.deliver()
     assert webhook.aspects == [
         ("create", {}),
         ("update", {"title": "Renamed", "type": "Walk"}),
@@ -75,7 +75,7 @@ async def test_every_change_is_told(connect: Callable[..., SimulatedStrava], web
         ("delete", {}),
         ("update", {"authorized": "false"}),
     ]
-    assert [event.object_type for event in webhook.told] == [*["activity"] * 5, "athlete"]
+    assert [event.object_type for event in webhook.events] == [*["activity"] * 5, "athlete"]
 
 
 async def test_an_event_has_stravas_fields(
@@ -83,9 +83,9 @@ async def test_an_event_has_stravas_fields(
 ) -> None:
     strava = connect()
     activity = strava.train(ALEX)
-    await strava.courier.deliver()
+    await strava.webhook.deliver()
     assert strava.world.subscription is not None
-    assert msgspec.to_builtins(webhook.told) == [
+    assert msgspec.to_builtins(webhook.events) == [
         {
             "object_type": "activity",
             "object_id": activity.id,
@@ -107,18 +107,18 @@ async def test_with_the_lesser_scope_an_activity_that_is_hidden_seems_deleted(
     strava.change(activity.id, name="Nobody hears of this")
     strava.change(activity.id, visibility="followers_only")
     strava.delete(strava.train(ALEX, visibility="only_me").id)
-    await strava.courier.deliver()
+    await strava.webhook.deliver()
     assert [aspect for aspect, _ in webhook.aspects] == ["create", "delete", "create"]
 
 
-async def test_nobody_is_told_of_an_athlete_who_granted_nothing(
+async def test_no_event_is_sent_of_an_athlete_who_granted_nothing(
     connect: Callable[..., SimulatedStrava], webhook: Webhook
 ) -> None:
     strava = connect()
     strava.train(1002)
     strava.deauthorize(1002)
-    assert await strava.courier.deliver() == []
-    assert webhook.told == []
+    assert await strava.webhook.deliver() == []
+    assert webhook.events == []
 
 
 async def test_what_failed_is_sent_three_times_in_all(
@@ -128,22 +128,22 @@ async def test_what_failed_is_sent_three_times_in_all(
     webhook.statuses = [500, 0, 503, 200]
     strava.train(ALEX)
     for _ in range(10):
-        await strava.courier.deliver()
+        await strava.webhook.deliver()
         fake_clock.advance(5)
-    assert [(one.attempt, one.status) for one in strava.courier.outcomes] == [(1, 500), (2, 0), (3, 503)]
-    assert strava.courier.next_due is None
+    assert [(one.attempt, one.status) for one in strava.webhook.outcomes] == [(1, 500), (2, 0), (3, 503)]
+    assert strava.webhook.next_due is None
 
 
 async def test_duplicates_arrive_late_and_out_of_order(
     connect: Callable[..., SimulatedStrava], webhook: Webhook, fake_clock: FakeClock
 ) -> None:
     strava = connect()
-    strava.courier.chaos = Chaos(duplicates=2, spread=30)
+    strava.webhook.chaos = Chaos(duplicates=2, spread=30)
     made = [strava.train(ALEX).id for _ in range(5)]
-    while strava.courier.next_due is not None:
+    while strava.webhook.next_due is not None:
         fake_clock.advance(1)
-        await strava.courier.deliver()
-    arrived = [event.object_id for event in webhook.told]
+        await strava.webhook.deliver()
+    arrived = [event.object_id for event in webhook.events]
     assert sorted(arrived) == sorted(made * 3)
     assert arrived != sorted(arrived)
 
@@ -152,24 +152,24 @@ async def test_lost_attempts_are_made_again(
     connect: Callable[..., SimulatedStrava], webhook: Webhook, fake_clock: FakeClock
 ) -> None:
     strava = connect()
-    strava.courier.chaos = Chaos(failures=1)
+    strava.webhook.chaos = Chaos(failures=1)
     strava.train(ALEX)
-    await strava.courier.deliver()
-    assert webhook.told == []
-    strava.courier.chaos = Chaos()
+    await strava.webhook.deliver()
+    assert webhook.events == []
+    strava.webhook.chaos = Chaos()
     fake_clock.advance(5)
-    (outcome,) = await strava.courier.deliver()
+    (outcome,) = await strava.webhook.deliver()
     assert (outcome.attempt, outcome.status) == (2, 200)
 
 
-async def test_events_are_told_again_on_demand(connect: Callable[..., SimulatedStrava], webhook: Webhook) -> None:
+async def test_events_are_sent_again_on_demand(connect: Callable[..., SimulatedStrava], webhook: Webhook) -> None:
     strava = connect()
     strava.train(ALEX)
     strava.train(ALEX)
-    await strava.courier.deliver()
-    assert strava.tell_again(40) == 2
-    await strava.courier.deliver()
-    assert webhook.told[:2] == webhook.told[2:]
+    await strava.webhook.deliver()
+    assert strava.send_again(40) == 2
+    await strava.webhook.deliver()
+    assert webhook.events[:2] == webhook.events[2:]
 
 
 async def test_a_subscription_is_made_once_and_only_with_an_address_that_agrees(
@@ -178,7 +178,7 @@ async def test_a_subscription_is_made_once_and_only_with_an_address_that_agrees(
     async def agrees(url: str, verify_token: str, challenge: str) -> bool:
         return (url, verify_token, bool(challenge)) == (CALLBACK, "ours", True)
 
-    monkeypatch.setattr(api, "is_willing", agrees)
+    monkeypatch.setattr(api, "wants_events", agrees)
     transport = httpx.ASGITransport(build_simulator(simulated(fake_clock), delivers=False))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1/api/v3") as client:
 

@@ -34,10 +34,10 @@ pytestmark = pytest.mark.req("C08")
 
 
 class Webhook:
-    """A webhook that agrees to whoever knows the token, and keeps what it is told."""
+    """A webhook that agrees to whoever knows the token, and keeps the events that it gets."""
 
     def __init__(self) -> None:
-        self.told: list[dict[str, object]] = []
+        self.events: list[dict[str, object]] = []
         webhook = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -49,7 +49,7 @@ class Webhook:
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                webhook.told.append(msgspec.json.decode(body))
+                webhook.events.append(msgspec.json.decode(body))
                 self.send_response(200)
                 self.end_headers()
 
@@ -170,6 +170,6 @@ async def test_events_arrive_at_the_webhook(strava: SimulatedStrava, webhook: We
     strava.oauth.exchange(strava.oauth.approve(ALEX, ("read", "activity:read")).code)
     strava.subscribe(webhook.url)
     activity = strava.train(ALEX)
-    (outcome,) = await strava.courier.deliver()
+    (outcome,) = await strava.webhook.deliver()
     assert outcome.status == 200
-    assert [(event["object_id"], event["aspect_type"]) for event in webhook.told] == [(activity.id, "create")]
+    assert [(event["object_id"], event["aspect_type"]) for event in webhook.events] == [(activity.id, "create")]

@@ -13,9 +13,9 @@ from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.strava_model import ATHLETE, LIFETIME
 from tests.services.commitcollect.world import TRACE, World, new_world, queued_world
 
-from partita.store._requests import ScanTable
+from partita.store import ScanTable
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.jobs.ingest import Outcome, ingest
+from partita_services.commitcollect.jobs.ingest import IngestOutcome, ingest
 from partita_services.commitcollect.model import ConnectionState
 from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.strava.interface import ReadActivity, ReadAthlete, Refresh, StravaUnavailable
@@ -55,7 +55,7 @@ def test_eight_workers_use_a_refresh_token_once() -> None:
         world.clock.advance(LIFETIME)
         connection = world.connection
         start = threading.Barrier(8)
-        answers: list[int] = []
+        athletes: list[int] = []
 
         def work() -> None:
             start.wait()
@@ -64,7 +64,7 @@ def test_eight_workers_use_a_refresh_token_once() -> None:
                     found = do(call_as_user(world.app, connection, ReadAthlete), world.db, world.tools)
                 except TryLater:
                     continue
-                answers.append(found.id)
+                athletes.append(found.id)
                 return
 
         threads = [threading.Thread(target=work) for _ in range(8)]
@@ -72,7 +72,7 @@ def test_eight_workers_use_a_refresh_token_once() -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert answers == [ATHLETE] * 8
+        assert athletes == [ATHLETE] * 8
         assert world.strava.refreshes == {"refresh-1": 1}
         assert world.connection.generation == 2
 
@@ -84,7 +84,9 @@ def test_in_every_order_of_two_workers_a_token_is_used_once_and_the_newest_is_ke
             world.log_in()
             world.clock.advance(LIFETIME)
             connection = world.connection
-            players = [Player(call_as_user(world.app, connection, ReadAthlete), world.db, world.tools) for _ in range(2)]
+            players = [
+                Player(call_as_user(world.app, connection, ReadAthlete), world.db, world.tools) for _ in range(2)
+            ]
             while waiting := [player for player in players if not player.done]:
                 waiting[choose(len(waiting)) if len(waiting) > 1 else 0].move()
             assert world.strava.refreshes == {"refresh-1": 1}
@@ -127,7 +129,7 @@ def test_tokens_that_died_with_a_worker_ask_the_user_to_connect_again(world: Wor
 
 
 @pytest.mark.req("C02")
-def test_a_worker_that_strava_did_not_answer_lets_the_next_one_try(world: World) -> None:
+def test_a_worker_that_strava_did_not_respond_to_lets_the_next_one_try(world: World) -> None:
     world.clock.advance(LIFETIME)
     world.strava.failures = 1
     with pytest.raises(StravaUnavailable):
@@ -139,17 +141,17 @@ def test_a_worker_that_strava_did_not_answer_lets_the_next_one_try(world: World)
 def test_a_token_that_is_refused_is_refreshed_once(world: World) -> None:
     world.strava.train(1)
     world.strava.expire()
-    assert world.do(ingest(world.app, world.user_id, "1", TRACE)) is Outcome.STORED
+    assert world.do(ingest(world.app, world.user_id, "1", TRACE)) is IngestOutcome.STORED
     assert world.strava.refreshes == {"refresh-1": 1}
 
 
 @pytest.mark.req("C06")
 def test_refused_twice_the_connection_is_marked_for_reconnect(world: World) -> None:
     world.strava.refuses_reads = True
-    assert world.do(ingest(world.app, world.user_id, "1", TRACE)) is Outcome.NOT_CONNECTED
+    assert world.do(ingest(world.app, world.user_id, "1", TRACE)) is IngestOutcome.NOT_CONNECTED
     assert world.connection.state is ConnectionState.RECONNECT
     assert [type(request) for request in world.strava.requests[1:]] == [ReadActivity, Refresh, ReadActivity]
-    assert world.do(ingest(world.app, world.user_id, "1", TRACE)) is Outcome.NOT_CONNECTED
+    assert world.do(ingest(world.app, world.user_id, "1", TRACE)) is IngestOutcome.NOT_CONNECTED
     assert len(world.strava.requests) == 4
 
 
@@ -175,6 +177,6 @@ def test_what_is_stolen_from_the_tables_opens_nothing() -> None:
 def test_tokens_of_a_key_that_was_lost_ask_the_user_to_connect_again(world: World) -> None:
     world.strava.train(1)
     app = replace(world.app, vault=Vault(b"x" * 32))
-    assert world.do(ingest(app, world.user_id, "1", TRACE)) is Outcome.NOT_CONNECTED
+    assert world.do(ingest(app, world.user_id, "1", TRACE)) is IngestOutcome.NOT_CONNECTED
     assert world.connection.state is ConnectionState.RECONNECT
     assert len(world.strava.requests) == 1

@@ -49,7 +49,7 @@ def start_backfill(
     """Begin to read what was before, since Strava was lost if that is longer ago; a run that is under way ends.
 
     Raises:
-        ConditionFailed: the user has connected anew or not at all any more.
+        ConditionFailed: the user has connected again or not at all any more.
     """
     now = datetime.fromtimestamp(app.clock(), UTC)
     since = min(now - REACH, lost_at or now).date()
@@ -70,7 +70,9 @@ def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
     ticket = (yield from take_ticket(job.user_id)).issued
     after = int(datetime.combine(connection.backfill.since, time.min, UTC).timestamp())
     try:
-        activities = yield from call_as_user(app, connection, lambda token: ListActivities(token, after, job.page, PER_PAGE))
+        activities = yield from call_as_user(
+            app, connection, lambda token: ListActivities(token, after, job.page, PER_PAGE)
+        )
     except ConnectionLost:
         return
     workouts = [workout for activity in activities if (workout := workout_of(connection, activity, ticket))]
@@ -78,7 +80,7 @@ def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
         stored = yield from _store(workouts, connection)
         backfill = yield from _advance(app, connection, job.page, ticket, len(activities), stored)
     except ConditionFailed:
-        return  # connected anew, or not at all any more
+        return  # connected again, or not at all any more
     yield from award_earned(job.user_id, app.clock(), job.trace)
     if len(activities) == PER_PAGE and job.page < MAX_PAGES:
         following = BackfillJob(job.request_id, job.correlation_id, job.user_id, job.sync_id, job.page + 1)
@@ -112,7 +114,7 @@ def _store_one(workout: Workout, connection: Connection) -> Procedure[int]:
 def _advance(
     app: Application, connection: Connection, page: int, ticket: int, found: int, stored: int
 ) -> Procedure[Backfill]:
-    """Note that a page was read, unless it was noted before."""
+    """Track that a page was read, unless it is tracked already."""
     before = connection.backfill
     assert before is not None  # noqa: S101 - the caller has looked
     if before.pages >= page:

@@ -68,7 +68,7 @@ class ActivityJob(Job, frozen=True):
     activity_id: str
 
 
-class Outcome(StrEnum):
+class IngestOutcome(StrEnum):
     """What became of a hint."""
 
     STORED = "stored"
@@ -81,19 +81,19 @@ class Outcome(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-def take_event(app: Application, job: EventJob) -> Work[Outcome]:
+def process_event(app: Application, job: EventJob) -> Work[IngestOutcome]:
     """Look into an event."""
     event = job.event
     owner = yield from owner_of(str(event.owner_id)).consistent()
     if owner is None:
-        return Outcome.IGNORED
+        return IngestOutcome.IGNORED
     if event.revokes:
         return (yield from withdraw(app, owner.user_id, job.trace))
     if event.object_type != "activity":
-        return Outcome.IGNORED
+        return IngestOutcome.IGNORED
     command = Command(owner.user_id, event_key(event), "")
     if (yield from REQUESTS.record(command).consistent()) is not None:
-        outcome = Outcome.REPEATED
+        outcome = IngestOutcome.REPEATED
     else:
         is_settled = app.clock() >= event.event_time + SETTLED_SECONDS
         outcome = yield from ingest(
@@ -105,7 +105,7 @@ def take_event(app: Application, job: EventJob) -> Work[Outcome]:
 
 
 def event_key(event: Event) -> str:
-    """What tells an event from others: they carry no identifier."""
+    """What identifies an event: they carry no identifier of their own."""
     updates = msgspec.json.encode(event.updates, order="deterministic")
     head = (event.subscription_id, event.object_type, event.object_id, event.aspect_type, event.event_time)
     return fingerprint(*(str(part) for part in head), updates)
@@ -113,38 +113,38 @@ def event_key(event: Event) -> str:
 
 def ingest(
     app: Application, user_id: str, activity_id: str, trace: Trace, remember: Command | None = None
-) -> Work[Outcome]:
+) -> Work[IngestOutcome]:
     """Read an activity and store what Strava says of it now; with the event that led to it, where that is settled."""
     connection = yield from connection_of(user_id).consistent()
     if connection is None or connection.state is ConnectionState.RECONNECT:
-        return Outcome.NOT_CONNECTED
+        return IngestOutcome.NOT_CONNECTED
     ticket = (yield from take_ticket(user_id)).issued
     try:
         activity = yield from call_as_user(app, connection, lambda token: ReadActivity(token, activity_id))
     except ConnectionLost:
-        yield from _note_loss(connection, trace)
-        return Outcome.NOT_CONNECTED
+        yield from _audit_loss(connection, trace)
+        return IngestOutcome.NOT_CONNECTED
     workout = workout_of(connection, activity, ticket) if activity else None
-    outcome = Outcome.STORED if workout else Outcome.GONE
+    outcome = IngestOutcome.STORED if workout else IngestOutcome.GONE
     found = workout or gone(user_id, activity_id, ticket, app.clock())
     plan = Plan(None, save_workouts([found], connection))
     try:
         yield from plan.run() if remember is None else REQUESTS.run(remember, plan, lambda _: Answer())
     except ConditionFailed:
-        outcome = Outcome.OUTDATED
+        outcome = IngestOutcome.OUTDATED
     event = WorkoutIngested(activity_id=activity_id, outcome=outcome)
     yield from AUDIT.append(event, user_id=user_id, trace=trace)
     return outcome
 
 
-def read_again(app: Application, job: ActivityJob) -> Work[Outcome]:
+def read_again(app: Application, job: ActivityJob) -> Work[IngestOutcome]:
     """Read an activity that a backfill did not meet."""
     outcome = yield from ingest(app, job.user_id, job.activity_id, job.trace)
     yield from award_earned(job.user_id, app.clock(), job.trace)
     return outcome
 
 
-def withdraw(app: Application, user_id: str, trace: Trace) -> Work[Outcome]:
+def withdraw(app: Application, user_id: str, trace: Trace) -> Work[IngestOutcome]:
     """Remove the connection and all that came from Strava, if Strava indeed does not let us in any more."""
     connection = yield from connection_of(user_id).consistent()
     if connection is not None:
@@ -153,16 +153,16 @@ def withdraw(app: Application, user_id: str, trace: Trace) -> Work[Outcome]:
         except ConnectionLost:
             pass
         else:
-            return Outcome.IGNORED
+            return IngestOutcome.IGNORED
         try:
             yield from drop_connection(connection)
         except ConditionFailed:
-            return Outcome.IGNORED  # connected anew
+            return IngestOutcome.IGNORED  # connected again
     removed = yield from remove_all(workouts_of(user_id), delete_workouts)
     if connection is not None:
         event = AthleteUnlinked(athlete_id=connection.athlete_id, workouts=removed)
         yield from AUDIT.append(event, user_id=user_id, trace=trace)
-    return Outcome.WITHDRAWN
+    return IngestOutcome.WITHDRAWN
 
 
 def workout_of(connection: Connection, activity: Activity, ticket: int) -> Workout | None:
@@ -189,6 +189,6 @@ def gone(user_id: str, activity_id: str, ticket: int, now: float) -> Workout:
     return Workout(user_id=user_id, activity_id=activity_id, ticket=ticket, ttl=int(now + GONE_FOR.total_seconds()))
 
 
-def _note_loss(connection: Connection, trace: Trace) -> Work[None]:
+def _audit_loss(connection: Connection, trace: Trace) -> Work[None]:
     event = ReconnectNeeded(athlete_id=connection.athlete_id)
     yield from AUDIT.append(event, user_id=connection.user_id, trace=trace)

@@ -16,8 +16,8 @@ from partita_services.commitcollect.work import do_async, send
 
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
 
-Told = Annotated[str, Field(max_length=1_000)]
-"""A name or a text in what has changed: all of them together have room in a message of the queue."""
+UpdateText = Annotated[str, Field(max_length=1_000)]
+"""A name or a text of an update: all of them together have room in a message of the queue."""
 
 
 class StravaEvent(BaseModel):
@@ -29,13 +29,13 @@ class StravaEvent(BaseModel):
     owner_id: int = Field(ge=0, le=2**63 - 1, examples=[134_815])
     subscription_id: int = Field(ge=0, le=2**63 - 1, examples=[120_475])
     event_time: int = Field(ge=0, le=2**63 - 1, examples=[1_516_126_040])
-    updates: dict[Told, Told | bool | int | float | None] = Field(
+    updates: dict[UpdateText, UpdateText | bool | int | float | None] = Field(
         default={}, max_length=20, examples=[{"title": "Messy"}]
     )
 
 
 class Handshake(BaseModel):
-    """What Strava is answered when it asks whether a webhook is meant."""
+    """The response to Strava's verification of the webhook."""
 
     challenge: str = Field(serialization_alias="hub.challenge")
 
@@ -49,7 +49,7 @@ async def shake_hands(
     ],
     verify_token: Annotated[str, Query(alias="hub.verify_token", max_length=200)],
 ) -> Handshake:
-    """Tell Strava that this webhook is meant; 403 for anybody who does not know the token."""
+    """Confirm to Strava that this webhook is meant; 403 for anybody who does not know the token."""
     expected: str = tools.application.settings.verify_token
     if mode != "subscribe" or not hmac.compare_digest(verify_token.encode(), expected.encode()):
         raise Refusal(403, "forbidden", "This is not the token that was agreed on.")
@@ -57,8 +57,8 @@ async def shake_hands(
 
 
 @ROUTER.post("/webhooks/strava")
-async def take_event(db: Db, tools: Resources, trace: CurrentTrace, event: StravaEvent) -> dict[str, Any]:
-    """Take an event: it is queued when this answers, and looked into later. 403 where the subscription is not ours."""
+async def receive_event(db: Db, tools: Resources, trace: CurrentTrace, event: StravaEvent) -> dict[str, Any]:
+    """Queue an event before the response is sent; a worker reads it later. 403 where the subscription is not ours."""
     known = await db.run(subscription_of(tools.application.settings.client_id))
     if known is None or known.subscription_id != event.subscription_id:
         raise Refusal(403, "forbidden", "This is not our subscription.")

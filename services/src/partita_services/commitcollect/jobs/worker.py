@@ -13,7 +13,7 @@ from partita.service import Work as ServiceWork
 from partita_services.commitcollect.audit import AUDIT
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
 from partita_services.commitcollect.jobs.erasure import EraseJob, erase
-from partita_services.commitcollect.jobs.ingest import ActivityJob, EventJob, read_again, take_event
+from partita_services.commitcollect.jobs.ingest import ActivityJob, EventJob, process_event, read_again
 from partita_services.commitcollect.strava.interface import StravaError
 from partita_services.commitcollect.strava.subscription import SubscribeJob, renew_subscription, subscribe
 from partita_services.commitcollect.work import Application, Job, Tools, TryLater, Work, do
@@ -21,13 +21,13 @@ from partita_services.commitcollect.work import Application, Job, Tools, TryLate
 logger: Final = logging.getLogger("partita.commitcollect")
 
 VISIBLE_AFTER: Final = 60.0
-"""Longer than one job takes, with all the answers of Strava's that it may wait for. After so long the job of a worker
+"""Longer than one job takes, with all the responses of Strava that it may wait for. After so long the job of a worker
 that died comes again; until then its athlete waits."""
-LONGEST_PAUSE: Final = 900.0
+MAX_PAUSE: Final = 900.0
 WAIT_SECONDS: Final = 1.0
 
 JOBS: Final[Mapping[type[Job], Callable[[Application, Any], Work[Any]]]] = {
-    EventJob: take_event,
+    EventJob: process_event,
     ActivityJob: read_again,
     BackfillJob: backfill_page,
     SubscribeJob: subscribe,
@@ -46,11 +46,11 @@ def run(work: ServiceWork) -> None:
     lost = 0
     while not work.stop.is_set():
         work_once(work.session, tools, wait=WAIT_SECONDS)
-        lost = _tell_lost(work.session, lost)
+        lost = _warn_of_lost_records(work.session, lost)
 
 
-def _tell_lost(db: Session, before: int) -> int:
-    """Say how many audit records were lost since: nobody reads the meter of a worker."""
+def _warn_of_lost_records(db: Session, before: int) -> int:
+    """Log how many audit records were lost since: nobody reads the meter of a worker."""
     lost = AUDIT.dropped(db.meter)
     if lost > before:
         logger.warning("%d audit records could not be written.", lost - before)
@@ -80,4 +80,4 @@ def _pause_after(message: Message, db: Session, tools: Tools) -> float | None:
         logger.exception("A job of CommitCollect failed, and is tried again.")
     else:
         return None
-    return min(2.0**message.receives, LONGEST_PAUSE)
+    return min(2.0**message.receives, MAX_PAUSE)

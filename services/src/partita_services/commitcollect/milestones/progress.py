@@ -37,8 +37,8 @@ def measure(user_id: str, milestones: Sequence[Milestone], *, consistent: bool =
     if not milestones:
         return []
     window = Span.between(
-        _first_moment(min(milestone.starts_on for milestone in milestones)),
-        _last_moment(max(milestone.ends_on for milestone in milestones)),
+        _first_instant(min(milestone.starts_on for milestone in milestones)),
+        _last_instant(max(milestone.ends_on for milestone in milestones)),
     )
     workouts = workouts_within(user_id, window)
     walked = yield from (workouts.consistent() if consistent else workouts).walk(max_items=MAX_WORKOUTS)
@@ -52,7 +52,7 @@ def parts_earned(value: float, target: int, parts_total: int) -> int:
 
 def progress_of(milestone: Milestone, walked: Walked[CountedWorkout]) -> Progress:
     """How far a milestone has come by workouts that were read newest first."""
-    first, last = _first_moment(milestone.starts_on), _last_moment(milestone.ends_on)
+    first, last = _first_instant(milestone.starts_on), _last_instant(milestone.ends_on)
     inside = [workout for workout in walked if first <= workout.started_local <= last]
     verdicts = [(workout, why_not(workout, milestone)) for workout in inside]
     value = _total((workout for workout, why in verdicts if why is None), milestone.metric)
@@ -93,9 +93,9 @@ def _amount(workout: CountedWorkout, metric: Metric) -> float:
             return 1
 
 
-def _first_moment(day: date) -> datetime:
+def _first_instant(day: date) -> datetime:
     return datetime.combine(day, time.min, UTC)
 
 
-def _last_moment(day: date) -> datetime:
+def _last_instant(day: date) -> datetime:
     return datetime.combine(day, time.max, UTC)

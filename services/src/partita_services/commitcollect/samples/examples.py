@@ -28,6 +28,7 @@ from partita_services.commitcollect.model import (
 from partita_services.commitcollect.samples.seed import SAMPLE_USER, seed
 from partita_services.commitcollect.signin.sessions import SESSIONS, begin_login
 from partita_services.commitcollect.writes import (
+    award_parts,
     cancel_milestone,
     change_connection,
     change_milestone,
@@ -39,7 +40,6 @@ from partita_services.commitcollect.writes import (
     drop_connection,
     expire_milestone,
     join,
-    award_parts,
     save_limit,
     save_subscription,
     save_workout,
@@ -106,4 +106,4 @@ def _of_strava(now: float) -> list[Operation[Any]]:
 
 
 def _samples(kind: type[E], now: float) -> list[E]:
-    return [step.entity for step in seed(now) if isinstance(step.entity, kind)]
+    return [write.entity for write in seed(now) if isinstance(write.entity, kind)]

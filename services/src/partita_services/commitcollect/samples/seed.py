@@ -59,7 +59,7 @@ _NAMES: Final = {
 
 
 def seed(now: float) -> Sequence[Put[Any]]:
-    """The steps that write the sample data; their keys are always the same."""
+    """The operations that write the sample data; their keys are always the same."""
     today = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - timedelta(days=_FIRST_DAY)
     workouts = _workouts(today)
@@ -90,28 +90,28 @@ def _connection(since: datetime) -> Connection:
 
 
 def _workouts(today: datetime) -> list[Workout]:
-    chance = random.Random(1003)  # noqa: S311 - always the same
-    days = sorted(chance.sample(range(_LAST_DAY, _FIRST_DAY), 34), reverse=True)
-    return [_workout(number, today - timedelta(days=days_ago), chance) for number, days_ago in enumerate(days)]
+    rng = random.Random(1003)  # noqa: S311 - always the same
+    days = sorted(rng.sample(range(_LAST_DAY, _FIRST_DAY), 34), reverse=True)
+    return [_workout(number, today - timedelta(days=days_ago), rng) for number, days_ago in enumerate(days)]
 
 
-def _workout(number: int, day: datetime, chance: random.Random) -> Workout:
-    sport = chance.choice(("Hike", "Hike", "Walk", "Ride"))
-    kilometres = chance.uniform(*{"Hike": (6, 15), "Walk": (2, 6), "Ride": (15, 40)}[sport])
+def _workout(number: int, day: datetime, rng: random.Random) -> Workout:
+    sport = rng.choice(("Hike", "Hike", "Walk", "Ride"))
+    kilometres = rng.uniform(*{"Hike": (6, 15), "Walk": (2, 6), "Ride": (15, 40)}[sport])
     pace = {"Hike": 800, "Walk": 680, "Ride": 150}[sport]
     climb = {"Hike": 42, "Walk": 4, "Ride": 9}[sport]
-    local = day + timedelta(hours=6, minutes=chance.randrange(180))
+    local = day + timedelta(hours=6, minutes=rng.randrange(180))
     return Workout(
         user_id=SAMPLE_USER,
         activity_id=str(9_000_000 + number),
         ticket=1,
-        name=chance.choice(_NAMES[sport]),
+        name=rng.choice(_NAMES[sport]),
         sport_type=sport,
         started_at=local - _ZONE,
         started_local=local,
         distance=round(kilometres * 1000, 1),
         moving_time=int(kilometres * pace),
-        elevation_gain=round(kilometres * climb * chance.uniform(0.4, 1), 1),
+        elevation_gain=round(kilometres * climb * rng.uniform(0.4, 1), 1),
         why_not={7: WhyNot.MANUAL, 19: WhyNot.FLAGGED}.get(number),
     )
 

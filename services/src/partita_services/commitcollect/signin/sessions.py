@@ -51,6 +51,6 @@ def begin_login(state: str, browser: str, now: int) -> Put[LoginAttempt]:
 
 @pattern(budget=Wcu(1))
 def finish_login(state: str, browser: str) -> Delete[LoginAttempt]:
-    """Take the one chance that a state gives, if the browser is the one that it was given to."""
+    """Use a state, which is valid once, if the browser is the one that it was given to."""
     is_same = f(LoginAttempt.browser_hash).eq(session_hash(browser))
     return delete(login_attempt(session_hash(state))).when(is_same)

@@ -15,10 +15,11 @@ from partita_services.commitcollect.simulator.world import Delivery, Event, Worl
 ATTEMPTS: Final = 3
 RETRY_SECONDS: Final = 3.0
 OK: Final = 200
-KEPT: Final = 50
+MAX_OUTCOMES: Final = 50
+"""How many attempts are remembered, for the page."""
 
 Post: TypeAlias = Callable[[str, Event], Awaitable[int]]
-"""Sends an event to an address, and gives the status of the answer; 0 where there was none in time."""
+"""Sends an event to an address, and gives the status of the response; 0 where there was none in time."""
 
 
 class Chaos(Struct, frozen=True):
@@ -32,7 +33,7 @@ class Chaos(Struct, frozen=True):
     """The probability that an attempt is lost."""
 
 
-class Outcome(Struct, frozen=True):
+class DeliveryOutcome(Struct, frozen=True):
     """What became of an attempt."""
 
     event: Event
@@ -41,18 +42,18 @@ class Outcome(Struct, frozen=True):
     at: float
 
 
-class Courier:
-    """Brings events to the subscribed address."""
+class WebhookSender:
+    """Sends events to the subscribed address."""
 
     def __init__(self, world: World, post: Post, clock: Clock, rng: random.Random) -> None:
         self.chaos = Chaos()
-        self.outcomes: deque[Outcome] = deque(maxlen=KEPT)
+        self.outcomes: deque[DeliveryOutcome] = deque(maxlen=MAX_OUTCOMES)
         self._world = world
         self._post = post
         self._clock = clock
         self._rng = rng
 
-    def take(self, event: Event) -> None:
+    def send(self, event: Event) -> None:
         """Put an event on its way, with its duplicates."""
         for _ in range(1 + self.chaos.duplicates):
             late = self._rng.uniform(0, self.chaos.spread)
@@ -63,7 +64,7 @@ class Courier:
         """When there is something to deliver."""
         return min((delivery.due for delivery in self._world.underway), default=None)
 
-    async def deliver(self) -> list[Outcome]:
+    async def deliver(self) -> list[DeliveryOutcome]:
         """Make every attempt that is due now, in the order in which they are."""
         now = self._clock()
         due = sorted((one for one in self._world.underway if one.due <= now), key=lambda one: one.due)
@@ -73,13 +74,13 @@ class Courier:
         self.outcomes.extend(outcomes)
         return outcomes
 
-    async def _attempt(self, delivery: Delivery) -> Outcome:
+    async def _attempt(self, delivery: Delivery) -> DeliveryOutcome:
         subscription = self._world.subscription
         if subscription is None or subscription.id != delivery.event.subscription_id:
-            return Outcome(delivery.event, delivery.attempt, 0, self._clock())
+            return DeliveryOutcome(delivery.event, delivery.attempt, 0, self._clock())
         is_lost = self._rng.random() < self.chaos.failures
         status = 0 if is_lost else await self._post(subscription.callback_url, delivery.event)
         if status != OK and delivery.attempt < ATTEMPTS:
             again = self._clock() + RETRY_SECONDS * delivery.attempt
             self._world.underway.append(Delivery(delivery.event, again, delivery.attempt + 1))
-        return Outcome(delivery.event, delivery.attempt, status, self._clock())
+        return DeliveryOutcome(delivery.event, delivery.attempt, status, self._clock())

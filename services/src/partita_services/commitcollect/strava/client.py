@@ -13,7 +13,6 @@ import msgspec
 from partita.runtime import Clock, system_clock
 from partita_services.commitcollect.strava.interface import (
     Activity,
-    StravaRequest,
     Athlete,
     Deauthorize,
     Exchange,
@@ -23,6 +22,7 @@ from partita_services.commitcollect.strava.interface import (
     ReadActivity,
     ReadAthlete,
     Refresh,
+    StravaRequest,
     StravaUnavailable,
     Subscribe,
     Tokens,
@@ -38,7 +38,7 @@ _LIMITS: Final = ("X-RateLimit", "X-ReadRateLimit")
 _QUARTER_HOUR: Final = timedelta(minutes=15)
 
 
-class _Subscribed(msgspec.Struct):
+class _PushSubscription(msgspec.Struct):
     id: int
     callback_url: str = ""
 
@@ -95,17 +95,17 @@ class StravaClient:
 
     def subscribe(self, request: Subscribe) -> int:
         """The subscription to events; there is at most one for an application."""
-        there = _read(self._call("GET", "/api/v3/push_subscriptions", params=self._application()), list[_Subscribed])
-        for subscribed in there:
-            if subscribed.callback_url == request.callback_url:
-                return subscribed.id
-            self._call("DELETE", f"/api/v3/push_subscriptions/{subscribed.id}", params=self._application())
+        listed = self._call("GET", "/api/v3/push_subscriptions", params=self._application())
+        for existing in _read(listed, list[_PushSubscription]):
+            if existing.callback_url == request.callback_url:
+                return existing.id
+            self._call("DELETE", f"/api/v3/push_subscriptions/{existing.id}", params=self._application())
         form = {
             **self._application(),
             "callback_url": request.callback_url,
             "verify_token": self._settings.verify_token,
         }
-        return _read(self._call("POST", "/api/v3/push_subscriptions", data=form), _Subscribed).id
+        return _read(self._call("POST", "/api/v3/push_subscriptions", data=form), _PushSubscription).id
 
     def _application(self) -> dict[str, str]:
         return {"client_id": self._settings.client_id, "client_secret": self._settings.client_secret}
@@ -115,7 +115,8 @@ class StravaClient:
         try:
             response = self._http.request(method, self._settings.strava_url + path, headers=headers, **content)
         except httpx.HTTPError as error:
-            raise StravaUnavailable(f"Strava did not respond ({type(error).__name__}).") from None  # its URL has secrets
+            # Not from the error: its URL may have the application's secret.
+            raise StravaUnavailable(f"Strava did not respond ({type(error).__name__}).") from None
         self._track_limits(response)
         _check(response, self._open_at, is_token=path == "/oauth/token")
         return response

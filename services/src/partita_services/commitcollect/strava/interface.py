@@ -1,4 +1,4 @@
-"""Requests to Strava as values, with their responses: whoever runs a piece of work sends them, so it needs no network."""
+"""Requests to Strava as values, and their responses: whoever runs a piece of work sends them, and it needs no network."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ from partita import Change, Procedure, Update, any_of, f
 from partita.errors import ConditionFailed
 from partita_services.commitcollect.model import Connection, ConnectionState, RateLimit, limit_of
 from partita_services.commitcollect.strava.interface import (
-    StravaRequest,
     LimitReached,
     Refresh,
     StravaError,
+    StravaRequest,
     Tokens,
     Unauthorized,
 )
