@@ -19,7 +19,7 @@ from partita_services.commitcollect.milestones.awarding import award_earned
 from partita_services.commitcollect.milestones.progress import measure as measure_progress
 from partita_services.commitcollect.milestones.progress import parts_earned
 from partita_services.commitcollect.model import MilestoneStatus, awards_for, awards_of, milestones_of
-from partita_services.commitcollect.samples.seed import SAMPLE_USER, seed
+from partita_services.commitcollect.samples.data import SAMPLE_USER, seed
 from partita_services.commitcollect.strava import settings
 
 

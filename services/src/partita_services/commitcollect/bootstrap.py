@@ -27,8 +27,8 @@ from partita_services.commitcollect.model import (
     workouts_of,
     workouts_within,
 )
+from partita_services.commitcollect.samples.data import seed
 from partita_services.commitcollect.samples.examples import examples
-from partita_services.commitcollect.samples.seed import seed
 from partita_services.commitcollect.signin.sessions import SESSIONS_TABLE
 from partita_services.commitcollect.writes import (
     award_parts,

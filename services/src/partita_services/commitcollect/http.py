@@ -40,14 +40,7 @@ from partita_services.commitcollect.handlers import (
 from partita_services.commitcollect.jobs.erasure import request_deletion
 from partita_services.commitcollect.milestones.awarding import MAX_TRIES
 from partita_services.commitcollect.model import REQUESTS, Profile, latest_workouts
-from partita_services.commitcollect.signin.browser import (
-    CurrentTrace,
-    CurrentVisitor,
-    as_caller,
-    clear_cookie,
-    same_site,
-)
-from partita_services.commitcollect.views import (
+from partita_services.commitcollect.responses import (
     AccountView,
     AwardView,
     BackfillView,
@@ -57,6 +50,13 @@ from partita_services.commitcollect.views import (
     Models,
     ModelView,
     WorkoutView,
+)
+from partita_services.commitcollect.signin.browser import (
+    CurrentTrace,
+    CurrentVisitor,
+    as_caller,
+    clear_cookie,
+    same_site,
 )
 from partita_services.commitcollect.work import do_async
 

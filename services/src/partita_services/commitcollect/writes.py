@@ -81,7 +81,7 @@ def take_ticket(user_id: str) -> Update[Tickets]:
 
 @pattern(budget=Wcu(2))
 def change_connection(connection: Connection, *changes: Change) -> Update[Connection]:
-    """Change a connection, unless the user has connected again or not at all any more."""
+    """Change a connection, unless the user has connected again, or is not connected any more."""
     return update(connection_of(connection.user_id), *changes).when(f(Connection.link_id).eq(connection.link_id))
 
 

@@ -49,7 +49,7 @@ def start_backfill(
     """Begin to read what was before, since Strava was lost if that is longer ago; a run that is under way ends.
 
     Raises:
-        ConditionFailed: the user has connected again or not at all any more.
+        ConditionFailed: the user has connected again, or is not connected any more.
     """
     now = datetime.fromtimestamp(app.clock(), UTC)
     since = min(now - REACH, lost_at or now).date()
@@ -80,7 +80,7 @@ def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
         stored = yield from _store(workouts, connection)
         backfill = yield from _advance(app, connection, job.page, ticket, len(activities), stored)
     except ConditionFailed:
-        return  # connected again, or not at all any more
+        return  # connected again, or not connected any more
     yield from award_earned(job.user_id, app.clock(), job.trace)
     if len(activities) == PER_PAGE and job.page < MAX_PAGES:
         following = BackfillJob(job.request_id, job.correlation_id, job.user_id, job.sync_id, job.page + 1)

@@ -25,7 +25,7 @@ from partita_services.commitcollect.model import (
     requests_of,
     subscription_of,
 )
-from partita_services.commitcollect.samples.seed import SAMPLE_USER, seed
+from partita_services.commitcollect.samples.data import SAMPLE_USER, seed
 from partita_services.commitcollect.signin.sessions import SESSIONS, begin_login
 from partita_services.commitcollect.writes import (
     award_parts,

@@ -1,4 +1,4 @@
-"""Requests to Strava as values, and their responses: whoever runs a piece of work sends them, and it needs no network."""
+"""Requests to Strava as values, and their responses: a piece of work yields them, and whoever runs it sends them."""
 
 from __future__ import annotations
 
