@@ -1,4 +1,4 @@
-"""Reading what was before: a page at a time, each a job of its own, with its progress on the connection."""
+"""Reading earlier activities: a page at a time, each page a job of its own, with the progress on the connection."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BackfillJob(Job, frozen=True):
 def start_backfill(
     app: Application, connection: Connection, trace: Trace, lost_at: datetime | None = None
 ) -> Work[Backfill]:
-    """Begin to read what was before, since Strava was lost if that is longer ago; a run that is under way ends.
+    """Start to read earlier activities, since the connection was lost if that is longer ago; a run under way ends.
 
     Raises:
         ConditionFailed: the user has connected again, or is not connected any more.

@@ -1,7 +1,7 @@
 """Deleting an account: in an order that can be cut off anywhere and run again, until nothing but the trail is left.
 
-First the door is closed: a closing profile lets nothing new begin. Then goes what lets workers write (the connection),
-then what they have written, and last what leads to the rest: the athlete and the profile itself.
+First the account is closed: a closing profile lets nothing new start. Then goes what lets workers write (the
+connection), then what they have written, and last what leads to the rest: the athlete and the profile itself.
 
 So it is safe beside any other job of the user, and waits for none: those may wait for Strava until tomorrow.
 """

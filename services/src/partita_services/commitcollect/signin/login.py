@@ -1,4 +1,4 @@
-"""Logging in through Strava: who the athlete is says who the user is, and an athlete is of one user."""
+"""Logging in through Strava: the athlete identifies the user, and belongs to one user only."""
 
 from __future__ import annotations
 
