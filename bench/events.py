@@ -28,9 +28,9 @@ from partita.store import Store
 from partita.store.remote import Credentials, RemoteStore
 from partita_services.events import handlers, model
 from partita_services.events.handlers import EventDraft
-from partita_services.events.queueing import MAX_IN_MESSAGE, sending
+from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
+from partita_services.events.queueing.worker import Clerk
 from partita_services.events.terms import EventType
-from partita_services.events.work import Clerk
 
 REQUESTS: Final = 2_000
 REMOTE_REQUESTS: Final = 500

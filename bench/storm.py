@@ -17,7 +17,7 @@ from random import Random
 
 from partita.cli._data_folder import DataFolder
 from partita.http import Identity
-from partita_services.events.server import Server
+from partita_services.events.loadtest.server import Server
 
 COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
 LOOK_SECONDS = 0.05

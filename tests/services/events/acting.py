@@ -19,9 +19,9 @@ from partita_services.events.model import (
     seats_of,
     waiting_requests,
 )
-from partita_services.events.queueing import sending
-from partita_services.events.steps import Turn
+from partita_services.events.queueing.messages import sending
 from partita_services.events.terms import ALWAYS, OPEN, EventType, Status, instant, waiting_lines
+from partita_services.events.transitions import Turn
 
 SEED = bytes(range(32))
 

@@ -10,13 +10,13 @@ from partita.cost._measure import measure
 from partita.errors import AlreadyExists
 from partita.service import discover
 from partita.testing import FakeClock
-from partita_services.events.answers import DrawAnswer
 from partita_services.events.bootstrap import SERVICE
-from partita_services.events.draw import show_draw
+from partita_services.events.draws.draw import show_draw
+from partita_services.events.draws.verify import problems_of
 from partita_services.events.model import listed_events, requests_of_user
-from partita_services.events.samples import SAMPLE_USER, sample_events, seed
+from partita_services.events.responses import DrawAnswer
+from partita_services.events.samples.data import SAMPLE_USER, sample_events, seed
 from partita_services.events.terms import EventStatus, EventType, Status
-from partita_services.events.verify import problems_of
 
 
 def test_it_is_found_by_its_entry_point() -> None:

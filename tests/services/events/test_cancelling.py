@@ -15,8 +15,8 @@ from partita.store import TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.cancelling import cancel
 from partita_services.events.model import Request, log_of, request_by_id
+from partita_services.events.queueing.worker import Clerk
 from partita_services.events.terms import Reason, Status, instant
-from partita_services.events.work import Clerk
 
 pytestmark = pytest.mark.req("E11")
 

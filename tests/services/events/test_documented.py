@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 from tests.services.events.acting import applied, opened, turn, users
-from tests.services.events.test_draw import CHANGES, as_json, drawn, lottery
+from tests.services.events.draws.drawing import CHANGES, as_json, drawn, lottery
 
 from partita import Session
 from partita.queue import Accepted
-from partita_services.events.decisions import decide
 from partita_services.events.handlers import HANDLERS
 from partita_services.events.model import TABLE
-from partita_services.events.queueing import mark
-from partita_services.events.steps import Arrival
+from partita_services.events.queueing.decisions import decide
+from partita_services.events.queueing.sender import mark
 from partita_services.events.terms import Reason
+from partita_services.events.transitions import Arrival
 
 PAGE = (Path(__file__).parents[3] / "docs/services/events.md").read_text(encoding="utf-8")
 (SCRIPT,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -8,12 +8,10 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import StringIO
-from threading import Event
 from typing import Any
 
 import httpx
 import pytest
-from pydantic import BaseModel
 from tests.services.events.acting import users, waiting
 
 from partita import EmbeddedStore, Session
@@ -23,12 +21,12 @@ from partita.queue import Measure, Queue, Request
 from partita.service import Projected
 from partita.store import GetItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
-from partita_services.events import live
+from partita_services.events.draws.verify import problems_of
+from partita_services.events.figures import live
 from partita_services.events.handlers import HANDLERS
 from partita_services.events.model import event_by_id
+from partita_services.events.queueing.worker import Clerk
 from partita_services.events.terms import instant
-from partita_services.events.verify import problems_of
-from partita_services.events.work import Clerk
 
 
 def as_user(user_id: str, identity: Identity) -> dict[str, str]:
@@ -415,21 +413,6 @@ async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
 
 
 @pytest.mark.req("E09")
-async def test_news_are_told_when_they_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "EVERY_SECONDS", 0)
-    seen = iter(["a", "a", "b"])
-
-    class News(BaseModel):
-        text: str
-
-    async def look() -> News:
-        return News(text=next(seen))
-
-    told = [line async for line in live.news(look, lambda news: news.text == "b", Event())]
-    assert told == ['data: {"text":"a"}\n\n', 'data: {"text":"b"}\n\n']
-
-
-@pytest.mark.req("E09")
 async def test_that_time_goes_by_is_no_news(
     api: httpx.AsyncClient, fake_clock: FakeClock, projected: Projected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -445,21 +428,6 @@ async def test_that_time_goes_by_is_no_news(
     monkeypatch.setattr(asyncio, "sleep", instead_of_sleeping)
     told = (await api.get(f"/events/{event['eventId']}/figures/stream")).text.split("\n\n")
     assert (told[0].startswith("data: {"), told[1:]) == (True, [": still here", ""])
-
-
-@pytest.mark.req("E10", "X01")
-async def test_a_stream_ends_with_the_server() -> None:
-    stopping = Event()
-
-    class News(BaseModel):
-        text: str = "a"
-
-    async def look() -> News:
-        stopping.set()
-        return News()
-
-    told = [line async for line in live.news(look, lambda _: False, stopping)]
-    assert told == ['data: {"text":"a"}\n\n']
 
 
 @pytest.mark.req("E11")

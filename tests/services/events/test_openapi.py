@@ -20,12 +20,12 @@ from partita.http import Caller, Identity, Role
 from partita.queue.embedded import EmbeddedQueue
 from partita.service import Projected
 from partita.testing import FakeClock
-from partita_services.events import live
 from partita_services.events.bootstrap import SERVICE
+from partita_services.events.figures import live
+from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.handlers import HANDLERS
 from partita_services.events.model import TABLE, events_by_ids, listed_events, requests_of_event
-from partita_services.events.projection import RequestProjection
-from partita_services.events.samples import seed as samples
+from partita_services.events.samples.data import seed as samples
 
 IDENTITY = Identity(b"k" * 32)
 OPEN_EVENT = "Opening night, front rows"

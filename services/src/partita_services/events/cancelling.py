@@ -9,22 +9,13 @@ from typing import Final
 from partita import Action, Procedure, f, update
 from partita.errors import IllegalTransition, Throttled, TransactionCancelled
 from partita.recipes.idempotency import Plan
-from partita_services.events.draw import PAGE
-from partita_services.events.failures import freeing
-from partita_services.events.model import (
-    Draw,
-    Request,
-    RequestLife,
-    Seats,
-    cancel_request,
-    draw_of,
-    drawn_page,
-    log_step,
-    request_by_id,
-)
+from partita_services.events.draws.draw import PAGE
+from partita_services.events.draws.model import Draw, draw_of, drawn_page
+from partita_services.events.model import Request, RequestLife, Seats, cancel_request, log_step, request_by_id
+from partita_services.events.queueing.failures import freeing
 from partita_services.events.reading import EventFound, show_event_now, show_request
-from partita_services.events.steps import API, entry, standing
 from partita_services.events.terms import OPEN, EventType, Reason, Status
+from partita_services.events.transitions import API, entry, standing
 
 MAX_TRIES: Final = 100
 """How often a cancellation is made at most because others changed the seats first. Each time, one of them was done."""

@@ -7,8 +7,8 @@ from typing import IO
 
 import click
 
-from partita_services.events.storm import storm
-from partita_services.events.verify import problems_of
+from partita_services.events.draws.verify import problems_of
+from partita_services.events.loadtest.storm import storm
 
 
 @click.group()

@@ -15,7 +15,10 @@ from partita.errors import AlreadyExists, TransactionCancelled
 from partita.recipes.idempotency import Plan
 from partita_services.events import model
 from partita_services.events.cancelling import cancel
-from partita_services.events.draw import hold_draw, show_draw
+from partita_services.events.draws.draw import hold_draw, show_draw
+from partita_services.events.draws.model import Seed, add_seed
+from partita_services.events.draws.verify import commitment_to
+from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.model import (
     Active,
     Event,
@@ -24,13 +27,11 @@ from partita_services.events.model import (
     LogEntry,
     Request,
     Seats,
-    Seed,
     activate_event,
     add_event,
     add_lock,
     add_request,
     add_seats,
-    add_seed,
     events_by_ids,
     list_event,
     listed_events,
@@ -42,11 +43,9 @@ from partita_services.events.model import (
     requests_of_user,
     seats_by_ids,
 )
-from partita_services.events.projection import RequestProjection
 from partita_services.events.reading import EventFound, show_event, show_request
-from partita_services.events.steps import API, entry
 from partita_services.events.terms import MAX_CAPACITY, EventType, Name, Status, waiting_line
-from partita_services.events.verify import commitment_to
+from partita_services.events.transitions import API, entry
 
 MAX_TRIES: Final = 5
 

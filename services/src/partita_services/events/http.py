@@ -35,8 +35,18 @@ from partita.http import (
 from partita.model import instant_text
 from partita.recipes.idempotency import Answer, Plan
 from partita.service import Projected
-from partita_services.events import draw, handlers, live
-from partita_services.events.answers import (
+from partita_services.events import handlers
+from partita_services.events.cancelling import cancel
+from partita_services.events.draws import draw
+from partita_services.events.figures import live
+from partita_services.events.figures.projection import RequestProjection
+from partita_services.events.handlers import Application, EventDraft
+from partita_services.events.model import COMMANDS, Event, requests_of_event, requests_of_user
+from partita_services.events.queueing.sender import Desk
+from partita_services.events.reading import EventFound
+from partita_services.events.reading import show_event as find_event
+from partita_services.events.reading import show_request as find_request
+from partita_services.events.responses import (
     DrawAnswer,
     EventAnswer,
     Events,
@@ -47,19 +57,6 @@ from partita_services.events.answers import (
     WaitingRequest,
     csv_lines,
 )
-from partita_services.events.cancelling import cancel
-from partita_services.events.handlers import Application, EventDraft
-from partita_services.events.model import (
-    COMMANDS,
-    Event,
-    requests_of_event,
-    requests_of_user,
-)
-from partita_services.events.projection import RequestProjection
-from partita_services.events.queueing import Desk
-from partita_services.events.reading import EventFound
-from partita_services.events.reading import show_event as find_event
-from partita_services.events.reading import show_request as find_request
 from partita_services.events.terms import OPEN, instant
 
 ROUTER: Final = APIRouter()

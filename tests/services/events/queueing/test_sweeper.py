@@ -12,10 +12,11 @@ from partita.queue import Acknowledge, Measure, Queue, Receive
 from partita.store import ScanTable
 from partita.testing import Crash, FakeClock, FaultyStore
 from partita_services.events.model import active_events, event_by_id
-from partita_services.events.queueing import mark, sending
-from partita_services.events.sweeper import EVERY, LEASE, Sweeper
+from partita_services.events.queueing.messages import sending
+from partita_services.events.queueing.sender import mark
+from partita_services.events.queueing.sweeper import EVERY, LEASE, Sweeper
+from partita_services.events.queueing.worker import Clerk
 from partita_services.events.terms import EventStatus, EventType, Status
-from partita_services.events.work import Clerk
 
 pytestmark = pytest.mark.req("E07")
 

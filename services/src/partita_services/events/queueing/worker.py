@@ -15,13 +15,13 @@ from partita import Session
 from partita.errors import ItemMissing, PartitaError, PoisonMessage
 from partita.queue import Acknowledge, Message, Postpone, Queue, Receive
 from partita.service import Work
-from partita_services.events.decisions import decide
-from partita_services.events.failures import TRANSIENT, delay, give_up
 from partita_services.events.model import Event, event_by_id
-from partita_services.events.queueing import POLICY, arrivals_in
-from partita_services.events.steps import Arrival, Turn
-from partita_services.events.sweeper import Sweeper
+from partita_services.events.queueing.decisions import decide
+from partita_services.events.queueing.failures import TRANSIENT, delay, give_up
+from partita_services.events.queueing.messages import POLICY, arrivals_in
+from partita_services.events.queueing.sweeper import Sweeper
 from partita_services.events.terms import Reason, instant
+from partita_services.events.transitions import Arrival, Turn
 
 logger: Final = logging.getLogger("partita.events")
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from random import Random
 
 import pytest
 
-from partita_services.events.audit import Answered, Latency, Report, Stored, audit
-from partita_services.events.burst import applications, user_names
+from partita_services.events.loadtest.audit import Answered, Latency, Report, Stored, audit
 
 pytestmark = pytest.mark.req("E13")
 
@@ -102,10 +100,3 @@ def test_two_requests_at_one_place_are_found() -> None:
 
 def test_with_more_seats_than_users_all_win() -> None:
     assert faults(TOLD, stored(*["SUCCEEDED"] * 4), capacity=9) == ()
-
-
-def test_everybody_applies_once_and_some_twice() -> None:
-    users = list(user_names(100))
-    sent = applications(users, 0.3, Random(1))
-    assert (len(sent), set(sent), sent == applications(users, 0.3, Random(1))) == (130, set(users), True)
-    assert max(map(sent.count, users)) == 2

@@ -15,17 +15,9 @@ from partita.errors import (
     Unprocessed,
 )
 from partita_services.events import model
-from partita_services.events.model import (
-    Event,
-    Lock,
-    Request,
-    RequestLife,
-    lock_of,
-    log_step,
-    request_by_id,
-)
-from partita_services.events.steps import Arrival, Turn, entry, failure, standing
+from partita_services.events.model import Event, Lock, Request, RequestLife, lock_of, log_step, request_by_id
 from partita_services.events.terms import EventType, FailureClass, Reason, Status, instant
+from partita_services.events.transitions import Arrival, Turn, entry, failure, standing
 
 TRANSIENT: Final = (StoreError, Throttled, TransactionCancelled, TransactionConflict, Unprocessed)
 """Trouble that passes, and is no request's fault."""

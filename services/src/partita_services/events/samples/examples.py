@@ -8,26 +8,15 @@ from typing import Any
 from partita import Operation, delete, f, insert, update
 from partita.recipes.idempotency import Command, Plan
 from partita_services.events import model
-from partita_services.events.failures import freeing
+from partita_services.events.draws import model as draws
+from partita_services.events.draws.model import Draw, Drawn, Seed
+from partita_services.events.draws.verify import hash_of
 from partita_services.events.handlers import application
-from partita_services.events.model import (
-    COMMANDS,
-    LEASES,
-    Active,
-    Draw,
-    Drawn,
-    Event,
-    Listed,
-    Lock,
-    Request,
-    RequestLife,
-    Seats,
-    Seed,
-)
-from partita_services.events.samples import SAMPLE_USER, SampleEvent, sample_events
-from partita_services.events.steps import API, entry, failure
+from partita_services.events.model import COMMANDS, LEASES, Active, Event, Listed, Lock, Request, RequestLife, Seats
+from partita_services.events.queueing.failures import freeing
+from partita_services.events.samples.data import SAMPLE_USER, SampleEvent, sample_events
 from partita_services.events.terms import EventStatus, FailureClass, Reason, Status
-from partita_services.events.verify import hash_of
+from partita_services.events.transitions import API, entry, failure
 
 
 def examples(now: float) -> Sequence[Operation[Any]]:
@@ -51,16 +40,16 @@ def _reads(sample: SampleEvent, event_ids: Sequence[str]) -> Iterator[Operation[
     yield model.seats_of(event_id).consistent()
     yield model.lock_of(event_id, request.user_id).consistent()
     yield model.log_of(request.request_id)
-    yield model.draw_of(event_id).consistent()
-    yield model.seed_of(event_id)
-    yield model.drawn_in(event_id).consistent()
-    yield model.drawn_page(event_id, 0).consistent()
+    yield draws.draw_of(event_id).consistent()
+    yield draws.seed_of(event_id)
+    yield draws.drawn_in(event_id).consistent()
+    yield draws.drawn_page(event_id, 0).consistent()
 
 
 def _writes(sample: SampleEvent) -> Iterator[Operation[Any]]:
     request, new = sample.requests[0], "new"
     yield model.add_seats(sample.seats.model_copy(update={"event_id": new}))
-    yield model.add_seed(Seed(event_id=new, seed=sample.seed.seed))
+    yield draws.add_seed(Seed(event_id=new, seed=sample.seed.seed))
     yield model.list_event(Listed(opens_at=sample.opens_at, event_id=new))
     yield model.activate_event(Active(event_id=new))
     yield model.add_lock(Lock(event_id=sample.event_id, user_id=new, request_id=new))
@@ -91,9 +80,9 @@ def _of_a_draw(sample: SampleEvent) -> Iterator[Operation[Any]]:
     entries = [request.request_id for request in sample.requests]
     draw = Draw(event_id=event_id, commitment="", entries=8, entries_hash=hash_of(entries), drawn_at=at)
     frozen = update(model.seats_of(event_id), f(Seats.is_frozen).set(True))
-    yield model.begin_draw(Plan(draw, frozen, insert(draw)))
-    yield model.write_drawn(Drawn(event_id=event_id, page=0, entries=tuple(entries * 125)))
+    yield draws.begin_draw(Plan(draw, frozen, insert(draw)))
+    yield draws.write_drawn(Drawn(event_id=event_id, page=0, entries=tuple(entries * 125)))
     told = [RequestLife.succeed(model.request_by_id(entry), f(Request.finished_at).set(at)) for entry in entries]
-    yield model.settle(Plan(draw, insert(draw), *told))
+    yield draws.settle(Plan(draw, insert(draw), *told))
     done = update(model.event_by_id(event_id), f(Event.status).set(EventStatus.FINISHED))
-    yield model.reveal(Plan(draw, insert(draw), frozen, done, delete(model.active_event(event_id))))
+    yield draws.reveal(Plan(draw, insert(draw), frozen, done, delete(model.active_event(event_id))))

@@ -11,10 +11,10 @@ from typing import Final, TypeVar
 from pydantic import BaseModel
 
 from partita.http import Behind
-from partita_services.events.answers import Figures, Throughput, WaitingRequest
+from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.model import Request
-from partita_services.events.projection import RequestProjection
 from partita_services.events.reading import EventFound
+from partita_services.events.responses import Figures, Throughput, WaitingRequest
 from partita_services.events.terms import OPEN, EventType
 
 M = TypeVar("M", bound=BaseModel)

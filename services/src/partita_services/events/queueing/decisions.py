@@ -17,8 +17,8 @@ from partita.operations import MAX_ACTIONS, chunks
 from partita.recipes.idempotency import Plan
 from partita_services.events import model
 from partita_services.events.model import Event, Seats, seats_of
-from partita_services.events.steps import Arrival, Place, Turn, entered, lost, most_actions, won
 from partita_services.events.terms import EventType, Reason, instant
+from partita_services.events.transitions import Arrival, Place, Turn, entered, lost, most_actions, won
 
 MAX_TRIES: Final = 10
 _TICK: Final = timedelta(microseconds=1)

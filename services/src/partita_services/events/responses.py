@@ -13,11 +13,11 @@ from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
 from partita.http import Answered, Behind, Instant
-from partita_services.events.draw import DrawFound
+from partita_services.events.draws.draw import DrawFound
+from partita_services.events.draws.verify import ALGORITHM
 from partita_services.events.model import Event, LogEntry, Request
 from partita_services.events.reading import EventFound
 from partita_services.events.terms import EventStatus, EventType, FailureClass, Status
-from partita_services.events.verify import ALGORITHM
 
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
 

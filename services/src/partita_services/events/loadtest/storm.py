@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import click
 
 from partita.cli import DataFolder, data_option, needs_serve
-from partita_services.events.audit import Report, audit
-from partita_services.events.burst import Burst, applications, apply_all, user_names
+from partita_services.events.loadtest.audit import Report, audit
+from partita_services.events.loadtest.burst import Burst, applications, apply_all, user_names
 
 
 def _check_url(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
@@ -54,7 +54,7 @@ def storm(
     seats; somebody was lost; or somebody has two requests.
     """
     from partita.http import Identity  # noqa: PLC0415 - of the extra `serve`
-    from partita_services.events.server import Server  # noqa: PLC0415 - as above
+    from partita_services.events.loadtest.server import Server  # noqa: PLC0415 - as above
 
     server = Server(url, Identity(data.secret("tokens")), patience)
     event_id = server.open_event(f"Storm of {users:,}", capacity)

@@ -10,14 +10,7 @@ from msgspec import Struct
 
 from partita import Action, Change, f
 from partita.recipes.lifecycle import Move, Step
-from partita_services.events.model import (
-    Event,
-    LogEntry,
-    Request,
-    RequestLife,
-    log_step,
-    request_by_id,
-)
+from partita_services.events.model import Event, LogEntry, Request, RequestLife, log_step, request_by_id
 from partita_services.events.terms import FailureClass, Reason, Status
 
 API: Final = "api"

@@ -16,17 +16,10 @@ from partita.service import Work
 from partita.store import TransactWriteItems, UpdateItem
 from partita.store._interface import Store
 from partita.testing import FakeClock, FaultyStore
-from partita_services.events.model import (
-    TABLE,
-    Event,
-    Request,
-    Seats,
-    log_of,
-    seats_of,
-)
-from partita_services.events.queueing import POLICY
+from partita_services.events.model import TABLE, Event, Request, Seats, log_of, seats_of
+from partita_services.events.queueing.messages import POLICY
+from partita_services.events.queueing.worker import VISIBILITY_SECONDS, Clerk, pause_after, work
 from partita_services.events.terms import EventType, FailureClass, Reason, Status, instant
-from partita_services.events.work import VISIBILITY_SECONDS, Clerk, pause_after, work
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from msgspec import Struct
 from partita._aws import AnswerLost, HttpAnswer, HttpCall, LoopTransport, NotSent
 from partita.errors import RequestError
 from partita.store.remote import Limits
-from partita_services.events.audit import Answered
+from partita_services.events.loadtest.audit import Answered
 
 ACCEPTED: Final = 202
 FOUND: Final = 200

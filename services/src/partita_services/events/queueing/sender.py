@@ -1,4 +1,4 @@
-"""From a request that is stored to one that waits in the queue, and what the queue's messages say.
+"""From a request that is stored to one that waits in the queue.
 
 What arrives while a message is on its way goes together in the next one, so a burst needs few messages. Once the queue
 has a request, it has its place; that it is `QUEUED` is noted on it afterwards, and whoever is faster may go on.
@@ -14,48 +14,15 @@ from typing import Final
 
 from partita import AsyncSession, Procedure
 from partita.errors import ItemMissing, PartitaError, TransactionCancelled
-from partita.queue import Accepted, Bodies, Body, Message, Policy, Queue, Send, written
+from partita.queue import Accepted, Queue
 from partita_services.events.model import Event, Request, event_by_id, mark_queued
-from partita_services.events.steps import Arrival, queued
+from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
 from partita_services.events.terms import instant
+from partita_services.events.transitions import queued
 
-NAME: Final = "events"
-POLICY: Final = Policy(max_receives=8)
-MAX_IN_MESSAGE: Final = 200
-"""A user id has up to 128 characters, so a message of this many is well below its limit of 256 KB."""
 MAX_MARKED: Final = 100
 MAX_KNOWN: Final = 1_000
 _TICK: Final = timedelta(microseconds=1)
-
-
-class Arrivals(Body, frozen=True):
-    """Requests of one event, each with its user, in the order in which they came."""
-
-    kind = "arrivals"
-
-    event_id: str
-    requests: tuple[tuple[str, str], ...]
-
-
-BODIES: Final = Bodies(Arrivals)
-
-
-def sending(requests: Sequence[Request], *, once: str | None = None) -> Send:
-    """The message for requests of one event, in this order. Sent twice, it is accepted once: by `once`."""
-    event_id = requests[0].event_id
-    body = Arrivals(event_id, tuple((request.request_id, request.user_id) for request in requests))
-    return Send(written(body), group=event_id, deduplication_id=once or requests[0].request_id)
-
-
-def arrivals_in(message: Message) -> tuple[str, list[Arrival]]:
-    """The event that a message is about, and the requests in it.
-
-    Raises:
-        PoisonMessage: it cannot be read.
-    """
-    body: Arrivals = BODIES.read(message.body)
-    is_again = message.receives > 1
-    return body.event_id, [Arrival(request, user, message.sent_at, is_again) for request, user in body.requests]
 
 
 def mark(requests: Sequence[Request], accepted: Accepted) -> Procedure[None]:

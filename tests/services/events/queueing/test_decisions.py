@@ -14,11 +14,11 @@ from partita.queue import Accepted
 from partita.store import TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.cancelling import cancel
-from partita_services.events.decisions import decide
 from partita_services.events.model import TABLE, Event, Request
-from partita_services.events.queueing import mark
-from partita_services.events.steps import Arrival
+from partita_services.events.queueing.decisions import decide
+from partita_services.events.queueing.sender import mark
 from partita_services.events.terms import EventType, Reason, Status, instant
+from partita_services.events.transitions import Arrival
 
 NOW = instant(1_767_225_600)
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from partita.errors import StoreUnavailable
 from partita.http import Caller, Identity, Role
-from partita_services.events.audit import FINAL, Stored
+from partita_services.events.loadtest.audit import FINAL, Stored
 
 PAGE: Final = 100
 LOOK_SECONDS: Final = 0.25

@@ -16,20 +16,21 @@ from partita.errors import LeaseHeld
 from partita.operations import chunks
 from partita.queue import Measure, Queue
 from partita.recipes.idempotency import Plan
-from partita_services.events.draw import DrawRefused, hold_draw
+from partita_services.events.draws.draw import DrawRefused, hold_draw
+from partita_services.events.draws.model import draw_of
 from partita_services.events.model import (
     LEASES,
     Event,
     Request,
     active_event,
     active_events,
-    draw_of,
     event_by_id,
     finish_event,
     seats_of,
     waiting_requests,
 )
-from partita_services.events.queueing import MAX_IN_MESSAGE, mark, sending
+from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
+from partita_services.events.queueing.sender import mark
 from partita_services.events.terms import ALWAYS, EventStatus, EventType, Status, instant, waiting_lines
 
 EVERY: Final = timedelta(seconds=10)

@@ -11,28 +11,25 @@ from typing import Final, NamedTuple
 
 from partita import Action, Procedure, Ulids, insert
 from partita.recipes.idempotency import Plan
+from partita_services.events.draws.model import Draw, Drawn, Seed, add_seed
+from partita_services.events.draws.verify import commitment_to, hash_of, ranked
 from partita_services.events.model import (
     Active,
-    Draw,
-    Drawn,
     Event,
     Listed,
     Lock,
     Request,
     Seats,
-    Seed,
     activate_event,
     add_event,
     add_lock,
     add_request,
     add_seats,
-    add_seed,
     list_event,
     log_step,
 )
-from partita_services.events.steps import API, entry
 from partita_services.events.terms import EventStatus, EventType, Reason, Status, instant
-from partita_services.events.verify import commitment_to, hash_of, ranked
+from partita_services.events.transitions import API, entry
 
 SAMPLE_USER: Final = "demo"
 _OTHERS: Final = ("ada", "bela", "chidi", "dana", "emre", "farah", "goran", "hana", "ines", "jonas", "kofi")

@@ -16,32 +16,34 @@ from partita import Action, Procedure, Query, delete, f, insert, update
 from partita.errors import ConditionFailed, ItemMissing, TransactionCancelled
 from partita.operations import MAX_ACTIONS, chunks
 from partita.recipes.idempotency import Plan
-from partita_services.events.model import (
+from partita_services.events.draws.model import (
     Draw,
     Drawn,
+    begin_draw,
+    draw_of,
+    drawn_in,
+    reveal,
+    seed_of,
+    settle,
+    write_drawn,
+)
+from partita_services.events.draws.verify import hash_of, ranked
+from partita_services.events.model import (
     Event,
     Request,
     RequestLife,
     Seats,
     active_event,
-    begin_draw,
-    draw_of,
-    drawn_in,
     event_by_id,
     log_step,
     request_by_id,
     requests_of_event,
-    reveal,
     seats_of,
-    seed_of,
-    settle,
     waiting_requests,
-    write_drawn,
 )
 from partita_services.events.reading import show_event_now
-from partita_services.events.steps import API, entry
 from partita_services.events.terms import ALWAYS, EventStatus, EventType, Reason, Status, waiting_lines
-from partita_services.events.verify import hash_of, ranked
+from partita_services.events.transitions import API, entry
 
 M = TypeVar("M", bound=BaseModel)
 
