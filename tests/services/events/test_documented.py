@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.services.events.acting import applied, opened, turn, users
+from tests.services.events.acting import applied, attempt, opened, users
 from tests.services.events.draws.drawing import CHANGES, as_json, drawn, lottery
 
 from partita import Session
@@ -48,7 +48,7 @@ def test_a_request_costs_what_the_page_says(db: Session, *, keeps_log: bool) -> 
         accepted = Accepted("1", 1, db.context.clock() + 1)
         db.run(mark(requests, accepted))
         arrivals = [Arrival(request.request_id, request.user_id, accepted.at) for request in requests]
-        db.run(decide(event, arrivals, turn(event.closes_at)))
+        db.run(decide(event, arrivals, attempt(event.closes_at)))
     written = {run.name: run.write for run in seen if run.write}
     each = {name: sum(run.write for run in seen if run.name == name) / 10 for name in written}
     said = " ".join(PAGE.split())

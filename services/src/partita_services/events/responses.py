@@ -1,4 +1,4 @@
-"""What the events API answers: events, requests, figures and draws as JSON, and requests as CSV."""
+"""What the events API responds with: events, requests, figures and draws as JSON, and requests as CSV."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def phase_of(event: Event, now: datetime) -> Phase:
     return Phase.OPEN if now < event.closes_at else Phase.CLOSED
 
 
-class EventAnswer(Answered):
+class EventView(Answered):
     """An event with its seats."""
 
     event_id: str = Field(examples=[_IDENTIFIER])
@@ -57,7 +57,7 @@ class EventAnswer(Answered):
 
     @classmethod
     def of(cls, found: EventFound, now: datetime) -> Self:
-        """The answer for an event."""
+        """The view of an event."""
         event, seats = found.event, found.seats
         return cls(
             event_id=event.event_id,
@@ -77,11 +77,11 @@ class EventAnswer(Answered):
 class Events(BaseModel):
     """One page of events. `next_cursor` is null on the last one."""
 
-    items: tuple[EventAnswer, ...]
+    items: tuple[EventView, ...]
     next_cursor: str | None
 
 
-class RequestAnswer(Answered):
+class RequestView(Answered):
     """A request. `queuedAt` is null until the queue has it."""
 
     request_id: str = Field(examples=[_IDENTIFIER])
@@ -100,8 +100,8 @@ class RequestAnswer(Answered):
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """The answer for a request."""
-        values: dict[str, Any] = {name: getattr(request, name) for name in RequestAnswer.model_fields}
+        """The view of a request."""
+        values: dict[str, Any] = {name: getattr(request, name) for name in RequestView.model_fields}
         if request.status is Status.RECEIVED:
             values["queued_at"] = None
         return cls(**values)
@@ -110,16 +110,16 @@ class RequestAnswer(Answered):
 class Requests(BaseModel):
     """One page of requests. `next_cursor` is null on the last one."""
 
-    items: tuple[RequestAnswer, ...]
+    items: tuple[RequestView, ...]
     next_cursor: str | None
 
     @classmethod
     def of(cls, requests: Iterable[Request], next_cursor: str | None) -> Self:
-        """The answer for a page."""
-        return cls(items=tuple(map(RequestAnswer.of, requests)), next_cursor=next_cursor)
+        """The view of a page."""
+        return cls(items=tuple(map(RequestView.of, requests)), next_cursor=next_cursor)
 
 
-class WaitingRequest(RequestAnswer):
+class WaitingRequest(RequestView):
     """A request, and how long it is likely to wait."""
 
     position: int | None = Field(default=None, description="in the queue of its event, from 1; null when decided")
@@ -148,11 +148,11 @@ class Figures(Answered):
     capacity_total: int
     capacity_remaining: int
     seconds: tuple[Throughput, ...] = Field(description="the last minute; seconds without a decision are left out")
-    behind: Behind
+    lag: Behind
 
 
-class LogAnswer(Answered):
-    """A step that a request has made."""
+class LogEntryView(Answered):
+    """A change of a request's status."""
 
     status: Status
     occurred_at: Instant
@@ -161,18 +161,18 @@ class LogAnswer(Answered):
 
 
 class Log(Answered):
-    """The steps of a request, in order; none where its event keeps no log."""
+    """The changes of a request's status, in order; none where its event keeps no log."""
 
-    items: tuple[LogAnswer, ...]
+    items: tuple[LogEntryView, ...]
 
     @classmethod
     def of(cls, entries: Iterable[LogEntry]) -> Self:
-        """The answer for a log."""
-        names = LogAnswer.model_fields
-        return cls(items=tuple(LogAnswer(**{name: getattr(entry, name) for name in names}) for entry in entries))
+        """The view of a log."""
+        names = LogEntryView.model_fields
+        return cls(items=tuple(LogEntryView(**{name: getattr(entry, name) for name in names}) for entry in entries))
 
 
-class DrawAnswer(Answered):
+class DrawView(Answered):
     """A draw. Seed, winners and waiting list are given once it is held; entries are the ids of requests."""
 
     event_id: str = Field(examples=[_IDENTIFIER])
@@ -187,7 +187,7 @@ class DrawAnswer(Answered):
 
     @classmethod
     def of(cls, found: DrawFound) -> Self:
-        """The answer for a draw."""
+        """The view of a draw."""
         draw, total = found.draw, found.seats.total
         return cls(
             event_id=found.event.event_id,
@@ -202,7 +202,7 @@ class DrawAnswer(Answered):
         )
 
 
-COLUMNS: Final = tuple(to_camel(name) for name in RequestAnswer.model_fields)
+COLUMNS: Final = tuple(to_camel(name) for name in RequestView.model_fields)
 
 
 def csv_lines(requests: Iterable[Request], *, with_header: bool) -> str:
@@ -212,6 +212,6 @@ def csv_lines(requests: Iterable[Request], *, with_header: bool) -> str:
     if with_header:
         lines.writerow(COLUMNS)
     for request in requests:
-        row = RequestAnswer.of(request).model_dump(mode="json")
+        row = RequestView.of(request).model_dump(mode="json")
         lines.writerow("" if row[column] is None else row[column] for column in COLUMNS)
     return text.getvalue()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.services.events.acting import SEED, applied, in_queue_order, opened, turn, users
+from tests.services.events.acting import SEED, applied, attempt, in_queue_order, opened, users
 
 from partita import Session
 from partita.store import TransactWriteItems
@@ -17,12 +17,12 @@ from partita.testing import Crash, FaultyStore
 from partita_services.events.draws.draw import DrawFound, hold_draw
 from partita_services.events.model import Event, Request, request_by_id
 from partita_services.events.queueing.decisions import decide
-from partita_services.events.responses import DrawAnswer
+from partita_services.events.responses import DrawView
 from partita_services.events.terms import EventType, Status, instant
 from partita_services.events.transitions import Arrival
 
-TOLD_IN_TWO = 120
-"""Entries that take two transactions to be told."""
+SETTLED_IN_TWO = 120
+"""Entries whose results take two transactions."""
 
 
 def lottery(db: Session, capacity: int, entries: int, *, keeps_log: bool = False) -> Event:
@@ -31,7 +31,7 @@ def lottery(db: Session, capacity: int, entries: int, *, keeps_log: bool = False
     now = instant(db.context.clock())
     requests = applied(db, event, *users(entries))
     arrivals = [Arrival(request.request_id, request.user_id, now.timestamp()) for request in requests]
-    db.run(decide(event, arrivals, turn(now)))
+    db.run(decide(event, arrivals, attempt(now)))
     return event
 
 
@@ -51,13 +51,13 @@ def drawn(db: Session, event: Event) -> DrawFound:
 
 def as_json(found: DrawFound) -> dict[str, Any]:
     """A draw as the API gives it."""
-    answer: dict[str, Any] = json.loads(DrawAnswer.of(found).model_dump_json(by_alias=True))
-    return answer
+    draw: dict[str, Any] = json.loads(DrawView.of(found).model_dump_json(by_alias=True))
+    return draw
 
 
 def cut_off(db: Session, store: FaultyStore, transaction: int) -> tuple[Event, list[str]]:
     """A lottery whose draw was cut off before one of its transactions, and the order that its seed draws."""
-    event = lottery(db, 1, TOLD_IN_TWO)
+    event = lottery(db, 1, SETTLED_IN_TWO)
     order = expected_order(event, in_queue_order(db, event))
     store.crash_before(transaction, on=TransactWriteItems)
     with pytest.raises(Crash):

@@ -61,7 +61,7 @@ def test_while_the_draw_is_held_no_entry_can_leave(db: Session, store: FaultySto
 
 
 @pytest.mark.req("E05", "E07", "E11")
-@pytest.mark.parametrize("transaction", [3, 4], ids=["some were told", "all were told"])
+@pytest.mark.parametrize("transaction", [3, 4], ids=["some have their result", "all have their result"])
 def test_while_the_draw_is_held_nobody_leaves_the_waiting_list(
     db: Session, store: FaultyStore, transaction: int
 ) -> None:

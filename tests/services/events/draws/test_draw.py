@@ -8,8 +8,16 @@ from random import Random
 
 import pytest
 from tests.recipes.interleaving import empty_db, play
-from tests.services.events.acting import SEED, applied, current, in_queue_order, opened, seats, sent, turn
-from tests.services.events.draws.drawing import TOLD_IN_TWO, as_json, cut_off, drawn, expected_order, lottery, status_of
+from tests.services.events.acting import SEED, applied, attempt, current, in_queue_order, opened, seats, sent
+from tests.services.events.draws.drawing import (
+    SETTLED_IN_TWO,
+    as_json,
+    cut_off,
+    drawn,
+    expected_order,
+    lottery,
+    status_of,
+)
 
 from partita import Session, f, update
 from partita.queue import Queue
@@ -20,7 +28,7 @@ from partita_services.events.draws.verify import problems_of
 from partita_services.events.model import TABLE, Request, active_events, log_of, request_by_id
 from partita_services.events.queueing.decisions import decide
 from partita_services.events.queueing.sweeper import LEASE, Sweeper
-from partita_services.events.queueing.worker import Clerk
+from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import EventStatus, EventType, Reason, Status, instant
 from partita_services.events.transitions import Arrival
 
@@ -65,13 +73,13 @@ def test_it_is_held_when_the_event_is_closed_and_all_entries_have_arrived(
         db.run(hold_draw(event.event_id, instant(fake_clock())))
     with pytest.raises(DrawRefused, match="on their way"):
         drawn(db, event)
-    Clerk(db, queue, "w1").serve()
+    Worker(db, queue, "w1").serve()
     assert len(drawn(db, event).order) == 1
 
 
 def test_only_a_lottery_is_drawn(db: Session) -> None:
     event = opened(db, 1)
-    with pytest.raises(DrawRefused, match="no lottery"):
+    with pytest.raises(DrawRefused, match="not a lottery"):
         drawn(db, event)
 
 
@@ -79,7 +87,7 @@ def test_who_comes_after_the_draw_is_too_late(db: Session, queue: Queue) -> None
     event = lottery(db, 1, 2)
     drawn(db, event)
     (late,) = sent(db, queue, event, "late")
-    Clerk(db, queue, "w1").serve()
+    Worker(db, queue, "w1").serve()
     assert (current(db, late).status, current(db, late).error_code) == (Status.REJECTED, Reason.CLOSED)
 
 
@@ -145,7 +153,7 @@ def test_a_draw_that_died_is_finished_by_the_sweeper(
 
 @pytest.mark.parametrize("seed", range(20))
 def test_two_draws_at_once_and_a_late_entry_agree(seed: int) -> None:
-    chance = Random(seed)
+    random = Random(seed)
     with empty_db([TABLE], FakeClock()) as db:
         event = lottery(db, 2, 4)
         (late,) = applied(db, event, "late")
@@ -153,11 +161,11 @@ def test_two_draws_at_once_and_a_late_entry_agree(seed: int) -> None:
         works = [
             hold_draw(event.event_id, event.closes_at),
             hold_draw(event.event_id, event.closes_at),
-            decide(event, [entry], turn(event.closes_at)),
+            decide(event, [entry], attempt(event.closes_at)),
             cancel(in_queue_order(db, event)[0].request_id, None, event.closes_at),
         ]
-        play(db, works, chance.randrange, crashes=chance.randint(0, 2))
-        db.run(decide(event, [entry], turn(event.closes_at)))
+        play(db, works, random.randrange, crashes=random.randint(0, 2))
+        db.run(decide(event, [entry], attempt(event.closes_at)))
         found = drawn(db, event)
         assert problems_of(as_json(found)) == []
         requests = {request.request_id: request for request in in_queue_order(db, event)}
@@ -177,5 +185,5 @@ def test_a_draw_that_somebody_has_left_is_finished_all_the_same(db: Session, sto
     assert [status_of(db, entry) for entry in order] == [
         (Status.SUCCEEDED, None),
         (Status.REJECTED, Reason.CANCELLED),
-        *[(Status.REJECTED, Reason.WAITING_LIST)] * (TOLD_IN_TWO - 2),
+        *[(Status.REJECTED, Reason.WAITING_LIST)] * (SETTLED_IN_TWO - 2),
     ]

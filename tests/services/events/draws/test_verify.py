@@ -34,4 +34,4 @@ def test_the_command_verifies(db: Session) -> None:
     assert "The commitment is not the one that was published." in other.output
     for nonsense in ("[]", "{", '{"seed": "xx"}'):
         result = CliRunner().invoke(main, ["events", "verify-draw", "-"], input=nonsense)
-        assert (result.exit_code, "This is no draw" in result.output) == (1, True)
+        assert (result.exit_code, "This is not a draw" in result.output) == (1, True)

@@ -1,4 +1,4 @@
-"""News as server-sent events: told when they are new, until the last of them or the end of the server."""
+"""News as server-sent events: sent when they are new, until the last of them or the end of the server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from partita_services.events.figures import live
 
 
 @pytest.mark.req("E09")
-async def test_news_are_told_when_they_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_news_are_sent_when_they_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "EVERY_SECONDS", 0)
     seen = iter(["a", "a", "b"])
 
@@ -21,8 +21,8 @@ async def test_news_are_told_when_they_are_new(monkeypatch: pytest.MonkeyPatch) 
     async def look() -> News:
         return News(text=next(seen))
 
-    told = [line async for line in live.news(look, lambda news: news.text == "b", Event())]
-    assert told == ['data: {"text":"a"}\n\n', 'data: {"text":"b"}\n\n']
+    sent = [line async for line in live.news(look, lambda news: news.text == "b", Event())]
+    assert sent == ['data: {"text":"a"}\n\n', 'data: {"text":"b"}\n\n']
 
 
 @pytest.mark.req("E10", "X01")
@@ -36,5 +36,5 @@ async def test_a_stream_ends_with_the_server() -> None:
         stopping.set()
         return News()
 
-    told = [line async for line in live.news(look, lambda _: False, stopping)]
-    assert told == ['data: {"text":"a"}\n\n']
+    sent = [line async for line in live.news(look, lambda _: False, stopping)]
+    assert sent == ['data: {"text":"a"}\n\n']

@@ -1,4 +1,4 @@
-"""Deciding first come: exactly the first win, whatever is handed out again, cut off or overtaken."""
+"""Deciding first come: exactly the first win, whatever is delivered again, cut off or overtaken."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from random import Random
 
 import pytest
 from tests.recipes.interleaving import CRASHED, Choose, empty_db, every_schedule, play
-from tests.services.events.acting import applied, check_first_come, current, in_queue_order, opened, seats, turn, users
+from tests.services.events.acting import (
+    applied,
+    attempt,
+    check_first_come,
+    current,
+    in_queue_order,
+    opened,
+    seats,
+    users,
+)
 
 from partita import Session
 from partita.errors import ItemMissing
@@ -24,7 +33,7 @@ NOW = instant(1_767_225_600)
 
 
 def arrivals(requests: list[Request], sent_at: float = NOW.timestamp()) -> list[Arrival]:
-    """The requests as a queue hands them out that accepted all of them at the same moment."""
+    """The requests as a queue delivers them that accepted all of them at the same instant."""
     return [Arrival(request.request_id, request.user_id, sent_at) for request in requests]
 
 
@@ -32,7 +41,7 @@ def arrivals(requests: list[Request], sent_at: float = NOW.timestamp()) -> list[
 def test_the_first_win_and_the_rest_are_rejected(db: Session) -> None:
     event = opened(db, capacity=2)
     requests = applied(db, event, *users(4))
-    db.run(decide(event, arrivals(requests), turn(NOW)))
+    db.run(decide(event, arrivals(requests), attempt(NOW)))
     check_first_come(db, event, 2, [request.request_id for request in requests])
     decided = [current(db, request) for request in requests]
     assert [(r.status, r.error_code) for r in decided] == [
@@ -48,8 +57,8 @@ def test_the_first_win_and_the_rest_are_rejected(db: Session) -> None:
 def test_the_order_is_that_of_the_queue_and_not_of_any_clock(db: Session) -> None:
     event = opened(db, capacity=2)
     early, late = applied(db, event, "early", "late")
-    db.run(decide(event, arrivals([late], sent_at=NOW.timestamp() + 5), turn(NOW)))
-    db.run(decide(event, arrivals([early], sent_at=NOW.timestamp() - 5), turn(NOW)))
+    db.run(decide(event, arrivals([late], sent_at=NOW.timestamp() + 5), attempt(NOW)))
+    db.run(decide(event, arrivals([early], sent_at=NOW.timestamp() - 5), attempt(NOW)))
     assert in_queue_order(db, event) == [current(db, late), current(db, early)]
 
 
@@ -58,29 +67,29 @@ def test_many_are_decided_in_one_transaction(db: Session, store: FaultyStore) ->
     event = opened(db, capacity=50)
     requests = applied(db, event, *users(198))
     store.requests.clear()
-    db.run(decide(event, arrivals(requests), turn(NOW)))
+    db.run(decide(event, arrivals(requests), attempt(NOW)))
     sent = [len(request.actions) for request in store.requests if isinstance(request, TransactWriteItems)]
     assert sent == [100, 100]
     check_first_come(db, event, 50, [request.request_id for request in requests])
 
 
 @pytest.mark.req("E03")
-def test_what_is_handed_out_again_changes_nothing(db: Session) -> None:
+def test_what_is_delivered_again_changes_nothing(db: Session) -> None:
     event = opened(db, capacity=2)
     requests = applied(db, event, *users(5))
-    db.run(decide(event, arrivals(requests[:3]), turn(NOW)))
+    db.run(decide(event, arrivals(requests[:3]), attempt(NOW)))
     before = in_queue_order(db, event)
-    db.run(decide(event, arrivals(requests[:3]), turn(NOW, "another")))
+    db.run(decide(event, arrivals(requests[:3]), attempt(NOW, "another")))
     assert in_queue_order(db, event) == before
-    db.run(decide(event, [*arrivals(requests), *arrivals(requests)], turn(NOW, "another")))
+    db.run(decide(event, [*arrivals(requests), *arrivals(requests)], attempt(NOW, "another")))
     check_first_come(db, event, 2, [request.request_id for request in requests])
     assert [current(db, request) for request in requests[:3]] == before[:3]
 
 
-def test_a_request_that_is_gone_is_passed_over(db: Session) -> None:
+def test_a_request_that_is_gone_is_skipped(db: Session) -> None:
     event = opened(db, capacity=2)
     (request,) = applied(db, event, "a")
-    db.run(decide(event, [Arrival("gone", "b", 0), *arrivals([request])], turn(NOW)))
+    db.run(decide(event, [Arrival("gone", "b", 0), *arrivals([request])], attempt(NOW)))
     assert current(db, request).status is Status.SUCCEEDED
     assert seats(db, event).remaining == 1
 
@@ -88,7 +97,7 @@ def test_a_request_that_is_gone_is_passed_over(db: Session) -> None:
 def test_without_an_event_nothing_can_be_decided(db: Session) -> None:
     event = opened(db, capacity=1).model_copy(update={"event_id": "gone"})
     with pytest.raises(ItemMissing):
-        db.run(decide(event, [Arrival("r", "u", 0)], turn(NOW)))
+        db.run(decide(event, [Arrival("r", "u", 0)], attempt(NOW)))
 
 
 def _play(choose: Choose, *, crashes: int, capacity: int = 2) -> None:
@@ -97,13 +106,13 @@ def _play(choose: Choose, *, crashes: int, capacity: int = 2) -> None:
         requests = applied(db, event, *users(4))
         batch = arrivals(requests)
         works = [
-            decide(event, batch[:3], turn(NOW, "zombie")),
-            decide(event, batch[2:], turn(NOW, "worker")),
+            decide(event, batch[:3], attempt(NOW, "zombie")),
+            decide(event, batch[2:], attempt(NOW, "worker")),
             mark(requests, Accepted("1", 1, NOW.timestamp())),
         ]
         results = play(db, works, choose, crashes=crashes)
         assert all(result in (None, CRASHED) for result in results), results
-        db.run(decide(event, batch, turn(NOW, "last")))
+        db.run(decide(event, batch, attempt(NOW, "last")))
         check_first_come(db, event, capacity, [request.request_id for request in requests])
 
 
@@ -119,26 +128,26 @@ def test_every_meeting_of_a_worker_with_one_that_was_thought_dead() -> None:
 @pytest.mark.req("E03", "E07")
 @pytest.mark.parametrize("seed", range(40))
 def test_crashes_anywhere_leave_exactly_the_first_as_winners(seed: int) -> None:
-    chance = Random(seed)
-    _play(chance.randrange, crashes=2, capacity=chance.randint(1, 4))
+    random = Random(seed)
+    _play(random.randrange, crashes=2, capacity=random.randint(1, 4))
 
 
 @pytest.mark.req("E11")
 @pytest.mark.parametrize("seed", range(30))
 def test_a_seat_is_never_lost_or_sold_twice_while_some_cancel(seed: int) -> None:
-    chance = Random(seed)
+    random = Random(seed)
     with empty_db([TABLE], FakeClock()) as db:
         event = opened(db, 2)
         requests = applied(db, event, *users(5))
         batch = arrivals(requests)
         works = [
-            decide(event, batch[:3], turn(NOW, "zombie")),
-            decide(event, batch, turn(NOW, "worker")),
+            decide(event, batch[:3], attempt(NOW, "zombie")),
+            decide(event, batch, attempt(NOW, "worker")),
             cancel(requests[0].request_id, None, NOW),
             cancel(requests[3].request_id, None, NOW),
         ]
-        play(db, works, chance.randrange, crashes=chance.randint(0, 2))
-        db.run(decide(event, batch, turn(NOW, "last")))
+        play(db, works, random.randrange, crashes=random.randint(0, 2))
+        db.run(decide(event, batch, attempt(NOW, "last")))
         _check_seats(db, event)
 
 
@@ -152,17 +161,17 @@ def _check_seats(db: Session, event: Event) -> None:
 @pytest.mark.req("E05")
 @pytest.mark.parametrize("seed", range(20))
 def test_every_entry_of_a_lottery_counts_once(seed: int) -> None:
-    chance = Random(seed)
+    random = Random(seed)
     with empty_db([TABLE], FakeClock()) as db:
         event = opened(db, 2, EventType.LOTTERY)
         requests = applied(db, event, *users(4))
         batch = arrivals(requests)
         works = [
-            decide(event, batch[:3], turn(NOW, "zombie")),
-            decide(event, batch, turn(NOW, "worker")),
+            decide(event, batch[:3], attempt(NOW, "zombie")),
+            decide(event, batch, attempt(NOW, "worker")),
             cancel(requests[1].request_id, None, NOW),
         ]
-        play(db, works, chance.randrange, crashes=chance.randint(0, 2))
-        db.run(decide(event, batch, turn(NOW, "last")))
+        play(db, works, random.randrange, crashes=random.randint(0, 2))
+        db.run(decide(event, batch, attempt(NOW, "last")))
         entered = [request for request in in_queue_order(db, event) if request.status is Status.PROCESSING]
         assert seats(db, event).entered == len(entered)

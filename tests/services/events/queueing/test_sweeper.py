@@ -15,7 +15,7 @@ from partita_services.events.model import active_events, event_by_id
 from partita_services.events.queueing.messages import sending
 from partita_services.events.queueing.sender import mark
 from partita_services.events.queueing.sweeper import EVERY, LEASE, Sweeper
-from partita_services.events.queueing.worker import Clerk
+from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import EventStatus, EventType, Status
 
 pytestmark = pytest.mark.req("E07")
@@ -27,12 +27,12 @@ def sweeper(db: Session, queue: Queue) -> Sweeper:
 
 
 @pytest.fixture
-def clerk(db: Session, queue: Queue) -> Clerk:
-    return Clerk(db, queue, "w1")
+def worker(db: Session, queue: Queue) -> Worker:
+    return Worker(db, queue, "w1")
 
 
 def test_a_request_that_the_queue_never_got_is_sent(
-    db: Session, queue: Queue, sweeper: Sweeper, clerk: Clerk, fake_clock: FakeClock
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
 ) -> None:
     event = opened(db, capacity=1)
     requests = applied(db, event, "a", "b")  # and then the server died
@@ -41,7 +41,7 @@ def test_a_request_that_the_queue_never_got_is_sent(
     assert sweeper.sweep() == 2
     assert [current(db, request).status for request in requests] == [Status.QUEUED] * 2
     assert sweeper.sweep() == 0
-    clerk.serve()
+    worker.serve()
     check_first_come(db, event, 1, [request.request_id for request in requests])
 
 
@@ -58,7 +58,7 @@ def test_a_request_that_waits_in_the_queue_is_left_alone(
 
 @pytest.mark.parametrize("passed_by_another", [False, True])
 def test_a_request_that_the_queue_has_lost_is_sent_again_once(
-    db: Session, queue: Queue, sweeper: Sweeper, clerk: Clerk, fake_clock: FakeClock, *, passed_by_another: bool
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock, *, passed_by_another: bool
 ) -> None:
     event = opened(db, capacity=3)
     (lost,) = applied(db, event, "a")
@@ -67,12 +67,12 @@ def test_a_request_that_the_queue_has_lost_is_sent_again_once(
     fake_clock.advance(LEASE.total_seconds() + 1)
     if passed_by_another:  # so the queue has gone on, and has others that wait
         sent(db, queue, event, "b")
-        clerk.serve()
+        worker.serve()
         fake_clock.advance(1)
         sent(db, queue, event, "c")
     assert sweeper.sweep() == 1
     assert sweeper.sweep() == 0
-    while clerk.serve():
+    while worker.serve():
         pass
     assert current(db, lost).status is Status.SUCCEEDED
 
@@ -101,14 +101,14 @@ def test_it_sweeps_only_when_it_is_due(
 
 
 def test_an_event_is_finished_when_it_is_closed_and_all_is_decided(
-    db: Session, queue: Queue, sweeper: Sweeper, clerk: Clerk, fake_clock: FakeClock
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
 ) -> None:
     event = opened(db, capacity=1, closes_in=60)
     sent(db, queue, event, "a", "b")
     fake_clock.advance(60 + LEASE.total_seconds() + 1)
     sweeper.sweep()
     assert _status(db, event.event_id) is EventStatus.ACTIVE
-    clerk.serve()
+    worker.serve()
     sweeper.sweep()
     assert _status(db, event.event_id) is EventStatus.FINISHED
     assert db.run(active_events()).items == ()
@@ -116,11 +116,11 @@ def test_an_event_is_finished_when_it_is_closed_and_all_is_decided(
 
 
 def test_a_lottery_is_not_finished_before_its_draw(
-    db: Session, queue: Queue, sweeper: Sweeper, clerk: Clerk, fake_clock: FakeClock
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
 ) -> None:
     event = opened(db, 1, EventType.LOTTERY, closes_in=60)
     sent(db, queue, event, "a")
-    clerk.serve()
+    worker.serve()
     fake_clock.advance(60 + 2 * LEASE.total_seconds())
     assert sweeper.sweep() == 0
     assert _status(db, event.event_id) is EventStatus.ACTIVE
@@ -133,11 +133,11 @@ def _status(db: Session, event_id: str) -> EventStatus:
 
 
 def test_what_is_decided_is_not_read_and_nothing_is_scanned(
-    db: Session, queue: Queue, sweeper: Sweeper, clerk: Clerk, fake_clock: FakeClock
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
 ) -> None:
     event = opened(db, capacity=1)
     sent(db, queue, event, *users(200), together=200)
-    while clerk.serve():
+    while worker.serve():
         pass
     fake_clock.advance(LEASE.total_seconds() + 1)
     with db.meter.watch() as seen:
@@ -152,23 +152,23 @@ def test_whoever_dies_wherever_every_request_is_decided_in_the_end(
     db: Session, queue: Queue, store: FaultyStore, fake_clock: FakeClock, seed: int
 ) -> None:
     """Servers and workers die before or after any of their requests to the store; those that follow go on."""
-    chance = Random(seed)
-    capacity = chance.randint(1, 6)
+    random = Random(seed)
+    capacity = random.randint(1, 6)
     event = opened(db, capacity)
     waiting = users(12)
     requests = applied(db, event, *waiting)
     batches = [requests[:4], requests[4:5], requests[5:9]]  # the server died before it sent the last three
     for batch in batches:
         accepted = queue.execute(sending(batch))
-        if chance.random() < 0.5:
+        if random.random() < 0.5:
             db.run(mark(batch, accepted))
     for life in range(12):
         if life < 8:
-            (store.crash_before if chance.random() < 0.5 else store.crash_after)(chance.randint(1, 6))
-        clerk, sweeper = Clerk(db, queue, f"w{life}"), Sweeper(db, queue, f"w{life}")
+            (store.crash_before if random.random() < 0.5 else store.crash_after)(random.randint(1, 6))
+        worker, sweeper = Worker(db, queue, f"w{life}"), Sweeper(db, queue, f"w{life}")
         try:
             for _ in range(3):
-                clerk.serve()
+                worker.serve()
                 fake_clock.advance(20)
                 sweeper.sweep_if_due()
         except Crash:

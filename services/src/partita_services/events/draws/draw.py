@@ -1,6 +1,7 @@
-"""The draw of a lottery: entries are frozen, ranked by the seed, and told; cut off anywhere, it goes on where it was.
+"""The draw of a lottery: entries are frozen, ranked by the seed, and get their results.
 
-What was drawn follows from the seed and the frozen entries alone, so whoever goes on draws the same.
+What was drawn follows from the seed and the frozen entries alone, so whoever goes on with a draw that was cut off draws
+the same.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from partita.operations import MAX_ACTIONS, chunks
 from partita.recipes.idempotency import Plan
 from partita_services.events.draws.model import (
     Draw,
-    Drawn,
+    DrawPage,
     begin_draw,
     draw_of,
     drawn_in,
@@ -42,14 +43,14 @@ from partita_services.events.model import (
     waiting_requests,
 )
 from partita_services.events.reading import show_event_now
-from partita_services.events.terms import ALWAYS, EventStatus, EventType, Reason, Status, waiting_lines
+from partita_services.events.terms import ALWAYS, EventStatus, EventType, Reason, Status, waiting_shards
 from partita_services.events.transitions import API, entry
 
 M = TypeVar("M", bound=BaseModel)
 
 PAGE: Final = 1_000
 """Entries in one item: 28 KB of identifiers."""
-DRAWN_AT_ONCE: Final = 16
+PAGES_AT_ONCE: Final = 16
 
 
 class DrawRefused(ConditionFailed):
@@ -73,7 +74,7 @@ def hold_draw(event_id: str, now: datetime) -> Procedure[DrawFound]:
 
     Raises:
         ItemMissing: there is no such event.
-        DrawRefused: it is no lottery, is not closed, or some of its entries are still on their way.
+        DrawRefused: it is not a lottery, is not closed, or some of its entries are still on their way.
     """
     found = yield from show_draw(event_id)
     if found.draw is None:
@@ -90,18 +91,18 @@ def show_draw(event_id: str) -> Procedure[DrawFound]:
     """The draw of a lottery, with the seed and who was drawn once it is revealed.
 
     Raises:
-        ItemMissing: there is no such event. DrawRefused: it is no lottery.
+        ItemMissing: there is no such event. DrawRefused: it is not a lottery.
     """
     found = yield from show_event_now(event_id)
     event, seats = found.event, found.seats
     if event.event_type is not EventType.LOTTERY:
-        raise DrawRefused("The event is no lottery.")
+        raise DrawRefused("The event is not a lottery.")
     draw = yield from draw_of(event_id).consistent()
     if draw is None or draw.revealed_at is None:
         return DrawFound(event, seats, draw)
     secret = yield from seed_of(event_id)
-    pages = yield from _all_pages(drawn_in(event_id).consistent(), DRAWN_AT_ONCE)
-    order = tuple(entry for drawn in pages for entry in drawn.entries)
+    pages = yield from _all_pages(drawn_in(event_id).consistent(), PAGES_AT_ONCE)
+    order = tuple(entry for page in pages for entry in page.entries)
     return DrawFound(event, seats, draw, secret.seed if secret else None, order)
 
 
@@ -141,36 +142,36 @@ def _finish(event: Event, draw: Draw, now: datetime) -> Procedure[None]:
         raise ItemMissing("The seed of the lottery is gone.")
     entries = yield from _frozen_entries(draw)
     if hash_of(entries) != draw.entries_hash:
-        raise DrawRefused("Some entries are not to be seen yet.", hint="Try again in a moment.")
+        raise DrawRefused("Some entries cannot be seen yet.", hint="Try again in a moment.")
     order = ranked(bytes.fromhex(seed.seed), event.event_id, entries)
     for number, together in enumerate(chunks(order, PAGE)):
-        yield from write_drawn(Drawn(event_id=event.event_id, page=number, entries=tuple(together)))
-    draw = yield from _tell(event, draw, order, seats.total, now)
+        yield from write_drawn(DrawPage(event_id=event.event_id, page=number, entries=tuple(together)))
+    draw = yield from _settle(event, draw, order, seats.total, now)
     yield from _reveal(event, draw, seats, now)
 
 
 def _frozen_entries(draw: Draw) -> Procedure[list[str]]:
-    """Who takes part. All were written down before any was told: from then on, what became of them does not matter."""
+    """Who takes part. All are written down before the first has its result: from then on no status matters."""
     if draw.settled:
-        pages = yield from _all_pages(drawn_in(draw.event_id).consistent(), DRAWN_AT_ONCE)
-        return [entry for drawn in pages for entry in drawn.entries]
+        pages = yield from _all_pages(drawn_in(draw.event_id).consistent(), PAGES_AT_ONCE)
+        return [entry for page in pages for entry in page.entries]
     requests = yield from _all_pages(requests_of_event(draw.event_id), PAGE)
     return [request.request_id for request in requests if _took_part(request)]
 
 
-def _tell(event: Event, draw: Draw, order: Sequence[str], winners: int, now: datetime) -> Procedure[Draw]:
-    """Tell every entry what was drawn. How far that is changes with it, so two who do it share the work."""
+def _settle(event: Event, draw: Draw, order: Sequence[str], winners: int, now: datetime) -> Procedure[Draw]:
+    """Write its result to every entry. How far that is changes with it, so two who do it share the work."""
     at_once = (MAX_ACTIONS - 1) // (2 if event.keeps_log else 1)
     while draw.settled < len(order):
         together = order[draw.settled : draw.settled + at_once]
         change = update(draw, f(Draw.settled).set(draw.settled + len(together)))
-        steps = [
-            step
+        results = [
+            action
             for place, request_id in enumerate(together, start=draw.settled + 1)
-            for step in _told(event, request_id, place - winners, now)
+            for action in _result(event, request_id, place - winners, now)
         ]
         try:
-            yield from settle(Plan(draw, change, *steps))
+            yield from settle(Plan(draw, change, *results))
         except TransactionCancelled as cancelled:
             if cancelled.reasons[0].error is None:
                 raise
@@ -180,7 +181,8 @@ def _tell(event: Event, draw: Draw, order: Sequence[str], winners: int, now: dat
     return draw
 
 
-def _told(event: Event, request_id: str, waiting: int, now: datetime) -> Iterator[Action]:
+def _result(event: Event, request_id: str, waiting: int, now: datetime) -> Iterator[Action]:
+    """What is written to an entry: a seat, or its place on the waiting list, from 1."""
     at, done = request_by_id(request_id), f(Request.finished_at).set(now)
     if waiting <= 0:
         yield RequestLife.succeed(at, done)
@@ -207,8 +209,8 @@ def _reveal(event: Event, draw: Draw, seats: Seats, now: datetime) -> Procedure[
 
 def _some_wait(event_id: str) -> Procedure[bool]:
     """Whether entries of a lottery have not arrived yet."""
-    for line in waiting_lines(event_id):
-        if (yield from waiting_requests(line, ALWAYS).first()) is not None:
+    for shard in waiting_shards(event_id):
+        if (yield from waiting_requests(shard, ALWAYS).first()) is not None:
             return True
     return False
 
@@ -224,6 +226,6 @@ def _all_pages(query: Query[M], at_once: int) -> Procedure[list[M]]:
 
 
 def _took_part(request: Request) -> bool:
-    """Whether a request was frozen with the entries: it waits for the draw, or has been told."""
-    told = request.status is Status.REJECTED and request.error_code == Reason.WAITING_LIST
-    return told or request.status in (Status.PROCESSING, Status.SUCCEEDED)
+    """Whether a request was frozen with the entries: it waits for the draw, or has its result."""
+    waits = request.status is Status.REJECTED and request.error_code == Reason.WAITING_LIST
+    return waits or request.status in (Status.PROCESSING, Status.SUCCEEDED)

@@ -10,11 +10,11 @@ from pydantic import Field
 from partita import Entity, Key, Put, Rcu, Transaction, Version, Wcu, get, insert, pattern, put, query, transact
 from partita.recipes.idempotency import Plan
 from partita.store import DeleteItem, PutItem, UpdateItem
-from partita_services.events.model import TABLE, Active, Event, LogEntry, Request, Seats
+from partita_services.events.model import TABLE, ActiveEvent, Event, LogEntry, Request, Seats
 
 
 class Draw(Entity, table=TABLE):
-    """The draw of a lottery. `settled` of its entries, in the order they were drawn, know the result."""
+    """The draw of a lottery. The first `settled` of its entries, in the order they were drawn, have their result."""
 
     primary: ClassVar = Key("EVENT#{event_id}", "DRAW")
 
@@ -29,7 +29,7 @@ class Draw(Entity, table=TABLE):
 
 
 class Seed(Entity, table=TABLE):
-    """The secret of a lottery, which no answer has before the draw."""
+    """The secret of a lottery, which no response has before the draw."""
 
     in_lake: ClassVar = False
     primary: ClassVar = Key("EVENT#{event_id}", "SEED")
@@ -38,8 +38,8 @@ class Seed(Entity, table=TABLE):
     seed: str
 
 
-class Drawn(Entity, table=TABLE):
-    """Some of the entries of a lottery, in the order they were drawn."""
+class DrawPage(Entity, table=TABLE):
+    """A page of the entries of a lottery, in the order they were drawn."""
 
     primary: ClassVar = Key("EVENT#{event_id}", "DRAWN#{page:06}")
 
@@ -58,12 +58,12 @@ def seed_of(event_id: str) -> None:
     """The secret of a lottery."""
 
 
-@query(Drawn, Drawn.primary, budget=Rcu(125))
+@query(DrawPage, DrawPage.primary, budget=Rcu(125))
 def drawn_in(event_id: str) -> None:
     """Who was drawn, in order; 112 RCU for 16,000 of them."""
 
 
-@get(Drawn, budget=Rcu(7))
+@get(DrawPage, budget=Rcu(7))
 def drawn_page(event_id: str, page: int) -> None:
     """Some of those who were drawn."""
 
@@ -81,21 +81,21 @@ def begin_draw(plan: Plan[Draw]) -> Transaction:
 
 
 @pattern(budget=Wcu(40))
-def write_drawn(drawn: Drawn) -> Put[Drawn]:
+def write_drawn(page: DrawPage) -> Put[DrawPage]:
     """Write up to 1,000 of those who were drawn."""
-    return put(drawn)
+    return put(page)
 
 
 @pattern(budget=Wcu(402), writes={Draw: (UpdateItem,), Request: (UpdateItem,), LogEntry: (PutItem,)})
 def settle(plan: Plan[Draw]) -> Transaction:
-    """Tell up to 99 entries what was drawn, and note how far that is."""
+    """Write the result to up to 99 entries, and how far that is."""
     return transact(*plan.actions)
 
 
 @pattern(
     budget=Wcu(8),
-    writes={Draw: (UpdateItem,), Seats: (UpdateItem,), Event: (UpdateItem,), Active: (DeleteItem,)},
+    writes={Draw: (UpdateItem,), Seats: (UpdateItem,), Event: (UpdateItem,), ActiveEvent: (DeleteItem,)},
 )
 def reveal(plan: Plan[Draw]) -> Transaction:
-    """End a draw: the seed may be seen, the seats are taken, and the event is finished."""
+    """End a draw: the seed is revealed, the seats are taken, and the event is finished."""
     return transact(*plan.actions)

@@ -19,7 +19,7 @@ def commitment_to(seed: bytes) -> str:
 
 
 def hash_of(entries: Collection[str]) -> str:
-    """What tells one set of entries from any other."""
+    """What distinguishes one set of entries from any other."""
     return hashlib.sha256("\n".join(sorted(entries)).encode()).hexdigest()
 
 

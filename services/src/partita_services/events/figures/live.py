@@ -22,14 +22,14 @@ M = TypeVar("M", bound=BaseModel)
 PACE: Final = timedelta(seconds=5)
 SHOWN: Final = timedelta(seconds=60)
 EVERY_SECONDS: Final = 0.5
-SILENT_TURNS: Final = 30
-"""After so many turns without news something is sent all the same, so that nobody on the way gives up."""
+SILENT_LOOKS: Final = 30
+"""After so many looks without news a comment is sent, so that no proxy on the way closes the connection."""
 MEDIA_TYPE: Final = "text/event-stream"
 _CLOCK: Final = {"at"}
-"""What says when somebody looked, which is no news."""
+"""When somebody looked, which is not news."""
 
 
-def figures(found: EventFound, projection: RequestProjection, behind: Behind, now: datetime) -> Figures:
+def figures(found: EventFound, projection: RequestProjection, lag: Behind, now: datetime) -> Figures:
     """How an event is doing."""
     event_id = found.event.event_id
     counts = projection.counts(event_id)
@@ -48,7 +48,7 @@ def figures(found: EventFound, projection: RequestProjection, behind: Behind, no
             Throughput(second=second.second, decided=second.decided)
             for second in projection.seconds(event_id, now - SHOWN)
         ),
-        behind=behind,
+        lag=lag,
     )
 
 
@@ -60,14 +60,14 @@ def pace(projection: RequestProjection, event_id: str, now: datetime) -> float:
 
 
 def waiting(request: Request, projection: RequestProjection | None, now: datetime) -> WaitingRequest:
-    """A request, and where it is in the queue; only first come is a matter of waiting one's turn."""
-    answer = WaitingRequest.of(request)
+    """A request, and where it is in the queue; only in first come is that a matter of waiting."""
+    view = WaitingRequest.of(request)
     if projection is None or request.status not in OPEN or request.event_type is EventType.LOTTERY:
-        return answer
+        return view
     position = max(1, projection.position(request.event_id, request.queued_at))
     speed = pace(projection, request.event_id, now)
     estimate = round(position / speed, 1) if speed else None
-    return answer.model_copy(update={"position": position, "estimated_seconds": estimate})
+    return view.model_copy(update={"position": position, "estimated_seconds": estimate})
 
 
 async def news(
@@ -85,7 +85,7 @@ async def news(
         if text != shown:
             shown, silent = text, 0
             yield f"data: {seen.model_dump_json(by_alias=True)}\n\n"
-        elif silent >= SILENT_TURNS:
+        elif silent >= SILENT_LOOKS:
             silent = 0
             yield ": still here\n\n"
         if is_last(seen):

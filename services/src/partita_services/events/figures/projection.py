@@ -56,7 +56,7 @@ class RequestProjection(SqliteProjection):
         super().__init__(path, tables=_TABLES, apply=_apply)
 
     def status(self, request_id: str) -> Status | None:
-        """The status of a request; None where nothing was heard of it yet."""
+        """The status of a request; None where none of its changes was read yet."""
         rows = self.read("SELECT status FROM requests WHERE request_id = ?", [f"REQ#{request_id}"])
         return Status(rows[0][0]) if rows else None
 

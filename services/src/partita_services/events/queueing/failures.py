@@ -17,14 +17,14 @@ from partita.errors import (
 from partita_services.events import model
 from partita_services.events.model import Event, Lock, Request, RequestLife, lock_of, log_step, request_by_id
 from partita_services.events.terms import EventType, FailureClass, Reason, Status, instant
-from partita_services.events.transitions import Arrival, Turn, entry, failure, standing
+from partita_services.events.transitions import Arrival, Attempt, entry, failure, standing
 
 TRANSIENT: Final = (StoreError, Throttled, TransactionCancelled, TransactionConflict, Unprocessed)
-"""Trouble that passes, and is no request's fault."""
+"""Trouble that passes, and is not the fault of a request."""
 
 
 def delay(event: Event, arrival: Arrival, code: str, message: str) -> Procedure[None]:
-    """Note on a request why it has to wait for another try, unless it is decided."""
+    """Write to a request why it waits for another try, unless it is decided."""
     at, trouble = request_by_id(arrival.request_id), failure(FailureClass.TRANSIENT, code, message)
     # What is PROCESSING in a lottery takes part in the draw, so there it keeps its status.
     waits = f(Request.status).is_in((Status.RECEIVED, Status.QUEUED))
@@ -35,14 +35,14 @@ def delay(event: Event, arrival: Arrival, code: str, message: str) -> Procedure[
 
 
 def give_up(
-    event_id: str, arrival: Arrival, reason: Reason, message: str, turn: Turn, *, keeps_log: bool
+    event_id: str, arrival: Arrival, reason: Reason, message: str, attempt: Attempt, *, keeps_log: bool
 ) -> Procedure[None]:
     """End a request for good, and free the user's lock. One that is decided already stays as it is."""
     request_id = arrival.request_id
     because = failure(FailureClass.PERMANENT, reason, message)
     stands = standing(event_id, arrival.user_id, instant(arrival.sent_at))
-    ended = RequestLife.fail(request_by_id(request_id), *stands, *because, f(Request.finished_at).set(turn.at))
-    log = [log_step(entry(request_id, Status.FAILED_FINAL, turn.worker, turn.at, reason))] if keeps_log else []
+    ended = RequestLife.fail(request_by_id(request_id), *stands, *because, f(Request.finished_at).set(attempt.at))
+    log = [log_step(entry(request_id, Status.FAILED_FINAL, attempt.worker, attempt.at, reason))] if keeps_log else []
     try:
         yield from model.give_up(ended, *log, freeing(event_id, arrival.user_id, request_id))
     except TransactionCancelled as cancelled:

@@ -41,5 +41,5 @@ def arrivals_in(message: Message) -> tuple[str, list[Arrival]]:
         PoisonMessage: it cannot be read.
     """
     body: Arrivals = BODIES.read(message.body)
-    is_again = message.receives > 1
-    return body.event_id, [Arrival(request, user, message.sent_at, is_again) for request, user in body.requests]
+    is_redelivered = message.receives > 1
+    return body.event_id, [Arrival(request, user, message.sent_at, is_redelivered) for request, user in body.requests]

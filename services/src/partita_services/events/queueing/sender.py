@@ -1,7 +1,7 @@
 """From a request that is stored to one that waits in the queue.
 
 What arrives while a message is on its way goes together in the next one, so a burst needs few messages. Once the queue
-has a request, it has its place; that it is `QUEUED` is noted on it afterwards, and whoever is faster may go on.
+has a request, it has its place; `QUEUED` is written to it afterwards, and whoever is faster may go on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TICK: Final = timedelta(microseconds=1)
 
 
 def mark(requests: Sequence[Request], accepted: Accepted) -> Procedure[None]:
-    """Note that the queue has accepted requests; those that have gone further meanwhile stay as they are."""
+    """Mark requests as accepted by the queue; those that have gone further meanwhile stay as they are."""
     first = instant(accepted.at)
     left = [(request, first + number * _TICK) for number, request in enumerate(requests)]
     while left:
@@ -34,7 +34,7 @@ def mark(requests: Sequence[Request], accepted: Accepted) -> Procedure[None]:
 
 
 def _mark_some(marked: Sequence[tuple[Request, datetime]]) -> Procedure[list[tuple[Request, datetime]]]:
-    """Note it on all; where some have gone further, on none. Gives those that are left to be noted."""
+    """Mark all; where some have gone further, none. Gives those that are left to be marked."""
     try:
         yield from mark_queued(*(queued(request, queued_at) for request, queued_at in marked))
     except TransactionCancelled as cancelled:
@@ -44,14 +44,15 @@ def _mark_some(marked: Sequence[tuple[Request, datetime]]) -> Procedure[list[tup
     return []
 
 
-class Desk:
-    """Where a server hands requests over to the queue. It belongs to one event loop."""
+class QueueSender:
+    """Sends the requests of a server to the queue. It belongs to one event loop."""
 
     def __init__(self, db: AsyncSession, queue: Queue) -> None:
         self.queue = queue
         self._db = db
         self._known: dict[str, Event] = {}
-        self._lines: dict[str, list[tuple[Request, asyncio.Future[None]]]] = {}
+        self._waiting: dict[str, list[tuple[Request, asyncio.Future[None]]]] = {}
+        """The requests of each event that is being sent, in order, and what their senders wait for."""
         self._tasks: set[asyncio.Task[None]] = set()
         self.unsent = 0
         """How many requests the queue did not take; they are stored, and the sweeper sends them."""
@@ -75,26 +76,23 @@ class Desk:
     async def hand_over(self, request: Request) -> None:
         """Send a request that is stored; returns when the queue has it. One that it does not take is swept later."""
         has_gone = asyncio.get_running_loop().create_future()
-        line = self._lines.get(request.event_id)
-        if line is None:
-            self._lines[request.event_id] = [(request, has_gone)]
-            self._start(request.event_id)
+        waiting = self._waiting.get(request.event_id)
+        if waiting is None:
+            self._waiting[request.event_id] = [(request, has_gone)]
+            self._keep(asyncio.create_task(self._send_waiting(request.event_id)))
         else:
-            line.append((request, has_gone))
+            waiting.append((request, has_gone))
         await has_gone
 
-    def _start(self, event_id: str) -> None:
-        self._keep(asyncio.create_task(self._send_line(event_id)))
-
-    async def _send_line(self, event_id: str) -> None:
-        line = self._lines[event_id]
-        while line:
-            together, line[:] = line[:MAX_IN_MESSAGE], line[MAX_IN_MESSAGE:]
+    async def _send_waiting(self, event_id: str) -> None:
+        waiting = self._waiting[event_id]
+        while waiting:
+            together, waiting[:] = waiting[:MAX_IN_MESSAGE], waiting[MAX_IN_MESSAGE:]
             await self._send([request for request, _ in together])
             for _, has_gone in together:
                 if not has_gone.done():
                     has_gone.set_result(None)
-        del self._lines[event_id]
+        del self._waiting[event_id]
 
     async def _send(self, requests: Sequence[Request]) -> None:
         try:

@@ -1,6 +1,6 @@
 """The sweeper: finds requests that a crash has left behind, and sends them once more.
 
-Requests wait in lines on GSI2 until they have their place, so the lines of unfinished events are all that it reads:
+Requests wait in shards of GSI2 until they have their place, so the shards of unfinished events are all that it reads:
 8 RCU for an event for which nobody waits. Nothing is scanned, and what is decided is not read.
 """
 
@@ -31,7 +31,7 @@ from partita_services.events.model import (
 )
 from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
 from partita_services.events.queueing.sender import mark
-from partita_services.events.terms import ALWAYS, EventStatus, EventType, Status, instant, waiting_lines
+from partita_services.events.terms import ALWAYS, EventStatus, EventType, Status, instant, waiting_shards
 
 EVERY: Final = timedelta(seconds=10)
 LEASE: Final = timedelta(seconds=30)
@@ -66,7 +66,7 @@ class Sweeper:
         self.sweep()
 
     def sweep(self) -> int:
-        """Send what was left behind once more, and note which events are finished; returns how many were sent."""
+        """Send what was left behind once more, and mark events that are finished; returns how many were sent."""
         active = self._session.run(active_events().walk(max_items=MAX_ACTIVE))
         events = [self._session.run(event_by_id(each.event_id)) for each in active]
         return sum(self._sweep_event(event) for event in events if event is not None)
@@ -84,8 +84,8 @@ class Sweeper:
         return len(stuck)
 
     def _waiting(self, event: Event, queued_at: Span[datetime]) -> Iterator[Request]:
-        for line in waiting_lines(event.event_id):
-            found = waiting_requests(line, queued_at)
+        for shard in waiting_shards(event.event_id):
+            found = waiting_requests(shard, queued_at)
             page = self._session.run(found.page(PAGE))
             yield from page
             while page.next_cursor is not None:
@@ -104,7 +104,7 @@ class Sweeper:
         ]
 
     def _passed(self, event: Event) -> datetime:
-        """The queue has handed out all that was queued until then, and will not do so again."""
+        """The queue has delivered all that was queued until then, and will not do so again."""
         stats = self._queue.execute(Measure())
         if stats.waiting + stats.in_flight == 0:
             return self._now() - LEASE

@@ -1,4 +1,4 @@
-"""The worker: takes what the queue hands out, has it decided, and sweeps from time to time."""
+"""The worker: takes what the queue delivers, has it decided, and sweeps from time to time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from partita_services.events.queueing.failures import TRANSIENT, delay, give_up
 from partita_services.events.queueing.messages import POLICY, arrivals_in
 from partita_services.events.queueing.sweeper import Sweeper
 from partita_services.events.terms import Reason, instant
-from partita_services.events.transitions import Arrival, Turn
+from partita_services.events.transitions import Arrival, Attempt
 
 logger: Final = logging.getLogger("partita.events")
 
@@ -35,11 +35,11 @@ MAX_PAUSE_SECONDS: Final = 60.0
 
 def work(assigned: Work) -> None:
     """Decide requests until it is time to stop; what was taken from the queue is finished first."""
-    clerk = Clerk(assigned.session, assigned.resources, assigned.name)
+    worker = Worker(assigned.session, assigned.resources, assigned.name)
     sweeper = Sweeper(assigned.session, assigned.resources, assigned.name)
     while not assigned.stop.is_set():
         try:
-            clerk.serve(wait=WAIT_SECONDS)
+            worker.serve(wait=WAIT_SECONDS)
             sweeper.sweep_if_due()
         except TRANSIENT:
             logger.exception("The store or the queue is in trouble; it is tried again.")
@@ -54,8 +54,8 @@ class Delivery(Struct, frozen=True):
     arrivals: Sequence[Arrival]
 
 
-class Clerk:
-    """Works off what the queue hands out."""
+class Worker:
+    """Decides what the queue delivers."""
 
     def __init__(self, session: Session, queue: Queue, name: str) -> None:
         self._session = session
@@ -97,7 +97,7 @@ class Clerk:
 
     def _decide(self, event_id: str, arrivals: Sequence[Arrival]) -> None:
         began = self._now()
-        self._session.run(decide(self._event(event_id), arrivals, lambda: Turn(self._name, began, self._now())))
+        self._session.run(decide(self._event(event_id), arrivals, lambda: Attempt(self._name, began, self._now())))
 
     def _now(self) -> datetime:
         return instant(self._session.context.clock())
@@ -154,11 +154,11 @@ class Clerk:
 
     def _give_up(self, event_id: str, arrival: Arrival, reason: Reason, error: PartitaError) -> None:
         known = self._known.get(event_id)
-        turn = Turn(self._name, self._now(), self._now())
+        attempt = Attempt(self._name, self._now(), self._now())
         keeps_log = known is not None and known.keeps_log
-        self._session.run(give_up(event_id, arrival, reason, error.message, turn, keeps_log=keeps_log))
+        self._session.run(give_up(event_id, arrival, reason, error.message, attempt, keeps_log=keeps_log))
 
 
 def pause_after(receives: int) -> float:
-    """How many seconds a message waits that was handed out so often: twice as long each time."""
+    """How many seconds a message waits that was delivered so often: twice as long each time."""
     return min(2.0 ** (receives - 1), MAX_PAUSE_SECONDS)

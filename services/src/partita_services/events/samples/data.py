@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 
 from partita import Action, Procedure, Ulids, insert
 from partita.recipes.idempotency import Plan
-from partita_services.events.draws.model import Draw, Drawn, Seed, add_seed
+from partita_services.events.draws.model import Draw, DrawPage, Seed, add_seed
 from partita_services.events.draws.verify import commitment_to, hash_of, ranked
 from partita_services.events.model import (
-    Active,
+    ActiveEvent,
     Event,
-    Listed,
+    EventListing,
     Lock,
     Request,
     Seats,
@@ -119,7 +119,7 @@ class SampleEvent:
         """The entries of a lottery in the order that its seed draws."""
         return tuple(request.request_id for request in self._drawn(self.requests))
 
-    def steps(self) -> Iterator[Procedure[Event] | Procedure[Request]]:
+    def writes(self) -> Iterator[Procedure[Event] | Procedure[Request]]:
         """What writes it: the event, and then each request."""
         yield Plan(self.event, *self._event_actions()).run()
         for request in self.requests:
@@ -128,14 +128,14 @@ class SampleEvent:
     def _event_actions(self) -> Iterator[Action]:
         yield add_event(self.event)
         yield add_seats(self.seats)
-        yield list_event(Listed(opens_at=self.opens_at, event_id=self.event_id))
+        yield list_event(EventListing(opens_at=self.opens_at, event_id=self.event_id))
         if not self.sample.is_finished:
-            yield activate_event(Active(event_id=self.event_id))
+            yield activate_event(ActiveEvent(event_id=self.event_id))
         if self.is_lottery:
             yield add_seed(self.seed)
         if self.seats.is_frozen:
             yield insert(self.draw)
-            yield insert(Drawn(event_id=self.event_id, page=0, entries=self.order))
+            yield insert(DrawPage(event_id=self.event_id, page=0, entries=self.order))
 
     @property
     def draw(self) -> Draw:
@@ -154,11 +154,11 @@ class SampleEvent:
         yield add_lock(Lock(event_id=self.event_id, user_id=request.user_id, request_id=request.request_id))
         yield add_request(request)
         if self.event.keeps_log:
-            for status, at in self._steps_of(request):
+            for status, at in self._changes_of(request):
                 worker = API if status in (Status.RECEIVED, Status.QUEUED) else "worker-1"
                 yield log_step(entry(request.request_id, status, worker, at))
 
-    def _steps_of(self, request: Request) -> Iterator[tuple[Status, datetime]]:
+    def _changes_of(self, request: Request) -> Iterator[tuple[Status, datetime]]:
         yield Status.RECEIVED, request.requested_at
         yield Status.QUEUED, request.queued_at
         if request.started_at is not None:
@@ -177,7 +177,7 @@ class SampleEvent:
             request_id=self._new_id(),
             event_id=self.event_id,
             user_id=user,
-            line=self.event_id,
+            shard=self.event_id,
             event_type=self.sample.event_type,
             status=Status.PROCESSING,
             requested_at=at,
@@ -204,5 +204,5 @@ def sample_events(now: float) -> list[SampleEvent]:
 
 
 def seed(now: float) -> list[Procedure[Event] | Procedure[Request]]:
-    """The steps that write the sample events and their requests; identifiers are always the same."""
-    return [step for sample in sample_events(now) for step in sample.steps()]
+    """What writes the sample events and their requests; identifiers are always the same."""
+    return [write for sample in sample_events(now) for write in sample.writes()]

@@ -9,10 +9,20 @@ from partita import Operation, delete, f, insert, update
 from partita.recipes.idempotency import Command, Plan
 from partita_services.events import model
 from partita_services.events.draws import model as draws
-from partita_services.events.draws.model import Draw, Drawn, Seed
+from partita_services.events.draws.model import Draw, DrawPage, Seed
 from partita_services.events.draws.verify import hash_of
 from partita_services.events.handlers import application
-from partita_services.events.model import COMMANDS, LEASES, Active, Event, Listed, Lock, Request, RequestLife, Seats
+from partita_services.events.model import (
+    COMMANDS,
+    LEASES,
+    ActiveEvent,
+    Event,
+    EventListing,
+    Lock,
+    Request,
+    RequestLife,
+    Seats,
+)
 from partita_services.events.queueing.failures import freeing
 from partita_services.events.samples.data import SAMPLE_USER, SampleEvent, sample_events
 from partita_services.events.terms import EventStatus, FailureClass, Reason, Status
@@ -50,8 +60,8 @@ def _writes(sample: SampleEvent) -> Iterator[Operation[Any]]:
     request, new = sample.requests[0], "new"
     yield model.add_seats(sample.seats.model_copy(update={"event_id": new}))
     yield draws.add_seed(Seed(event_id=new, seed=sample.seed.seed))
-    yield model.list_event(Listed(opens_at=sample.opens_at, event_id=new))
-    yield model.activate_event(Active(event_id=new))
+    yield model.list_event(EventListing(opens_at=sample.opens_at, event_id=new))
+    yield model.activate_event(ActiveEvent(event_id=new))
     yield model.add_lock(Lock(event_id=sample.event_id, user_id=new, request_id=new))
     yield model.log_step(entry(request.request_id, Status.RECEIVED, API, request.requested_at))
 
@@ -69,8 +79,8 @@ def _of_a_request(over: SampleEvent, sample: SampleEvent) -> Iterator[Operation[
     freed = freeing(sample.event_id, request.user_id, request.request_id)
     log = model.log_step(entry(request.request_id, Status.REJECTED, API, later))
     yield model.give_up(update(at, f(Request.status).set(Status.FAILED_FINAL)), log, freed)
-    step = RequestLife.cancel(at, f(Request.error_code).set(Reason.CANCELLED))
-    yield model.cancel_request(Plan(request, step, freed, taken, log))
+    cancelled = RequestLife.cancel(at, f(Request.error_code).set(Reason.CANCELLED))
+    yield model.cancel_request(Plan(request, cancelled, freed, taken, log))
     done = update(model.event_by_id(sample.event_id), f(Event.status).set(EventStatus.FINISHED))
     yield model.finish_event(Plan(sample.event, done, delete(model.active_event(sample.event_id))))
 
@@ -81,8 +91,8 @@ def _of_a_draw(sample: SampleEvent) -> Iterator[Operation[Any]]:
     draw = Draw(event_id=event_id, commitment="", entries=8, entries_hash=hash_of(entries), drawn_at=at)
     frozen = update(model.seats_of(event_id), f(Seats.is_frozen).set(True))
     yield draws.begin_draw(Plan(draw, frozen, insert(draw)))
-    yield draws.write_drawn(Drawn(event_id=event_id, page=0, entries=tuple(entries * 125)))
-    told = [RequestLife.succeed(model.request_by_id(entry), f(Request.finished_at).set(at)) for entry in entries]
-    yield draws.settle(Plan(draw, insert(draw), *told))
+    yield draws.write_drawn(DrawPage(event_id=event_id, page=0, entries=tuple(entries * 125)))
+    results = [RequestLife.succeed(model.request_by_id(entry), f(Request.finished_at).set(at)) for entry in entries]
+    yield draws.settle(Plan(draw, insert(draw), *results))
     done = update(model.event_by_id(event_id), f(Event.status).set(EventStatus.FINISHED))
     yield draws.reveal(Plan(draw, insert(draw), frozen, done, delete(model.active_event(event_id))))
