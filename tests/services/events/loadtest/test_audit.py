@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from partita_services.events.loadtest.audit import Answered, Latency, Report, Stored, audit
+from partita_services.events.loadtest.audit import ApplyResponse, Latency, Report, StoredRequest, audit
 
 pytestmark = pytest.mark.req("E13")
 
@@ -14,26 +14,27 @@ START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 USERS = ["a", "b", "c", "d"]
 
 
-def stored(*statuses: str, users: list[str] = USERS) -> list[Stored]:
+def stored(*statuses: str, users: list[str] = USERS) -> list[StoredRequest]:
     """Requests in queue order, a second apart."""
     return [
-        Stored(f"r-{user}", user, status, START + timedelta(seconds=n), START + timedelta(seconds=n + 1))
+        StoredRequest(f"r-{user}", user, status, START + timedelta(seconds=n), START + timedelta(seconds=n + 1))
         for n, (user, status) in enumerate(zip(users, statuses, strict=True))
     ]
 
 
-def answers(*users: str) -> list[Answered]:
+def responses_to(*users: str) -> list[ApplyResponse]:
     return [
-        Answered(user, f"r-{user}", is_new=user not in users[:n], seconds=(n + 1) / 10) for n, user in enumerate(users)
+        ApplyResponse(user, f"r-{user}", is_new=user not in users[:n], seconds=(n + 1) / 10)
+        for n, user in enumerate(users)
     ]
 
 
 GOOD = stored("SUCCEEDED", "SUCCEEDED", "REJECTED", "REJECTED")
-TOLD = answers("a", "b", "a", "c", "d")
+RESPONSES = responses_to("a", "b", "a", "c", "d")
 
 
 def test_a_sound_storm_has_no_faults() -> None:
-    report = audit(USERS, 2, TOLD, GOOD, seconds=2.0)
+    report = audit(USERS, 2, RESPONSES, GOOD, seconds=2.0)
     assert report == Report(
         users=4,
         capacity=2,
@@ -51,52 +52,52 @@ def test_a_sound_storm_has_no_faults() -> None:
     assert report.faults == ()
 
 
-def faults(told: list[Answered], found: list[Stored], capacity: int = 2) -> tuple[str, ...]:
-    return audit(USERS, capacity, told, found, seconds=1.0).faults
+def faults(responses: list[ApplyResponse], found: list[StoredRequest], capacity: int = 2) -> tuple[str, ...]:
+    return audit(USERS, capacity, responses, found, seconds=1.0).faults
 
 
 def test_one_winner_too_many_is_found() -> None:
-    assert faults(TOLD, stored("SUCCEEDED", "SUCCEEDED", "SUCCEEDED", "REJECTED")) == ("3 won, and 2 should have",)
+    assert faults(RESPONSES, stored("SUCCEEDED", "SUCCEEDED", "SUCCEEDED", "REJECTED")) == ("3 won, and 2 should have",)
 
 
 def test_one_winner_too_few_is_found() -> None:
-    assert faults(TOLD, stored("SUCCEEDED", "REJECTED", "REJECTED", "REJECTED")) == ("1 won, and 2 should have",)
+    assert faults(RESPONSES, stored("SUCCEEDED", "REJECTED", "REJECTED", "REJECTED")) == ("1 won, and 2 should have",)
 
 
 def test_a_winner_after_a_loser_is_found() -> None:
-    assert faults(TOLD, stored("SUCCEEDED", "REJECTED", "SUCCEEDED", "REJECTED")) == (
+    assert faults(RESPONSES, stored("SUCCEEDED", "REJECTED", "SUCCEEDED", "REJECTED")) == (
         "1 won although somebody before them went away empty",
     )
 
 
 @pytest.mark.parametrize(
-    ("told", "found"),
+    ("responses", "found"),
     [
-        (answers("a", "b", "c"), GOOD),
-        (TOLD, GOOD[:3]),
-        (TOLD, stored("SUCCEEDED", "SUCCEEDED", "REJECTED", "QUEUED")),
+        (responses_to("a", "b", "c"), GOOD),
+        (RESPONSES, GOOD[:3]),
+        (RESPONSES, stored("SUCCEEDED", "SUCCEEDED", "REJECTED", "QUEUED")),
     ],
-    ids=["no answer", "no request", "no decision"],
+    ids=["no response", "no request", "no decision"],
 )
-def test_whoever_is_lost_is_found(told: list[Answered], found: list[Stored]) -> None:
-    assert "1 have no answer, no request or no decision" in faults(told, found)
+def test_whoever_is_lost_is_found(responses: list[ApplyResponse], found: list[StoredRequest]) -> None:
+    assert "1 have no response, no request or no decision" in faults(responses, found)
 
 
-def test_a_user_who_was_told_of_two_requests_is_found() -> None:
-    told = [*TOLD, Answered("a", "r-other", is_new=True, seconds=0.1)]
-    assert "1 requests are there that should not be" in faults(told, GOOD)
-    assert "5 requests were accepted of 4 users" in faults(told, GOOD)
+def test_a_user_who_got_two_requests_is_found() -> None:
+    responses = [*RESPONSES, ApplyResponse("a", "r-other", is_new=True, seconds=0.1)]
+    assert "1 requests are there that should not be" in faults(responses, GOOD)
+    assert "5 requests were accepted of 4 users" in faults(responses, GOOD)
 
 
-def test_a_request_that_nobody_was_told_of_is_found() -> None:
-    found = [*GOOD, Stored("r-e", "e", "REJECTED", START + timedelta(seconds=9))]
-    assert faults(TOLD, found) == ("1 requests are there that should not be",)
+def test_a_request_that_nobody_got_is_found() -> None:
+    found = [*GOOD, StoredRequest("r-e", "e", "REJECTED", START + timedelta(seconds=9))]
+    assert faults(RESPONSES, found) == ("1 requests are there that should not be",)
 
 
 def test_two_requests_at_one_place_are_found() -> None:
-    found = [*GOOD[:3], Stored("r-d", "d", "REJECTED", GOOD[2].queued_at)]
-    assert faults(TOLD, found) == ("two requests have the same place in the queue",)
+    found = [*GOOD[:3], StoredRequest("r-d", "d", "REJECTED", GOOD[2].queued_at)]
+    assert faults(RESPONSES, found) == ("two requests have the same place in the queue",)
 
 
 def test_with_more_seats_than_users_all_win() -> None:
-    assert faults(TOLD, stored(*["SUCCEEDED"] * 4), capacity=9) == ()
+    assert faults(RESPONSES, stored(*["SUCCEEDED"] * 4), capacity=9) == ()

@@ -37,7 +37,7 @@ def test_a_storm_that_nobody_works_off_is_not_sound(tmp_path: Path) -> None:
         status, printed = storm(rig, users=5, capacity=2, connections=2, patience=1.0)
     assert (status, printed.splitlines()[-2:]) == (
         1,
-        ["BROKEN: 0 won, and 2 should have.", "BROKEN: 5 have no answer, no request or no decision."],
+        ["BROKEN: 0 won, and 2 should have.", "BROKEN: 5 have no response, no request or no decision."],
     )
 
 

@@ -14,8 +14,8 @@ WON: Final = "SUCCEEDED"
 FINAL: Final = frozenset((WON, "REJECTED", "FAILED_FINAL"))
 
 
-class Answered(Struct, frozen=True):
-    """How the service answered an applicant: with which request, as a new one or not, and after how many seconds."""
+class ApplyResponse(Struct, frozen=True):
+    """The response to an applicant: with which request, as a new one or not, and after how many seconds."""
 
     user_id: str
     request_id: str
@@ -23,8 +23,8 @@ class Answered(Struct, frozen=True):
     seconds: float
 
 
-class Stored(Struct, frozen=True, rename="camel"):
-    """A request as the service tells it afterwards."""
+class StoredRequest(Struct, frozen=True, rename="camel"):
+    """A request as the service gives it afterwards."""
 
     request_id: str
     user_id: str
@@ -34,7 +34,7 @@ class Stored(Struct, frozen=True, rename="camel"):
 
 
 class Latency(Struct, frozen=True):
-    """How long answers took, in seconds."""
+    """How long responses took, in seconds."""
 
     p50: float
     p95: float
@@ -48,16 +48,16 @@ class Report(Struct, frozen=True):
     users: int
     capacity: int
     accepted: int
-    """Answers that said: this is a new request."""
+    """Responses with a new request."""
     duplicates: int
-    """Answers that said: you have this request already."""
+    """Responses with a request that the user had already."""
     winners: int
     inversions: int
     """Winners that were queued after somebody who went away empty."""
     lost: int
-    """Users without an answer, requests that are not there any more, and requests without a decision."""
+    """Users without a response, requests that are not there any more, and requests without a decision."""
     strays: int
-    """Requests that nobody was told of, and users who were told of several."""
+    """Requests that are in no response, and users who got several."""
     latency: Latency
     requests_per_second: float
     decided_per_second: float
@@ -71,7 +71,7 @@ class Report(Struct, frozen=True):
         found = {
             f"{self.winners:,} won, and {expected:,} should have": self.winners != expected,
             f"{self.inversions:,} won although somebody before them went away empty": self.inversions,
-            f"{self.lost:,} have no answer, no request or no decision": self.lost,
+            f"{self.lost:,} have no response, no request or no decision": self.lost,
             f"{self.strays:,} requests are there that should not be": self.strays,
             f"{self.accepted:,} requests were accepted of {self.users:,} users": self.accepted > self.users,
             "two requests have the same place in the queue": not self.is_strict,
@@ -80,47 +80,51 @@ class Report(Struct, frozen=True):
 
 
 def audit(
-    users: Sequence[str], capacity: int, answers: Sequence[Answered], stored: Sequence[Stored], seconds: float
+    users: Sequence[str],
+    capacity: int,
+    responses: Sequence[ApplyResponse],
+    stored: Sequence[StoredRequest],
+    seconds: float,
 ) -> Report:
-    """Compare what applicants were told with what is stored, in queue order."""
-    told = _requests_by_user(answers)
+    """Compare what applicants got with what is stored, in queue order."""
+    received = _requests_by_user(responses)
     return Report(
         users=len(users),
         capacity=capacity,
-        accepted=sum(each.is_new for each in answers),
-        duplicates=sum(not each.is_new for each in answers),
+        accepted=sum(each.is_new for each in responses),
+        duplicates=sum(not each.is_new for each in responses),
         winners=sum(each.status == WON for each in stored),
         inversions=_inversions(stored),
-        lost=_lost(users, told, stored),
-        strays=_strays(told, stored),
-        latency=_latency([each.seconds for each in answers]),
-        requests_per_second=len(answers) / seconds if seconds else 0.0,
+        lost=_lost(users, received, stored),
+        strays=_strays(received, stored),
+        latency=_latency([each.seconds for each in responses]),
+        requests_per_second=len(responses) / seconds if seconds else 0.0,
         decided_per_second=_pace(stored),
         is_strict=_is_strict(stored),
     )
 
 
-def _requests_by_user(answers: Iterable[Answered]) -> dict[str, set[str]]:
-    told: dict[str, set[str]] = {}
-    for each in answers:
-        told.setdefault(each.user_id, set()).add(each.request_id)
-    return told
+def _requests_by_user(responses: Iterable[ApplyResponse]) -> dict[str, set[str]]:
+    received: dict[str, set[str]] = {}
+    for each in responses:
+        received.setdefault(each.user_id, set()).add(each.request_id)
+    return received
 
 
-def _inversions(stored: Sequence[Stored]) -> int:
+def _inversions(stored: Sequence[StoredRequest]) -> int:
     first_empty = next((n for n, each in enumerate(stored) if each.status != WON), len(stored))
     return sum(each.status == WON for each in stored[first_empty:])
 
 
-def _lost(users: Sequence[str], told: Mapping[str, set[str]], stored: Sequence[Stored]) -> int:
+def _lost(users: Sequence[str], received: Mapping[str, set[str]], stored: Sequence[StoredRequest]) -> int:
     decided = {each.request_id for each in stored if each.status in FINAL}
-    unanswered = sum(user not in told for user in users)
-    return unanswered + sum(request not in decided for requests in told.values() for request in requests)
+    without = sum(user not in received for user in users)
+    return without + sum(request not in decided for requests in received.values() for request in requests)
 
 
-def _strays(told: Mapping[str, set[str]], stored: Sequence[Stored]) -> int:
-    known = set().union(*told.values()) if told else set()
-    several = sum(len(requests) - 1 for requests in told.values())
+def _strays(received: Mapping[str, set[str]], stored: Sequence[StoredRequest]) -> int:
+    known = set().union(*received.values()) if received else set()
+    several = sum(len(requests) - 1 for requests in received.values())
     return several + sum(each.request_id not in known for each in stored)
 
 
@@ -131,7 +135,7 @@ def _latency(seconds: Sequence[float]) -> Latency:
     return Latency(percents[49], percents[94], percents[98], max(seconds))
 
 
-def _pace(stored: Sequence[Stored]) -> float:
+def _pace(stored: Sequence[StoredRequest]) -> float:
     """Decisions a second, from the first in the queue to the last decision."""
     finished = [each.finished_at for each in stored if each.finished_at is not None]
     queued = [each.queued_at for each in stored if each.queued_at is not None]
@@ -139,6 +143,6 @@ def _pace(stored: Sequence[Stored]) -> float:
     return len(finished) / lasted if lasted > 0 else 0.0
 
 
-def _is_strict(stored: Sequence[Stored]) -> bool:
+def _is_strict(stored: Sequence[StoredRequest]) -> bool:
     places = [each.queued_at for each in stored if each.queued_at is not None]
     return all(earlier < later for earlier, later in pairwise(places))

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from http.client import HTTPException
 from typing import Any, Final
-from urllib.parse import urlencode
 
+import httpx
 import msgspec
 from msgspec import Struct
 
 from partita.errors import StoreUnavailable
 from partita.http import Caller, Identity, Role
-from partita_services.events.loadtest.audit import FINAL, Stored
+from partita_services.events.loadtest.audit import FINAL, StoredRequest
 
 PAGE: Final = 100
 LOOK_SECONDS: Final = 0.25
 OPERATOR: Final = Caller("storm-operator", Role.OPERATOR)
-_SERVER_FAULT: Final = 500
+_TIMEOUT_SECONDS: Final = 30.0
 _AN_HOUR: Final = timedelta(hours=1)
 
 
 class _Page(Struct, frozen=True):
-    items: tuple[Stored, ...]
+    items: tuple[StoredRequest, ...]
     next_cursor: str | None
 
 
@@ -37,6 +34,11 @@ class Server:
         self.api = f"{url.rstrip('/')}/events/api"
         self._identity = identity
         self._patience = patience
+        self._client = httpx.Client(timeout=_TIMEOUT_SECONDS)
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._client.close()
 
     def user_token(self, user_id: str) -> str:
         """The token of a user."""
@@ -52,10 +54,10 @@ class Server:
             "opensAt": (now - timedelta(minutes=1)).isoformat(),
             "closesAt": (now + _AN_HOUR).isoformat(),
         }
-        event_id: str = self._ask("/events", draft)["eventId"]
+        event_id: str = self._ask("POST", "/events", json=draft)["eventId"]
         return event_id
 
-    def decided(self, event_id: str, expected: int, progress: Callable[[int], None]) -> list[Stored]:
+    def decided(self, event_id: str, expected: int, progress: Callable[[int], None]) -> list[StoredRequest]:
         """All requests of an event in queue order, when they are decided, or when the patience is at its end."""
         deadline = time.monotonic() + self._patience
         shown = 0
@@ -73,41 +75,40 @@ class Server:
 
     def figures(self, event_id: str) -> dict[str, Any]:
         """How an event is doing."""
-        figures: dict[str, Any] = self._ask(f"/events/{event_id}/figures")
+        figures: dict[str, Any] = self._ask("GET", f"/events/{event_id}/figures")
         return figures
 
     def newest_event(self) -> str | None:
         """The event that opens last."""
-        events = self._ask("/events?limit=1")["items"]
+        events = self._ask("GET", "/events", params={"limit": 1})["items"]
         return events[0]["eventId"] if events else None
 
-    def requests(self, event_id: str) -> Iterator[Stored]:
+    def requests(self, event_id: str) -> Iterator[StoredRequest]:
         """The requests of an event in queue order."""
         cursor: str | None = ""
         while cursor is not None:
-            query = urlencode({"limit": PAGE, **({"cursor": cursor} if cursor else {})})
-            page = msgspec.convert(self._ask(f"/events/{event_id}/requests?{query}"), _Page)
+            params = {"limit": PAGE, **({"cursor": cursor} if cursor else {})}
+            page = msgspec.convert(self._ask("GET", f"/events/{event_id}/requests", params=params), _Page)
             yield from page.items
             cursor = page.next_cursor
 
-    def _ask(self, path: str, data: Any = None) -> Any:
-        """Ask as the operator, again while the server is away."""
+    def _ask(self, method: str, path: str, *, params: Mapping[str, Any] | None = None, json: Any = None) -> Any:
+        """Ask as the operator, again while the server is away.
+
+        Raises:
+            StoreUnavailable: it refuses, or is still away when the patience is at its end.
+        """
         deadline = time.monotonic() + self._patience
         while True:
+            headers = {"Authorization": f"Bearer {self._identity.token(OPERATOR)}"}
             try:
-                return self._ask_once(path, data)
-            except urllib.error.HTTPError as error:
-                if error.code < _SERVER_FAULT or time.monotonic() > deadline:
-                    detail = error.read().decode(errors="replace")
-                    raise StoreUnavailable(f"The server answers {error.code} to {path}: {detail}") from error
-            except (OSError, HTTPException) as error:
+                response = self._client.request(method, self.api + path, params=params, json=json, headers=headers)
+            except httpx.TransportError as error:
                 if time.monotonic() > deadline:
-                    raise StoreUnavailable(f"The server does not answer: {error}.", hint="Is it running?") from error
+                    raise StoreUnavailable(f"The server does not respond: {error}.", hint="Is it running?") from error
+            else:
+                if response.is_success:
+                    return response.json()
+                if not response.is_server_error or time.monotonic() > deadline:
+                    raise StoreUnavailable(f"The server responds {response.status_code} to {path}: {response.text}")
             time.sleep(LOOK_SECONDS)
-
-    def _ask_once(self, path: str, data: Any) -> Any:
-        headers = {"Authorization": f"Bearer {self._identity.token(OPERATOR)}", "Content-Type": "application/json"}
-        body = None if data is None else msgspec.json.encode(data)
-        request = urllib.request.Request(self.api + path, body, headers)  # noqa: S310 - the address that was given
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
-            return msgspec.json.decode(answer.read())

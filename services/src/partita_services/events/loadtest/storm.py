@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
+from contextlib import closing
 from random import Random
 from urllib.parse import urlsplit
 
@@ -18,7 +18,7 @@ def _check_url(context: click.Context, parameter: click.Parameter, value: str) -
     try:
         parts = urlsplit(value)
         is_address = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # the port is no number
+    except ValueError:  # the port is not a number
         is_address = False
     if not is_address:
         raise click.BadParameter("It has the form http://HOST:PORT.")
@@ -33,7 +33,7 @@ def _check_url(context: click.Context, parameter: click.Parameter, value: str) -
 )
 @click.option("--url", default="http://127.0.0.1:8321", show_default=True, callback=_check_url, help="The server.")
 @click.option("--connections", type=click.IntRange(min=1), default=64, show_default=True, help="How many at once.")
-@click.option("--patience", type=float, default=120.0, show_default=True, help="Seconds to wait for answers.")
+@click.option("--patience", type=float, default=120.0, show_default=True, help="Seconds to wait for responses.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides who applies twice, and in which order.")
 @data_option
 @needs_serve
@@ -56,23 +56,23 @@ def storm(
     from partita.http import Identity  # noqa: PLC0415 - of the extra `serve`
     from partita_services.events.loadtest.server import Server  # noqa: PLC0415 - as above
 
-    server = Server(url, Identity(data.secret("tokens")), patience)
-    event_id = server.open_event(f"Storm of {users:,}", capacity)
     names = list(user_names(users))
-    burst = Burst(
-        f"{server.api}/events/{event_id}/requests",
-        applications(names, duplicates, Random(seed)),  # noqa: S311 - no secret
-        server.user_token,
-        connections,
-        patience,
-    )
-    began = time.monotonic()
-    with click.progressbar(length=len(burst.applications), label="Applying") as shown:
-        answers = asyncio.run(apply_all(burst, shown.update))
-    seconds = time.monotonic() - began
-    with click.progressbar(length=users, label="Deciding") as shown:
-        stored = server.decided(event_id, users, shown.update)
-    report = audit(names, capacity, answers, stored, seconds)
+    with closing(Server(url, Identity(data.secret("tokens")), patience)) as server:
+        event_id = server.open_event(f"Storm of {users:,}", capacity)
+        burst = Burst(
+            f"{server.api}/events/{event_id}/requests",
+            applications(names, duplicates, Random(seed)),  # noqa: S311 - no secret
+            server.user_token,
+            connections,
+            patience,
+        )
+        began = time.monotonic()
+        with click.progressbar(length=len(burst.applications), label="Applying") as shown:
+            responses = apply_all(burst, shown.update)
+        seconds = time.monotonic() - began
+        with click.progressbar(length=users, label="Deciding") as shown:
+            stored = server.decided(event_id, users, shown.update)
+    report = audit(names, capacity, responses, stored, seconds)
     click.echo(printed(report, event_id))
     if report.faults:
         raise SystemExit(1)
@@ -86,12 +86,12 @@ def printed(report: Report, event_id: str) -> str:
         f"event       {event_id}",
         f"users       {report.users:,}",
         f"accepted    {report.accepted:,}",
-        f"duplicates  {report.duplicates:,}, answered with the request that was there",
+        f"duplicates  {report.duplicates:,}, which got the request that was there",
         f"winners     {report.winners:,} of {report.capacity:,} seats",
         f"inversions  {report.inversions:,}",
         f"lost        {report.lost:,}",
         "latency     p50 {}, p95 {}, p99 {}, longest {}".format(*milliseconds),
-        f"answers     {report.requests_per_second:,.0f} a second",
+        f"responses   {report.requests_per_second:,.0f} a second",
         f"decisions   {report.decided_per_second:,.0f} a second",
         "",
         *([f"BROKEN: {fault}." for fault in report.faults] or ["Every invariant holds."]),
