@@ -15,8 +15,8 @@ from tests.deploy.running import Installation, Visit
 from tests.referee import ministack
 
 from partita import AsyncSession, Index, LocalIndex, Registry, Table
-from partita._aws._connections import HttpTransport
-from partita._aws._transport import HttpAnswer, HttpCall
+from partita._aws._http_transport import HttpTransport
+from partita._aws._transport import HttpRequest, HttpResponse
 from partita.cli.data._tables import differences
 from partita.deploy import ROLES, Provisioned, TableSettings, arns_in, needs, policy, template
 from partita.deploy._resources import table_resources
@@ -188,11 +188,11 @@ class Noting(HttpTransport):
         super().__init__(Limits())
         self.names: set[str] = set()
 
-    def send(self, call: HttpCall) -> HttpAnswer:
+    def send(self, call: HttpRequest) -> HttpResponse:
         self.names.add(call.headers["X-Amz-Target"].partition(".")[2])
         return super().send(call)
 
-    async def send_async(self, call: HttpCall) -> HttpAnswer:
+    async def send_async(self, call: HttpRequest) -> HttpResponse:
         self.names.add(call.headers["X-Amz-Target"].partition(".")[2])
         return await super().send_async(call)
 

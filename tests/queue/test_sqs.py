@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedTransport, answer, refusal
+from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedTransport, error_response, http_response
 
-from partita._aws._transport import AnswerLost, HttpAnswer, HttpCall
+from partita._aws._transport import HttpRequest, HttpResponse, ResponseLost
 from partita.errors import QueueNotFound, StoreUnavailable, Throttled, ValidationFailed
 from partita.queue import Accepted, Acknowledge, Create, Policy, Receive, Send
 from partita.queue.sqs import SqsQueue
@@ -18,8 +18,8 @@ from partita.store.remote import Outside
 
 pytestmark = pytest.mark.req("E02")
 
-URL = answer({"QueueUrl": "http://127.0.0.1/1/q.fifo"})
-SENT = answer({"MessageId": "m", "SequenceNumber": "18849496460467696128"})
+URL = http_response({"QueueUrl": "http://127.0.0.1/1/q.fifo"})
+SENT = http_response({"MessageId": "m", "SequenceNumber": "18849496460467696128"})
 
 
 class ScriptedQueue(SqsQueue):
@@ -57,15 +57,15 @@ def test_the_address_of_a_queue_is_asked_for_once() -> None:
     assert queue.transport.names == ["GetQueueUrl", "SendMessage", "SendMessage"]
 
 
-def test_a_lost_answer_is_asked_for_again_with_the_same_deduplication_id() -> None:
-    queue = ScriptedQueue(URL, AnswerLost("reset"), SENT)
+def test_a_lost_response_is_asked_for_again_with_the_same_deduplication_id() -> None:
+    queue = ScriptedQueue(URL, ResponseLost("reset"), SENT)
     assert queue.execute(Send("a", "g", "id")).id == "m"
     first, again = queue.transport.bodies[1:]
     assert first == again
 
 
 def test_a_lost_delivery_is_asked_for_again_under_the_same_attempt() -> None:
-    queue = ScriptedQueue(URL, AnswerLost("reset"), answer({}))
+    queue = ScriptedQueue(URL, ResponseLost("reset"), http_response({}))
     assert queue.execute(Receive(limit=50, wait=0.5, visibility=1.5)) == ()
     first, again = queue.transport.bodies[1:]
     assert first == again
@@ -75,7 +75,7 @@ def test_a_lost_delivery_is_asked_for_again_under_the_same_attempt() -> None:
 
 
 def test_a_queue_that_is_not_there_says_how_to_make_it() -> None:
-    queue = ScriptedQueue(refusal("QueueDoesNotExist"))
+    queue = ScriptedQueue(error_response("QueueDoesNotExist"))
     with pytest.raises(QueueNotFound, match="partita queue create"):
         queue.execute(Receive())
 
@@ -84,9 +84,11 @@ REDRIVE = '{"deadLetterTargetArn":"arn:dead","maxReceiveCount":3}'
 
 
 def test_creating_makes_what_is_missing_and_sets_the_policy() -> None:
-    dead = answer({"QueueUrl": "dead"})
-    arn = answer({"Attributes": {"QueueArn": "arn:dead"}})
-    queue = ScriptedQueue(refusal("QueueDoesNotExist"), dead, URL, dead, arn, answer({}), answer(b""))
+    dead = http_response({"QueueUrl": "dead"})
+    arn = http_response({"Attributes": {"QueueArn": "arn:dead"}})
+    queue = ScriptedQueue(
+        error_response("QueueDoesNotExist"), dead, URL, dead, arn, http_response({}), http_response(b"")
+    )
     queue.execute(Create())
     assert queue.transport.names == [
         "GetQueueUrl",
@@ -102,21 +104,21 @@ def test_creating_makes_what_is_missing_and_sets_the_policy() -> None:
 
 def test_creating_changes_nothing_where_all_is_right() -> None:
     """So that whoever may only use a queue can start with one that was deployed."""
-    arn = answer({"Attributes": {"QueueArn": "arn:dead"}})
-    known = answer({"Attributes": {"RedrivePolicy": REDRIVE.replace("3", '"3"')}})
-    queue = ScriptedQueue(answer({"QueueUrl": "dead"}), URL, arn, known)
+    arn = http_response({"Attributes": {"QueueArn": "arn:dead"}})
+    known = http_response({"Attributes": {"RedrivePolicy": REDRIVE.replace("3", '"3"')}})
+    queue = ScriptedQueue(http_response({"QueueUrl": "dead"}), URL, arn, known)
     queue.execute(Create())
     assert set(queue.transport.names) == {"GetQueueUrl", "GetQueueAttributes"}
 
 
 def test_throttling_is_told_after_all_tries() -> None:
-    queue = ScriptedQueue(URL, *[refusal("RequestThrottled")] * 3)
+    queue = ScriptedQueue(URL, *[error_response("RequestThrottled")] * 3)
     with pytest.raises(Throttled):
         queue.execute(Send("a", "g", "a"))
 
 
-def failed(sender_fault: bool) -> HttpAnswer:  # noqa: FBT001 - what the test varies
-    return answer({"Failed": [{"Id": "1", "Code": "X", "SenderFault": sender_fault, "Message": "no"}]})
+def failed(sender_fault: bool) -> HttpResponse:  # noqa: FBT001 - what the test varies
+    return http_response({"Failed": [{"Id": "1", "Code": "X", "SenderFault": sender_fault, "Message": "no"}]})
 
 
 def test_receipts_that_sqs_refuses_were_too_late() -> None:
@@ -135,10 +137,10 @@ class Batches:
         self.sizes: list[int] = []
         self._refused = refused
 
-    def send(self, call: HttpCall) -> HttpAnswer:
+    def send(self, call: HttpRequest) -> HttpResponse:
         raise NotImplementedError
 
-    async def send_async(self, call: HttpCall) -> HttpAnswer:
+    async def send_async(self, call: HttpRequest) -> HttpResponse:
         if call.headers["X-Amz-Target"].endswith("GetQueueUrl"):
             return URL
         await asyncio.sleep(0)
@@ -146,7 +148,7 @@ class Batches:
         self.sizes.append(len(entries))
         good = [each for each in entries if each["MessageBody"] != self._refused]
         bad = [each for each in entries if each["MessageBody"] == self._refused]
-        return answer(
+        return http_response(
             {
                 "Successful": [
                     {
@@ -193,7 +195,7 @@ async def test_large_messages_go_out_in_calls_of_their_own() -> None:
 
 
 async def test_when_a_call_fails_all_of_it_are_told() -> None:
-    queue = ScriptedQueue(URL, *[AnswerLost("reset")] * 3)
+    queue = ScriptedQueue(URL, *[ResponseLost("reset")] * 3)
     sends = (queue.execute_async(Send(str(n), "g", str(n))) for n in range(2))
     outcomes = await asyncio.gather(*sends, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [StoreUnavailable, StoreUnavailable]

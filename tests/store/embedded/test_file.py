@@ -199,7 +199,7 @@ def test_closing_leaves_one_file_beside_the_locks(store: EmbeddedStore, path: Pa
 
 
 def test_something_that_is_no_request_is_refused(store: EmbeddedStore) -> None:
-    with pytest.raises(TypeError, match="str is no request"):
+    with pytest.raises(TypeError, match="str is not a request"):
         store.execute("SELECT 1")  # type: ignore[arg-type]
 
 

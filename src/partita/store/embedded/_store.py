@@ -67,7 +67,7 @@ WRITES: Final[Mapping[type, Handler]] = {
 
 
 def _not_a_request(value: object) -> TypeError:
-    return TypeError(f"{type(value).__name__} is no request that the store can answer.")
+    return TypeError(f"{type(value).__name__} is not a request that the store can execute.")
 
 
 class EmbeddedStore:

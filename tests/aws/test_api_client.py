@@ -6,10 +6,10 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
-from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedStore, answer, refusal
+from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedStore, error_response, http_response
 
 from partita._aws._credentials import Credentials
-from partita._aws._transport import AnswerLost, NotSent
+from partita._aws._transport import RequestNotSent, ResponseLost
 from partita.errors import (
     AccessDenied,
     PartitaError,
@@ -60,17 +60,17 @@ WRITES: dict[str, Request[Any]] = {
     "create table": CreateTable(TableSchema("t", KeyAttribute("pk"))),
 }
 LOST: dict[str, Play] = {
-    "no answer": AnswerLost("connection reset"),
-    "internal error": refusal("InternalServerError", status=500),
-    "unavailable": answer(b"<html>busy</html>", status=503),
-    "damaged answer": answer({}, headers={"x-amz-crc32": "1"}),
+    "no response": ResponseLost("connection reset"),
+    "internal error": error_response("InternalServerError", status=500),
+    "unavailable": http_response(b"<html>busy</html>", status=503),
+    "damaged response": http_response({}, headers={"x-amz-crc32": "1"}),
 }
-ANSWERS = {"Count": 0, "ScannedCount": 0, "Responses": {}, "TableNames": []}
+RESPONSES = {"Count": 0, "ScannedCount": 0, "Responses": {}, "TableNames": []}
 
 
 @pytest.mark.parametrize("lost", LOST.values(), ids=LOST.keys())
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
-def test_a_write_whose_answer_was_lost_is_unknown_and_never_sent_again(write: Request[Any], lost: Play) -> None:
+def test_a_write_whose_response_was_lost_is_unknown_and_never_sent_again(write: Request[Any], lost: Play) -> None:
     scripted = ScriptedStore(lost)
     with pytest.raises(StoreUnavailable, match="unknown"):
         scripted.store.execute(write)
@@ -79,41 +79,41 @@ def test_a_write_whose_answer_was_lost_is_unknown_and_never_sent_again(write: Re
 
 @pytest.mark.parametrize("lost", LOST.values(), ids=LOST.keys())
 @pytest.mark.parametrize("name", READS)
-def test_a_read_whose_answer_was_lost_is_sent_again(name: str, lost: Play) -> None:
-    answers = answer({**ANSWERS, "Responses": [{}]} if name == "transact get" else ANSWERS)
-    scripted = ScriptedStore(lost, answers)
+def test_a_read_whose_response_was_lost_is_sent_again(name: str, lost: Play) -> None:
+    responses = http_response({**RESPONSES, "Responses": [{}]} if name == "transact get" else RESPONSES)
+    scripted = ScriptedStore(lost, responses)
     scripted.store.execute(READS[name])
     assert len(scripted.transport.sent) == 2
     assert scripted.transport.sent[0].body == scripted.transport.sent[1].body
 
 
 @pytest.mark.parametrize("lost", LOST.values(), ids=LOST.keys())
-def test_a_transaction_whose_answer_was_lost_is_sent_again_with_the_same_token(lost: Play) -> None:
-    scripted = ScriptedStore(lost, answer())
+def test_a_transaction_whose_response_was_lost_is_sent_again_with_the_same_token(lost: Play) -> None:
+    scripted = ScriptedStore(lost, http_response())
     scripted.store.execute(TRANSACTION)
     assert [body["ClientRequestToken"] for body in scripted.transport.bodies] == ["token-1", "token-1"]
 
 
 def test_the_callers_token_is_kept() -> None:
-    scripted = ScriptedStore(answer())
+    scripted = ScriptedStore(http_response())
     scripted.store.execute(TransactWriteItems((PUT,), token="mine"))
     assert scripted.transport.bodies[0]["ClientRequestToken"] == "mine"
 
 
 def test_each_transaction_has_a_token_of_its_own() -> None:
-    scripted = ScriptedStore(answer(), answer())
+    scripted = ScriptedStore(http_response(), http_response())
     scripted.store.execute(TRANSACTION)
     scripted.store.execute(TRANSACTION)
     assert [body["ClientRequestToken"] for body in scripted.transport.bodies] == ["token-1", "token-2"]
 
 
 CERTAIN: dict[str, tuple[Play, type[PartitaError]]] = {
-    "throttled": (refusal("ThrottlingException"), Throttled),
-    "capacity exceeded": (refusal("ProvisionedThroughputExceededException"), Throttled),
-    "limit of the account": (refusal("RequestLimitExceeded"), Throttled),
-    "another transaction": (refusal("TransactionConflictException"), TransactionConflict),
-    "token in progress": (refusal("TransactionInProgressException"), TokenInProgress),
-    "no connection": (NotSent("connection refused"), StoreUnavailable),
+    "throttled": (error_response("ThrottlingException"), Throttled),
+    "capacity exceeded": (error_response("ProvisionedThroughputExceededException"), Throttled),
+    "limit of the account": (error_response("RequestLimitExceeded"), Throttled),
+    "another transaction": (error_response("TransactionConflictException"), TransactionConflict),
+    "token in progress": (error_response("TransactionInProgressException"), TokenInProgress),
+    "no connection": (RequestNotSent("connection refused"), StoreUnavailable),
 }
 
 
@@ -123,7 +123,7 @@ CERTAIN: dict[str, tuple[Play, type[PartitaError]]] = {
 def test_what_certainly_did_not_happen_is_sent_again(
     play: Play, error: type[PartitaError], request_: Request[Any]
 ) -> None:
-    scripted = ScriptedStore(play, play, answer())
+    scripted = ScriptedStore(play, play, http_response())
     scripted.store.execute(request_)
     assert len(scripted.transport.sent) == 3
 
@@ -137,30 +137,32 @@ def test_after_the_last_try_the_error_is_raised(play: Play, error: type[PartitaE
 
 
 UNSETTLED: dict[str, Play] = {
-    "throttled": refusal("ThrottlingException"),
-    "in progress": refusal("TransactionInProgressException"),
-    "no connection": NotSent("connection refused"),
-    "conflict": refusal("TransactionCanceledException", CancellationReasons=[{"Code": "TransactionConflict"}]),
-    "credentials": refusal("AccessDeniedException"),
+    "throttled": error_response("ThrottlingException"),
+    "in progress": error_response("TransactionInProgressException"),
+    "no connection": RequestNotSent("connection refused"),
+    "conflict": error_response("TransactionCanceledException", CancellationReasons=[{"Code": "TransactionConflict"}]),
+    "credentials": error_response("AccessDeniedException"),
 }
 
 
 @pytest.mark.parametrize("later", UNSETTLED.values(), ids=UNSETTLED.keys())
 def test_a_later_refusal_does_not_settle_what_became_of_a_lost_transaction(later: Play) -> None:
-    scripted = ScriptedStore(AnswerLost("reset"), later, later)
+    scripted = ScriptedStore(ResponseLost("reset"), later, later)
     with pytest.raises(StoreUnavailable, match="reset"):
         scripted.store.execute(TRANSACTION)
 
 
 def test_a_false_condition_settles_it() -> None:
     reasons = [{"Code": "ConditionalCheckFailed", "Message": "The conditional request failed"}]
-    scripted = ScriptedStore(AnswerLost("reset"), refusal("TransactionCanceledException", CancellationReasons=reasons))
+    scripted = ScriptedStore(
+        ResponseLost("reset"), error_response("TransactionCanceledException", CancellationReasons=reasons)
+    )
     with pytest.raises(TransactionCancelled):
         scripted.store.execute(TRANSACTION)
 
 
 def test_pauses_have_full_jitter() -> None:
-    scripted = ScriptedStore(*[refusal("ThrottlingException")] * 6, tries=6)
+    scripted = ScriptedStore(*[error_response("ThrottlingException")] * 6, tries=6)
     with pytest.raises(Throttled):
         scripted.store.execute(GET)
     ceilings = [0.05, 0.1, 0.2, 0.4, 0.8]
@@ -169,7 +171,7 @@ def test_pauses_have_full_jitter() -> None:
 
 
 def test_a_store_in_trouble_is_not_given_more_than_the_budget() -> None:
-    scripted = ScriptedStore(*[refusal("ThrottlingException")] * 1000)
+    scripted = ScriptedStore(*[error_response("ThrottlingException")] * 1000)
     for _ in range(300):
         with pytest.raises(Throttled):
             scripted.store.execute(GET)
@@ -178,8 +180,8 @@ def test_a_store_in_trouble_is_not_given_more_than_the_budget() -> None:
 
 
 def test_successes_fill_the_budget_again() -> None:
-    trouble = [refusal("ThrottlingException")] * 150
-    scripted = ScriptedStore(*trouble, *[answer()] * 10, *[refusal("ThrottlingException")] * 10)
+    trouble = [error_response("ThrottlingException")] * 150
+    scripted = ScriptedStore(*trouble, *[http_response()] * 10, *[error_response("ThrottlingException")] * 10)
     for _ in range(50):
         with pytest.raises(Throttled):
             scripted.store.execute(GET)
@@ -193,7 +195,7 @@ def test_successes_fill_the_budget_again() -> None:
 
 def test_throttling_says_which_limit_of_what() -> None:
     reasons = [{"reason": "TableWriteProvisionedThroughputExceeded", "resource": "arn:aws:dynamodb:table/t"}]
-    scripted = ScriptedStore(refusal("ThrottlingException", throttlingReasons=reasons), tries=1)
+    scripted = ScriptedStore(error_response("ThrottlingException", throttlingReasons=reasons), tries=1)
     with pytest.raises(Throttled) as raised:
         scripted.store.execute(PUT)
     assert raised.value.reasons == ("TableWriteProvisionedThroughputExceeded arn:aws:dynamodb:table/t",)
@@ -201,7 +203,9 @@ def test_throttling_says_which_limit_of_what() -> None:
 
 def test_a_wrong_clock_is_corrected_by_the_stores() -> None:
     date = formatdate(NOW + 3600, usegmt=True)
-    scripted = ScriptedStore(refusal("InvalidSignatureException", "Signature expired", date=date), answer(), answer())
+    scripted = ScriptedStore(
+        error_response("InvalidSignatureException", "Signature expired", date=date), http_response(), http_response()
+    )
     scripted.store.execute(PUT)
     scripted.store.execute(PUT)
     dates = [call.headers["X-Amz-Date"] for call in scripted.transport.sent]
@@ -210,7 +214,7 @@ def test_a_wrong_clock_is_corrected_by_the_stores() -> None:
 
 def test_a_wrong_signature_is_not_a_matter_of_the_clock() -> None:
     date = formatdate(NOW + 1, usegmt=True)
-    scripted = ScriptedStore(refusal("InvalidSignatureException", "does not match", date=date))
+    scripted = ScriptedStore(error_response("InvalidSignatureException", "does not match", date=date))
     with pytest.raises(AccessDenied):
         scripted.store.execute(PUT)
     assert len(scripted.transport.sent) == 1
@@ -235,32 +239,34 @@ class RenewedCredentials:
 
 
 def test_an_expired_token_is_renewed_once() -> None:
-    scripted = ScriptedStore(refusal("ExpiredTokenException"), answer(), credentials=RenewedCredentials())
+    scripted = ScriptedStore(error_response("ExpiredTokenException"), http_response(), credentials=RenewedCredentials())
     scripted.store.execute(PUT)
     assert [call.headers["X-Amz-Security-Token"] for call in scripted.transport.sent] == ["old", "new"]
 
 
 async def test_credentials_are_loaded_beside_the_event_loop_too() -> None:
-    scripted = ScriptedStore(refusal("ExpiredTokenException"), answer(), credentials=RenewedCredentials())
+    scripted = ScriptedStore(error_response("ExpiredTokenException"), http_response(), credentials=RenewedCredentials())
     await scripted.store.execute_async(PUT)
     assert [call.headers["X-Amz-Security-Token"] for call in scripted.transport.sent] == ["old", "new"]
 
 
 async def test_awaiting_retries_in_the_same_way() -> None:
-    scripted = ScriptedStore(AnswerLost("reset"), refusal("ThrottlingException"), answer({"Item": {"n": {"N": "1"}}}))
+    scripted = ScriptedStore(
+        ResponseLost("reset"), error_response("ThrottlingException"), http_response({"Item": {"n": {"N": "1"}}})
+    )
     assert (await scripted.store.execute_async(GET)).item == {"n": 1}
     assert len(scripted.pauses) == 2
 
 
-def test_an_answer_that_cannot_be_read_is_unknown() -> None:
-    scripted = ScriptedStore(answer(b'{"Attributes": 1}'))
+def test_a_response_that_cannot_be_read_is_unknown() -> None:
+    scripted = ScriptedStore(http_response(b'{"Attributes": 1}'))
     with pytest.raises(StoreUnavailable, match="cannot be read"):
         scripted.store.execute(PUT)
 
 
 def test_an_unheard_of_refusal_is_passed_on_with_its_name() -> None:
     with pytest.raises(RequestError, match="NewException: what is new"):
-        ScriptedStore(refusal("NewException", "what is new")).store.execute(PUT)
+        ScriptedStore(error_response("NewException", "what is new")).store.execute(PUT)
 
 
 def test_an_expression_that_is_too_long_is_not_sent() -> None:
@@ -273,7 +279,7 @@ def test_an_expression_that_is_too_long_is_not_sent() -> None:
 
 
 def test_no_secret_is_shown() -> None:
-    scripted = ScriptedStore(AnswerLost("reset"))
+    scripted = ScriptedStore(ResponseLost("reset"))
     with pytest.raises(StoreUnavailable) as raised:
         scripted.store.execute(PUT)
     call = scripted.transport.sent[0]
@@ -282,8 +288,8 @@ def test_no_secret_is_shown() -> None:
     assert [s for s in (KEYS.secret_key, KEYS.session_token, signature) if s is None or s in shown] == []
 
 
-def test_something_that_is_no_request_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="no request"):
+def test_something_that_is_not_a_request_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="not a request"):
         ScriptedStore().store.execute(Request[None]())
 
 

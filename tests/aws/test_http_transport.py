@@ -1,4 +1,4 @@
-"""Blocking and awaited calls on real connections: framing, connections kept and given up, TLS, proxies."""
+"""Blocking and awaited requests on real connections: framing, pooling, TLS, proxies."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from partita._aws._connections import HttpTransport
-from partita._aws._kept import KeptConnection
-from partita._aws._transport import AnswerLost, HttpAnswer, HttpCall, Limits, NotSent
+from partita._aws._connections import PooledConnection
+from partita._aws._http_transport import HttpTransport
+from partita._aws._transport import HttpRequest, HttpResponse, Limits, RequestNotSent, ResponseLost
 from partita.errors import StoreClosed
 
 Talk = Callable[[socket.socket], None]
@@ -76,7 +76,7 @@ def talking(talk: Talk, context: ssl.SSLContext | None = None) -> Iterator[Talki
         server.close()
 
 
-def read_call(peer: socket.socket) -> bytes:
+def read_request(peer: socket.socket) -> bytes:
     """One request, whose body is `{}`; empty where the client has gone."""
     received = b""
     while not received.endswith(b"\r\n\r\n{}"):
@@ -87,44 +87,44 @@ def read_call(peer: socket.socket) -> bytes:
     return received
 
 
-def saying(answer: bytes, *, times: int = 1) -> Talk:
-    """Answer so many requests with these bytes, then close."""
+def responding(response: bytes, *, times: int = 1) -> Talk:
+    """Respond to so many requests with these bytes, then close."""
 
     def talk(peer: socket.socket) -> None:
         for _ in range(times):
-            if not read_call(peer):
+            if not read_request(peer):
                 return
-            peer.sendall(answer)
+            peer.sendall(response)
 
     return talk
 
 
-def call_to(server: TalkingServer) -> HttpCall:
-    return HttpCall(server.url, {"X-Amz-Target": "T"}, b"{}")
+def request_to(server: TalkingServer) -> HttpRequest:
+    return HttpRequest(server.url, {"X-Amz-Target": "T"}, b"{}")
 
 
-class Line:
-    """A transport whose calls, blocking or awaited, a test makes in one way."""
+class Client:
+    """A transport through which a test sends, blocking or awaited, in one way."""
 
     def __init__(self, limits: Limits, *, awaited: bool) -> None:
         self.transport = HttpTransport(limits)
         self.awaited = awaited
 
-    def kept(self, server: TalkingServer) -> KeptConnection:
-        """The one connection that is kept for a server."""
-        pool = self.transport._awaited if self.awaited else self.transport._blocking
-        (connection,) = pool._kept._idle[server.url]
+    def idle_connection(self, server: TalkingServer) -> PooledConnection:
+        """The one connection in the pool for a server."""
+        transport = self.transport._awaited if self.awaited else self.transport._blocking
+        (connection,) = transport._pool._idle[server.url]
         return connection
 
-    async def send(self, call: HttpCall) -> HttpAnswer:
-        return await self.transport.send_async(call) if self.awaited else self.transport.send(call)
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        return await self.transport.send_async(request) if self.awaited else self.transport.send(request)
 
 
 @pytest.fixture(params=[False, True], ids=["blocking", "awaited"])
-def line(request: pytest.FixtureRequest) -> Iterator[Line]:
-    line = Line(Limits(connect=5, read=5, wait=0.05, connections=1), awaited=request.param)
-    yield line
-    line.transport.close()
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    client = Client(Limits(connect=5, read=5, wait=0.05, connections=1), awaited=request.param)
+    yield client
+    client.transport.close()
 
 
 FRAMES = {
@@ -136,15 +136,15 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
-async def test_an_answer_is_read_however_it_is_framed(line: Line, frame: bytes) -> None:
-    with talking(saying(frame)) as server:
-        answer = await line.send(call_to(server))
-    assert (answer.status, bytes(answer.body)) == (200, b"{}")
+async def test_a_response_is_read_however_it_is_framed(client: Client, frame: bytes) -> None:
+    with talking(responding(frame)) as server:
+        response = await client.send(request_to(server))
+    assert (response.status, bytes(response.body)) == (200, b"{}")
 
 
-async def test_headers_are_found_in_any_case(line: Line) -> None:
-    with talking(saying(WHOLE)) as server:
-        assert (await line.send(call_to(server))).header("x-amzn-requestid") == "7"
+async def test_headers_are_found_in_any_case(client: Client) -> None:
+    with talking(responding(WHOLE)) as server:
+        assert (await client.send(request_to(server))).header("x-amzn-requestid") == "7"
 
 
 BROKEN = {
@@ -152,113 +152,115 @@ BROKEN = {
     "half a head": b"HTTP/1.1 200 OK\r\nContent-Le",
     "half a body": b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}",
     "half the chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{",
-    "no HTTP": b"220 mail.example.org ESMTP\r\n\r\n",
-    "a length that is none": b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n{}",
+    "not HTTP": b"220 mail.example.org ESMTP\r\n\r\n",
+    "a length that is not a number": b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n{}",
 }
 
 
 @pytest.mark.parametrize("frame", BROKEN.values(), ids=BROKEN.keys())
-async def test_an_answer_that_is_not_whole_is_lost(line: Line, frame: bytes) -> None:
-    with talking(saying(frame)) as server, pytest.raises(AnswerLost):
-        await line.send(call_to(server))
+async def test_a_response_that_is_not_complete_is_lost(client: Client, frame: bytes) -> None:
+    with talking(responding(frame)) as server, pytest.raises(ResponseLost):
+        await client.send(request_to(server))
 
 
-async def test_a_connection_is_used_again(line: Line) -> None:
-    with talking(saying(WHOLE, times=3)) as server:
+async def test_a_connection_is_used_again(client: Client) -> None:
+    with talking(responding(WHOLE, times=3)) as server:
         for _ in range(3):
-            await line.send(call_to(server))
+            await client.send(request_to(server))
     assert server.accepted == 1
 
 
-async def test_a_connection_that_the_server_closed_is_not_used_again(line: Line) -> None:
-    with talking(saying(WHOLE)) as server:
-        await line.send(call_to(server))
-        while line.kept(server).is_usable(60):
+async def test_a_connection_that_the_server_closed_is_not_used_again(client: Client) -> None:
+    with talking(responding(WHOLE)) as server:
+        await client.send(request_to(server))
+        while client.idle_connection(server).is_usable(60):
             pass  # until the end of the connection has arrived
-        await line.send(call_to(server))
+        await client.send(request_to(server))
     assert server.accepted == 2
 
 
 @pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
 async def test_a_connection_idle_for_too_long_is_not_used_again(*, awaited: bool) -> None:
-    line = Line(Limits(idle=-1), awaited=awaited)
-    with talking(saying(WHOLE, times=2)) as server:
-        await line.send(call_to(server))
-        await line.send(call_to(server))
-        line.transport.close()
+    client = Client(Limits(idle=-1), awaited=awaited)
+    with talking(responding(WHOLE, times=2)) as server:
+        await client.send(request_to(server))
+        await client.send(request_to(server))
+        client.transport.close()
     assert server.accepted == 2
 
 
-async def test_without_a_connection_nothing_was_sent(line: Line) -> None:
-    with talking(saying(WHOLE)) as server:
+async def test_without_a_connection_nothing_was_sent(client: Client) -> None:
+    with talking(responding(WHOLE)) as server:
         pass
-    with pytest.raises(NotSent):
-        await line.send(call_to(server))
+    with pytest.raises(RequestNotSent):
+        await client.send(request_to(server))
 
 
-async def test_when_all_connections_are_in_use_nothing_was_sent(line: Line) -> None:
-    asked, answer = threading.Event(), threading.Event()
+async def test_when_all_connections_are_in_use_nothing_was_sent(client: Client) -> None:
+    asked, may_respond = threading.Event(), threading.Event()
 
     def talk(peer: socket.socket) -> None:
-        if read_call(peer):
+        if read_request(peer):
             asked.set()
-            answer.wait()
+            may_respond.wait()
             peer.sendall(WHOLE)
 
     with talking(talk) as server:
         sending = (
-            line.send(call_to(server)) if line.awaited else asyncio.to_thread(line.transport.send, call_to(server))
+            client.send(request_to(server))
+            if client.awaited
+            else asyncio.to_thread(client.transport.send, request_to(server))
         )
         first = asyncio.create_task(sending)
         await asyncio.to_thread(asked.wait)
-        with pytest.raises(NotSent):
-            await line.send(call_to(server))
-        answer.set()
+        with pytest.raises(RequestNotSent):
+            await client.send(request_to(server))
+        may_respond.set()
         assert (await first).status == 200
 
 
 async def test_a_task_that_is_cancelled_leaves_no_connection_behind() -> None:
-    line = Line(Limits(), awaited=True)
+    client = Client(Limits(), awaited=True)
     asked = threading.Event()
 
     def talk(peer: socket.socket) -> None:
-        if read_call(peer):
+        if read_request(peer):
             asked.set()
             peer.recv(1)  # until the client has gone
 
     with talking(talk) as server:
-        task = asyncio.create_task(line.send(call_to(server)))
+        task = asyncio.create_task(client.send(request_to(server)))
         await asyncio.to_thread(asked.wait)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert line.transport._awaited._kept._idle == {server.url: []}
+    assert client.transport._awaited._pool._idle == {server.url: []}
 
 
 def test_event_loops_share_connections() -> None:
-    line = Line(Limits(), awaited=True)
-    with talking(saying(WHOLE, times=2)) as server:
-        asyncio.run(line.send(call_to(server)))
-        asyncio.run(line.send(call_to(server)))
-        line.transport.close()
+    client = Client(Limits(), awaited=True)
+    with talking(responding(WHOLE, times=2)) as server:
+        asyncio.run(client.send(request_to(server)))
+        asyncio.run(client.send(request_to(server)))
+        client.transport.close()
     assert server.accepted == 1
 
 
-async def test_a_closed_transport_says_so(line: Line) -> None:
-    with talking(saying(WHOLE)) as server:
-        await line.send(call_to(server))
-        line.transport.close()
+async def test_a_closed_transport_says_so(client: Client) -> None:
+    with talking(responding(WHOLE)) as server:
+        await client.send(request_to(server))
+        client.transport.close()
         with pytest.raises(StoreClosed):
-            await line.send(call_to(server))
+            await client.send(request_to(server))
 
 
-async def test_a_forked_process_has_connections_of_its_own(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    with talking(saying(WHOLE, times=2)) as server:
-        await line.send(call_to(server))
-        kept = line.kept(server)
+async def test_a_forked_process_has_connections_of_its_own(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    with talking(responding(WHOLE, times=2)) as server:
+        await client.send(request_to(server))
+        parents = client.idle_connection(server)
         monkeypatch.setattr(os, "getpid", lambda: -1)
-        kept.close()  # which is the parent's
-        await line.send(call_to(server))
+        parents.close()
+        await client.send(request_to(server))
     assert server.accepted == 2
 
 
@@ -306,28 +308,30 @@ def trusting(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate.with_suffix(".root")))
 
 
-async def test_the_bundle_of_the_environment_is_trusted(line: Line, tls: ssl.SSLContext, trusting: None) -> None:
+async def test_the_bundle_of_the_environment_is_trusted(client: Client, tls: ssl.SSLContext, trusting: None) -> None:
     body = b"{" + b" " * 100_000 + b"}"  # several records of TLS
-    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 100002\r\n\r\n" + body
-    with talking(saying(answer, times=2), tls) as server:
+    response = b"HTTP/1.1 200 OK\r\nContent-Length: 100002\r\n\r\n" + body
+    with talking(responding(response, times=2), tls) as server:
         for _ in range(2):
-            assert bytes((await line.send(call_to(server))).body) == body
-        line.transport.close()
+            assert bytes((await client.send(request_to(server))).body) == body
+        client.transport.close()
     assert server.accepted == 1
 
 
-async def test_a_stranger_is_not_trusted(line: Line, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stranger_is_not_trusted(client: Client, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_CA_BUNDLE", raising=False)
-    with talking(saying(WHOLE), tls) as server, pytest.raises(NotSent, match="certificate"):
-        await line.send(call_to(server))
+    with talking(responding(WHOLE), tls) as server, pytest.raises(RequestNotSent, match="certificate"):
+        await client.send(request_to(server))
 
 
-async def test_an_answer_under_tls_that_is_not_whole_is_lost(line: Line, tls: ssl.SSLContext, trusting: None) -> None:
-    with talking(saying(BROKEN["half a body"]), tls) as server, pytest.raises(AnswerLost):
-        await line.send(call_to(server))
+async def test_a_response_under_tls_that_is_not_complete_is_lost(
+    client: Client, tls: ssl.SSLContext, trusting: None
+) -> None:
+    with talking(responding(BROKEN["half a body"]), tls) as server, pytest.raises(ResponseLost):
+        await client.send(request_to(server))
 
 
-FAR = HttpCall("https://dynamodb.example.org/", {}, b"{}")
+FAR = HttpRequest("https://dynamodb.example.org/", {}, b"{}")
 
 
 @pytest.fixture
@@ -343,7 +347,7 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> Callable[[TalkingServer], None]:
 
 
 async def test_a_host_elsewhere_is_reached_through_the_proxy(
-    line: Line, tls: ssl.SSLContext, trusting: None, proxied: Callable[[TalkingServer], None]
+    client: Client, tls: ssl.SSLContext, trusting: None, proxied: Callable[[TalkingServer], None]
 ) -> None:
     asked: list[bytes] = []
 
@@ -351,31 +355,31 @@ async def test_a_host_elsewhere_is_reached_through_the_proxy(
         asked.append(peer.recv(65_536))
         peer.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
         with tls.wrap_socket(peer, server_side=True) as secured:
-            saying(WHOLE)(secured)
+            responding(WHOLE)(secured)
 
     with talking(talk) as proxy:
         proxied(proxy)
-        assert (await line.send(FAR)).status == 200
-        line.transport.close()
+        assert (await client.send(FAR)).status == 200
+        client.transport.close()
     assert asked == [b"CONNECT dynamodb.example.org:443 HTTP/1.1\r\nHost: dynamodb.example.org:443\r\n\r\n"]
 
 
-async def test_a_proxy_that_refuses_is_named(line: Line, proxied: Callable[[TalkingServer], None]) -> None:
+async def test_a_proxy_that_refuses_is_named(client: Client, proxied: Callable[[TalkingServer], None]) -> None:
     def talk(peer: socket.socket) -> None:
         peer.recv(65_536)
         peer.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
 
     with talking(talk) as proxy:
         proxied(proxy)
-        with pytest.raises(NotSent, match="407 Proxy Authentication Required"):
-            await line.send(FAR)
+        with pytest.raises(RequestNotSent, match="407 Proxy Authentication Required"):
+            await client.send(FAR)
 
 
 async def test_this_machine_is_reached_without_the_proxy(
-    line: Line, tls: ssl.SSLContext, trusting: None, proxied: Callable[[TalkingServer], None]
+    client: Client, tls: ssl.SSLContext, trusting: None, proxied: Callable[[TalkingServer], None]
 ) -> None:
-    with talking(saying(WHOLE)) as proxy, talking(saying(WHOLE), tls) as server:
+    with talking(responding(WHOLE)) as proxy, talking(responding(WHOLE), tls) as server:
         proxied(proxy)
-        assert (await line.send(call_to(server))).status == 200
-        line.transport.close()
+        assert (await client.send(request_to(server))).status == 200
+        client.transport.close()
     assert proxy.accepted == 0
