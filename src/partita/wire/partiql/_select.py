@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Generator
 from typing import Any, Final
 
 import msgspec
@@ -11,9 +10,10 @@ from msgspec import Struct
 
 from partita.errors import ValidationFailed
 from partita.expressions import MISSING, Condition, KeyCondition, Path, evaluate, paths_in, resolve, validate_condition
-from partita.store import Capacity, Json, PageResponse, QueryTable, Request, ScanTable, TableSchema, wire_item
+from partita.store import Capacity, Json, PageResponse, QueryTable, ScanTable, TableSchema, wire_item
 from partita.store.embedded import total
 from partita.values import AttributeValue, Item, kind_of
+from partita.wire._parameters import Requests
 from partita.wire._values import read_item
 from partita.wire.partiql._keys import KeyPlan, conjunction, plan_keys
 from partita.wire.partiql._statements import Order, Select
@@ -22,7 +22,7 @@ PAGE_BYTES: Final = 1024 * 1024
 UNIT_BYTES: Final = 4096
 
 
-class Reading(Struct, frozen=True):
+class SelectPlan(Struct, frozen=True):
     """How a SELECT is read: partition by partition, or all at once where there are none."""
 
     table: str
@@ -34,16 +34,16 @@ class Reading(Struct, frozen=True):
 
     forward: bool = True
 
-    def request(self, place: Place, limit: int | None, *, consistent: bool) -> QueryTable | ScanTable:
-        """The request for the page at a place."""
-        options: dict[str, Any] = {"start": place.start, "limit": limit, "consistent": consistent}
+    def request(self, position: PagePosition, limit: int | None, *, consistent: bool) -> QueryTable | ScanTable:
+        """The request for the page at a position."""
+        options: dict[str, Any] = {"start": position.start, "limit": limit, "consistent": consistent}
         if not self.partitions:
             return ScanTable(self.table, self.index, self.filter, **options)
-        key = self.partitions[place.partition]
+        key = self.partitions[position.partition]
         return QueryTable(self.table, key, self.index, self.filter, forward=self.forward, **options)
 
 
-class Place(Struct, frozen=True, array_like=True):
+class PagePosition(Struct, frozen=True, array_like=True):
     """Where a page begins: in which partition, and after which key."""
 
     partition: int = 0
@@ -55,25 +55,25 @@ class Place(Struct, frozen=True, array_like=True):
         return None if self.key is None else read_item(self.key)
 
     def token(self) -> str:
-        """The place as a client is given it."""
+        """The position as a client is given it."""
         return base64.b64encode(msgspec.json.encode(self)).decode()
 
 
-def place_of(token: str | None) -> Place:
-    """The place that a client gives back.
+def position_of(token: str | None) -> PagePosition:
+    """The position that a client gives back.
 
     Raises:
         ValidationFailed: it was not given out.
     """
     if token is None:
-        return Place()
+        return PagePosition()
     try:
-        return msgspec.json.decode(base64.b64decode(token), type=Place)
+        return msgspec.json.decode(base64.b64decode(token), type=PagePosition)
     except (ValueError, msgspec.MsgspecError):
         raise ValidationFailed("Invalid NextToken.") from None
 
 
-def plan_select(statement: Select, schema: TableSchema) -> Reading:
+def plan_select(statement: Select, schema: TableSchema) -> SelectPlan:
     """Queries where the condition fixes partitions, else a scan with all of it as the filter.
 
     Raises:
@@ -88,12 +88,12 @@ def plan_select(statement: Select, schema: TableSchema) -> Reading:
     if statement.order:
         _check_order(statement, keys, hashes, ranges)
     if keys is None:
-        return Reading(schema.name, statement.index, (), statement.where)
+        return SelectPlan(schema.name, statement.index, (), statement.where)
     own = [term for term in keys.rest if {str(path.parts[0]) for path in paths_in(term)} & {*hashes, *ranges}]
     rest = conjunction(own)
     if rest is not None:
         validate_condition(rest, what="FilterExpression")
-    return Reading(
+    return SelectPlan(
         schema.name,
         statement.index,
         _sorted(keys.partitions, statement.order, hashes),
@@ -123,8 +123,8 @@ def _sorted(
 ) -> tuple[KeyCondition, ...]:
     for order in reversed(orders):
         if order.name in hashes:
-            place = hashes.index(order.name)
-            ordered = sorted(partitions, key=lambda key: _sortable(key.equal[place][1]), reverse=order.descending)
+            position = hashes.index(order.name)
+            ordered = sorted(partitions, key=lambda key: _sortable(key.equal[position][1]), reverse=order.descending)
             partitions = tuple(ordered)
     return partitions
 
@@ -133,32 +133,32 @@ def _sortable(value: AttributeValue) -> tuple[str, Any]:
     return kind_of(value), value.encode() if isinstance(value, str) else value
 
 
-class Found(Struct, frozen=True):
+class SelectPage(Struct, frozen=True):
     """What a SELECT has found, what it cost, and where it goes on."""
 
     items: list[Item]
     capacity: Capacity
-    after: Place | None
+    after: PagePosition | None
 
 
 def read_pages(
-    reading: Reading, place: Place, limit: int | None, *, consistent: bool
-) -> Generator[Request[Any], Any, Found]:
+    plan: SelectPlan, position: PagePosition, limit: int | None, *, consistent: bool
+) -> Requests[SelectPage]:
     """Read from one partition after another until a page is full or nothing is left."""
     items: list[Item] = []
     parts: list[Capacity] = []
     while True:
-        page: PageResponse = yield reading.request(place, limit, consistent=consistent)
-        items += [item for item in page.items if reading.rest is None or evaluate(reading.rest, item)]
+        page: PageResponse = yield plan.request(position, limit, consistent=consistent)
+        items += [item for item in page.items if plan.rest is None or evaluate(plan.rest, item)]
         parts.append(page.capacity)
         if page.last_key is not None:
-            after: Place | None = Place(place.partition, wire_item(page.last_key))
+            after: PagePosition | None = PagePosition(position.partition, wire_item(page.last_key))
             break
-        place, limit = Place(place.partition + 1), None if limit is None else limit - page.scanned
-        after = place if place.partition < len(reading.partitions) else None
+        position, limit = PagePosition(position.partition + 1), None if limit is None else limit - page.scanned
+        after = position if position.partition < len(plan.partitions) else None
         if after is None or limit == 0 or _is_full(parts, consistent=consistent):
             break
-    return Found(items, total(parts)[0], after)
+    return SelectPage(items, total(parts)[0], after)
 
 
 def _is_full(parts: list[Capacity], *, consistent: bool) -> bool:
@@ -167,7 +167,7 @@ def _is_full(parts: list[Capacity], *, consistent: bool) -> bool:
     return units * UNIT_BYTES * (1 if consistent else 2) >= PAGE_BYTES
 
 
-def picked(statement: Select, item: Item) -> Item:
+def selected(statement: Select, item: Item) -> Item:
     """The paths that were asked for, each by its last name."""
     if not statement.paths:
         return item
