@@ -36,7 +36,7 @@ def open_queue(address: str | Path, name: str, policy: Policy | None = None) -> 
         return SqsQueue(name, region=parts.netloc or None, profile=profile_of(str(address)), policy=policy)
     if "://" in str(address):
         hint = "Write sqs://REGION, a URL that begins with http, or the path of a folder."
-        raise OperationError(f"{str(address)!r} is no address of a queue.", hint=hint)
+        raise OperationError(f"{str(address)!r} is not the address of a queue.", hint=hint)
     from partita.queue.embedded import EmbeddedQueue  # noqa: PLC0415 - as above
 
     return EmbeddedQueue(file_of(Path(address), name), name, policy=policy)

@@ -150,7 +150,7 @@ class StreamDescription(Struct, frozen=True):
 
 
 class Request(Struct, Generic[Response_co], frozen=True):
-    """A request whose answer is a `Response_co`."""
+    """A request whose response is a `Response_co`."""
 
 
 class GetItem(Request[ItemResponse], frozen=True):

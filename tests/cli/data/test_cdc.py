@@ -83,7 +83,7 @@ def test_the_store_can_be_elsewhere(
 ) -> None:
     monkeypatch.setenv("PARTITA_STORE", "ftp://host")
     result = run("cdc", command, "todo", "--lake", str(lake))
-    assert (result.exit_code, "'ftp://host' is no address of a store" in result.output) == (1, True)
+    assert (result.exit_code, "'ftp://host' is not the address of a store" in result.output) == (1, True)
 
 
 @pytest.mark.req("X12", "T40")

@@ -217,7 +217,7 @@ def test_it_serves_from_a_server_that_speaks_dynamodb(
 
 def test_an_address_that_is_none_is_refused(run: Run) -> None:
     result = run("serve", "--store", "ftp://host")
-    assert (result.exit_code, "is no address of a store" in result.output) == (1, True)
+    assert (result.exit_code, "is not the address of a store" in result.output) == (1, True)
 
 
 @pytest.mark.req("T40")

@@ -146,7 +146,7 @@ def test_a_service_without_work_has_no_workers(run: Run) -> None:
 def test_a_wrong_address_is_said_once(option: str, run: Run, started: list[Crew]) -> None:
     result = run("worker", "events", option, "ftp://host")
     assert (result.exit_code, result.output.count("\n"), started) == (1, 1, [])
-    assert result.output.startswith("Error: 'ftp://host' is no address of a ")
+    assert result.output.startswith("Error: 'ftp://host' is not the address of a ")
 
 
 def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: list[Crew]) -> None:

@@ -5,7 +5,7 @@
 | `queue` | one row: the last sequence, and when it was given |
 | `messages` | what waits or is in flight; `visible_at` is when a message in flight may be handed out again |
 | `groups` | each group that has messages: its first one, and until when it is held back |
-| `sent` | deduplication ids of the last five minutes, with what was answered |
+| `sent` | deduplication ids of the last five minutes, with what was returned |
 | `dead` | dead letters, and the sequence that they had |
 
 Times are whole microseconds, so that no two messages of a queue were sent at the same.
@@ -64,7 +64,7 @@ _SCHEMA: Final = f"""
 """
 
 
-class Access:
+class QueueConnection:
     """A connection to the file, and the time."""
 
     def __init__(self, connection: apsw.Connection, clock: Clock, max_receives: int) -> None:

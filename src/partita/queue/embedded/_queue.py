@@ -15,7 +15,7 @@ from partita.errors import StoreClosed, StoreError
 from partita.queue import _interface as requests
 from partita.queue._interface import Message, Policy, Receive, Request
 from partita.queue.embedded import _reads, _writes
-from partita.queue.embedded._file import Access, open_file
+from partita.queue.embedded._file import QueueConnection, open_file
 from partita.runtime import Clock, system_clock
 from partita.store.embedded import GroupCommit, Handler, ProcessLock
 from partita.store.embedded import _file as store_file
@@ -38,8 +38,8 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.Discard: _writes.discard,
 }
 
-LOOK_SECONDS: Final = 0.02
-"""How often whoever waits looks for messages: other processes send, too, and looking takes microseconds."""
+POLL_SECONDS: Final = 0.02
+"""How often a receiver looks for messages: other processes send, too, and looking takes microseconds."""
 
 
 class EmbeddedQueue:
@@ -77,8 +77,8 @@ class EmbeddedQueue:
             self._lock = ProcessLock(Path(path))
             try:
                 with self._lock:
-                    self._writer = Access(open_file(Path(path), durable=durable), clock, max_receives)
-                self._reader = Access(store_file.connect(self.path, durable=durable), clock, max_receives)
+                    self._writer = QueueConnection(open_file(Path(path), durable=durable), clock, max_receives)
+                self._reader = QueueConnection(store_file.connect(self.path, durable=durable), clock, max_receives)
             except BaseException:
                 self._lock.close()
                 raise
@@ -91,7 +91,7 @@ class EmbeddedQueue:
         return f"EmbeddedQueue({self.path!r})"
 
     def execute(self, request: Request[R]) -> R:
-        """Answer the request; what it changed is durable when this returns.
+        """Execute the request; what it changed is durable when this returns.
 
         Raises:
             RequestError: it was refused and changed nothing. StoreError: the queue is in trouble.
@@ -103,7 +103,7 @@ class EmbeddedQueue:
         return self._commit.run(request)  # type: ignore[no-any-return]
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task: reads are answered at once, changes are committed by another thread."""
+        """The same for a task: reads are executed at once, changes are committed by another thread."""
         if isinstance(request, Receive):
             return await self._receive_async(request)  # type: ignore[return-value]
         if type(request) in READS:
@@ -111,7 +111,7 @@ class EmbeddedQueue:
         return await self._commit.run_async(request)  # type: ignore[no-any-return]
 
     def _receive(self, request: Receive) -> tuple[Message, ...]:
-        for pause in self._looks(request):
+        for pause in self._polls(request):
             if pause:
                 (self._sleep or time.sleep)(pause)
             elif messages := self._commit.run(request):
@@ -119,18 +119,18 @@ class EmbeddedQueue:
         return ()
 
     async def _receive_async(self, request: Receive) -> tuple[Message, ...]:
-        for pause in self._looks(request):
+        for pause in self._polls(request):
             if pause:
                 await asyncio.sleep(pause) if self._sleep is None else self._sleep(pause)
             elif messages := await self._commit.run_async(request):
                 return messages  # type: ignore[no-any-return]
         return ()
 
-    def _looks(self, request: Receive) -> Iterator[float]:
-        """Pauses until the wait is over; 0 in between where there is something to take, if nobody is faster."""
-        for look in range(ceil(request.wait / LOOK_SECONDS) + 1):
-            if look:
-                yield LOOK_SECONDS
+    def _polls(self, request: Receive) -> Iterator[float]:
+        """Pauses until the wait is over; 0 in between where there is something to receive, if nobody is faster."""
+        for poll in range(ceil(request.wait / POLL_SECONDS) + 1):
+            if poll:
+                yield POLL_SECONDS
             if self._read(_reads.IsReady()):
                 yield 0.0
 

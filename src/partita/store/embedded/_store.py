@@ -26,16 +26,16 @@ from partita.store.embedded import (
     _ttl,
     _writes,
 )
-from partita.store.embedded._access import Access, Writer
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._commit import GroupCommit, Handler
+from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._lock import NoLock, ProcessLock
 from partita.store.embedded._table import MissingIndex
 from partita.store.embedded.upkeep import Progress, back_up, verify
 
 R = TypeVar("R")
 
-Read: TypeAlias = Callable[[Access, Any], Any]
+Read: TypeAlias = Callable[[Reader, Any], Any]
 
 READS: Final[Mapping[type, Read]] = {
     requests.GetItem: _reads.get_item,
@@ -130,7 +130,7 @@ class EmbeddedStore:
             self._writer.refresh()
         except Exception as error:
             _file.close_untouched(self._writer.connection)
-            # An error in our own statement: what it names is not there. Any other: what is there is no catalog.
+            # An error in our own statement: what it names is not there. Any other: what is there is not a catalog.
             if isinstance(error, apsw.SQLError) or not isinstance(error, apsw.Error | StoreError):
                 raise StoreDamaged(f"The catalog of the store {self.path} is damaged ({error}).") from error
             raise
@@ -148,7 +148,7 @@ class EmbeddedStore:
         self._catalog = catalog
 
     def execute(self, request: Request[R]) -> R:
-        """Answer the request; a write is durable when this returns.
+        """Execute the request; a write is durable when this returns.
 
         Raises:
             RequestError: it was refused and changed nothing. StoreError: the store is in trouble.
@@ -164,7 +164,7 @@ class EmbeddedStore:
             return self._read(read, request)
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task: reads are answered at once, writes are committed by another thread."""
+        """The same for a task: reads are executed at once, writes are committed by another thread."""
         if type(request) in READS:
             return self.execute(request)
         if type(request) not in WRITES:
@@ -173,37 +173,37 @@ class EmbeddedStore:
 
     def _read(self, read: Read, request: Request[R]) -> R:
         try:
-            access = self._local.access
+            reader = self._local.reader
         except AttributeError:
-            access = self._new_access()
-        access.catalog = self._catalog
+            reader = self._new_reader()
+        reader.catalog = self._catalog
         try:
-            return read(access, request)  # type: ignore[no-any-return]
+            return read(reader, request)  # type: ignore[no-any-return]
         except (TableNotFound, MissingIndex, apsw.SQLError) as error:
-            return self._read_again(read, access, request, error)
+            return self._read_again(read, reader, request, error)
         except _file.TROUBLE as error:
             raise _file.translated(error, self.path) from error
 
-    def _new_access(self) -> Access:
+    def _new_reader(self) -> Reader:
         with self._opening, _file.translating(self.path):
             self._check_open()
             connection = self._writer.connection if self._process_lock is None else self._connect()
-            access = self._local.access = Access(connection)
-        return access
+            reader = self._local.reader = Reader(connection)
+        return reader
 
     def _check_open(self) -> None:
         if self._closed.is_set():
             raise (_file.opened_before_fork if self._is_forked else _file.closed)(self.path)
 
-    def _read_again(self, read: Read, access: Access, request: Request[R], error: Exception) -> R:
+    def _read_again(self, read: Read, reader: Reader, request: Request[R], error: Exception) -> R:
         """Another process may have changed the catalog; if so, read with the new one."""
         with _file.translating(self.path):
-            known = access.catalog
-            access.refresh()
-            if access.catalog is known:
+            known = reader.catalog
+            reader.refresh()
+            if reader.catalog is known:
                 raise error
-            self._publish(access.catalog)
-            return read(access, request)  # type: ignore[no-any-return]
+            self._publish(reader.catalog)
+            return read(reader, request)  # type: ignore[no-any-return]
 
     def sweep(self) -> int:
         """Delete expired items and trim streams and tokens; returns how many items were deleted."""

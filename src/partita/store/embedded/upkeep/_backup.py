@@ -29,7 +29,7 @@ _OF_THE_COPY: Final = (
 def back_up(source: apsw.Connection, target: Path, progress: Progress | None = None) -> None:
     """Copy everything that is committed now; writers go on meanwhile. An existing file is never replaced.
 
-    `progress` is told how many pages were copied, of how many.
+    `progress` gets how many pages were copied, of how many.
 
     Raises:
         StoreError: the target exists, or cannot be written.

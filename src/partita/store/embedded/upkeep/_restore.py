@@ -46,10 +46,10 @@ def replace_with_backup(backup: Path, path: Path, now: float, progress: Progress
     """Put a copy of a backup in the place of the store at a path, which is to be `unused` meanwhile.
 
     Returns the name under which what was there is kept; None if there was nothing. Consumers of the store's streams
-    learn that they have to start anew.
+    learn that they have to start again.
 
     Raises:
-        StoreError: the backup is no sound store; nothing was changed.
+        StoreError: the backup is not a sound store; nothing was changed.
     """
     fresh = path.with_name(path.name + ".restoring")
     with _file.translating(str(path)):

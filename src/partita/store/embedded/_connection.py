@@ -1,4 +1,4 @@
-"""What a request is answered with: a connection and the catalog that goes with it."""
+"""What a request is executed with: a connection and the catalog that goes with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._table import Table, not_found
 
 
-class Access:
+class Reader:
     """A connection with the catalog as this connection may see it."""
 
     __slots__ = ("catalog", "connection")
@@ -33,7 +33,7 @@ class Access:
                 self.catalog = _catalog.load(self.connection)
 
 
-class Writer(Access):
+class Writer(Reader):
     """The one connection that writes; its catalog is a draft until the batch is committed."""
 
     __slots__ = ("clock",)

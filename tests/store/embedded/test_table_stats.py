@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from partita.store.embedded._table_stats import COUNTED, measured
+from partita.store.embedded._table_stats import MAX_COUNTED, table_stats
 
 FILL = """
     WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
@@ -26,20 +26,20 @@ def truth(connection: apsw.Connection) -> tuple[int, int]:
     return found
 
 
-@pytest.mark.parametrize("rows", [0, 1, COUNTED])
+@pytest.mark.parametrize("rows", [0, 1, MAX_COUNTED])
 def test_few_items_are_counted(rows: int) -> None:
     connection = filled(rows)
-    assert truth(connection) == measured(connection, "items")
+    assert truth(connection) == table_stats(connection, "items")
 
 
 @pytest.mark.parametrize("keeping", ["1", "id % 3", "id % 7 = 0", "id < 40000"], ids=["all", "most", "few", "a run"])
 def test_many_items_are_estimated(keeping: str) -> None:
     connection = filled(50_000)
     connection.execute(f"DELETE FROM items WHERE NOT ({keeping})")  # noqa: S608 - from the cases above
-    assert measured(connection, "items") == pytest.approx(truth(connection), rel=0.1)
+    assert table_stats(connection, "items") == pytest.approx(truth(connection), rel=0.1)
 
 
 def test_many_items_in_few_of_many_rows_are_many() -> None:
-    connection = filled(COUNTED + 1)
+    connection = filled(MAX_COUNTED + 1)
     connection.execute("INSERT INTO items (id, size) VALUES (1000000000, 100)")
-    assert measured(connection, "items")[0] > COUNTED
+    assert table_stats(connection, "items")[0] > MAX_COUNTED

@@ -1,7 +1,7 @@
-"""The change of one item: planned without writing anything, then made.
+"""The write of one item: planned without writing anything, then applied.
 
 Everything that can be wrong with a request is found while planning, so a request that fails leaves
-nothing to undo, and all actions of a transaction can be planned before the first is made.
+nothing to undo, and all actions of a transaction can be planned before the first is applied.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOO_LARGE: Final = "Item size has exceeded the maximum allowed size"
 TOO_LARGE_TO_UPDATE: Final = "Item size to update has exceeded the maximum allowed size"
 
 
-class Stored:
+class StoredItem:
     """An item as it is in the file, decoded when somebody looks."""
 
     __slots__ = ("_item", "blob", "id", "size")
@@ -46,7 +46,7 @@ class Stored:
         return item
 
 
-class Change:
+class PlannedWrite:
     """What a write will do to one item: `before` becomes `after`, either of which may be None."""
 
     __slots__ = ("after", "before", "blob", "entries", "key", "old_entries", "size", "table")
@@ -55,7 +55,7 @@ class Change:
         self,
         table: Table,
         key: KeyColumns,
-        before: Stored | None,
+        before: StoredItem | None,
         after: Item | None = None,
         *,
         blob: bytes = b"",
@@ -81,10 +81,10 @@ class Change:
         return self.table.stream is None or not equal(self.before.item, self.after)
 
 
-def find(connection: apsw.Connection, table: Table, key: KeyColumns) -> Stored | None:
+def find(connection: apsw.Connection, table: Table, key: KeyColumns) -> StoredItem | None:
     """The stored item of that key."""
     row = connection.execute(table.sql_find, key).get
-    return None if row is None else Stored(row)
+    return None if row is None else StoredItem(row)
 
 
 def locate(table: Table, action: Write | ConditionCheck | GetItem) -> KeyColumns:
@@ -92,8 +92,8 @@ def locate(table: Table, action: Write | ConditionCheck | GetItem) -> KeyColumns
     return table.item_columns(action.item) if isinstance(action, PutItem) else table.key_columns(action.key)
 
 
-def plan(connection: apsw.Connection, table: Table, request: Write) -> Change:
-    """The change that the request asks for.
+def plan(connection: apsw.Connection, table: Table, request: Write) -> PlannedWrite:
+    """What the request will do.
 
     Raises:
         ValidationFailed: it breaks a rule. ConditionFailed: its condition is false.
@@ -102,7 +102,7 @@ def plan(connection: apsw.Connection, table: Table, request: Write) -> Change:
     return _PLANS[type(request)](table, key, find(connection, table, key), request)
 
 
-def check_condition(request: Write | ConditionCheck, stored: Stored | None) -> None:
+def check_condition(request: Write | ConditionCheck, stored: StoredItem | None) -> None:
     """Raise ConditionFailed if the condition is false, with the stored item where that is asked for."""
     if request.condition is None or evaluate(request.condition, {} if stored is None else stored.item):
         return
@@ -111,14 +111,14 @@ def check_condition(request: Write | ConditionCheck, stored: Stored | None) -> N
     raise ConditionFailed(item=decode_item(stored.blob))
 
 
-def _plan_put(table: Table, key: KeyColumns, before: Stored | None, request: PutItem) -> Change:
+def _plan_put(table: Table, key: KeyColumns, before: StoredItem | None, request: PutItem) -> PlannedWrite:
     blob, size = _encoded(request.item, TOO_LARGE)
-    change = _with_entries(Change(table, key, before, request.item, blob=blob, size=size))
+    planned = _with_entries(PlannedWrite(table, key, before, request.item, blob=blob, size=size))
     check_condition(request, before)  # an item that cannot be stored is refused whatever is there
-    return change
+    return planned
 
 
-def _plan_update(table: Table, key: KeyColumns, before: Stored | None, request: UpdateItem) -> Change:
+def _plan_update(table: Table, key: KeyColumns, before: StoredItem | None, request: UpdateItem) -> PlannedWrite:
     check_condition(request, before)
     if before is not None:
         after = apply_update(request.update, before.item)
@@ -126,22 +126,22 @@ def _plan_update(table: Table, key: KeyColumns, before: Stored | None, request: 
         # A new item is its key, which the update may read; there is nothing to take away from it.
         after = apply_update(Update(request.update.sets, (), request.update.adds, ()), request.key)
     else:
-        return Change(table, key, None)
+        return PlannedWrite(table, key, None)
     blob, size = _encoded(after, TOO_LARGE_TO_UPDATE)
-    return _with_entries(Change(table, key, before, after, blob=blob, size=size), keeping_old_faults=True)
+    return _with_entries(PlannedWrite(table, key, before, after, blob=blob, size=size), keeping_old_faults=True)
 
 
-def _plan_delete(table: Table, key: KeyColumns, before: Stored | None, request: DeleteItem) -> Change:
+def _plan_delete(table: Table, key: KeyColumns, before: StoredItem | None, request: DeleteItem) -> PlannedWrite:
     check_condition(request, before)
     return deletion(table, key, before)
 
 
-def deletion(table: Table, key: KeyColumns, before: Stored | None) -> Change:
-    """The change that deletes what is there."""
-    return _with_entries(Change(table, key, before))
+def deletion(table: Table, key: KeyColumns, before: StoredItem | None) -> PlannedWrite:
+    """The write that deletes what is there."""
+    return _with_entries(PlannedWrite(table, key, before))
 
 
-_PLANS: Final[dict[type, Callable[[Table, KeyColumns, Stored | None, Any], Change]]] = {
+_PLANS: Final[dict[type, Callable[[Table, KeyColumns, StoredItem | None, Any], PlannedWrite]]] = {
     PutItem: _plan_put,
     UpdateItem: _plan_update,
     DeleteItem: _plan_delete,
@@ -159,44 +159,44 @@ def _encoded(item: Item, message: str) -> tuple[bytes, int]:
     return blob, size
 
 
-def _with_entries(change: Change, *, keeping_old_faults: bool = False) -> Change:
-    indexes, before, after = change.table.indexes, change.before, change.after
+def _with_entries(planned: PlannedWrite, *, keeping_old_faults: bool = False) -> PlannedWrite:
+    indexes, before, after = planned.table.indexes, planned.before, planned.after
     if not indexes:
-        return change
+        return planned
     if after is not None:
         known = before.item if keeping_old_faults and before is not None else None
-        change.entries = tuple([index.entry(after, known) for index in indexes])
+        planned.entries = tuple([index.entry(after, known) for index in indexes])
     if before is not None:
-        change.old_entries = tuple([index.entry_or_none(before.item) for index in indexes])
-    return change
+        planned.old_entries = tuple([index.entry_or_none(before.item) for index in indexes])
+    return planned
 
 
-def make(connection: apsw.Connection, change: Change, now: float, *, by_ttl: bool = False) -> None:
-    """Write the planned change and its stream record."""
-    if not change.changes_anything:
+def apply(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_ttl: bool = False) -> None:
+    """Write the row and its stream record."""
+    if not planned.changes_anything:
         return
-    _write_row(connection, change)
-    if change.table.stream is not None:
-        _streams.append(connection, change, now, by_ttl=by_ttl)
+    _write_row(connection, planned)
+    if planned.table.stream is not None:
+        _streams.append(connection, planned, now, by_ttl=by_ttl)
 
 
-def _write_row(connection: apsw.Connection, change: Change) -> None:
-    table, before, after = change.table, change.before, change.after
+def _write_row(connection: apsw.Connection, planned: PlannedWrite) -> None:
+    table, before, after = planned.table, planned.before, planned.after
     if after is None:
-        assert before is not None  # noqa: S101 - the change changes something
+        assert before is not None  # noqa: S101 - it changes something
         connection.execute(table.sql_delete, (before.id,))
         return
     expiry = table.expiry(after)
-    columns = (expiry, change.size, *chain.from_iterable(change.entries), change.blob)
+    columns = (expiry, planned.size, *chain.from_iterable(planned.entries), planned.blob)
     if before is None:
-        connection.execute(table.sql_insert, (*change.key, *columns))
-    elif change.entries == change.old_entries and _keeps_expiry(table, expiry, before):
-        connection.execute(table.sql_replace, (change.size, change.blob, before.id))
+        connection.execute(table.sql_insert, (*planned.key, *columns))
+    elif planned.entries == planned.old_entries and _keeps_expiry(table, expiry, before):
+        connection.execute(table.sql_replace, (planned.size, planned.blob, before.id))
     else:
         connection.execute(table.sql_update, (*columns, before.id))
 
 
-def _keeps_expiry(table: Table, expiry: int | None, before: Stored) -> bool:
+def _keeps_expiry(table: Table, expiry: int | None, before: StoredItem) -> bool:
     return table.schema.ttl is None or expiry == table.expiry(before.item)
 
 
