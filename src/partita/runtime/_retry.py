@@ -1,11 +1,12 @@
 """When to try again: exponential pauses, capped, with full jitter.
 
-Two layers retry, and each retries what only it can know about:
+Three layers retry, each around the one above it in this table:
 
 | who | what |
 | --- | --- |
-| `partita._aws` | one call: the connection was lost, the response was damaged or throttled, a clock was wrong |
-| `partita.session` | one request: the store throttles, or a transaction runs on the same item |
+| `partita._aws` | one API call: throttled, a conflict, no connection; after a lost response only what is safe to repeat |
+| `partita.session` | one request: throttled, a conflict; after a lost response only what is safe to repeat |
+| `partita.operations` | what the store left unprocessed of a batch |
 
 Business code that loses a race against another writer runs again with `retry_on_conflict`.
 """

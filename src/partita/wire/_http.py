@@ -25,7 +25,7 @@ class Head(Struct, frozen=True):
 
 
 def read_head(buffer: bytearray, max_head: int, max_body: int) -> Head | None:
-    """Take the head off the buffer, if all of it is there.
+    """Remove the head from the buffer and parse it, if all of it is there.
 
     Raises:
         Fault: it is not HTTP/1.1, or announces more than is allowed.

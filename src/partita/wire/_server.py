@@ -116,6 +116,11 @@ class WireServer:
             return error_response(error)
 
     def _operation(self, head: Head, body: bytes) -> Requests[Json]:
+        """The operation that the request names, with its parameters.
+
+        Raises:
+            RequestError: the request is refused.
+        """
         if self._key is not None:
             check_signature(SignedRequest(head.method, head.path, head.headers, body), self._key, self._clock())
         if head.method not in ("GET", "POST") or head.path.partition("?")[0] != "/":
@@ -129,6 +134,7 @@ class WireServer:
         return operation(Parameters(given))
 
     def _execute_read(self, request: Request[Any]) -> Requests[Any]:
+        """Execute a read at once, on the event loop; pass a write on."""
         if type(request) in READS:
             return self._store.execute(request)
         return (yield request)

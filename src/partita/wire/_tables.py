@@ -243,7 +243,7 @@ def tag_resource(call: Parameters) -> Requests[Json]:
 
 
 def untag_resource(call: Parameters) -> Requests[Json]:
-    """Take tags from a table."""
+    """Remove tags from a table."""
     name, tags = yield from _tagged(call)
     keys = call.texts("TagKeys")
     if not keys:
