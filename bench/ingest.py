@@ -23,7 +23,7 @@ import httpx
 
 from bench._compare import Bar, Comparison
 from partita import EmbeddedStore, Session
-from partita.queue import Measure, Send, open_queue, written
+from partita.queue import GetStats, Send, encode_body, open_queue
 from partita_services.commitcollect.jobs.ingest import EventJob
 from partita_services.commitcollect.model import subscription_of
 
@@ -50,9 +50,9 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         with closing(open_queue(data, "commitcollect")) as queue, ThreadPoolExecutor(SENDERS) as senders:
             numbers = count()
             list(senders.map(lambda _: queue.execute(_queued(subscription, next(numbers))), range(BACKLOG)))
-            before = queue.execute(Measure()).waiting
+            before = queue.execute(GetStats()).waiting
             taken = list(senders.map(lambda _: _send(client, subscription, next(numbers)), range(MEASURED)))
-            after = queue.execute(Measure()).waiting
+            after = queue.execute(GetStats()).waiting
             worked = before + MEASURED - after
     slowest = quantiles(taken, n=100)[98]
     assert min(before, after) >= QUEUED
@@ -110,7 +110,7 @@ def _event(subscription: int, number: int) -> dict[str, Any]:
 def _queued(subscription: int, number: int) -> Send:
     """An event as the service queues it."""
     job = EventJob("bench", "bench", **_event(subscription, number))
-    return Send(written(job), str(job.owner_id), str(number))
+    return Send(encode_body(job), str(job.owner_id), str(number))
 
 
 def _send(client: httpx.Client, subscription: int, number: int) -> float:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from partita import Session
     from partita.change import Consumer, SqliteProjection
-    from partita.queue import Policy, Queue
+    from partita.queue import Queue, QueuePolicy
 
 GROUP: Final = "partita.services"
 
@@ -63,7 +63,7 @@ class Place(Struct, frozen=True):
     """For files of its own."""
     secret: Callable[[str], bytes]
     """Gives the installation's secret for one purpose, which is always the same."""
-    open_queue: Callable[[str, Policy], Queue]
+    open_queue: Callable[[str, QueuePolicy], Queue]
     """Opens the queue of a name."""
     url: str | None = None
     """The address that it is served at; None where it is not served, as in a worker of its own."""
@@ -112,7 +112,7 @@ class Service(Struct, frozen=True):
     What is listed belongs to the roles that list it, and everything else to the request path."""
     caller: tuple[str, ...] = ()
     """The fields that hold the identifier of who is calling. A partition key that has one is the caller's own."""
-    queues: Mapping[str, Policy] = {}
+    queues: Mapping[str, QueuePolicy] = {}
     """The queues that its request path sends to and its workers receive from, by their names."""
 
     @property

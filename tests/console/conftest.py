@@ -14,7 +14,7 @@ from partita import AsyncSession, EmbeddedStore
 from partita.app import build_app
 from partita.change import Consumer
 from partita.http import Caller, Identity, Role
-from partita.queue import Policy, Queue, open_queue
+from partita.queue import Queue, QueuePolicy, open_queue
 from partita.service import Projected
 from partita.testing import FakeClock, FaultyStore
 from partita_services.todo.bootstrap import SERVICE
@@ -51,7 +51,7 @@ def projected(partita_store: EmbeddedStore, fake_clock: FakeClock, tmp_path: Pat
 
 @pytest.fixture
 def queue(tmp_path: Path) -> Iterator[Queue]:
-    with closing(open_queue(tmp_path, "errands", Policy())) as queue:
+    with closing(open_queue(tmp_path, "errands", QueuePolicy())) as queue:
         yield queue
 
 

@@ -16,7 +16,7 @@ from partita import AsyncSession, Meter, Session
 from partita.app import build_app
 from partita.change import Consumer
 from partita.http import Caller, Identity, Role
-from partita.queue import Policy, Queue
+from partita.queue import Queue, QueuePolicy
 from partita.queue.embedded import EmbeddedQueue
 from partita.service import Place, Projected, Service, Work
 from partita.store import Store
@@ -128,7 +128,7 @@ class Installation(Struct, frozen=True):
         return work
 
     def _place(self, gate: Gate) -> Place:
-        def opened(name: str, policy: Policy) -> Queue:
+        def opened(name: str, policy: QueuePolicy) -> Queue:
             path = self.folder / f"{name}.db"
             queue = EmbeddedQueue(path, name, policy=policy, clock=self.clock, durable=False, sleep=self.clock.advance)
             self.queues[name] = queue

@@ -27,7 +27,7 @@ from partita import (
 )
 from partita.deploy import ROLES, Need, Resource, RoleName, arns_in, needs, policy
 from partita.errors import ModelError
-from partita.queue import Policy
+from partita.queue import QueuePolicy
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._table import VersionedTable
@@ -126,7 +126,7 @@ SERVICE = Service(
         "nobody": ("JobLease.renew", "JobLease.check", "job_lease_by_name"),
     },
     caller=("user_id",),
-    queues={"jobs": Policy()},
+    queues={"jobs": QueuePolicy()},
 )
 JOBS, STATES, QUEUE = Resource("table", "jobs"), Resource("index", "jobs", "GSI1"), Resource("queue", "jobs")
 DEAD = Resource("dead letters", "jobs")

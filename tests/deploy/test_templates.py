@@ -20,7 +20,7 @@ from partita._aws._transport import HttpRequest, HttpResponse
 from partita.cli.data._tables import differences
 from partita.deploy import ROLES, Provisioned, TableSettings, arns_in, needs, policy, template
 from partita.deploy._resources import table_resources
-from partita.queue import Acknowledge, Create, Measure, Postpone, Receive, Send
+from partita.queue import Acknowledge, Create, GetStats, Postpone, Receive, Send
 from partita.queue.sqs import SqsQueue
 from partita.service import discover
 from partita.store import DescribeTable
@@ -235,7 +235,7 @@ def test_a_queue_that_was_deployed_is_used_by_the_calls_that_a_worker_may_make(
             (message,) = queue.execute(Receive())
             queue.execute(Postpone((message.receipt,), 30))
             queue.execute(Acknowledge((message.receipt,)))
-            queue.execute(Measure())
+            queue.execute(GetStats())
     actions = {need.action for need in needs(service, "worker")}
     allowed = {action.partition(":")[2] for action in actions if action.startswith("sqs:")}
     assert {call.removesuffix("Batch") for call in noting.names} == allowed

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.referee import moto
 
-from partita.queue import Create, Policy, Queue
+from partita.queue import Create, Queue, QueuePolicy
 from partita.queue.embedded import EmbeddedQueue
 from partita.queue.sqs import SqsQueue
 from partita.store.remote import Credentials
@@ -56,7 +56,7 @@ def moto_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 )
 def queue(request: pytest.FixtureRequest, tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
     """An empty queue, whose messages are handed out twice at most."""
-    name, policy = f"contract-{os.getpid()}-{next(_numbers)}", Policy(max_receives=2)
+    name, policy = f"contract-{os.getpid()}-{next(_numbers)}", QueuePolicy(max_receives=2)
     if request.param == "embedded":
         queue: Queue = EmbeddedQueue(tmp_path / "queue.db", name, policy=policy, clock=fake_clock, durable=False)
     else:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from msgspec import Struct
 
-from partita.queue import Acknowledge, Discard, Measure, Message, Policy, Postpone, Receive, Redrive, Send
+from partita.queue import Acknowledge, Discard, GetStats, Message, Postpone, QueuePolicy, Receive, Redrive, Send
 from partita.queue.embedded import EmbeddedQueue
 from partita.testing import FakeClock
 
@@ -45,7 +45,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def opened(self) -> EmbeddedQueue:
         path = Path(self.folder.name) / "queue.db"
-        return EmbeddedQueue(path, "q", policy=Policy(MAX_RECEIVES), clock=self.clock, durable=False)
+        return EmbeddedQueue(path, "q", policy=QueuePolicy(MAX_RECEIVES), clock=self.clock, durable=False)
 
     def teardown(self) -> None:
         self.queue.close()
@@ -131,7 +131,7 @@ class QueueMachine(RuleBasedStateMachine):
     @invariant()
     def numbers_agree(self) -> None:
         hidden = sum(each.hidden_until > self.clock() for each in self.expected)
-        stats = self.queue.execute(Measure())
+        stats = self.queue.execute(GetStats())
         assert (stats.waiting, stats.in_flight, stats.dead) == (len(self.expected) - hidden, hidden, len(self.dead))
 
 

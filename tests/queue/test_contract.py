@@ -11,15 +11,15 @@ from partita.queue import (
     Acknowledge,
     Create,
     Discard,
-    Measure,
+    GetStats,
     Message,
     Postpone,
     Queue,
+    QueueStats,
     ReadDead,
     Receive,
     Redrive,
     Send,
-    Stats,
 )
 
 pytestmark = pytest.mark.req("E02")
@@ -38,7 +38,7 @@ def receipts(messages: tuple[Message, ...]) -> tuple[str, ...]:
 
 
 def counts(queue: Queue) -> tuple[int, int, int]:
-    stats: Stats = queue.execute(Measure())
+    stats: QueueStats = queue.execute(GetStats())
     return stats.waiting, stats.in_flight, stats.dead
 
 

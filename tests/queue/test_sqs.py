@@ -12,7 +12,7 @@ from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedTransport, erro
 
 from partita._aws._transport import HttpRequest, HttpResponse, ResponseLost
 from partita.errors import QueueNotFound, StoreUnavailable, Throttled, ValidationFailed
-from partita.queue import Accepted, Acknowledge, Create, Policy, Receive, Send
+from partita.queue import Acknowledge, Create, QueuePolicy, Receive, Send, SentMessage
 from partita.queue.sqs import SqsQueue
 from partita.store.remote import Outside
 
@@ -29,7 +29,7 @@ class ScriptedQueue(SqsQueue):
             "q",
             "http://127.0.0.1:4566",
             region="eu-west-1",
-            policy=Policy(max_receives=3),
+            policy=QueuePolicy(max_receives=3),
             credentials=KEYS,
             transport=self.transport,
             outside=Outside(lambda: NOW, Random(1), lambda _: None, lambda: "attempt"),
@@ -38,7 +38,7 @@ class ScriptedQueue(SqsQueue):
 
 def test_a_call_is_signed_for_sqs() -> None:
     queue = ScriptedQueue(URL, SENT)
-    assert queue.execute(Send("body", "g", "id")) == Accepted("m", 18_849_496_460_467_696_128, NOW)
+    assert queue.execute(Send("body", "g", "id")) == SentMessage("m", 18_849_496_460_467_696_128, NOW)
     call = queue.transport.sent[1]
     assert call.headers["X-Amz-Target"] == "AmazonSQS.SendMessage"
     assert "/20260101/eu-west-1/sqs/aws4_request" in call.headers["Authorization"]
@@ -183,7 +183,7 @@ async def test_a_message_that_is_refused_does_not_harm_the_others() -> None:
     sends = (queue.execute_async(Send(str(n), "g", str(n))) for n in range(3))
     first, refused, third = await asyncio.gather(*sends, return_exceptions=True)
     assert isinstance(refused, ValidationFailed)
-    assert [each.sequence for each in (first, third) if isinstance(each, Accepted)] == [0, 2]
+    assert [each.sequence for each in (first, third) if isinstance(each, SentMessage)] == [0, 2]
 
 
 async def test_large_messages_go_out_in_calls_of_their_own() -> None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from partita import EmbeddedStore
 from partita.errors import StoreDamaged, StoreError, StoreReadOnly
-from partita.queue import Policy, Queue, open_queue
+from partita.queue import Queue, QueuePolicy, open_queue
 from partita.store import Store, open_store
 
 _SECRET_BYTES: Final = 32
@@ -60,7 +60,7 @@ class DataFolder(Struct, frozen=True):
             return open_store(self.store)
         return self.open_existing() if must_exist else self.open(sweep_every=sweep_every)
 
-    def open_queue(self, name: str, policy: Policy | None = None) -> Queue:
+    def open_queue(self, name: str, policy: QueuePolicy | None = None) -> Queue:
         """Open the queue of a name where `--queue` says: in this folder, unless it says otherwise.
 
         Raises:

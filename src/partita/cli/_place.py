@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from partita.cli._data_folder import DataFolder
-from partita.queue import Policy, Queue
+from partita.queue import Queue, QueuePolicy
 from partita.service import Place, Service
 
 
@@ -22,7 +22,7 @@ def place_of(data: DataFolder, url: str | None = None) -> Place:
 def tracking_queues(queues: dict[str, Queue], place: Place) -> Place:
     """The same place; the queues that are opened there are put into `queues`, by name."""
 
-    def open_queue(name: str, policy: Policy) -> Queue:
+    def open_queue(name: str, policy: QueuePolicy) -> Queue:
         queues[name] = place.open_queue(name, policy)
         return queues[name]
 

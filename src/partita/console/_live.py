@@ -11,7 +11,7 @@ from partita import AsyncSession, Usage
 from partita.change import Lag
 from partita.errors import PartitaError
 from partita.http import ask_store
-from partita.queue import Measure, Queue, Stats
+from partita.queue import GetStats, Queue, QueueStats
 from partita.service import Projected, Service
 
 
@@ -23,7 +23,7 @@ class Live(Struct, frozen=True):
     """By service and access pattern, since the server was started."""
     behind: dict[str, Lag]
     """How far the projection of each service is behind its table."""
-    queues: dict[str, Stats]
+    queues: dict[str, QueueStats]
 
 
 async def live(
@@ -39,7 +39,7 @@ async def live(
         for name, part in projected.items():
             behind[name] = await run_in_threadpool(part.consumer.lag)
         for name, queue in queues.items():
-            depths[name] = await queue.execute_async(Measure())
+            depths[name] = await queue.execute_async(GetStats())
     except PartitaError:
         healthy = False
     return Live(healthy, _by_service(session.meter.usage()), behind, depths)

@@ -16,7 +16,7 @@ from tests.services.commitcollect.world import SETTINGS, World, queued_world
 from partita import AsyncSession
 from partita.app import build_app
 from partita.http import Identity
-from partita.queue import Measure
+from partita.queue import GetStats
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.simulator.delivery import Chaos
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
@@ -48,7 +48,7 @@ class Both(NamedTuple):
         """Go on until nothing is on its way any more."""
         for _ in range(400):
             await self.pass_time(10)
-            stats = self.service.tools.queue.execute(Measure())
+            stats = self.service.tools.queue.execute(GetStats())
             if self.strava.webhook.next_due is None and stats.waiting + stats.in_flight == 0:
                 return
         raise AssertionError("it does not come to rest")

@@ -14,7 +14,7 @@ from msgspec import Struct
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION, StravaModel
 
 from partita import EmbeddedStore, Session, insert
-from partita.queue import Acknowledge, Message, Queue, Receive, Request, Send
+from partita.queue import Acknowledge, Message, Queue, QueueRequest, Receive, Send
 from partita.queue.embedded import EmbeddedQueue
 from partita.recipes.audit import Trace
 from partita.store import Store
@@ -143,7 +143,7 @@ class ListQueue:
     def __init__(self) -> None:
         self.sent: list[Send] = []
 
-    def execute(self, request: Request[Any]) -> Any:
+    def execute(self, request: QueueRequest[Any]) -> Any:
         if isinstance(request, Send):
             self.sent.append(request)
             return None
@@ -153,7 +153,7 @@ class ListQueue:
         assert isinstance(request, Acknowledge), request
         return ()
 
-    async def execute_async(self, request: Request[Any]) -> Any:
+    async def execute_async(self, request: QueueRequest[Any]) -> Any:
         return self.execute(request)
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from tests.services.events.acting import applied, attempt, opened, users
 from tests.services.events.draws.drawing import CHANGES, as_json, drawn, lottery
 
 from partita import Session
-from partita.queue import Accepted
+from partita.queue import SentMessage
 from partita_services.events.handlers import HANDLERS
 from partita_services.events.model import TABLE
 from partita_services.events.queueing.decisions import decide
@@ -45,7 +45,7 @@ def test_a_request_costs_what_the_page_says(db: Session, *, keeps_log: bool) -> 
     event = opened(db, capacity=9, keeps_log=keeps_log)
     with db.meter.watch() as seen:
         requests = applied(db, event, *users(10))
-        accepted = Accepted("1", 1, db.context.clock() + 1)
+        accepted = SentMessage("1", 1, db.context.clock() + 1)
         db.run(mark(requests, accepted))
         arrivals = [Arrival(request.request_id, request.user_id, accepted.at) for request in requests]
         db.run(decide(event, arrivals, attempt(event.closes_at)))

@@ -17,7 +17,7 @@ from tests.services.events.acting import users, waiting
 from partita import EmbeddedStore, Session
 from partita.errors import StoreUnavailable
 from partita.http import Caller, Identity
-from partita.queue import Measure, Queue, Request
+from partita.queue import GetStats, Queue, QueueRequest
 from partita.service import Projected
 from partita.store import GetItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
@@ -120,7 +120,7 @@ async def test_a_request_is_accepted_and_found_again(
     assert again.headers["Location"] == first.headers["Location"]
     other = await apply(api, event, "bob", identity)
     assert (other.status_code, other.json()["requestId"] != request["requestId"]) == (202, True)
-    assert queue.execute(Measure()).waiting == 2
+    assert queue.execute(GetStats()).waiting == 2
 
 
 @pytest.mark.req("E01")
@@ -172,7 +172,7 @@ async def test_with_a_key_a_request_gets_the_same_response_again(
     assert again.headers["Idempotent-Replayed"] == "true"
     other_key = await api.post(url, headers=headers | {"Idempotency-Key": "other"})
     assert (other_key.status_code, other_key.json()["requestId"]) == (200, first.json()["requestId"])
-    assert queue.execute(Measure()).waiting == 1
+    assert queue.execute(GetStats()).waiting == 1
 
 
 @pytest.mark.req("X05", "E01")
@@ -185,7 +185,7 @@ async def test_what_has_a_response_keeps_it_when_the_event_is_closed(
     fake_clock.advance(3_600)
     again = await api.post(url, headers=headers)
     assert (again.status_code, again.json(), again.headers["Idempotent-Replayed"]) == (202, first.json(), "true")
-    assert queue.execute(Measure()).waiting == 1
+    assert queue.execute(GetStats()).waiting == 1
 
 
 @pytest.mark.req("E01")
@@ -215,7 +215,7 @@ async def test_a_refusal_is_not_remembered(
     assert (early.status_code, early.json()["code"], early.json()["opensAt"]) == (409, "not_open_yet", event["opensAt"])
     fake_clock.advance(1)
     assert (await api.post(url, headers=headers)).status_code == 202
-    assert queue.execute(Measure()).waiting == 1
+    assert queue.execute(GetStats()).waiting == 1
 
 
 @pytest.mark.req("X05", "E01")
@@ -228,14 +228,14 @@ async def test_many_keys_at_once_make_one_request(
     responses = await asyncio.gather(*calls)
     assert sorted(response.status_code for response in responses) == [200] * 5 + [202]
     assert len({response.json()["requestId"] for response in responses}) == 1
-    assert queue.execute(Measure()).waiting == 1
+    assert queue.execute(GetStats()).waiting == 1
 
 
 @pytest.mark.req("E07", "E01")
 async def test_a_request_that_the_queue_does_not_take_is_accepted_all_the_same(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def down(request: Request[Any]) -> Any:
+    async def down(request: QueueRequest[Any]) -> Any:
         raise StoreUnavailable("The queue did not respond.")
 
     event = await event_in(api, fake_clock)

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from partita.queue import Create, Policy
+from partita.queue import Create, QueuePolicy
 from partita.service import Place, Service, Work
 from partita_services.commitcollect.audit import AUDIT_TABLE
 from partita_services.commitcollect.model import (
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from partita_services.commitcollect.work import Tools
 
 QUEUE: Final = "commitcollect"
-POLICY: Final = Policy(max_receives=50)
+POLICY: Final = QueuePolicy(max_receives=50)
 """A job that fails is tried for half a day before it becomes a dead letter."""
 
 # ruff: noqa: PLC0415 - the model is of use without what HTTP, Strava and cryptography need

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec import Struct
 
 from partita import AsyncSession, Operation, Session, new_ulid
-from partita.queue import Accepted, Body, Queue, Send, written
+from partita.queue import Body, Queue, Send, SentMessage, encode_body
 from partita.recipes.audit import Trace
 from partita.runtime import Clock, run, run_async, system_clock
 from partita_services.commitcollect.strava.interface import Strava, StravaRequest
@@ -62,9 +62,9 @@ class Job(Body, frozen=True):
         return Trace(self.request_id, self.correlation_id)
 
 
-def send(job: Job, group: str, deduplication_id: str) -> Work[Accepted]:
+def send(job: Job, group: str, deduplication_id: str) -> Work[SentMessage]:
     """Have something done in the background, once."""
-    accepted: Accepted = yield Send(written(job), group, deduplication_id)
+    accepted: SentMessage = yield Send(encode_body(job), group, deduplication_id)
     return accepted
 
 

@@ -10,7 +10,7 @@ import click
 from partita.cli._data_folder import EMBEDDED, DataFolder, queue_options
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.errors import QueueNotFound
-from partita.queue import Create, Discard, Measure, Queue, ReadDead, Redrive, file_of
+from partita.queue import Create, Discard, GetStats, Queue, ReadDead, Redrive, queue_file
 
 name_argument = click.argument("name")
 ids_argument = click.argument("ids", nargs=-1, metavar="[ID]...")
@@ -39,7 +39,7 @@ def create(name: str, data: DataFolder) -> None:
 def stats(name: str, data: DataFolder, *, as_json: bool) -> None:
     """How many messages wait, are being worked on, and are dead."""
     with _existing(data, name) as opened:
-        measured = opened.execute(Measure())
+        measured = opened.execute(GetStats())
     if as_json:
         echo_json(measured)
         return
@@ -94,7 +94,7 @@ def _chosen(ids: tuple[str, ...], *, is_all: bool) -> tuple[str, ...] | None:
 @contextmanager
 def _existing(data: DataFolder, name: str) -> Iterator[Queue]:
     """The queue of that name; an embedded one is not made by looking at it."""
-    if data.queue == EMBEDDED and not file_of(data.path, name).exists():
+    if data.queue == EMBEDDED and not queue_file(data.path, name).exists():
         raise QueueNotFound(f"There is no queue {name!r} in {data.path}.")
     with closing(data.open_queue(name)) as opened:
         yield opened

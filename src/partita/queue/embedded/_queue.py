@@ -13,7 +13,7 @@ from typing import Any, Final, Self, TypeVar
 
 from partita.errors import StoreClosed, StoreError
 from partita.queue import _interface as requests
-from partita.queue._interface import Message, Policy, Receive, Request
+from partita.queue._interface import Message, QueuePolicy, QueueRequest, Receive
 from partita.queue.embedded import _reads, _writes
 from partita.queue.embedded._file import QueueConnection, open_file
 from partita.runtime import Clock, system_clock
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 READS: Final[Mapping[type, Handler]] = {
     requests.Create: _reads.find,
-    requests.Measure: _reads.measure,
+    requests.GetStats: _reads.get_stats,
     requests.ReadDead: _reads.read_dead,
     _reads.IsReady: _reads.is_ready,
 }
@@ -57,7 +57,7 @@ class EmbeddedQueue:
         path: str | Path,
         name: str,
         *,
-        policy: Policy | None = None,
+        policy: QueuePolicy | None = None,
         clock: Clock = system_clock,
         durable: bool = True,
         sleep: Callable[[float], None] | None = None,
@@ -69,7 +69,7 @@ class EmbeddedQueue:
         self._is_forked = False
         self._reading = threading.RLock()
         self._reads: Mapping[type, Handler] = READS
-        max_receives = (policy or Policy()).max_receives
+        max_receives = (policy or QueuePolicy()).max_receives
         if not Path(path).parent.is_dir():
             raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
         with store_file.translating(self.path):
@@ -90,7 +90,7 @@ class EmbeddedQueue:
     def __repr__(self) -> str:
         return f"EmbeddedQueue({self.path!r})"
 
-    def execute(self, request: Request[R]) -> R:
+    def execute(self, request: QueueRequest[R]) -> R:
         """Execute the request; what it changed is durable when this returns.
 
         Raises:
@@ -102,7 +102,7 @@ class EmbeddedQueue:
             return self._read(request)  # type: ignore[no-any-return]
         return self._commit.run(request)  # type: ignore[no-any-return]
 
-    async def execute_async(self, request: Request[R]) -> R:
+    async def execute_async(self, request: QueueRequest[R]) -> R:
         """The same for a task: reads are executed at once, changes are committed by another thread."""
         if isinstance(request, Receive):
             return await self._receive_async(request)  # type: ignore[return-value]
@@ -134,7 +134,7 @@ class EmbeddedQueue:
             if self._read(_reads.IsReady()):
                 yield 0.0
 
-    def _read(self, request: Request[Any]) -> Any:
+    def _read(self, request: QueueRequest[Any]) -> Any:
         with self._reading, store_file.translating(self.path):
             if self._closed:
                 raise self._refusal()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from partita.queue._interface import Create, DeadLetter, Measure, ReadDead, Request, Stats
+from partita.queue._interface import Create, DeadLetter, GetStats, QueueRequest, QueueStats, ReadDead
 from partita.queue.embedded._file import MICROSECONDS, QueueConnection
 
 
-class IsReady(Request[bool], frozen=True):
+class IsReady(QueueRequest[bool], frozen=True):
     """Whether there is a message to receive."""
 
 
@@ -19,7 +19,7 @@ def find(reader: QueueConnection, request: Create) -> None:
     """The file was made when it was opened."""
 
 
-def measure(reader: QueueConnection, request: Measure) -> Stats:  # noqa: ARG001 - has no fields
+def get_stats(reader: QueueConnection, request: GetStats) -> QueueStats:  # noqa: ARG001 - has no fields
     """Count the messages."""
     now = reader.now()
     [(count, in_flight, oldest)] = reader.rows(
@@ -29,7 +29,7 @@ def measure(reader: QueueConnection, request: Measure) -> Stats:  # noqa: ARG001
     )
     [(dead,)] = reader.rows("SELECT count(*) FROM dead")
     age = None if oldest is None else max(now - oldest, 0) / MICROSECONDS
-    return Stats(count - in_flight, in_flight, dead, age)
+    return QueueStats(count - in_flight, in_flight, dead, age)
 
 
 def read_dead(reader: QueueConnection, request: ReadDead) -> tuple[DeadLetter, ...]:

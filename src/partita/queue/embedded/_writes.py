@@ -18,7 +18,6 @@ from partita.queue._interface import (
     DEDUPLICATION_SECONDS,
     MAX_BODY_BYTES,
     MAX_HIDDEN_SECONDS,
-    Accepted,
     Acknowledge,
     Discard,
     Message,
@@ -26,6 +25,7 @@ from partita.queue._interface import (
     Receive,
     Redrive,
     Send,
+    SentMessage,
 )
 from partita.queue.embedded._file import MICROSECONDS, QueueConnection
 
@@ -34,7 +34,7 @@ _FORGOTTEN_PER_SEND: Final = 3
 """More than one, so that forgetting keeps up with sending."""
 
 
-def send(writer: QueueConnection, request: Send) -> Accepted:
+def send(writer: QueueConnection, request: Send) -> SentMessage:
     """Put a message at the end of its group, unless it was sent in the last five minutes."""
     _check_send(request)
     now = writer.now()
@@ -51,7 +51,7 @@ def send(writer: QueueConnection, request: Send) -> Accepted:
     else:
         sequence, sent_at = _append(writer, request.group, request.body, now)
         writer.rows("REPLACE INTO sent VALUES (?, ?, ?, ?)", request.group, request.deduplication_id, sequence, sent_at)
-    return Accepted(str(sequence), sequence, sent_at / MICROSECONDS)
+    return SentMessage(str(sequence), sequence, sent_at / MICROSECONDS)
 
 
 def _check_send(request: Send) -> None:

@@ -13,14 +13,14 @@ from typing import Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from partita.errors import PartitaError
-from partita.queue._interface import MAX_BODY_BYTES, Accepted, Send
+from partita.queue._interface import MAX_BODY_BYTES, Send, SentMessage
 from partita.queue.sqs._messages import BATCH
 
 MAX_CALLS: Final = 8
 """With fewer, a lone sender would wait for others; with more, calls are not full."""
 
-SendMany: TypeAlias = Callable[[Sequence[Send]], Awaitable[Sequence[Accepted | PartitaError]]]
-PendingSend: TypeAlias = tuple[Send, "Future[Accepted]"]
+SendMany: TypeAlias = Callable[[Sequence[Send]], Awaitable[Sequence[SentMessage | PartitaError]]]
+PendingSend: TypeAlias = tuple[Send, "Future[SentMessage]"]
 
 
 class _LoopState:
@@ -38,7 +38,7 @@ class SendBatcher:
         self._send_many = send_many
         self._states: WeakKeyDictionary[AbstractEventLoop, _LoopState] = WeakKeyDictionary()
 
-    async def send(self, request: Send) -> Accepted:
+    async def send(self, request: Send) -> SentMessage:
         """Send a message, together with those of other tasks that wait.
 
         Raises:
@@ -46,7 +46,7 @@ class SendBatcher:
         """
         loop = asyncio.get_running_loop()
         state = self._states.setdefault(loop, _LoopState())
-        accepted: Future[Accepted] = loop.create_future()
+        accepted: Future[SentMessage] = loop.create_future()
         state.pending.append((request, accepted))
         loop.call_soon(self._start_call, state)  # not at once: others of this iteration of the loop may join
         return await accepted
@@ -59,7 +59,7 @@ class SendBatcher:
             call.add_done_callback(lambda _: self._start_call(state))
 
     async def _call(self, batch: list[PendingSend]) -> None:
-        results: Sequence[Accepted | Exception]
+        results: Sequence[SentMessage | Exception]
         try:
             results = await self._send_many([request for request, _ in batch])
         except Exception as error:  # noqa: BLE001 - each of them gets it
@@ -67,7 +67,7 @@ class SendBatcher:
         for (_, accepted), result in zip(batch, results, strict=True):
             if accepted.done():  # its task was cancelled
                 continue
-            if isinstance(result, Accepted):
+            if isinstance(result, SentMessage):
                 accepted.set_result(result)
             else:
                 accepted.set_exception(result)

@@ -11,14 +11,14 @@ from msgspec import Struct
 from partita._aws import Calls
 from partita.errors import PartitaError, StoreUnavailable, ValidationFailed
 from partita.queue._interface import (
-    Accepted,
     Acknowledge,
-    Measure,
+    GetStats,
     Message,
     Postpone,
+    QueueStats,
     Receive,
     Send,
-    Stats,
+    SentMessage,
 )
 from partita.queue.sqs._channel import Channel
 
@@ -63,20 +63,22 @@ class _SendBatchResult(_BatchResult, rename="pascal", frozen=True):
     successful: tuple[_SendBatchEntry, ...] = ()
 
 
-def send(channel: Channel, request: Send) -> Calls[Accepted]:
-    """Put a message at the end of its group. SQS does not say when it did: that is told to whoever receives it."""
+def send(channel: Channel, request: Send) -> Calls[SentMessage]:
+    """Put a message at the end of its group. SQS does not say when it did: only its receiver learns that."""
     response = yield from channel.call("SendMessage", _SendResult, **_parameters(request))
-    return Accepted(response.message_id, int(response.sequence_number), channel.clock())
+    return SentMessage(response.message_id, int(response.sequence_number), channel.clock())
 
 
-def send_many(channel: Channel, requests: Sequence[Send]) -> Calls[list[Accepted | PartitaError]]:
+def send_many(channel: Channel, requests: Sequence[Send]) -> Calls[list[SentMessage | PartitaError]]:
     """Send up to ten messages by one call; gives for each what became of it."""
     entries = [{"Id": str(number), **_parameters(request)} for number, request in enumerate(requests)]
     response = yield from channel.call("SendMessageBatch", _SendBatchResult, Entries=entries)
     at = channel.clock()
-    outcomes: dict[int, Accepted | PartitaError] = {int(each.id): _error(each) for each in response.failed}
-    outcomes |= {int(each.id): Accepted(each.message_id, int(each.sequence_number), at) for each in response.successful}
-    return [outcomes[number] for number in range(len(requests))]
+    results: dict[int, SentMessage | PartitaError] = {int(each.id): _error(each) for each in response.failed}
+    results |= {
+        int(each.id): SentMessage(each.message_id, int(each.sequence_number), at) for each in response.successful
+    }
+    return [results[number] for number in range(len(requests))]
 
 
 def _parameters(request: Send) -> dict[str, Any]:
@@ -94,13 +96,13 @@ def _error(error: _BatchError) -> PartitaError:
 
 
 def receive(channel: Channel, request: Receive) -> Calls[tuple[Message, ...]]:
-    """Take messages."""
+    """Receive messages."""
     url = yield from channel.url(channel.name)
     return (yield from receive_from(channel, url, request))
 
 
 def receive_from(channel: Channel, url: str, request: Receive) -> Calls[tuple[Message, ...]]:
-    """Take messages of this queue or of its dead letters; should the response get lost, the same ones come again."""
+    """Receive messages of this queue or of its dead letters; after a lost response the same ones come again."""
     response = yield from channel.call(
         "ReceiveMessage",
         _ReceiveResult,
@@ -115,12 +117,12 @@ def receive_from(channel: Channel, url: str, request: Receive) -> Calls[tuple[Me
     return tuple(_message(each) for each in response.messages)
 
 
-def _message(delivered: _ReceivedMessage) -> Message:
-    attributes = delivered.attributes
+def _message(received: _ReceivedMessage) -> Message:
+    attributes = received.attributes
     return Message(
-        id=delivered.message_id,
-        receipt=delivered.receipt_handle,
-        body=delivered.body,
+        id=received.message_id,
+        receipt=received.receipt_handle,
+        body=received.body,
         group=attributes["MessageGroupId"],
         sequence=int(attributes["SequenceNumber"]),
         sent_at=int(attributes["SentTimestamp"]) / _MILLISECONDS,
@@ -164,9 +166,9 @@ def _chunks(receipts: Sequence[str]) -> Iterator[Sequence[str]]:
     return (receipts[start : start + BATCH] for start in range(0, len(receipts), BATCH))
 
 
-def measure(channel: Channel, request: Measure) -> Calls[Stats]:  # noqa: ARG001 - has no fields
+def get_stats(channel: Channel, request: GetStats) -> Calls[QueueStats]:  # noqa: ARG001 - has no fields
     """What SQS counts, about."""
     waiting, hidden = "ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"
     counts = yield from channel.attributes(channel.name, waiting, hidden)
     dead = yield from channel.attributes(channel.dead_name, waiting, hidden)
-    return Stats(int(counts[waiting]), int(counts[hidden]), int(dead[waiting]) + int(dead[hidden]), None)
+    return QueueStats(int(counts[waiting]), int(counts[hidden]), int(dead[waiting]) + int(dead[hidden]), None)

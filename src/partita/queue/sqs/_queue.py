@@ -22,7 +22,7 @@ from partita._aws import (
 )
 from partita.errors import PartitaError
 from partita.queue import _interface as requests
-from partita.queue._interface import Accepted, Policy, Request, Send
+from partita.queue._interface import QueuePolicy, QueueRequest, Send, SentMessage
 from partita.queue.sqs import _channel, _dead, _messages
 from partita.queue.sqs._batching import SendBatcher
 from partita.queue.sqs._channel import Channel
@@ -38,7 +38,7 @@ HANDLERS: Final[Mapping[type, Handler]] = {
     requests.Receive: _messages.receive,
     requests.Acknowledge: _messages.acknowledge,
     requests.Postpone: _messages.postpone,
-    requests.Measure: _messages.measure,
+    requests.GetStats: _messages.get_stats,
     requests.ReadDead: _dead.read_dead,
     requests.Redrive: _dead.redrive,
     requests.Discard: _dead.discard,
@@ -61,7 +61,7 @@ class SqsQueue:
         *,
         region: str | None = None,
         profile: str | None = None,
-        policy: Policy | None = None,
+        policy: QueuePolicy | None = None,
         credentials: Credentials | CredentialSource | None = None,
         transport: Transport | None = None,
         outside: Outside | None = None,
@@ -91,12 +91,12 @@ class SqsQueue:
         self._runner = Runner(transport or HttpTransport(LIMITS), source, outside.sleep)
         self._handlers: Mapping[type, Handler] = HANDLERS
         self._batcher = SendBatcher(self._send_many)
-        self._channel = Channel(client, name, (policy or Policy()).max_receives, outside.clock, outside.tokens)
+        self._channel = Channel(client, name, (policy or QueuePolicy()).max_receives, outside.clock, outside.tokens)
 
     def __repr__(self) -> str:
         return f"SqsQueue({self.name!r}, {self.endpoint!r})"
 
-    def execute(self, request: Request[R]) -> R:
+    def execute(self, request: QueueRequest[R]) -> R:
         """Send the request to SQS; what it changed is durable when this returns.
 
         Raises:
@@ -104,16 +104,16 @@ class SqsQueue:
         """
         return self._runner.run(self._calls(request))
 
-    async def execute_async(self, request: Request[R]) -> R:
+    async def execute_async(self, request: QueueRequest[R]) -> R:
         """The same, without blocking the event loop; the sends of several tasks share calls."""
         if isinstance(request, Send):
             return await self._batcher.send(request)  # type: ignore[return-value]
         return await self._runner.run_async(self._calls(request))
 
-    async def _send_many(self, sends: Sequence[Send]) -> Sequence[Accepted | PartitaError]:
+    async def _send_many(self, sends: Sequence[Send]) -> Sequence[SentMessage | PartitaError]:
         return await self._runner.run_async(_messages.send_many(self._channel, sends))
 
-    def _calls(self, request: Request[R]) -> Calls[R]:
+    def _calls(self, request: QueueRequest[R]) -> Calls[R]:
         return self._handlers[type(request)](self._channel, request)
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from tests.services.commitcollect.world import TRACE, World, event, new_world, q
 
 from partita import insert
 from partita.errors import ItemMissing
-from partita.queue import Measure
+from partita.queue import GetStats
 from partita.store import ScanTable
 from partita_services.commitcollect.audit import AUDIT_TABLE
 from partita_services.commitcollect.bootstrap import SERVICE
@@ -177,7 +177,7 @@ def test_it_waits_for_no_job_that_waits_for_strava() -> None:
         assert left(world) == {}
         world.clock.advance(24 * 3600 + 1)
         world.work()
-        assert (left(world), world.tools.queue.execute(Measure()).waiting) == ({}, 0)
+        assert (left(world), world.tools.queue.execute(GetStats()).waiting) == ({}, 0)
 
 
 def test_an_athlete_who_is_back_as_a_new_user_stays_that_when_the_deletion_is_finished() -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tests.services.commitcollect.strava_model import SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, World, event, queued_world
 
-from partita.queue import Acknowledge, Measure, ReadDead, Send, written
+from partita.queue import Acknowledge, GetStats, ReadDead, Send, encode_body
 from partita.service import Work
 from partita.store import PutItem
 from partita.testing import FaultyStore
@@ -33,11 +33,11 @@ def world() -> Iterator[World]:
 
 def queue_event(world: World, number: int) -> None:
     job = event(number, "create", world.clock())
-    world.tools.queue.execute(Send(written(job), "1001", f"delivery-{number}"))
+    world.tools.queue.execute(Send(encode_body(job), "1001", f"delivery-{number}"))
 
 
 def waiting(world: World) -> int:
-    stats = world.tools.queue.execute(Measure())
+    stats = world.tools.queue.execute(GetStats())
     return stats.waiting + stats.in_flight
 
 
@@ -114,7 +114,7 @@ def test_a_fault_in_one_job_does_not_stop_the_others(world: World, caplog: pytes
     world.strava.train(2)
     for number in (1, 2):
         job = event(number, "create", world.clock())
-        world.tools.queue.execute(Send(written(job), f"group-{number}", f"delivery-{number}"))
+        world.tools.queue.execute(Send(encode_body(job), f"group-{number}", f"delivery-{number}"))
     assert [work_once(world.db, world.tools) for _ in range(3)] == [1, 1, 0]
     assert (list(world.workouts), waiting(world)) == (["2"], 1)
     assert "failed, and is tried again" in caplog.text

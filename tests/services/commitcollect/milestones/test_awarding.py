@@ -18,7 +18,7 @@ from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_w
 
 from partita import EmbeddedStore, Session, delete, insert
 from partita.errors import ConditionFailed
-from partita.queue import Send, written
+from partita.queue import Send, encode_body
 from partita.store import PutItem, Request, ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, assert_budget
 from partita_services.commitcollect.audit import events_of_user
@@ -216,7 +216,7 @@ def test_eight_workers_that_die_at_random_award_each_part_once_from_events_that_
         for position, number in enumerate(deliveries):
             job = event(number, "create", clock() - 30)
             # Groups of their own: nothing may rely on the order that the queue keeps for one athlete.
-            world.tools.queue.execute(Send(written(job), f"group-{position}", f"delivery-{position}"))
+            world.tools.queue.execute(Send(encode_body(job), f"group-{position}", f"delivery-{position}"))
         dying.risk = 0.004
         versions: list[list[int]] = [[] for _ in range(8)]
 

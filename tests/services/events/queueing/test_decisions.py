@@ -19,7 +19,7 @@ from tests.services.events.acting import (
 
 from partita import Session
 from partita.errors import ItemMissing
-from partita.queue import Accepted
+from partita.queue import SentMessage
 from partita.store import TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.cancelling import cancel
@@ -108,7 +108,7 @@ def _play(choose: Choose, *, crashes: int, capacity: int = 2) -> None:
         works = [
             decide(event, batch[:3], attempt(NOW, "zombie")),
             decide(event, batch[2:], attempt(NOW, "worker")),
-            mark(requests, Accepted("1", 1, NOW.timestamp())),
+            mark(requests, SentMessage("1", 1, NOW.timestamp())),
         ]
         results = play(db, works, choose, crashes=crashes)
         assert all(result in (None, CRASHED) for result in results), results

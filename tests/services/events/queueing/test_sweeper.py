@@ -8,7 +8,7 @@ import pytest
 from tests.services.events.acting import applied, check_first_come, current, in_queue_order, opened, sent, users
 
 from partita import Session
-from partita.queue import Acknowledge, Measure, Queue, Receive
+from partita.queue import Acknowledge, GetStats, Queue, Receive
 from partita.store import ScanTable
 from partita.testing import Crash, FakeClock, FaultyStore
 from partita_services.events.model import active_events, event_by_id
@@ -53,7 +53,7 @@ def test_a_request_that_waits_in_the_queue_is_left_alone(
     db.run(mark(requests, queue.execute(sending(requests))))
     fake_clock.advance(10 * LEASE.total_seconds())
     assert sweeper.sweep() == 0
-    assert queue.execute(Measure()).waiting == 1
+    assert queue.execute(GetStats()).waiting == 1
 
 
 @pytest.mark.parametrize("passed_by_another", [False, True])

@@ -11,7 +11,7 @@ from tests.services.events.acting import check_first_come, current, in_queue_ord
 
 from partita import Session, delete, insert
 from partita.errors import ValidationFailed
-from partita.queue import Measure, Queue, ReadDead, Receive, Redrive, Send, Stats
+from partita.queue import GetStats, Queue, QueueStats, ReadDead, Receive, Redrive, Send
 from partita.service import Work
 from partita.store import TransactWriteItems, UpdateItem
 from partita.store._interface import Store
@@ -36,7 +36,7 @@ def test_the_queue_is_worked_off_in_order(db: Session, queue: Queue, worker: Wor
         pass
     check_first_come(db, event, 4, [request.request_id for request in requests])
     assert in_queue_order(db, event) == [current(db, request) for request in requests]
-    assert queue.execute(Measure()).waiting == 0
+    assert queue.execute(GetStats()).waiting == 0
 
 
 @pytest.mark.req("E03", "E07")
@@ -141,7 +141,7 @@ def test_a_request_without_an_event_ends_and_frees_its_lock(
     )
     assert failed.error_message == f"There is no event {event.event_id}."
     assert lock(db, request) is None
-    assert queue.execute(Measure()).waiting == 0
+    assert queue.execute(GetStats()).waiting == 0
     logged = [entry.status for entry in db.run(log_of(request.request_id))]
     assert logged == ([Status.RECEIVED, Status.FAILED_FINAL] if keeps_log else [])
 
@@ -215,7 +215,7 @@ def test_one_that_cannot_be_decided_does_not_hold_up_the_others_and_ends_at_last
         Reason.RETRIES_EXHAUSTED,
     )
     assert lock(db, bad) is None
-    assert queue.execute(Measure()) == Stats(waiting=0, in_flight=0, dead=0, oldest_seconds=None)
+    assert queue.execute(GetStats()) == QueueStats(waiting=0, in_flight=0, dead=0, oldest_seconds=None)
 
 
 @pytest.mark.req("E06")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from partita import Session
 from partita.errors import PoisonMessage
-from partita.queue import MAX_HIDDEN_SECONDS, Acknowledge, Bodies, Message, Postpone, Receive
+from partita.queue import MAX_HIDDEN_SECONDS, Acknowledge, BodyDecoder, Message, Postpone, Receive
 from partita.service import Work as ServiceWork
 from partita_services.commitcollect.audit import AUDIT
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
@@ -35,7 +35,7 @@ JOBS: Final[Mapping[type[Job], Callable[[Application, Any], Work[Any]]]] = {
 }
 """Everything that is done in the background."""
 
-BODIES: Final = Bodies(*JOBS)
+BODIES: Final = BodyDecoder(*JOBS)
 
 
 def run(work: ServiceWork) -> None:
@@ -70,7 +70,7 @@ def work_once(db: Session, tools: Tools, *, wait: float = 0.0) -> int:
 def _pause_after(message: Message, db: Session, tools: Tools) -> float | None:
     """Do a job; None when it is done, else after how many seconds it is to be tried again."""
     try:
-        job = BODIES.read(message.body)
+        job = BODIES.decode(message.body)
         do(JOBS[type(job)](tools.application, job), db, tools)
     except TryLater as later:
         return min(later.seconds, MAX_HIDDEN_SECONDS)  # at once for all of it: each return counts as a try

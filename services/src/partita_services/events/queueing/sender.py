@@ -14,7 +14,7 @@ from typing import Final
 
 from partita import AsyncSession, Procedure
 from partita.errors import ItemMissing, PartitaError, TransactionCancelled
-from partita.queue import Accepted, Queue
+from partita.queue import Queue, SentMessage
 from partita_services.events.model import Event, Request, event_by_id, mark_queued
 from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
 from partita_services.events.terms import instant
@@ -25,7 +25,7 @@ MAX_KNOWN: Final = 1_000
 _TICK: Final = timedelta(microseconds=1)
 
 
-def mark(requests: Sequence[Request], accepted: Accepted) -> Procedure[None]:
+def mark(requests: Sequence[Request], accepted: SentMessage) -> Procedure[None]:
     """Mark requests as accepted by the queue; those that have gone further meanwhile stay as they are."""
     first = instant(accepted.at)
     left = [(request, first + number * _TICK) for number, request in enumerate(requests)]
@@ -102,7 +102,7 @@ class QueueSender:
         else:
             self._keep(asyncio.create_task(self._mark(requests, accepted)))
 
-    async def _mark(self, requests: Sequence[Request], accepted: Accepted) -> None:
+    async def _mark(self, requests: Sequence[Request], accepted: SentMessage) -> None:
         with suppress(PartitaError):  # whoever decides them knows their place from the queue
             await self._db.run(mark(requests, accepted))
 

@@ -14,7 +14,7 @@ from typing import Final
 from partita import Session, Span, delete, f, update
 from partita.errors import LeaseHeld
 from partita.operations import chunks
-from partita.queue import Measure, Queue
+from partita.queue import GetStats, Queue
 from partita.recipes.idempotency import Plan
 from partita_services.events.draws.draw import DrawRefused, hold_draw
 from partita_services.events.draws.model import draw_of
@@ -105,7 +105,7 @@ class Sweeper:
 
     def _passed(self, event: Event) -> datetime:
         """The queue has delivered all that was queued until then, and will not do so again."""
-        stats = self._queue.execute(Measure())
+        stats = self._queue.execute(GetStats())
         if stats.waiting + stats.in_flight == 0:
             return self._now() - LEASE
         seats = self._session.run(seats_of(event.event_id).consistent())
