@@ -1,4 +1,4 @@
-"""One call on its way: what is sent again, what is not, and what the caller is told."""
+"""One API call: what is sent again, what is not, and which error the caller gets."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ UNSETTLED: dict[str, Play] = {
 
 
 @pytest.mark.parametrize("later", UNSETTLED.values(), ids=UNSETTLED.keys())
-def test_a_later_refusal_does_not_settle_what_became_of_a_lost_transaction(later: Play) -> None:
+def test_a_later_error_does_not_settle_what_became_of_a_lost_transaction(later: Play) -> None:
     scripted = ScriptedStore(ResponseLost("reset"), later, later)
     with pytest.raises(StoreUnavailable, match="reset"):
         scripted.store.execute(TRANSACTION)
@@ -221,7 +221,7 @@ def test_a_wrong_signature_is_not_a_matter_of_the_clock() -> None:
 
 
 class RenewedCredentials:
-    """Credentials whose first token the endpoint will not take."""
+    """Credentials whose first token the endpoint refuses."""
 
     def __init__(self) -> None:
         self.tokens = iter(["old", "new"])
@@ -264,7 +264,7 @@ def test_a_response_that_cannot_be_read_is_unknown() -> None:
         scripted.store.execute(PUT)
 
 
-def test_an_unheard_of_refusal_is_passed_on_with_its_name() -> None:
+def test_an_unknown_error_is_passed_on_with_its_name() -> None:
     with pytest.raises(RequestError, match="NewException: what is new"):
         ScriptedStore(error_response("NewException", "what is new")).store.execute(PUT)
 

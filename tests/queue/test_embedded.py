@@ -117,7 +117,7 @@ def test_dead_letters_do_not_stand_before_messages_of_other_groups(queue: Embedd
     assert bodies(queue, Receive(limit=1)) == ["good"]
 
 
-def test_the_numbers_tell_how_long_the_oldest_has_waited(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+def test_the_stats_say_how_long_the_oldest_has_waited(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
     assert queue.execute(GetStats()) == QueueStats(0, 0, 0, None)
     for body in "abc":
         queue.execute(Send(body, "g", body))
@@ -126,7 +126,7 @@ def test_the_numbers_tell_how_long_the_oldest_has_waited(queue: EmbeddedQueue, f
     assert queue.execute(GetStats()) == QueueStats(waiting=2, in_flight=1, dead=0, oldest_seconds=30.0)
 
 
-def test_whoever_waits_in_vain_is_told_so(path: Path, fake_clock: FakeClock) -> None:
+def test_who_waits_in_vain_gets_nothing(path: Path, fake_clock: FakeClock) -> None:
     pauses: list[float] = []
     with EmbeddedQueue(path, "q", clock=fake_clock, durable=False, sleep=pauses.append) as queue:
         assert queue.execute(Receive(wait=1.0)) == ()
@@ -234,7 +234,7 @@ from partita.queue.embedded import EmbeddedQueue
 
 signal.alarm(60)  # nobody is left behind, whatever hangs
 queue = EmbeddedQueue(sys.argv[1], "q", durable=False)
-asyncio.run(queue.execute_async(Send("a", "g", "1")))  # there is a scribe, but only in the parent
+asyncio.run(queue.execute_async(Send("a", "g", "1")))  # there is a writer thread, but only in the parent
 if os.fork() == 0:
     signal.alarm(60)
     for request in (GetStats(), Send("b", "g", "2"), Receive()):
@@ -279,7 +279,7 @@ def test_a_file_of_something_else_is_left_as_it_is(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_file_that_is_no_database_is_left_as_it_is(path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_left_as_it_is(path: Path) -> None:
     path.write_bytes(b"no database at all".ljust(4096))
     with pytest.raises(StoreDamaged):
         EmbeddedQueue(path, "q")

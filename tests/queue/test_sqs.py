@@ -111,7 +111,7 @@ def test_creating_changes_nothing_where_all_is_right() -> None:
     assert set(queue.transport.names) == {"GetQueueUrl", "GetQueueAttributes"}
 
 
-def test_throttling_is_told_after_all_tries() -> None:
+def test_throttling_is_raised_after_all_tries() -> None:
     queue = ScriptedQueue(URL, *[error_response("RequestThrottled")] * 3)
     with pytest.raises(Throttled):
         queue.execute(Send("a", "g", "a"))
@@ -131,7 +131,7 @@ def test_what_sqs_fails_with_is_not_taken_for_done() -> None:
 
 
 class Batches:
-    """A transport that accepts whatever is sent in batches, but the messages that it is told to refuse."""
+    """A transport that accepts whatever is sent in batches, but refuses some messages."""
 
     def __init__(self, refused: str = "") -> None:
         self.sizes: list[int] = []
@@ -194,7 +194,7 @@ async def test_large_messages_go_out_in_calls_of_their_own() -> None:
     assert sorted(transport.sizes) == [1, 2]
 
 
-async def test_when_a_call_fails_all_of_it_are_told() -> None:
+async def test_when_a_call_fails_all_of_its_senders_get_the_error() -> None:
     queue = ScriptedQueue(URL, *[ResponseLost("reset")] * 3)
     sends = (queue.execute_async(Send(str(n), "g", str(n))) for n in range(2))
     outcomes = await asyncio.gather(*sends, return_exceptions=True)

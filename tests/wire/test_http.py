@@ -156,7 +156,7 @@ def test_chunks_that_never_end_are_given_up(store: EmbeddedStore) -> None:
         assert client.is_closed()
 
 
-def test_what_is_no_http_is_refused_and_the_connection_closed(address: tuple[str, int]) -> None:
+def test_what_is_not_http_is_refused_and_the_connection_closed(address: tuple[str, int]) -> None:
     with connected(address) as client:
         client.send(b"hello\r\n\r\n")
         assert client.receive()[0] == 400
@@ -185,7 +185,7 @@ def test_a_request_that_never_ends_is_given_up(store: EmbeddedStore) -> None:
         assert client.is_closed()
 
 
-def test_the_root_tells_that_the_server_is_well(address: tuple[str, int]) -> None:
+def test_the_root_says_that_the_server_is_well(address: tuple[str, int]) -> None:
     assert response_to(address, b"GET / HTTP/1.1\r\n\r\n") == (200, "")
 
 

@@ -27,7 +27,7 @@ def test_capacity_is_reported_for_table_and_index(call: Caller) -> None:
     assert get["ConsumedCapacity"] == {"TableName": "tasks", "CapacityUnits": 0.5}
 
 
-def test_a_transaction_tells_reads_and_writes_apart(call: Caller) -> None:
+def test_a_transaction_reports_reads_and_writes_apart(call: Caller) -> None:
     put = {"Put": {"TableName": "tasks", "Item": KEY}}
     response = call("TransactWriteItems", TransactItems=[put], ReturnConsumedCapacity="TOTAL")
     assert response["ConsumedCapacity"] == [{"TableName": "tasks", "CapacityUnits": 2.0, "WriteCapacityUnits": 2.0}]

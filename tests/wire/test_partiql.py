@@ -229,7 +229,7 @@ def test_delete_deletes_and_returns(stored: Caller) -> None:
         "",
     ],
 )
-def test_what_is_no_statement_is_refused(call: Caller, statement: str) -> None:
+def test_what_is_not_a_statement_is_refused(call: Caller, statement: str) -> None:
     with pytest.raises(ValidationFailed):
         call("ExecuteStatement", Statement=statement)
 

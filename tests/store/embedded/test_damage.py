@@ -98,7 +98,9 @@ def read_stream(store: EmbeddedStore) -> object:
         lambda store: store.verify(),
     ],
 )
-def test_whoever_meets_damage_is_told(store: EmbeddedStore, path: Path, use: Callable[[EmbeddedStore], object]) -> None:
+def test_who_meets_damage_gets_an_error(
+    store: EmbeddedStore, path: Path, use: Callable[[EmbeddedStore], object]
+) -> None:
     damage(path, b"a text", b"\xff text")
     with pytest.raises(StoreDamaged, match=r"notes\.db is damaged"):
         use(store)
@@ -116,7 +118,7 @@ def test_those_who_share_a_commit_with_who_meets_damage_are_not_disturbed(store:
     assert all(read(store, number) is not None for number in (2, 3, 4))
 
 
-def test_a_catalog_that_is_no_text_is_damage(store: EmbeddedStore, path: Path) -> None:
+def test_a_catalog_that_is_not_text_is_damage(store: EmbeddedStore, path: Path) -> None:
     store.close()
     connection = apsw.Connection(str(path))
     connection.execute("UPDATE tables SET definition = CAST(x'ff' AS TEXT)")
@@ -125,7 +127,7 @@ def test_a_catalog_that_is_no_text_is_damage(store: EmbeddedStore, path: Path) -
         EmbeddedStore(path)
 
 
-def test_an_error_of_the_callers_own_is_no_damage(
+def test_an_error_of_the_callers_own_is_not_damage(
     store: EmbeddedStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def decode(*_: object) -> None:

@@ -101,7 +101,7 @@ def test_damage_among_the_items_is_named_when_it_is_met(store: EmbeddedStore, pa
         again.verify()
 
 
-def test_a_folder_is_no_store(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is a folder"):
         EmbeddedStore(tmp_path)
 
@@ -182,7 +182,7 @@ def test_a_read_only_file_is_named(others_folder: Path) -> None:
     assert open_unprivileged(path) == "store_read_only True"
 
 
-def test_a_closed_store_answers_nothing_more(store: EmbeddedStore) -> None:
+def test_a_closed_store_executes_nothing_more(store: EmbeddedStore) -> None:
     read(store, 1)
     store.close()
     store.close()
@@ -198,7 +198,7 @@ def test_closing_leaves_one_file_beside_the_locks(store: EmbeddedStore, path: Pa
     assert {"notes.db", "notes.db.lock", "notes.db.turn"} == set(files_of(path.parent))
 
 
-def test_something_that_is_no_request_is_refused(store: EmbeddedStore) -> None:
+def test_something_that_is_not_a_request_is_refused(store: EmbeddedStore) -> None:
     with pytest.raises(TypeError, match="str is not a request"):
         store.execute("SELECT 1")  # type: ignore[arg-type]
 
@@ -214,7 +214,7 @@ def test_a_file_that_another_program_writes_to_is_busy(store: EmbeddedStore, pat
     store.execute(note(1))
 
 
-def test_closing_tells_every_thread(store: EmbeddedStore) -> None:
+def test_closing_reaches_every_thread(store: EmbeddedStore) -> None:
     working = threading.Barrier(7)
 
     def work(number: int) -> str:

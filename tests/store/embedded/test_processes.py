@@ -112,7 +112,7 @@ def test_a_table_deleted_elsewhere_is_gone(store: EmbeddedStore, other: Embedded
         store.execute(note(1))
 
 
-def test_a_table_made_anew_elsewhere_has_its_new_keys(store: EmbeddedStore, other: EmbeddedStore) -> None:
+def test_a_table_made_again_elsewhere_has_its_new_keys(store: EmbeddedStore, other: EmbeddedStore) -> None:
     assert read(store, 1) is not None
     other.execute(DeleteTable("notes"))
     other.execute(CreateTable(TableSchema("notes", KeyAttribute("id", "N"))))

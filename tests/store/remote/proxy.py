@@ -1,4 +1,4 @@
-"""A proxy between a client and a server that loses, cuts off, holds back and refuses what it is told to."""
+"""A proxy between a client and a server that loses, cuts off, holds back and refuses what a plan says."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_keys_of_numbers_are_matched_by_their_value() -> None:
     assert response.items == [{"pk": "p", "n": Decimal("1.5")}]
 
 
-def test_a_projection_without_the_key_is_answered_without_it() -> None:
+def test_a_projection_without_the_key_returns_none() -> None:
     scripted = ScriptedStore(http_response({"Responses": {"t": [wire_item({"pk": "p", "n": 1, "title": "x"})]}}))
     response = scripted.store.execute(BatchGetItem((get(1, projection=(Path(("title",)), Path(("n",)))),)))
     assert response.items == [{"title": "x", "n": 1}]
@@ -102,11 +102,11 @@ def test_without_parts_all_capacity_is_the_tables() -> None:
     )
 
 
-def test_where_no_capacity_is_told_there_is_none() -> None:
+def test_where_no_capacity_is_reported_there_is_none() -> None:
     assert ScriptedStore(http_response({})).store.execute(get(1)).capacity == Capacity("t")
 
 
-def test_a_replayed_transaction_is_told_by_its_reads() -> None:
+def test_a_replayed_transaction_is_recognised_by_its_reads() -> None:
     request = TransactWriteItems((PutItem("t", {"pk": "p"}),), token="t")
     for units, replayed in (({"WriteCapacityUnits": 2.0}, False), ({"ReadCapacityUnits": 2.0}, True)):
         consumed = [{"TableName": "t", "CapacityUnits": 2.0, **units}]

@@ -1,4 +1,4 @@
-"""DynamoDB Streams: shards of many pages, iterators that are kept and expire, positions that are gone."""
+"""DynamoDB Streams: shards of many pages, iterators that are reused and expire, positions that are gone."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_table_without_a_stream_says_so() -> None:
 
 
 @pytest.mark.rule(43)
-def test_a_record_tells_everything() -> None:
+def test_a_record_has_everything() -> None:
     by_ttl = {"userIdentity": {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}}
     scripted = ScriptedStore(TABLE, ITERATOR, records(record(FIRST), record("3" * 30, **by_ttl)))
     first, second = scripted.store.execute(ReadStream("t", "a")).records
@@ -80,7 +80,7 @@ def test_reading_begins_at_the_oldest_and_goes_on_with_the_iterator_that_was_giv
     assert [body["ShardIterator"] for body in scripted.transport.bodies[2:]] == ["i1", "i2"]
 
 
-def test_an_empty_page_is_no_end_and_the_next_read_goes_on_behind_it() -> None:
+def test_an_empty_page_is_not_the_end_and_the_next_read_goes_on_after_it() -> None:
     scripted = ScriptedStore(TABLE, ITERATOR, records(following="i2"), records(record(FIRST), following="i3"))
     assert scripted.store.execute(ReadStream("t", "a")).records == []
     assert len(scripted.store.execute(ReadStream("t", "a")).records) == 1
