@@ -4,7 +4,7 @@ Three layers retry, each around the one above it in this table:
 
 | who | what |
 | --- | --- |
-| `partita._aws` | one API call: throttled, a conflict, no connection; after a lost response only what is safe to repeat |
+| `partita._aws` | one call: throttled, a conflict, no connection; after a lost response only what is safe to repeat |
 | `partita.session` | one request: throttled, a conflict; after a lost response only what is safe to repeat |
 | `partita.operations` | what the store left unprocessed of a batch |
 

@@ -15,8 +15,8 @@ from partita.errors import ConditionFailed, StoreClosed, StoreError, StoreUnavai
 from partita.expressions._ast import AddAction, Compare, Missing, Path, Size, Update, Value
 from partita.store._requests import PutItem, Request, ScanTable, UpdateItem
 from partita.store.embedded import EmbeddedStore
-from partita.store.embedded._connection import Writer
 from partita.store.embedded._commit import MAX_BATCH, Ticket
+from partita.store.embedded._connection import Writer
 from partita.store.embedded._store import WRITES
 
 NEW = Missing(Path(("pk",)))
