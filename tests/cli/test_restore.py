@@ -17,9 +17,9 @@ from click.testing import Result
 from tests.cli.conftest import Run
 
 from partita import EmbeddedStore, Session, insert
+from partita._sqlite import ProcessLock
 from partita.change import Consumer
 from partita.store.embedded import _restore
-from partita.store.embedded._lock import ProcessLock
 from partita_services.todo.model import TABLE, Task, tasks_of_user
 from partita_services.todo.projection import TaskProjection
 

@@ -234,7 +234,7 @@ from partita.queue.embedded import EmbeddedQueue
 
 signal.alarm(60)  # nobody is left behind, whatever hangs
 queue = EmbeddedQueue(sys.argv[1], "q", durable=False)
-asyncio.run(queue.execute_async(Send("a", "g", "1")))  # there is a scribe, but only in the parent
+asyncio.run(queue.execute_async(Send("a", "g", "1")))  # there is a writer thread, but only in the parent
 if os.fork() == 0:
     signal.alarm(60)
     for request in (Measure(), Send("b", "g", "2"), Receive()):
