@@ -142,9 +142,7 @@ def test_the_callers_of_a_batch_are_notified_when_the_next_is_ready_for_its_comm
     assert is_notified(second)  # none waits
 
 
-def test_nobody_waits_for_another_process_to_be_notified(
-    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nobody_waits_for_another_process_to_be_notified(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = store._commit
     with commit.exclusively():
         (first,) = enqueue(store, note(1))
@@ -175,7 +173,7 @@ def test_a_failing_lock_between_processes_is_an_error_and_not_a_hang(
     store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, others: int
 ) -> None:
     class FailingLock:
-        def acquire(self, *, blocking: bool = True) -> bool:
+        def acquire(self, **_: bool) -> bool:
             raise OSError("no locks available")
 
         def release(self) -> None:
@@ -262,13 +260,14 @@ def test_an_interrupted_wait_takes_the_write_back(store: EmbeddedStore, monkeypa
 
 def test_the_writer_thread_ends_when_it_is_not_needed(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partita._sqlite._writer_thread.IDLE_SECONDS", 0.0)
+    enqueue(store, note(0))
     store._commit._wake_thread()
     thread = store._commit._thread._thread
     if thread is not None:
         thread.join()
     assert store._commit._thread._thread is None
     asyncio.run(store.execute_async(note(1)))  # starts another one
-    assert count(store) == 1
+    assert count(store) == 2
 
 
 def test_a_closed_store_leaves_no_thread(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,9 @@ class CtrlC:
         if Path(frame.f_code.co_filename).parent != TRACED:
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        if event == "opcode" and self.where is None:
+        if event == "call":
+            self._before[frame] = frame.f_lasti
+        elif event == "opcode" and self.where is None:
             before = self._before.get(frame)
             self._before[frame] = frame.f_lasti
             if before is not None and dis.opname[frame.f_code.co_code[before]] in LOOKS:
@@ -95,7 +97,9 @@ def store(request: pytest.FixtureRequest, path: Path, monkeypatch: pytest.Monkey
 
 
 def works_for_others(store: EmbeddedStore, path: Path) -> bool:
-    """Whether another thread can write, and another process could."""
+    """Whether this thread can write holding the lock, whether another can, and whether another process could."""
+    with store._commit.exclusively():
+        store.execute(note(0))
     other = threading.Thread(target=store.execute, args=(note(0),), daemon=True)
     other.start()
     other.join(PATIENCE)
@@ -117,7 +121,16 @@ def test_an_interrupted_write_leaves_nobody_waiting(store: EmbeddedStore, path: 
     for place in interrupted(lambda: store.execute(note(1))):
         assert works_for_others(store, path), place
         places.add(place[0])
-    assert {"run", "write_batch", "commit", "_commit_together", "notify_all", "notify", "try_acquire", "is_mine"} <= places
+    assert {
+        "run",
+        "write_batch",
+        "commit",
+        "_commit_together",
+        "notify_all",
+        "notify",
+        "try_acquire",
+        "is_mine",
+    } <= places
 
 
 class Newcomers:
@@ -185,6 +198,19 @@ def test_who_is_interrupted_while_holding_the_lock_releases_it(store: EmbeddedSt
 
     for place in interrupted(visit):
         assert works_for_others(store, path), place
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["", "that also fails"])
+def test_who_waited_for_an_interrupted_thread_is_notified(store: EmbeddedStore, *, fails: bool) -> None:
+    newcomers = Newcomers(store._commit)
+
+    def visit() -> None:
+        with suppress(ZeroDivisionError), store._commit.exclusively():
+            if fails:
+                raise ZeroDivisionError
+
+    for place in interrupted(visit, lambda: newcomers.expect([PendingWrite(note(1))])):
+        assert all(is_notified(write) for write in newcomers.waiting), place
 
 
 def test_closing_does_not_wait_for_who_was_interrupted(path: Path) -> None:

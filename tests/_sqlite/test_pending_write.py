@@ -57,7 +57,8 @@ def test_tasks_get_results_errors_and_doubts_on_their_own_loop() -> None:
         writes[0].finish("response", None)
         writes[1].finish(None, ConditionFailed())
         await asyncio.to_thread(notify_all, writes)
-        return await asyncio.gather(*(write.future for write in writes if write.future), return_exceptions=True)
+        futures = [write.future for write in writes if write.future is not None]
+        return list(await asyncio.gather(*futures, return_exceptions=True))
 
     response, refusal, doubt = asyncio.run(write_three())
     assert (response, type(refusal), type(doubt)) == ("response", ConditionFailed, StoreUnavailable)

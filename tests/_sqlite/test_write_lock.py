@@ -76,7 +76,7 @@ class HandledSignal:
 
 @pytest.fixture
 def handled(lock: WriteLock) -> Iterator[HandledSignal]:
-    handled = HandledSignal(lock, lambda: (lock.is_mine(), lock.is_awaited_here()))
+    handled = HandledSignal(lock, lambda: (lock.is_mine(), lock.is_awaited_by_me()))
     yield handled
     handled.close()
 
@@ -88,7 +88,7 @@ def test_a_signal_handler_learns_that_its_thread_has_just_acquired_the_lock(
     lock.release()
     lock.acquire()
     assert handled.results == [(True, False), (True, True)]
-    assert (lock.is_mine(), lock.is_awaited_here()) == (True, False)
+    assert (lock.is_mine(), lock.is_awaited_by_me()) == (True, False)
 
 
 def test_a_thread_knows_that_it_waits(lock: WriteLock) -> None:
@@ -96,8 +96,8 @@ def test_a_thread_knows_that_it_waits(lock: WriteLock) -> None:
     acquire, seen = held._acquire, list[bool]()
 
     def acquire_and_look() -> None:
-        seen.append(lock.is_awaited_here())
-        seen.append(in_another_thread(lock.is_awaited_here))
+        seen.append(lock.is_awaited_by_me())
+        seen.append(in_another_thread(lock.is_awaited_by_me))
         acquire()
 
     held._acquire = acquire_and_look
@@ -112,9 +112,9 @@ def test_who_is_interrupted_while_waiting_does_not_wait_any_more(lock: WriteLock
     setattr(held, where, Interrupted())
     with pytest.raises(KeyboardInterrupt):
         lock.acquire()
-    assert (lock.is_mine(), lock.is_awaited_here()) == (False, False)
+    assert (lock.is_mine(), lock.is_awaited_by_me()) == (False, False)
     setattr(held, where, before)
-    assert in_another_thread(lambda: lock.acquire() is None)
+    assert in_another_thread(lock.try_acquire)
 
 
 class Interrupted:

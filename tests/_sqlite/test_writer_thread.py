@@ -80,7 +80,12 @@ def test_who_stops_it_waits_for_the_end_of_its_work() -> None:
     thread = WriterThread(work)
     thread.wake()
     begun.wait()
-    stopping = threading.Thread(target=lambda: (thread.stop(), order.append("stopped")))
+
+    def stop() -> None:
+        thread.stop()
+        order.append("stopped")
+
+    stopping = threading.Thread(target=stop)
     stopping.start()
     may_end.set()
     stopping.join()

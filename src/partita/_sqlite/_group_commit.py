@@ -11,7 +11,7 @@ its statements would hand the interpreter to one of them, and wait to get it bac
 Nothing is acknowledged before its COMMIT has returned.
 
 Ctrl-C may come anywhere in the main thread, but CPython looks for it only after a call, at the start of a function, and
-where a loop goes back. So the write lock is released by a call into C, with nothing before it that could be interrupted.
+where a loop goes back. So the write lock is released by a call into C, which nothing interrupts before it takes effect.
 """
 
 from __future__ import annotations
@@ -89,12 +89,9 @@ class GroupCommit:
                 self._queue.write_batch()
                 self._queue.notify()
                 self._lock.release()
-                # First release, then look: a write that came before has found the lock held.
-                if self._queue.has_work():
-                    self._wake_thread()
+                self._wake_thread()
             if not write.finished:
-                self.refuse_reentry()  # the writer thread could not get the lock before this thread
-                write.wait()
+                self._wait_for(write)
         except BaseException:
             self._give_up(write)
             raise
@@ -110,13 +107,18 @@ class GroupCommit:
         self._queue.notify()
         return write.result()
 
+    def _wait_for(self, write: PendingWrite) -> None:
+        # In the middle of waiting for the lock, this thread comes before the writer thread, which it would wait for.
+        if self._lock.is_awaited_by_me():
+            raise self._busy()
+        write.wait()
+
     def _give_up(self, write: PendingWrite) -> None:
         """Interrupted: what was not begun is not written, and nobody is left waiting."""
         write.cancel()
         with suppress(RuntimeError):  # this thread does not hold it
             self._lock.release()
-        if self._queue.has_work():
-            self._wake_thread()
+        self._wake_thread()
 
     async def run_async(self, request: Any) -> Any:
         """The same for a task; all writes of one iteration of its loop share a commit."""
@@ -151,12 +153,15 @@ class GroupCommit:
             yield
             self._queue.notify()
         finally:
-            try:  # noqa: SIM105 - Ctrl-C could come in a call of suppress()
-                self._lock.release()
-            except RuntimeError:  # interrupted before it was acquired
-                pass
-            if self._queue.has_work():
+            try:
+                try:  # noqa: SIM105 - Ctrl-C could come in a call of suppress()
+                    self._lock.release()
+                except RuntimeError:  # interrupted before it was acquired
+                    pass
                 self._wake_thread()
+            except BaseException:  # interrupted, yet others wait
+                self._wake_thread()
+                raise
 
     def refuse_reentry(self) -> None:
         """Refuse what a signal handler, a finalizer or a callback asks for in the middle of a write.
@@ -164,7 +169,7 @@ class GroupCommit:
         Raises:
             StoreBusy: this thread is writing, or waits for the write lock.
         """
-        if (self._queue.is_writing and self._lock.is_mine()) or self._lock.is_awaited_here():
+        if (self._queue.is_writing and self._lock.is_mine()) or self._lock.is_awaited_by_me():
             raise self._busy()
 
     def _busy(self) -> StoreBusy:
@@ -185,6 +190,9 @@ class GroupCommit:
         self._refusal = opened_before_fork
 
     def _wake_thread(self) -> None:
+        """Have the writer thread do what is left. First release, then look: who came before has found the lock held."""
+        if not self._queue.has_work():
+            return
         if self._refusal is None:
             self._thread.wake()
         else:

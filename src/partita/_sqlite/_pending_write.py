@@ -20,6 +20,8 @@ class PendingWrite:
         waiting ── finish ──> finished ── notify ──> acknowledged: `result` gives the response, or raises the error
            ├────── notify ──> interrupted: `result` raises StoreUnavailable, since nobody knows what became of it
            └────── cancel ──> its caller gave up: not written, unless its transaction has begun
+
+    To notify twice does no harm.
     """
 
     __slots__ = ("_cancelled", "_until_notified", "error", "finished", "future", "request", "response")
@@ -53,7 +55,7 @@ class PendingWrite:
         self._until_notified.acquire()
 
     def notify(self) -> None:
-        """End the wait; to notify twice does no harm."""
+        """End the wait."""
         try:  # noqa: SIM105 - for each write, and suppress() takes time
             self._until_notified.release()
         except RuntimeError:  # it was notified before

@@ -33,8 +33,8 @@ class Writer(Protocol):
 class Transactions:
     """The one place where transactions begin and end; only for the thread that holds the write lock.
 
-    A handler refuses a request, with a RequestError, before its first change, so the others of the batch go on. Where a
-    handler fails in any other way the batch is rolled back, and every write of it runs again in a transaction of its own.
+    A handler refuses a request, with a RequestError, before its first change, so the others of the batch go on. Where
+    a handler fails in any other way, the batch is rolled back, and each of its writes runs again by itself.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Transactions:
         return self._writer.connection.in_transaction
 
     def commit(self, batch: Sequence[PendingWrite], *, before_wait: Callable[[], None]) -> None:
-        """Commit the writes and finish each; of those that this does not finish, as it was interrupted, nothing is known.
+        """Commit the writes, and finish each. If this is interrupted, nobody knows what became of the unfinished ones.
 
         `before_wait` is called before this waits: for another process, and for the disk.
         """
@@ -97,8 +97,8 @@ class Transactions:
         else:
             self.commits += 1
             self._after_commit()
-        for write, (response, error) in zip(batch, results, strict=True):
-            write.finish(response, error)
+        for write, (response, refusal) in zip(batch, results, strict=True):
+            write.finish(response, refusal)
         return True
 
     def _run(self, request: Any) -> tuple[Any, RequestError | None]:

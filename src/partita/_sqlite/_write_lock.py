@@ -28,8 +28,8 @@ class WriteLock:
     def is_mine(self) -> bool:
         """Whether this thread holds the lock.
 
-        Only the lock itself knows at any instant. A note of the owner would come too late for a signal handler that runs
-        as soon as the lock was acquired, and the handler would wait for its own thread.
+        Only the lock itself knows at any instant. A note of the owner would come too late for a signal handler that
+        runs as soon as the lock was acquired, and the handler would wait for its own thread.
         """
         try:
             self._condition.notify(0)
@@ -37,7 +37,7 @@ class WriteLock:
             return False
         return True
 
-    def is_awaited_here(self) -> bool:
+    def is_awaited_by_me(self) -> bool:
         """Whether this thread is in the middle of `acquire`, and now in a signal handler or a finalizer."""
         return get_ident() in self._waiting
 

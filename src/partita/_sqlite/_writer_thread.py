@@ -18,7 +18,7 @@ class WriterThread:
             ^                                    │
             └──────── IDLE_SECONDS pass ─────────┘
 
-    A signal handler may call any of these in the middle of another: the lock is reentrant, and so is the queue of wakes.
+    A signal handler may call `wake` in the middle of another: the lock is reentrant, and so is the queue of wakes.
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
