@@ -17,8 +17,8 @@ from click.testing import Result
 from tests.cli.conftest import Run
 
 from partita import EmbeddedStore, Session, insert
+from partita._sqlite import ProcessLock
 from partita.change import Consumer
-from partita.store.embedded._lock import ProcessLock
 from partita.store.embedded.upkeep import _restore
 from partita_services.todo.model import TABLE, Task, tasks_of_user
 from partita_services.todo.projection import TaskProjection

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.store.embedded.support import BY_OWNER, TABLE, Clock, note, read
+from tests.store.embedded.support import BY_OWNER, TABLE, Clock, enqueue, note, read
 
 from partita.errors import StoreDamaged
 from partita.expressions._ast import KeyCondition, SetAction, Update, Value
@@ -29,7 +29,6 @@ from partita.store._requests import (
 )
 from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
-from partita.store.embedded._commit import Ticket
 
 KEY = {"pk": "p", "sk": "000001"}
 GET = GetItem("notes", KEY)
@@ -111,10 +110,9 @@ def test_who_meets_damage_gets_an_error(
 def test_those_who_share_a_commit_with_who_meets_damage_are_not_disturbed(store: EmbeddedStore, path: Path) -> None:
     damage(path, b"a text", b"\xff text")
     requests: list[Request[object]] = [note(2), RENAME, note(3)]
-    tickets = [Ticket(request) for request in requests]
-    store._commit._queue.extend(tickets)
+    writes = enqueue(store, *requests)
     store.execute(note(4))
-    assert [type(ticket.error) for ticket in tickets] == [type(None), StoreDamaged, type(None)]
+    assert [type(write.error) for write in writes] == [type(None), StoreDamaged, type(None)]
     assert all(read(store, number) is not None for number in (2, 3, 4))
 
 

@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import apsw
 
+from partita import _sqlite
 from partita.errors import StoreDamaged, StoreNewer
 from partita.runtime import Clock
-from partita.store.embedded import _file as store_file
 
 APPLICATION_ID: Final = 0x50415251  # "PARQ"
 FORMAT_VERSION: Final = 1
@@ -93,12 +93,12 @@ def open_file(path: Path, *, durable: bool) -> apsw.Connection:
     Raises:
         StoreError: there is something else, or it cannot be opened.
     """
-    connection = store_file.connect(str(path), durable=durable)
+    connection = _sqlite.connect(str(path), durable=durable)
     try:
         _create_or_check(connection, path)
         connection.pragma("journal_mode", "wal")
     except BaseException:
-        store_file.close_untouched(connection)
+        _sqlite.close_untouched(connection)
         raise
     return connection
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from partita import _sqlite
+from partita._sqlite import GroupCommit, Handler, ProcessLock
 from partita.errors import StoreClosed, StoreError
 from partita.queue import _interface as requests
 from partita.queue._interface import Message, QueuePolicy, QueueRequest, Receive
 from partita.queue.embedded import _reads, _writes
 from partita.queue.embedded._file import QueueConnection, open_file
 from partita.runtime import Clock, system_clock
-from partita.store.embedded import GroupCommit, Handler, ProcessLock
-from partita.store.embedded import _file as store_file
 
 R = TypeVar("R")
 
@@ -72,20 +72,20 @@ class EmbeddedQueue:
         max_receives = (policy or QueuePolicy()).max_receives
         if not Path(path).parent.is_dir():
             raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
-        with store_file.translating(self.path):
-            store_file.refuse_if_in_use_at_fork(self.path)
+        with _sqlite.translating(self.path):
+            _sqlite.refuse_if_in_use_at_fork(self.path)
             self._lock = ProcessLock(Path(path))
             try:
                 with self._lock:
                     self._writer = QueueConnection(open_file(Path(path), durable=durable), clock, max_receives)
-                self._reader = QueueConnection(store_file.connect(self.path, durable=durable), clock, max_receives)
+                self._reader = QueueConnection(_sqlite.connect(self.path, durable=durable), clock, max_receives)
             except BaseException:
                 self._lock.close()
                 raise
         self._commit = GroupCommit(
-            self._writer, WRITES, path=self.path, between_processes=self._lock, publish=lambda: None
+            self._writer, WRITES, path=self.path, process_lock=self._lock, after_commit=lambda: None
         )
-        store_file.leave_to_parent_at_fork(self)
+        _sqlite.leave_to_parent_at_fork(self)
 
     def __repr__(self) -> str:
         return f"EmbeddedQueue({self.path!r})"
@@ -135,14 +135,14 @@ class EmbeddedQueue:
                 yield 0.0
 
     def _read(self, request: QueueRequest[Any]) -> Any:
-        with self._reading, store_file.translating(self.path):
+        with self._reading, _sqlite.translating(self.path):
             if self._closed:
                 raise self._refusal()
             return self._reads[type(request)](self._reader, request)
 
     def _refusal(self) -> StoreError:
         if self._is_forked:
-            return store_file.opened_before_fork(self.path)
+            return _sqlite.opened_before_fork(self.path)
         return StoreClosed(f"The queue {self.path} was closed.")
 
     def close(self) -> None:

@@ -20,12 +20,12 @@ from pathlib import Path
 from partita.errors import StoreError
 from partita.store._requests import *
 from partita.store._schema import *
-from partita.store.embedded import EmbeddedStore, _file
+from partita.store.embedded import EmbeddedStore
 
 signal.alarm(60)  # nobody is left behind, whatever hangs
 path = sys.argv[1]
-told_parent, tell_parent = os.pipe()
-told_child, tell_child = os.pipe()
+parent_end, wake_parent = os.pipe()
+child_end, wake_child = os.pipe()
 
 def note(number):
     return PutItem("notes", {"pk": str(number)})
@@ -63,7 +63,7 @@ def said(script: str, path: Path | str) -> list[str]:
 
 
 USE_ALL = """
-asyncio.run(store.execute_async(note(2)))  # there is a scribe, but only in the parent
+asyncio.run(store.execute_async(note(2)))  # there is a writer thread, but only in the parent
 
 def use():
     for call in (
@@ -92,7 +92,7 @@ def test_a_child_is_refused_whatever_it_asks(tmp_path: Path, where: str) -> None
 CLOSE = """
 if os.fork() == 0:
     signal.alarm(60)
-    os.read(told_child, 1)
+    os.read(child_end, 1)
     with store:
         pass
     store.close()
@@ -105,7 +105,7 @@ if os.fork() == 0:
     EmbeddedStore(path).execute(note(2))
     os._exit(0)  # as if killed: what it wrote is in the log, and nobody has the file open
 os.wait()
-os.write(tell_child, b"1")
+os.write(wake_child, b"1")
 assert os.wait()[1] == 0
 print(numbers(EmbeddedStore(path)))
 """
@@ -116,40 +116,40 @@ def test_a_child_that_closes_the_store_touches_no_file(tmp_path: Path) -> None:
 
 
 LOCK = """
-from partita.store.embedded._lock import ProcessLock
+from partita._sqlite import ProcessLock
 store._process_lock.acquire()
 if os.fork() == 0:
     signal.alarm(60)
-    os.write(tell_parent, b"1")
-    os.read(told_child, 1)
+    os.write(wake_parent, b"1")
+    os.read(child_end, 1)
     os._exit(0)
-os.read(told_parent, 1)
+os.read(parent_end, 1)
 other = ProcessLock(Path(path))
 print(other.acquire(blocking=False))
 store._process_lock.close()
 print(other.acquire(blocking=False))
-os.write(tell_child, b"1")
+os.write(wake_child, b"1")
 """
 
 
-def test_a_child_neither_gives_back_nor_keeps_the_lock_of_its_parent(tmp_path: Path) -> None:
+def test_a_child_neither_releases_nor_keeps_the_lock_of_its_parent(tmp_path: Path) -> None:
     assert said(LOCK, tmp_path / "notes.db") == ["False", "True"]
 
 
-OPEN_ANEW = """
+OPEN_AGAIN = """
 if os.fork() == 0:
     signal.alarm(60)
     own = EmbeddedStore(path, durable=False)
     own.execute(note(2))
-    os.write(tell_parent, b"1")
-    os.read(told_child, 1)  # until the parent has closed its own
+    os.write(wake_parent, b"1")
+    os.read(child_end, 1)  # until the parent has closed its own
     for number in range(3, 50):
         own.execute(note(number))
     own.close()
     os._exit(0)  # as processes of multiprocessing end
-os.read(told_parent, 1)
+os.read(parent_end, 1)
 store.close()
-os.write(tell_child, b"1")
+os.write(wake_child, b"1")
 assert os.wait()[1] == 0
 with EmbeddedStore(path) as again:
     again.verify()
@@ -158,7 +158,7 @@ with EmbeddedStore(path) as again:
 
 
 def test_a_child_that_opens_the_file_itself_loses_nothing(tmp_path: Path) -> None:
-    assert said(OPEN_ANEW, tmp_path / "notes.db") == ["True"]
+    assert said(OPEN_AGAIN, tmp_path / "notes.db") == ["True"]
 
 
 IN_THE_MIDDLE_OF_A_WRITE = """
@@ -182,8 +182,8 @@ print(numbers(store))
 
 BETWEEN_WRITE_AND_COMMIT = IN_THE_MIDDLE_OF_A_WRITE.replace(
     "store._writer.connection.set_update_hook(wait)",
-    "tell = store._commit._tell\n"
-    "store._commit._tell = lambda: (begun.is_set() or wait(), tell())  # when the batch is ready for its COMMIT",
+    "notify = store._commit._queue.notify\n"
+    "store._commit._queue.notify = lambda: (begun.is_set() or wait(), notify())  # the batch is ready for its COMMIT",
 )
 
 IN_USE = "StoreError: The store PATH was in use by another thread when this process was forked. "

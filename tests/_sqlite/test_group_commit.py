@@ -9,13 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.store.embedded.support import count, note, read
+from tests._sqlite.support import take_turnstile
+from tests.store.embedded.support import count, enqueue, note, read
 
+from partita._sqlite import PendingWrite
+from partita._sqlite._write_queue import MAX_BATCH
 from partita.errors import ConditionFailed, StoreClosed, StoreError, StoreUnavailable, ValidationFailed
 from partita.expressions._ast import AddAction, Compare, Missing, Path, Size, Update, Value
 from partita.store._requests import PutItem, Request, ScanTable, UpdateItem
 from partita.store.embedded import EmbeddedStore
-from partita.store.embedded._commit import MAX_BATCH, Ticket
 from partita.store.embedded._connection import Writer
 from partita.store.embedded._store import WRITES
 
@@ -41,14 +43,8 @@ def interrupt(_: Writer, __: Interrupt) -> None:
 
 @pytest.fixture
 def faulty(store: EmbeddedStore) -> EmbeddedStore:
-    store._commit._handlers = {**WRITES, Fail: fail, Interrupt: interrupt}
+    store._commit._transactions._handlers = {**WRITES, Fail: fail, Interrupt: interrupt}
     return store
-
-
-def queue(store: EmbeddedStore, *requests: Request[object]) -> list[Ticket]:
-    tickets = [Ticket(request) for request in requests]
-    store._commit._queue.extend(tickets)
-    return tickets
 
 
 def commits(store: EmbeddedStore) -> int:
@@ -57,15 +53,15 @@ def commits(store: EmbeddedStore) -> int:
 
 def test_all_that_wait_are_committed_together(store: EmbeddedStore) -> None:
     before = commits(store)
-    tickets = queue(store, *(note(number) for number in range(50)))
+    writes = enqueue(store, *(note(number) for number in range(50)))
     store.execute(note(50))
     assert (commits(store) - before, count(store)) == (1, 51)
-    assert all(ticket.done for ticket in tickets)
+    assert all(write.finished for write in writes)
 
 
 def test_a_batch_is_bounded(store: EmbeddedStore) -> None:
     before = commits(store)
-    queue(store, *(note(number) for number in range(MAX_BATCH)))
+    enqueue(store, *(note(number) for number in range(MAX_BATCH)))
     store.execute(note(MAX_BATCH))
     assert (commits(store) - before, count(store)) == (2, MAX_BATCH + 1)
 
@@ -74,14 +70,14 @@ def test_a_refused_write_does_not_disturb_its_batch(store: EmbeddedStore) -> Non
     store.execute(note(1, text="first"))
     before = commits(store)
     conflicting = PutItem("notes", {"pk": "p", "sk": "000001"}, condition=NEW)
-    refused, invalid, fine = queue(store, conflicting, PutItem("notes", {"pk": "p"}), note(2))
+    refused, invalid, fine = enqueue(store, conflicting, PutItem("notes", {"pk": "p"}), note(2))
     store.execute(note(3))
     assert commits(store) - before == 1
     with pytest.raises(ConditionFailed):
-        refused.outcome()
+        refused.result()
     with pytest.raises(ValidationFailed):
-        invalid.outcome()
-    assert fine.outcome().capacity.write == 1.0
+        invalid.result()
+    assert fine.result().capacity.write == 1.0
     assert count(store) == 3
 
 
@@ -89,76 +85,76 @@ def test_a_write_sees_those_before_it_in_the_batch(store: EmbeddedStore) -> None
     increment = UpdateItem(
         "notes", {"pk": "p", "sk": "n"}, Update(adds=(AddAction(Path(("n",)), Value(1)),)), returns="ALL_NEW"
     )
-    queue(store, *[increment] * 9)
+    enqueue(store, *[increment] * 9)
     assert store.execute(increment).attributes == {"pk": "p", "sk": "n", "n": 10}
 
 
 def test_an_unforeseen_failure_reaches_only_its_own_caller(faulty: EmbeddedStore) -> None:
     faulty.execute(note(0))
-    before, failing, after = queue(faulty, note(1), Fail(), note(2))
+    before, failing, after = enqueue(faulty, note(1), Fail(), note(2))
     faulty.execute(note(3))
     with pytest.raises(ZeroDivisionError):
-        failing.outcome()
-    assert all(ticket.done and ticket.error is None for ticket in (before, after))
+        failing.result()
+    assert all(write.finished and write.error is None for write in (before, after))
     assert count(faulty) == 4
 
 
-def test_when_the_commit_fails_nobody_is_told_that_it_succeeded(store: EmbeddedStore) -> None:
-    tickets = queue(store, note(1), note(2))
+def test_when_the_commit_fails_no_caller_learns_that_it_succeeded(store: EmbeddedStore) -> None:
+    writes = enqueue(store, note(1), note(2))
     store._writer.connection.set_commit_hook(lambda: True)
     with pytest.raises(StoreError):
         store.execute(note(3))
     store._writer.connection.set_commit_hook(None)
-    for ticket in tickets:
+    for write in writes:
         with pytest.raises(StoreError):
-            ticket.outcome()
+            write.result()
     assert count(store) == 0
     store.execute(note(4))
     assert count(store) == 1
 
 
-def test_an_interrupted_leader_leaves_nobody_waiting(faulty: EmbeddedStore) -> None:
-    waiting = queue(faulty, note(1))
+def test_an_interrupted_commit_leaves_nobody_waiting(faulty: EmbeddedStore) -> None:
+    waiting = enqueue(faulty, note(1))
     with pytest.raises(KeyboardInterrupt):
         faulty._commit.run(Interrupt())
     with pytest.raises(StoreUnavailable):
-        waiting[0].outcome()
+        waiting[0].result()
     assert count(faulty) == 0
     faulty.execute(note(2))
     assert count(faulty) == 1
 
 
-def told(ticket: Ticket) -> bool:
-    return ticket._untold.acquire(blocking=False)
+def is_notified(write: PendingWrite) -> bool:
+    return write._until_notified.acquire(blocking=False)
 
 
-def test_who_wrote_a_batch_is_told_when_the_next_is_ready_for_its_commit(store: EmbeddedStore) -> None:
+def test_the_callers_of_a_batch_are_notified_when_the_next_is_ready_for_its_commit(store: EmbeddedStore) -> None:
     commit = store._commit
     with commit.exclusively():
-        (first,) = queue(store, note(1))
-        commit._write_batch()
-        assert first.done
-        assert not told(first)
-        (second,) = queue(store, note(2))
-        commit._write_batch()
-        assert told(first)
-        assert not told(second)
-    assert told(second)  # none waits
+        (first,) = enqueue(store, note(1))
+        commit._queue.write_batch()
+        assert first.finished
+        assert not is_notified(first)
+        (second,) = enqueue(store, note(2))
+        commit._queue.write_batch()
+        assert is_notified(first)
+        assert not is_notified(second)
+    assert is_notified(second)  # none waits
 
 
-def test_nobody_waits_for_another_process_to_be_told(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_waits_for_another_process_to_be_notified(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = store._commit
     with commit.exclusively():
-        (first,) = queue(store, note(1))
-        commit._write_batch()
-        monkeypatch.setattr(commit, "_between_processes", Busy(lambda: told(first)))
-        queue(store, note(2))
-        commit._write_batch()
+        (first,) = enqueue(store, note(1))
+        commit._queue.write_batch()
+        monkeypatch.setattr(commit._transactions, "_process_lock", BusyLock(lambda: is_notified(first)))
+        enqueue(store, note(2))
+        commit._queue.write_batch()
     assert count(store) == 2
 
 
-class Busy:
-    """A lock that another process has, and gives back as soon as somebody waits for it."""
+class BusyLock:
+    """A lock that another process holds, and releases as soon as somebody waits for it."""
 
     def __init__(self, when_waiting: Callable[[], bool]) -> None:
         self._when_waiting = when_waiting
@@ -172,62 +168,74 @@ class Busy:
         pass
 
 
-def test_who_waits_for_the_pen_comes_before_who_just_had_it(
-    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("others", [0, 2], ids=["alone", "by the writer thread"])
+def test_a_failing_lock_between_processes_is_an_error_and_not_a_hang(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch, others: int
 ) -> None:
-    commit, order = store._commit, list[str]()
-    pen = WatchedPen(commit._pen)
-    monkeypatch.setattr(commit, "_pen", pen)
+    class FailingLock:
+        def acquire(self, **_: bool) -> bool:
+            raise OSError("no locks available")
 
-    def take_as(name: str) -> None:
+        def release(self) -> None:
+            pass
+
+    waiting = enqueue(store, *(note(number) for number in range(others)))
+    with monkeypatch.context() as patched:
+        patched.setattr(store._commit._transactions, "_process_lock", FailingLock())
+        if others:
+            store._commit._wake_thread()
+            for write in waiting:
+                write.wait()
+        else:
+            with pytest.raises(OSError, match="no locks available"):
+                store.execute(note(9))
+    for write in waiting:
+        with pytest.raises(OSError, match="no locks available"):
+            write.result()
+    asyncio.run(store.execute_async(note(1)))
+    assert count(store) == 1
+
+
+def test_who_waits_for_the_lock_comes_before_who_just_had_it(store: EmbeddedStore) -> None:
+    commit, order = store._commit, list[str]()
+
+    def visit_as(name: str) -> None:
         with commit.exclusively():
             order.append(name)
 
-    waiting = threading.Thread(target=take_as, args=("who waits",))
+    waiting = threading.Thread(target=visit_as, args=("who waits",))
     with commit.exclusively():
-        pen.is_wanted.clear()
+        is_awaited = signal_when_awaited(commit._lock)
         waiting.start()
-        pen.is_wanted.wait()
-    take_as("who had it")
+        is_awaited.wait()
+    visit_as("who had it")
     waiting.join()
     assert order == ["who waits", "who had it"]
 
 
-class WatchedPen:
-    """A pen that says when somebody is about to wait for it."""
+def signal_when_awaited(lock: Any) -> threading.Event:
+    """Set when a thread has passed the turnstile of the lock, and is about to wait for the lock itself."""
+    is_awaited, acquire = threading.Event(), lock._acquire
 
-    def __init__(self, pen: Any) -> None:
-        self.release = pen.release
-        self.is_wanted = threading.Event()
-        self._pen = pen
+    def acquire_and_say_so() -> None:
+        is_awaited.set()
+        acquire()
 
-    def acquire(self) -> None:
-        self.is_wanted.set()
-        self._pen.acquire()
+    lock._acquire = acquire_and_say_so
+    return is_awaited
 
 
-def test_who_has_the_pen_may_ask_for_it_again(store: EmbeddedStore) -> None:
-    commit: Any = store._commit
-    with commit.exclusively():
-        turn, commit._turn = commit._turn, TakenTurn()  # as while somebody waits for the pen
-        with commit.exclusively():
+def test_who_holds_the_lock_may_ask_for_it_again(store: EmbeddedStore) -> None:
+    with store._commit.exclusively():
+        turnstile = take_turnstile(store._commit._lock)
+        with store._commit.exclusively():
             store.execute(note(1))
-        commit._turn = turn
+        store._commit._lock._turnstile = turnstile
     assert count(store) == 1
 
 
-class TakenTurn:
-    """A turn that another has until the pen is laid down: who waits for it with the pen waits forever."""
-
-    def __enter__(self) -> None:
-        raise AssertionError("waits for itself")
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
 def test_an_interrupted_wait_takes_the_write_back(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: Ticket) -> None:
+    def interrupted(_: PendingWrite) -> None:
         raise KeyboardInterrupt
 
     holding, holds, written = threading.Event(), threading.Event(), threading.Event()
@@ -241,7 +249,7 @@ def test_an_interrupted_wait_takes_the_write_back(store: EmbeddedStore, monkeypa
     threading.Thread(target=hold).start()
     holds.wait()
     with monkeypatch.context() as patched:
-        patched.setattr(Ticket, "wait", interrupted)
+        patched.setattr(PendingWrite, "wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
             store.execute(note(1))
     holding.set()
@@ -250,24 +258,25 @@ def test_an_interrupted_wait_takes_the_write_back(store: EmbeddedStore, monkeypa
     assert (read(store, 1), count(store)) == (None, 1)
 
 
-def test_the_scribe_goes_when_nobody_calls(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partita.store.embedded._commit._PATIENCE", 0.0)
-    store._commit._call_scribe()
-    scribe = store._commit._scribe
-    if scribe is not None:
-        scribe.join()
-    assert store._commit._scribe is None
-    asyncio.run(store.execute_async(note(1)))  # calls another one
-    assert count(store) == 1
+def test_the_writer_thread_ends_when_it_is_not_needed(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("partita._sqlite._writer_thread.IDLE_SECONDS", 0.0)
+    enqueue(store, note(0))
+    store._commit._wake_thread()
+    thread = store._commit._thread._thread
+    if thread is not None:
+        thread.join()
+    assert store._commit._thread._thread is None
+    asyncio.run(store.execute_async(note(1)))  # starts another one
+    assert count(store) == 2
 
 
 def test_a_closed_store_leaves_no_thread(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partita.store.embedded._commit._PATIENCE", 600.0)
+    monkeypatch.setattr("partita._sqlite._writer_thread.IDLE_SECONDS", 600.0)
     asyncio.run(store.execute_async(note(1)))
-    scribe = store._commit._scribe
-    assert scribe is not None
+    thread = store._commit._thread._thread
+    assert thread is not None
     store.close()
-    assert not scribe.is_alive()
+    assert not thread.is_alive()
 
 
 def test_threads_lose_no_update(store: EmbeddedStore) -> None:
@@ -286,7 +295,7 @@ def test_a_thread_reads_what_another_has_written(store: EmbeddedStore) -> None:
     assert read(store, 1) == {"pk": "p", "sk": "000001", "text": "new"}
 
 
-def test_tasks_of_one_turn_share_a_commit(store: EmbeddedStore) -> None:
+def test_tasks_of_one_iteration_of_the_loop_share_a_commit(store: EmbeddedStore) -> None:
     async def write_all() -> None:
         await asyncio.gather(*(store.execute_async(note(number)) for number in range(100)))
 
@@ -295,7 +304,7 @@ def test_tasks_of_one_turn_share_a_commit(store: EmbeddedStore) -> None:
     assert (commits(store) - before, count(store)) == (1, 100)
 
 
-def test_a_task_gets_its_refusal_and_its_answer(store: EmbeddedStore) -> None:
+def test_a_task_gets_its_refusal_and_its_response(store: EmbeddedStore) -> None:
     async def write_twice() -> tuple[object, object]:
         insert = PutItem("notes", {"pk": "p", "sk": "1"}, condition=NEW)
         return await asyncio.gather(store.execute_async(insert), store.execute_async(insert), return_exceptions=True)
@@ -306,7 +315,7 @@ def test_a_task_gets_its_refusal_and_its_answer(store: EmbeddedStore) -> None:
 
 def test_a_cancelled_write_that_has_not_begun_does_not_happen(store: EmbeddedStore) -> None:
     async def cancel() -> None:
-        with store._commit.exclusively():  # nobody can lead
+        with store._commit.exclusively():  # nobody can commit
             writing = asyncio.ensure_future(store.execute_async(note(1)))
             await asyncio.sleep(0)
             writing.cancel()
@@ -322,7 +331,7 @@ def test_a_write_cancelled_after_its_commit_disturbs_nobody(store: EmbeddedStore
     async def cancel() -> None:
         writing = asyncio.ensure_future(store.execute_async(note(1)))
         await asyncio.sleep(0)
-        store._commit.run(note(2))  # leads the batch of both; the task has not been told yet
+        store._commit.run(note(2))  # commits both; the task has not been notified yet
         writing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await writing
@@ -333,13 +342,13 @@ def test_a_write_cancelled_after_its_commit_disturbs_nobody(store: EmbeddedStore
 
 
 def test_closing_refuses_what_still_waits(store: EmbeddedStore) -> None:
-    (waiting,) = queue(store, note(1))
+    (waiting,) = enqueue(store, note(1))
     store.close()
     with pytest.raises(StoreClosed):
-        waiting.outcome()
+        waiting.result()
 
 
-def test_a_task_that_writes_to_a_closed_store_is_told(store: EmbeddedStore) -> None:
+def test_a_task_that_writes_to_a_closed_store_learns_it(store: EmbeddedStore) -> None:
     store.close()
     with pytest.raises(StoreClosed):
         asyncio.run(store.execute_async(note(1)))

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.store.embedded.support import TABLE, note, read
+from tests._sqlite.support import take_turnstile
+from tests.store.embedded.support import TABLE, enqueue, note, read
 
 from partita.errors import ConditionFailed, StoreBusy
 from partita.store._requests import CreateTable, TransactWriteItems
 from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
-from partita.store.embedded._commit import Ticket
 
 THREE = TransactWriteItems((note(1), note(2), note(3)))
 
@@ -118,7 +118,7 @@ def test_another_thread_may_write_in_the_middle_of_a_write(store: EmbeddedStore)
     assert numbers(store) == [1, 2, 3, 9]
 
 
-def test_an_error_of_a_handler_is_no_refusal_of_the_write_that_it_interrupts(store: EmbeddedStore) -> None:
+def test_an_error_of_a_handler_is_not_a_refusal_of_the_write_that_it_interrupts(store: EmbeddedStore) -> None:
     def fail() -> None:
         raise ConditionFailed  # in a write to some other store
 
@@ -128,22 +128,20 @@ def test_an_error_of_a_handler_is_no_refusal_of_the_write_that_it_interrupts(sto
     assert numbers(store) == []
 
 
-class InterruptedPen:
-    """A pen that calls something while the main thread waits for it, once."""
+def call_while_waiting(lock: Any, call: Callable[[], object]) -> None:
+    """Call something while the main thread waits for the lock, once."""
+    acquire, calls = lock._acquire, [call]
 
-    def __init__(self, pen: Any, call: Callable[[], object]) -> None:
-        self.release = pen.release
-        self._acquire = pen.acquire
-        self._calls = [call]
+    def acquire_after_call(*, blocking: bool = True) -> bool:
+        if blocking and calls and threading.current_thread() is threading.main_thread():
+            calls.pop()()
+        return bool(acquire(blocking=blocking))
 
-    def acquire(self, *, blocking: bool = True) -> bool:
-        if blocking and self._calls and threading.current_thread() is threading.main_thread():
-            self._calls.pop()()
-        return bool(self._acquire(blocking=blocking))
+    lock._acquire = acquire_after_call
 
 
-def test_who_is_next_to_have_the_pen_cannot_wait_for_it_once_more(store: EmbeddedStore) -> None:
-    commit: Any = store._commit
+def test_who_waits_for_the_lock_cannot_wait_for_it_once_more(store: EmbeddedStore) -> None:
+    commit = store._commit
     has_it, enough = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -159,7 +157,7 @@ def test_who_is_next_to_have_the_pen_cannot_wait_for_it_once_more(store: Embedde
     holder = threading.Thread(target=hold)
     holder.start()
     has_it.wait()
-    commit._pen = InterruptedPen(commit._pen, handle)
+    call_while_waiting(commit._lock, handle)
     with commit.exclusively():
         store.execute(note(2))
     holder.join()
@@ -167,34 +165,24 @@ def test_who_is_next_to_have_the_pen_cannot_wait_for_it_once_more(store: Embedde
 
 
 def test_a_handler_may_use_the_store_before_and_after_the_write_that_it_interrupts(store: EmbeddedStore) -> None:
-    commit: Any = store._commit
-    tell, seen = commit._tell, list[list[int]]()
+    queue: Any = store._commit._queue
+    notify, seen = queue.notify, list[list[int]]()
 
-    def told() -> None:
-        if commit._untold and not commit._is_writing and not seen:
+    def handle_and_notify() -> None:
+        if queue._unacknowledged and not queue.is_writing and not seen:
             seen.append(numbers(store))
-            commit._turn, turn = TakenTurn(), commit._turn  # as while another thread waits for the pen
+            turnstile = take_turnstile(store._commit._lock)
             store.execute(note(9))
             seen.append(numbers(store))
-            commit._turn = turn
-        tell()
+            store._commit._lock._turnstile = turnstile
+        notify()
 
-    commit._tell = told
+    queue.notify = handle_and_notify
     store.execute(THREE)
     assert seen == [[1, 2, 3], [1, 2, 3, 9]]
 
 
-class TakenTurn:
-    """A turn that another has until the pen is laid down: who waits for it with the pen waits forever."""
-
-    def __enter__(self) -> None:
-        raise AssertionError("waits for itself")
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-def test_a_guest_may_write_but_not_into_its_own_transaction(store: EmbeddedStore) -> None:
+def test_who_holds_the_lock_may_write_but_not_into_its_own_transaction(store: EmbeddedStore) -> None:
     with store._commit.exclusively():
         store.execute(note(1))
         with store._writer.connection:
@@ -203,9 +191,11 @@ def test_a_guest_may_write_but_not_into_its_own_transaction(store: EmbeddedStore
     assert numbers(store) == [1, 3]
 
 
-def test_a_guest_writes_however_many_wait_before_it(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partita.store.embedded._commit.MAX_BATCH", 2)
+def test_who_holds_the_lock_writes_however_many_wait_before_it(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("partita._sqlite._write_queue.MAX_BATCH", 2)
     with store._commit.exclusively():
-        store._commit._queue.extend([Ticket(note(1)), Ticket(note(2))])
+        enqueue(store, note(1), note(2))
         store.execute(note(3))
     assert numbers(store) == [1, 2, 3]
