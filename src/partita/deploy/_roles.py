@@ -150,8 +150,8 @@ def _own_partition(access: Access, caller: tuple[str, ...]) -> str | None:
     if not template.fields or template.fields[0] not in caller:
         return None
     tag = f"${{aws:PrincipalTag/{caller[0]}}}"
-    first, *others = template.places
-    return template.head + tag + first.tail + "".join(f"*{place.tail}" for place in others)
+    first, *others = template.placeholders
+    return template.head + tag + first.tail + "".join(f"*{placeholder.tail}" for placeholder in others)
 
 
 def _resource(access: Access) -> Resource:
