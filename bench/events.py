@@ -28,9 +28,9 @@ from partita.store import Store
 from partita.store.remote import Credentials, RemoteStore
 from partita_services.events import handlers, model
 from partita_services.events.handlers import EventDraft
-from partita_services.events.queueing import MAX_IN_MESSAGE, sending
+from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
+from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import EventType
-from partita_services.events.work import Clerk
 
 REQUESTS: Final = 2_000
 REMOTE_REQUESTS: Final = 500
@@ -63,16 +63,16 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def decided(store: Store, queue: Queue, requests: int) -> Side:
-    """Our workers, one of which has the event's turn: batches, each one transaction."""
+    """Our workers, one of which works on the event: batches, each one transaction."""
     session = Session(store)
     session.create_tables([model.TABLE])
     queue.execute(Create())
-    clerk = Clerk(session, queue, "bench")
+    worker = Worker(session, queue, "bench")
 
     def measure() -> float:
         _fill(session, queue, requests)
         start = time.perf_counter()
-        while clerk.serve():
+        while worker.serve():
             pass
         return (time.perf_counter() - start) / requests
 

@@ -194,7 +194,7 @@ async def test_half_of_a_character_is_no_text(wrong: str, client: httpx.AsyncCli
     "span", ["0001-01-01T00:00:00+12:00..", "..9999-12-31T23:59:59-12:00", "2026-01-01T00:00:00.."]
 )
 async def test_an_instant_that_can_be_no_key_is_said(span: str, session: AsyncSession) -> None:
-    wanted = Attempt(service="events", pattern="waiting_requests", arguments={"line": "a", "queued_at": span})
+    wanted = Attempt(service="events", pattern="waiting_requests", arguments={"shard": "a", "queued_at": span})
     with pytest.raises(HttpProblem) as refusal:
         await attempt(EVENTS.patterns["waiting_requests"], wanted, session)
     assert (refusal.value.status_code, refusal.value.code) == (422, "invalid_request")

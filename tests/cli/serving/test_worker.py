@@ -22,7 +22,7 @@ from partita.cli.serving._worker import Crew, default_workers
 from partita.http import Caller, Identity, Role
 from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import TABLE, Request, request_by_id
-from partita_services.events.queueing import NAME, POLICY, sending
+from partita_services.events.queueing.messages import NAME, POLICY, sending
 from partita_services.events.terms import EventType, Status, instant
 
 pytestmark = pytest.mark.req("E10")

@@ -19,9 +19,9 @@ from partita.service import Projected
 from partita.store._interface import Store
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.bootstrap import SERVICE
+from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.model import TABLE
-from partita_services.events.projection import RequestProjection
-from partita_services.events.queueing import NAME, POLICY
+from partita_services.events.queueing.messages import NAME, POLICY
 
 
 @pytest.fixture

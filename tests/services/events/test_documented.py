@@ -9,17 +9,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.services.events.acting import applied, opened, turn, users
-from tests.services.events.test_draw import CHANGES, as_json, drawn, lottery
+from tests.services.events.acting import applied, attempt, opened, users
+from tests.services.events.draws.drawing import CHANGES, as_json, drawn, lottery
 
 from partita import Session
 from partita.queue import Accepted
-from partita_services.events.decisions import decide
 from partita_services.events.handlers import HANDLERS
 from partita_services.events.model import TABLE
-from partita_services.events.queueing import mark
-from partita_services.events.steps import Arrival
+from partita_services.events.queueing.decisions import decide
+from partita_services.events.queueing.sender import mark
 from partita_services.events.terms import Reason
+from partita_services.events.transitions import Arrival
 
 PAGE = (Path(__file__).parents[3] / "docs/services/events.md").read_text(encoding="utf-8")
 (SCRIPT,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -48,7 +48,7 @@ def test_a_request_costs_what_the_page_says(db: Session, *, keeps_log: bool) -> 
         accepted = Accepted("1", 1, db.context.clock() + 1)
         db.run(mark(requests, accepted))
         arrivals = [Arrival(request.request_id, request.user_id, accepted.at) for request in requests]
-        db.run(decide(event, arrivals, turn(event.closes_at)))
+        db.run(decide(event, arrivals, attempt(event.closes_at)))
     written = {run.name: run.write for run in seen if run.write}
     each = {name: sum(run.write for run in seen if run.name == name) / 10 for name in written}
     said = " ".join(PAGE.split())

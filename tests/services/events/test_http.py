@@ -8,12 +8,10 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import StringIO
-from threading import Event
 from typing import Any
 
 import httpx
 import pytest
-from pydantic import BaseModel
 from tests.services.events.acting import users, waiting
 
 from partita import EmbeddedStore, Session
@@ -23,12 +21,12 @@ from partita.queue import Measure, Queue, Request
 from partita.service import Projected
 from partita.store import GetItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
-from partita_services.events import live
+from partita_services.events.draws.verify import problems_of
+from partita_services.events.figures import live
 from partita_services.events.handlers import HANDLERS
 from partita_services.events.model import event_by_id
+from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import instant
-from partita_services.events.verify import problems_of
-from partita_services.events.work import Clerk
 
 
 def as_user(user_id: str, identity: Identity) -> dict[str, str]:
@@ -36,8 +34,8 @@ def as_user(user_id: str, identity: Identity) -> dict[str, str]:
 
 
 @pytest.fixture
-def clerk(db: Session, queue: Queue) -> Clerk:
-    return Clerk(db, queue, "w1")
+def worker(db: Session, queue: Queue) -> Worker:
+    return Worker(db, queue, "w1")
 
 
 def draft(clock: FakeClock, capacity: int = 1, event_type: str = "FIRST_COME", **more: Any) -> dict[str, Any]:
@@ -141,9 +139,9 @@ async def test_of_many_at_once_one_is_new_and_all_get_the_same(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, db: Session
 ) -> None:
     event = await event_in(api, fake_clock)
-    answers = await asyncio.gather(*(apply(api, event, "ann", identity) for _ in range(8)))
-    assert sorted(answer.status_code for answer in answers) == [200] * 7 + [202]
-    assert len({answer.json()["requestId"] for answer in answers}) == 1
+    responses = await asyncio.gather(*(apply(api, event, "ann", identity) for _ in range(8)))
+    assert sorted(response.status_code for response in responses) == [200] * 7 + [202]
+    assert len({response.json()["requestId"] for response in responses}) == 1
     found = db.run(event_by_id(event["eventId"]))
     assert found is not None
     assert len(waiting(db, found)) == 1
@@ -163,7 +161,7 @@ async def test_outside_its_time_an_event_takes_no_requests(
 
 
 @pytest.mark.req("X05", "E01")
-async def test_with_a_key_a_request_is_answered_the_same_again(
+async def test_with_a_key_a_request_gets_the_same_response_again(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue
 ) -> None:
     event = await event_in(api, fake_clock)
@@ -178,7 +176,7 @@ async def test_with_a_key_a_request_is_answered_the_same_again(
 
 
 @pytest.mark.req("X05", "E01")
-async def test_what_was_answered_once_is_answered_when_the_event_is_closed(
+async def test_what_has_a_response_keeps_it_when_the_event_is_closed(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue
 ) -> None:
     event = await event_in(api, fake_clock)
@@ -227,9 +225,9 @@ async def test_many_keys_at_once_make_one_request(
     event = await event_in(api, fake_clock)
     url, ann = f"/events/{event['eventId']}/requests", as_user("ann", identity)
     calls = (api.post(url, headers=ann | {"Idempotency-Key": f"k{number}"}) for number in range(6))
-    answers = await asyncio.gather(*calls)
-    assert sorted(answer.status_code for answer in answers) == [200] * 5 + [202]
-    assert len({answer.json()["requestId"] for answer in answers}) == 1
+    responses = await asyncio.gather(*calls)
+    assert sorted(response.status_code for response in responses) == [200] * 5 + [202]
+    assert len({response.json()["requestId"] for response in responses}) == 1
     assert queue.execute(Measure()).waiting == 1
 
 
@@ -238,7 +236,7 @@ async def test_a_request_that_the_queue_does_not_take_is_accepted_all_the_same(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def down(request: Request[Any]) -> Any:
-        raise StoreUnavailable("The queue did not answer.")
+        raise StoreUnavailable("The queue did not respond.")
 
     event = await event_in(api, fake_clock)
     monkeypatch.setattr(queue, "execute_async", down)
@@ -268,36 +266,36 @@ def _app_of(api: httpx.AsyncClient) -> Any:
 
 
 async def _settled(api: httpx.AsyncClient, queue: Queue) -> None:
-    """Let what the server does after its answers come to an end."""
+    """Let what the server does after its responses come to an end."""
     desk = _app_of(api).state.desk
     while desk._tasks:
         await asyncio.gather(*desk._tasks)
 
 
 @pytest.mark.req("E02", "E09")
-async def test_it_is_queued_with_the_moment_that_the_queue_accepted_it(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue, clerk: Clerk
+async def test_it_is_queued_with_the_instant_that_the_queue_accepted_it(
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock, capacity=1)
     request = (await apply(api, event, "ann", identity)).json()
     await _settled(api, queue)
     shown = (await api.get(f"/requests/{request['requestId']}")).json()
     assert (shown["status"], shown["queuedAt"]) == ("QUEUED", "2026-01-01T12:00:00.000000Z")
-    clerk.serve()
+    worker.serve()
     shown = (await api.get(f"/requests/{request['requestId']}")).json()
     assert (shown["status"], shown["queuedAt"], shown["finishedAt"]) == ("SUCCEEDED", *[event["opensAt"]] * 2)
 
 
 @pytest.mark.req("E09")
 async def test_lists_are_in_queue_order_and_paged(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     events = [await event_in(api, fake_clock, capacity=2) for _ in range(2)]
     for event in events:
         for user in users(5):
             await apply(api, event, user, identity)
             fake_clock.advance(1)
-    while clerk.serve():
+    while worker.serve():
         pass
     seen, cursor = [], ""
     for expected in (2, 2, 1):
@@ -315,12 +313,12 @@ async def test_lists_are_in_queue_order_and_paged(
 
 @pytest.mark.req("E12")
 async def test_operators_get_a_table_of_all_requests(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock, capacity=1)
     for user in users(3):
         await apply(api, event, user, identity)
-    clerk.serve()
+    worker.serve()
     response = await api.get(f"/events/{event['eventId']}/requests.csv")
     assert response.headers["Content-Type"].startswith("text/csv")
     rows = list(csv.DictReader(StringIO(response.text)))
@@ -333,11 +331,11 @@ async def test_operators_get_a_table_of_all_requests(
 
 @pytest.mark.req("E08", "E09")
 async def test_the_log_of_a_request(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock, keepsLog=True)
     request = (await apply(api, event, "ann", identity)).json()
-    clerk.serve()
+    worker.serve()
     log = (await api.get(f"/requests/{request['requestId']}/log", headers=as_user("ann", identity))).json()
     assert [(entry["status"], entry["worker"]) for entry in log["items"]] == [
         ("RECEIVED", "api"),
@@ -352,14 +350,14 @@ async def test_figures_and_places_in_the_queue(
     api: httpx.AsyncClient,
     fake_clock: FakeClock,
     identity: Identity,
-    clerk: Clerk,
+    worker: Worker,
     projected: Projected,
     queue: Queue,
 ) -> None:
     event = await event_in(api, fake_clock, capacity=1)
     await apply(api, event, "first", identity)
     await apply(api, event, "second", identity)
-    while clerk.serve():
+    while worker.serve():
         pass
     fake_clock.advance(2)
     applied = [(await apply(api, event, user, identity)).json() for user in users(3)]
@@ -377,7 +375,7 @@ async def test_figures_and_places_in_the_queue(
     assert figures["seconds"] == [{"second": "2026-01-01T12:00:00.000000Z", "decided": 2}]
     places = [(await api.get(f"/requests/{request['requestId']}")).json() for request in applied]
     assert [(place["position"], place["estimatedSeconds"]) for place in places] == [(1, 2.5), (2, 5.0), (3, 7.5)]
-    clerk.serve()
+    worker.serve()
     projected.consumer.catch_up()
     done = (await api.get(f"/requests/{applied[0]['requestId']}")).json()
     assert (done["position"], done["estimatedSeconds"]) == (None, None)
@@ -385,11 +383,11 @@ async def test_figures_and_places_in_the_queue(
 
 
 @pytest.mark.req("E09")
-async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
+async def test_a_waiting_page_gets_every_change_until_the_decision(
     api: httpx.AsyncClient,
     fake_clock: FakeClock,
     identity: Identity,
-    clerk: Clerk,
+    worker: Worker,
     queue: Queue,
     projected: Projected,
     store: FaultyStore,
@@ -399,7 +397,7 @@ async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
     request = (await apply(api, event, "ann", identity)).json()
     await _settled(api, queue)
     projected.consumer.catch_up()
-    turns: Iterator[Callable[[], object]] = iter([lambda: None, clerk.serve, projected.consumer.catch_up])
+    turns: Iterator[Callable[[], object]] = iter([lambda: None, worker.serve, projected.consumer.catch_up])
     store.requests.clear()
 
     async def instead_of_sleeping(seconds: float) -> None:
@@ -408,67 +406,37 @@ async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
     monkeypatch.setattr(asyncio, "sleep", instead_of_sleeping)
     response = await api.get(f"/requests/{request['requestId']}/stream", headers=as_user("ann", identity))
     assert response.headers["Content-Type"].startswith("text/event-stream")
-    told = [json.loads(line.removeprefix("data: ")) for line in response.text.split("\n\n") if line]
-    assert [(news["status"], news["position"]) for news in told] == [("QUEUED", 1), ("SUCCEEDED", None)]
+    sent = [json.loads(line.removeprefix("data: ")) for line in response.text.split("\n\n") if line]
+    assert [(news["status"], news["position"]) for news in sent] == [("QUEUED", 1), ("SUCCEEDED", None)]
     reads = [sent for sent in store.requests if isinstance(sent, GetItem) and sent.key["PK"].startswith("REQ#")]
     assert len(reads) == 2  # at first, and when it was heard of
 
 
 @pytest.mark.req("E09")
-async def test_news_are_told_when_they_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "EVERY_SECONDS", 0)
-    seen = iter(["a", "a", "b"])
-
-    class News(BaseModel):
-        text: str
-
-    async def look() -> News:
-        return News(text=next(seen))
-
-    told = [line async for line in live.news(look, lambda news: news.text == "b", Event())]
-    assert told == ['data: {"text":"a"}\n\n', 'data: {"text":"b"}\n\n']
-
-
-@pytest.mark.req("E09")
-async def test_that_time_goes_by_is_no_news(
+async def test_that_time_goes_by_is_not_news(
     api: httpx.AsyncClient, fake_clock: FakeClock, projected: Projected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     event = await event_in(api, fake_clock)
     projected.consumer.catch_up()
-    stopping, turns = _app_of(api).state.stopping, iter(range(live.SILENT_TURNS))
+    stopping, looks = _app_of(api).state.stopping, iter(range(live.SILENT_LOOKS))
 
     async def instead_of_sleeping(seconds: float) -> None:
         fake_clock.advance(seconds)
-        if next(turns, None) is None:
+        if next(looks, None) is None:
             stopping.set()
 
     monkeypatch.setattr(asyncio, "sleep", instead_of_sleeping)
-    told = (await api.get(f"/events/{event['eventId']}/figures/stream")).text.split("\n\n")
-    assert (told[0].startswith("data: {"), told[1:]) == (True, [": still here", ""])
-
-
-@pytest.mark.req("E10", "X01")
-async def test_a_stream_ends_with_the_server() -> None:
-    stopping = Event()
-
-    class News(BaseModel):
-        text: str = "a"
-
-    async def look() -> News:
-        stopping.set()
-        return News()
-
-    told = [line async for line in live.news(look, lambda _: False, stopping)]
-    assert told == ['data: {"text":"a"}\n\n']
+    sent = (await api.get(f"/events/{event['eventId']}/figures/stream")).text.split("\n\n")
+    assert (sent[0].startswith("data: {"), sent[1:]) == (True, [": still here", ""])
 
 
 @pytest.mark.req("E11")
 async def test_a_request_is_cancelled(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock)
     first = (await apply(api, event, "ann", identity)).json()
-    clerk.serve()
+    worker.serve()
     url = f"/requests/{first['requestId']}"
     gone = await api.delete(url, headers=as_user("ann", identity))
     assert (gone.status_code, gone.json()["status"], gone.json()["errorCode"]) == (200, "REJECTED", "CANCELLED")
@@ -476,7 +444,7 @@ async def test_a_request_is_cancelled(
     again = await apply(api, event, "ann", identity)
     assert (again.status_code, again.json()["requestId"] != first["requestId"]) == (202, True)
     await apply(api, event, "bob", identity)
-    clerk.serve()
+    worker.serve()
     lost = (await api.get("/me/requests", headers=as_user("bob", identity))).json()["items"][0]
     refused = await api.delete(f"/requests/{lost['requestId']}", headers=as_user("bob", identity))
     assert (refused.status_code, refused.json()["code"]) == (409, "illegal_transition")
@@ -487,7 +455,7 @@ async def test_a_cancellation_that_does_not_get_through_is_to_be_tried_again(
     api: httpx.AsyncClient,
     fake_clock: FakeClock,
     identity: Identity,
-    clerk: Clerk,
+    worker: Worker,
     queue: Queue,
     store: FaultyStore,
     monkeypatch: pytest.MonkeyPatch,
@@ -495,7 +463,7 @@ async def test_a_cancellation_that_does_not_get_through_is_to_be_tried_again(
     event = await event_in(api, fake_clock)
     request = (await apply(api, event, "ann", identity)).json()
     await _settled(api, queue)
-    clerk.serve()
+    worker.serve()
 
     async def instead_of_sleeping(seconds: float) -> None:
         fake_clock.advance(seconds)
@@ -509,7 +477,7 @@ async def test_a_cancellation_that_does_not_get_through_is_to_be_tried_again(
 
 @pytest.mark.req("E05", "E11")
 async def test_a_draw_is_held_and_verified(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock, capacity=2, event_type="LOTTERY")
     for user in users(5):
@@ -517,7 +485,7 @@ async def test_a_draw_is_held_and_verified(
     url = f"/events/{event['eventId']}/draw"
     early = await api.post(url)
     assert (early.status_code, early.json()["code"]) == (409, "draw_refused")
-    clerk.serve()
+    worker.serve()
     fake_clock.advance(3_600)
     before = (await api.get(url, headers=as_user("u000", identity))).json()
     assert (before["seed"], before["winners"], before["commitment"]) == (None, [], event["commitment"])
@@ -594,7 +562,7 @@ async def test_what_there_is_not_is_missing(route: str, api: httpx.AsyncClient) 
 
 
 @pytest.mark.req("X07")
-async def test_answers_say_what_they_consumed(
+async def test_responses_have_what_they_consumed(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, embedded: EmbeddedStore
 ) -> None:
     event = await event_in(api, fake_clock)
@@ -609,14 +577,14 @@ async def test_no_route_scans(
     api: httpx.AsyncClient,
     fake_clock: FakeClock,
     identity: Identity,
-    clerk: Clerk,
+    worker: Worker,
     store: FaultyStore,
     projected: Projected,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     event = await event_in(api, fake_clock, event_type="LOTTERY", keepsLog=True)
     request = (await apply(api, event, "ann", identity)).json()
-    clerk.serve()
+    worker.serve()
     projected.consumer.catch_up()
     fake_clock.advance(3_600)
     await api.post(f"/events/{event['eventId']}/draw")

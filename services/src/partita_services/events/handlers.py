@@ -15,22 +15,23 @@ from partita.errors import AlreadyExists, TransactionCancelled
 from partita.recipes.idempotency import Plan
 from partita_services.events import model
 from partita_services.events.cancelling import cancel
-from partita_services.events.draw import hold_draw, show_draw
+from partita_services.events.draws.draw import hold_draw, show_draw
+from partita_services.events.draws.model import Seed, add_seed
+from partita_services.events.draws.verify import commitment_to
+from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.model import (
-    Active,
+    ActiveEvent,
     Event,
-    Listed,
+    EventListing,
     Lock,
     LogEntry,
     Request,
     Seats,
-    Seed,
     activate_event,
     add_event,
     add_lock,
     add_request,
     add_seats,
-    add_seed,
     events_by_ids,
     list_event,
     listed_events,
@@ -42,11 +43,9 @@ from partita_services.events.model import (
     requests_of_user,
     seats_by_ids,
 )
-from partita_services.events.projection import RequestProjection
 from partita_services.events.reading import EventFound, show_event, show_request
-from partita_services.events.steps import API, entry
-from partita_services.events.terms import MAX_CAPACITY, EventType, Name, Status, waiting_line
-from partita_services.events.verify import commitment_to
+from partita_services.events.terms import MAX_CAPACITY, EventType, Name, Status, waiting_shard
+from partita_services.events.transitions import API, entry
 
 MAX_TRIES: Final = 5
 
@@ -110,8 +109,8 @@ def open_event(draft: EventDraft, now: datetime, seed: bytes) -> Plan[EventFound
         EventFound(event, seats.saved),
         add_event(event),
         seats,
-        list_event(Listed(opens_at=event.opens_at, event_id=event.event_id)),
-        activate_event(Active(event_id=event.event_id)),
+        list_event(EventListing(opens_at=event.opens_at, event_id=event.event_id)),
+        activate_event(ActiveEvent(event_id=event.event_id)),
         *secret,
     )
 
@@ -168,7 +167,7 @@ def application(event: Event, user_id: str, now: datetime) -> Plan[Application]:
         request_id=request_id,
         event_id=event.event_id,
         user_id=user_id,
-        line=waiting_line(event.event_id, request_id),
+        shard=waiting_shard(event.event_id, request_id),
         event_type=event.event_type,
         requested_at=now,
         queued_at=now,

@@ -35,31 +35,28 @@ from partita.http import (
 from partita.model import instant_text
 from partita.recipes.idempotency import Answer, Plan
 from partita.service import Projected
-from partita_services.events import draw, handlers, live
-from partita_services.events.answers import (
-    DrawAnswer,
-    EventAnswer,
-    Events,
-    Figures,
-    Log,
-    RequestAnswer,
-    Requests,
-    WaitingRequest,
-    csv_lines,
-)
+from partita_services.events import handlers
 from partita_services.events.cancelling import cancel
+from partita_services.events.draws import draw
+from partita_services.events.figures import live
+from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.handlers import Application, EventDraft
-from partita_services.events.model import (
-    COMMANDS,
-    Event,
-    requests_of_event,
-    requests_of_user,
-)
-from partita_services.events.projection import RequestProjection
-from partita_services.events.queueing import Desk
+from partita_services.events.model import COMMANDS, Event, requests_of_event, requests_of_user
+from partita_services.events.queueing.sender import QueueSender
 from partita_services.events.reading import EventFound
 from partita_services.events.reading import show_event as find_event
 from partita_services.events.reading import show_request as find_request
+from partita_services.events.responses import (
+    DrawView,
+    Events,
+    EventView,
+    Figures,
+    Log,
+    Requests,
+    RequestView,
+    WaitingRequest,
+    csv_lines,
+)
 from partita_services.events.terms import OPEN, instant
 
 ROUTER: Final = APIRouter()
@@ -95,15 +92,15 @@ async def _now(db: Db) -> datetime:
     return instant(db.context.clock())
 
 
-def _desk_of(app: FastAPI) -> Desk:
+def _desk_of(app: FastAPI) -> QueueSender:
     """The one desk of this server, which is made for the first request."""
     if not hasattr(app.state, "desk"):
-        app.state.desk = Desk(app.state.session, app.state.resources)
-    desk: Desk = app.state.desk
+        app.state.desk = QueueSender(app.state.session, app.state.resources)
+    desk: QueueSender = app.state.desk
     return desk
 
 
-async def _desk(request: HttpRequest) -> Desk:
+async def _desk(request: HttpRequest) -> QueueSender:
     return _desk_of(request.app)
 
 
@@ -115,13 +112,13 @@ async def _figured(request: HttpRequest) -> RequestProjection | None:
 
 Figured = Annotated[RequestProjection | None, Depends(_figured)]
 Now = Annotated[datetime, Depends(_now)]
-Counter = Annotated[Desk, Depends(_desk)]
+Counter = Annotated[QueueSender, Depends(_desk)]
 
 
 @ROUTER.post(
     "/events",
     status_code=201,
-    response_model=EventAnswer,
+    response_model=EventView,
     dependencies=[OPERATORS],
     responses=describe_problems(403, 409),
 )
@@ -131,7 +128,7 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
 
     def created(found: EventFound) -> Answer:
         location = {"Location": f"{root}/events/{found.event.event_id}"}
-        return Answer.of(EventAnswer.of(found, now), status=201, headers=location)
+        return Answer.of(EventView.of(found, now), status=201, headers=location)
 
     return await once(handlers.open_event(draft, now, secrets.token_bytes(32)), created)
 
@@ -140,13 +137,13 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
 async def list_events(caller: CurrentCaller, db: Db, now: Now, paging: Pages) -> Events:  # noqa: ARG001 - 401
     """All events, those that open last first."""
     page = await db.run(handlers.list_events(paging.limit, paging.cursor))
-    return Events(items=tuple(EventAnswer.of(found, now) for found in page), next_cursor=page.next_cursor)
+    return Events(items=tuple(EventView.of(found, now) for found in page), next_cursor=page.next_cursor)
 
 
 @ROUTER.get("/events/{event_id}", responses=describe_problems(404))
-async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventAnswer:  # noqa: ARG001 - 401
+async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventView:  # noqa: ARG001 - 401
     """One event with its seats."""
-    return EventAnswer.of(await db.run(find_event(event_id)), now)
+    return EventView.of(await db.run(find_event(event_id)), now)
 
 
 @ROUTER.get("/events/{event_id}/figures", responses=describe_problems(404))
@@ -183,9 +180,9 @@ async def stream_figures(
 @ROUTER.post(
     "/events/{event_id}/requests",
     status_code=202,
-    response_model=RequestAnswer,
+    response_model=RequestView,
     responses={
-        200: {"model": RequestAnswer, "description": "The request that the caller has already."},
+        200: {"model": RequestView, "description": "The request that the caller has already."},
         **describe_problems(404, 409),
     },
 )
@@ -203,7 +200,7 @@ async def apply(
     def answered(application: Application) -> Answer:
         applied = application.request
         location = {"Location": f"{root}/requests/{applied.request_id}"}
-        return Answer.of(RequestAnswer.of(applied), status=202 if application.is_new else 200, headers=location)
+        return Answer.of(RequestView.of(applied), status=202 if application.is_new else 200, headers=location)
 
     if idempotency_key is not None:
         once = await _ONCE(request, db, caller, idempotency_key)
@@ -237,7 +234,7 @@ async def _apply_once(
     once: Once,
     plans: Iterator[Procedure[Plan[Application]]],
     answered: Callable[[Application], Answer],
-    desk: Desk,
+    desk: QueueSender,
 ) -> Response:
     """The same for a call that is remembered: what is answered and what is written are one transaction."""
     made: list[Application] = []
@@ -322,21 +319,21 @@ async def show_log(caller: CurrentCaller, db: Db, request_id: RequestId) -> Log:
 
 
 @ROUTER.delete("/requests/{request_id}", responses=describe_problems(404, 409))
-async def cancel_request(caller: CurrentCaller, db: Db, now: Now, request_id: RequestId) -> RequestAnswer:
+async def cancel_request(caller: CurrentCaller, db: Db, now: Now, request_id: RequestId) -> RequestView:
     """Cancel a request: the caller may apply again, and a seat that it had is free."""
-    return RequestAnswer.of(await db.run(cancel(request_id, _reader(caller), now)))
+    return RequestView.of(await db.run(cancel(request_id, _reader(caller), now)))
 
 
 @ROUTER.post("/events/{event_id}/draw", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
-async def hold_draw(db: Db, now: Now, event_id: EventId) -> DrawAnswer:
+async def hold_draw(db: Db, now: Now, event_id: EventId) -> DrawView:
     """Hold the draw of a lottery that is closed. Held again, it is the same."""
-    return DrawAnswer.of(await db.run(draw.hold_draw(event_id, now)))
+    return DrawView.of(await db.run(draw.hold_draw(event_id, now)))
 
 
 @ROUTER.get("/events/{event_id}/draw", responses=describe_problems(404, 409))
-async def show_draw(caller: CurrentCaller, db: Db, event_id: EventId) -> DrawAnswer:  # noqa: ARG001 - 401
+async def show_draw(caller: CurrentCaller, db: Db, event_id: EventId) -> DrawView:  # noqa: ARG001 - 401
     """The draw of a lottery, with all that is needed to verify it once it is held."""
-    return DrawAnswer.of(await db.run(draw.show_draw(event_id)))
+    return DrawView.of(await db.run(draw.show_draw(event_id)))
 
 
 @ROUTER.get("/me/requests", responses=describe_problems(400))
