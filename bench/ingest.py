@@ -24,7 +24,7 @@ import httpx
 from bench._compare import Bar, Comparison
 from partita import EmbeddedStore, Session
 from partita.queue import Measure, Send, open_queue, written
-from partita_services.commitcollect.ingest import EventJob
+from partita_services.commitcollect.jobs.ingest import EventJob
 from partita_services.commitcollect.model import subscription_of
 
 ALLOWED: Final = 0.100
@@ -80,7 +80,7 @@ def _serving(data: Path) -> Iterator[str]:
 def _log_in(client: httpx.Client) -> None:
     """Connect an athlete: then the worker subscribes to events."""
     authorize = client.get("/commitcollect/auth/login").headers["Location"]
-    form = urlencode({"athlete": ATHLETE, "scope": "activity:read", "answer": "authorize"})
+    form = urlencode({"athlete": ATHLETE, "scope": "activity:read", "decision": "authorize"})
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     back = client.post(authorize, content=form, headers=headers).headers["Location"]
     assert client.get(back).headers["Location"] == "/commitcollect/"
@@ -117,7 +117,7 @@ def _send(client: httpx.Client, subscription: int, number: int) -> float:
     """Send an event as Strava does; how long its acknowledgement took."""
     event = _event(subscription, number)
     start = time.perf_counter()
-    answer = client.post("/commitcollect/webhooks/strava", json=event)
+    response = client.post("/commitcollect/webhooks/strava", json=event)
     seconds = time.perf_counter() - start
-    assert answer.status_code == httpx.codes.OK, answer.text
+    assert response.status_code == httpx.codes.OK, response.text
     return seconds

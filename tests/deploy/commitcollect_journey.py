@@ -19,8 +19,8 @@ from partita.recipes.web_sessions import new_session_id
 from partita.service import Place
 from partita.testing import FakeClock
 from partita_services.commitcollect.bootstrap import POLICY, QUEUE
-from partita_services.commitcollect.catalogue import models, parts
-from partita_services.commitcollect.sessions import SESSIONS
+from partita_services.commitcollect.milestones.catalogue import models, parts
+from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.work import Tools
 
 SITE = "https://service.test/commitcollect"
@@ -127,7 +127,7 @@ async def _commit(visit: Visit, headers: dict[str, str] | None = None, **changes
 
 
 async def _strava_says(visit: Visit, number: int, aspect: str, **more: Any) -> None:
-    told = {
+    fields = {
         "object_type": "activity",
         "object_id": number,
         "aspect_type": aspect,
@@ -136,4 +136,4 @@ async def _strava_says(visit: Visit, number: int, aspect: str, **more: Any) -> N
         "event_time": int(visit.clock()),
         "updates": {},
     }
-    await ok(visit.api, "POST", f"{SITE}/webhooks/strava", json={**told, **more})
+    await ok(visit.api, "POST", f"{SITE}/webhooks/strava", json={**fields, **more})

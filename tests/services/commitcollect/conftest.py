@@ -13,11 +13,10 @@ from tests.services.commitcollect.world import World, new_world
 from partita import AsyncSession, EmbeddedStore
 from partita.app import build_app
 from partita.http import Identity
-from partita.store._interface import Store
-from partita.store._requests import CreateTable, Request
+from partita.store import CreateTable, Request, Store
 from partita.testing import FakeClock, FaultyStore
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.browser import SECURE
+from partita_services.commitcollect.signin.browser import SECURE
 
 SITE = "https://collect.test/commitcollect"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.services.commitcollect.test_openapi import SITE
 
-from partita_services.commitcollect import settings
 from partita_services.commitcollect.handlers import HANDLERS
+from partita_services.commitcollect.strava import settings
 
 PAGE = (Path(__file__).parents[3] / "docs/services/commitcollect.md").read_text(encoding="utf-8")
 

@@ -13,10 +13,20 @@ from partita import Change, Page, Procedure, Query, f
 from partita.errors import IllegalTransition, ItemMissing, VersionConflict
 from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Plan
-from partita_services.commitcollect.backfill import start_backfill
-from partita_services.commitcollect.catalogue import MODEL_IDS
-from partita_services.commitcollect.erasure import request_deletion
-from partita_services.commitcollect.minting import audit_awards, award_of, begin, is_over, settle
+from partita_services.commitcollect.audit import (
+    AUDIT,
+    AuditEntry,
+    MilestoneCreated,
+    events_of_month,
+    events_of_story,
+    events_of_user,
+    events_seen_by,
+)
+from partita_services.commitcollect.jobs.backfill import start_backfill
+from partita_services.commitcollect.jobs.erasure import request_deletion
+from partita_services.commitcollect.milestones.awarding import audit_awards, award_of, begin, is_over, settle
+from partita_services.commitcollect.milestones.catalogue import MODEL_IDS
+from partita_services.commitcollect.milestones.progress import Progress, measure
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
     Award,
@@ -40,16 +50,6 @@ from partita_services.commitcollect.model import (
     milestone_by_id,
     milestones_of,
     profile_of,
-)
-from partita_services.commitcollect.progress import Progress, measure
-from partita_services.commitcollect.trail import (
-    AUDIT,
-    AuditEntry,
-    MilestoneCreated,
-    events_of_month,
-    events_of_story,
-    events_of_user,
-    events_seen_by,
 )
 from partita_services.commitcollect.work import Application, Work
 from partita_services.commitcollect.writes import cancel_milestone, change_milestone, create_milestone

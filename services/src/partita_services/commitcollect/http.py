@@ -29,8 +29,6 @@ from partita.http import (
 )
 from partita.recipes.idempotency import Answer, Plan
 from partita_services.commitcollect import handlers
-from partita_services.commitcollect.browser import CurrentTrace, CurrentVisitor, as_caller, clear_cookie, same_site
-from partita_services.commitcollect.erasure import request_deletion
 from partita_services.commitcollect.handlers import (
     MilestoneDraft,
     MilestoneEdit,
@@ -39,9 +37,10 @@ from partita_services.commitcollect.handlers import (
     TooMany,
     WindowInvalid,
 )
-from partita_services.commitcollect.minting import MAX_TRIES
+from partita_services.commitcollect.jobs.erasure import request_deletion
+from partita_services.commitcollect.milestones.awarding import MAX_TRIES
 from partita_services.commitcollect.model import REQUESTS, Profile, latest_workouts
-from partita_services.commitcollect.views import (
+from partita_services.commitcollect.responses import (
     AccountView,
     AwardView,
     BackfillView,
@@ -51,6 +50,13 @@ from partita_services.commitcollect.views import (
     Models,
     ModelView,
     WorkoutView,
+)
+from partita_services.commitcollect.signin.browser import (
+    CurrentTrace,
+    CurrentVisitor,
+    as_caller,
+    clear_cookie,
+    same_site,
 )
 from partita_services.commitcollect.work import do_async
 
