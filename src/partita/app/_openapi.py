@@ -10,8 +10,8 @@ from partita.app._capacity import HEADER as CAPACITY
 from partita.http import PROBLEM_MEDIA_TYPE, REPLAYED, describe_problems, problem_schemas
 
 ABOUT: Final = """\
-Errors are `application/problem+json` with a stable `code`. Lists have `limit` and `cursor`, and respond with `items` and
-`next_cursor`. Every response says in `X-Consumed-Capacity` what its access patterns consumed, and has an `X-Request-Id`.
+Errors are `application/problem+json` with a stable `code`. Lists take `limit` and `cursor`, and give `items` and
+`next_cursor`. Every response has an `X-Request-Id`, and `X-Consumed-Capacity` says what its access patterns consumed.
 """
 
 HEADERS: Final[dict[str, dict[str, Any]]] = {

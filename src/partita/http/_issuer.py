@@ -47,7 +47,7 @@ class Issuer:
         """The caller that a token names.
 
         Raises:
-            HttpProblem: 401, the token is not the issuer's, was altered, or has expired; 503, the issuer cannot be asked.
+            HttpProblem: 401, the token is not the issuer's, was altered, or has expired; 503, the issuer is away.
         """
         try:
             return caller_of(self._claims(token))

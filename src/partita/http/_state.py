@@ -1,4 +1,4 @@
-"""What the services of an app run with: one typed value for the app, and one for each service, which its routes take."""
+"""What the services of an app run with: a typed value for the app, and one for each service, which its routes take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many tasks at once. Each is written by itself, so a call that was cut off can be sent again and goes on from there."""
+"""Many tasks at once. Each is written by itself, so a call that was cut off can be sent again and goes on."""
 
 from __future__ import annotations
 
