@@ -108,7 +108,8 @@ def core(wheels: dict[str, Wheel], tmp_path_factory: pytest.TempPathFactory) -> 
     (site,) = (folder / "environment").glob("lib/python*/site-packages")
     for name in set(needed("partita")) - {"partita"}:
         link(name, site)
-    install = [sys.executable, "-m", "pip", "--python", folder / "environment" / "bin" / "python", "install"]
+    python = str(folder / "environment" / "bin" / "python")
+    install = [sys.executable, "-m", "pip", "--python", python, "install"]
     subprocess.run(
         [*install, "--quiet", "--no-deps", "--no-index", wheels["partita"].path], check=True, capture_output=True
     )

@@ -5,13 +5,13 @@ import { chart, lastMinute } from "./chart.js";
 import { drawPanel } from "./draw.js";
 import { icon } from "./icons.js";
 import { chip, when } from "./list.js";
-import { age, clock, fraction, moment, number, outcome, plural, STATUSES, TYPES } from "./words.js";
+import { age, clock, dateTime, fraction, number, outcome, plural, STATUSES, TYPES } from "./words.js";
 import { el, replace } from "/assets/dom.js";
 
 const ROWS = 20;
 const TICK = 1000;
 
-export async function desk(shown, id) {
+export async function operatePage(shown, id) {
   const event = await api.event(id);
   const hero = el("div", { className: "hero" });
   const tiles = tileRow();
@@ -35,15 +35,15 @@ export async function desk(shown, id) {
   );
   const drawHero = () => replace(hero, ...heading(event));
   drawHero();
-  let [latest, heard] = [null, 0];
-  // Nothing is told while nothing changes, but the last minute goes on.
-  const drawChart = () => latest && plot.show(lastMinute(latest.seconds, Date.parse(latest.at) + Date.now() - heard));
+  let [latest, receivedAt] = [null, 0];
+  // No figures arrive while nothing changes, but the last minute goes on.
+  const drawChart = () => latest && plot.show(lastMinute(latest.seconds, Date.parse(latest.at) + Date.now() - receivedAt));
   const timer = setInterval(() => { drawHero(); drawing?.tick(); drawChart(); }, TICK);
   shown.signal.addEventListener("abort", () => clearInterval(timer));
   await Promise.all([table.load(), drawing?.load()]);
 
   for await (const figures of api.figures(id, shown.signal)) {
-    [latest, heard] = [figures, Date.now()];
+    [latest, receivedAt] = [figures, Date.now()];
     tiles.show(figures);
     drawChart();
     replace(outcomes, ...Object.entries(figures.counts).map(([status, count]) => outcomeRow(status, count, figures.requests)));
@@ -52,7 +52,7 @@ export async function desk(shown, id) {
 }
 
 const heading = (event) => [
-  el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "line"), TYPES[event.eventType])),
+  el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
   el("h1", {}, event.name),
   el("p", { className: "when" }, when(event)),
 ];
@@ -165,7 +165,7 @@ function requestTable(id) {
 
 function row(request, place) {
   const { text, tone } = outcome(request);
-  const exact = (time) => (time ? el("span", { title: moment(time) }, clock(time), el("span", { className: "fraction" }, fraction(time))) : "–");
+  const exact = (time) => (time ? el("span", { title: dateTime(time) }, clock(time), el("span", { className: "fraction" }, fraction(time))) : "–");
   return el(
     "tr",
     {},
