@@ -12,14 +12,14 @@ from tests.http.toy import TOY
 
 from partita import AsyncSession
 from partita.app import build_app
-from partita.http import Identity, Resources
+from partita.http import AppState, Identity, Resources
 
 SITE = APIRouter()
 
 
 @SITE.get("/greeting")
-async def greeting(resources: Resources) -> str:
-    return f"{resources} says hello"
+async def greeting(name: Resources[str]) -> str:
+    return f"{name.title()} says hello"
 
 
 async def test_routes_apps_and_pages_are_served_beside_the_api(
@@ -28,15 +28,13 @@ async def test_routes_apps_and_pages_are_served_beside_the_api(
     (tmp_path / "index.html").write_text("<h1>Toy</h1>", encoding="utf-8")
     app = build_app(
         [replace(TOY, site=lambda: SITE, pages=tmp_path)],
-        session,
-        identity,
-        resources={"toy": "The queue"},
-        beside={"/other": PlainTextResponse("Another app")},
+        AppState(session, identity, resources={"toy": "ann"}),
+        apps={"/other": PlainTextResponse("Another app")},
     )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
         answers = [await client.get(path) for path in ("/toy/greeting", "/toy/", "/toy/api/me", "/other/x")]
     assert [(answer.status_code, answer.text) for answer in answers if answer.status_code != 401] == [
-        (200, '"The queue says hello"'),
+        (200, '"Ann says hello"'),
         (200, "<h1>Toy</h1>"),
         (200, "Another app"),
     ]

@@ -16,7 +16,7 @@ from tests.services.commitcollect.world import SETTINGS, tools_of
 from partita import Session, insert
 from partita.queue import Create, Send
 from partita.recipes.web_sessions import new_session_id
-from partita.service import Place
+from partita.service import Installation
 from partita.testing import FakeClock
 from partita_services.commitcollect.bootstrap import POLICY, QUEUE
 from partita_services.commitcollect.milestones.catalogue import models, parts
@@ -40,8 +40,8 @@ def commitcollect(clock: FakeClock) -> Journey:
     strava = StravaModel(clock)
 
     @contextmanager
-    def opened(place: Place) -> Iterator[Tools]:
-        with closing(place.open_queue(QUEUE, POLICY)) as queue:
+    def opened(installation: Installation) -> Iterator[Tools]:
+        with closing(installation.open_queue(QUEUE, POLICY)) as queue:
             queue.execute(Create())
             yield tools_of(clock, queue, strava)
 

@@ -31,7 +31,7 @@ from partita.queue import QueuePolicy
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._table import VersionedTable
-from partita.service import Service, Work, discover
+from partita.service import Service, WorkerContext, discover
 from partita.store import ConditionCheck, UpdateItem
 
 pytestmark = pytest.mark.req("A07")
@@ -109,7 +109,7 @@ VersionedTable(
 )
 
 
-def work(assigned: Work) -> None:
+def work(context: WorkerContext) -> None:
     """Nothing to do."""
 
 

@@ -11,7 +11,7 @@ import boto3
 import pytest
 from cfnlint.api import ManualArgs, lint
 from tests.deploy.journeys import JOURNEYS
-from tests.deploy.running import Installation, Visit
+from tests.deploy.running import Site, Visit
 from tests.referee import ministack
 
 from partita import AsyncSession, Index, LocalIndex, Registry, Table
@@ -203,20 +203,20 @@ TRANSACTIONS = {"TransactGetItems", "TransactWriteItems"}
 
 @pytest.mark.parametrize("name", JOURNEYS)
 async def test_a_service_runs_on_what_was_deployed_by_calls_that_its_policies_allow(
-    name: str, deployed: RemoteStore, endpoint: str, installation: Installation
+    name: str, deployed: RemoteStore, endpoint: str, site: Site
 ) -> None:
-    service, journey, noting = SERVICES[name], JOURNEYS[name](installation.clock), Noting()
+    service, journey, noting = SERVICES[name], JOURNEYS[name](site.clock), Noting()
     await AsyncSession(deployed).create_tables(service.tables)
-    db = installation.session(deployed)
+    db = site.session(deployed)
     journey.prepare(db)
     with (
         RemoteStore(endpoint, credentials=Credentials("test", "test"), transport=noting) as store,
-        installation.resources(service, journey) as resources,
-        installation.projected(service, deployed) as projected,
+        site.resources(service, journey) as resources,
+        site.projection(service, deployed) as projection,
     ):
-        async with installation.client(service, store, resources, projected) as api:
-            work = installation.worker(service, store, resources)
-            await journey.walk(Visit(api, installation.clock, work, db, installation.queues))
+        async with site.client(service, store, resources, projection) as api:
+            work = site.worker(service, store, resources)
+            await journey.walk(Visit(api, site.clock, work, db, site.queues))
     allowed = {need.action.partition(":")[2] for role in ("request", "worker") for need in needs(service, role)}
     assert noting.names - TRANSACTIONS <= allowed
 

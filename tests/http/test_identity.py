@@ -9,7 +9,7 @@ import httpx
 import jwt
 import pytest
 
-from partita.http import Caller, Identity, Refusal, Role
+from partita.http import Caller, HttpProblem, Identity, Role
 from partita.testing import FakeClock
 
 pytestmark = pytest.mark.req("X03")
@@ -45,7 +45,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("token", REFUSED.values(), ids=REFUSED)
 def test_a_token_is_refused(token: str, identity: Identity) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HttpProblem) as refused:
         identity.caller(token)
     assert (refused.value.status_code, refused.value.code) == (401, "unauthenticated")
 
@@ -53,7 +53,7 @@ def test_a_token_is_refused(token: str, identity: Identity) -> None:
 def test_a_token_expires(fake_clock: FakeClock) -> None:
     fake_clock.set(0)
     long_ago = Identity(b"k" * 32, fake_clock)
-    with pytest.raises(Refusal, match="expired"):
+    with pytest.raises(HttpProblem, match="expired"):
         long_ago.caller(long_ago.token(Caller("ann"), timedelta(hours=1)))
 
 

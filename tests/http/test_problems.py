@@ -9,7 +9,7 @@ import pytest
 from tests.http.toy import RAISED
 
 from partita import errors
-from partita.http import Refusal
+from partita.http import HttpProblem
 
 pytestmark = pytest.mark.req("X04")
 
@@ -31,7 +31,7 @@ EXPECTED = [
     (errors.BudgetExceeded("too much"), 500, "budget_exceeded"),
     (errors.ModelError("wrong"), 500, "model"),
     (ZeroDivisionError("secret"), 500, "internal"),
-    (Refusal(412, "precondition_failed", "changed"), 412, "precondition_failed"),
+    (HttpProblem(412, "precondition_failed", "changed"), 412, "precondition_failed"),
 ]
 
 

@@ -159,9 +159,8 @@ def balance(db: Session) -> int:
 class TestRun:
     def test_the_first_run_answers_and_writes(self, db: Session) -> None:
         outcome = db.run(deposit_once())
-        assert outcome == Outcome(
-            Answer(201, '{"name":"ada","balance":100,"version":1}', {"Location": "/accounts/ada"}), replayed=False
-        )
+        answer = Answer(201, '{"name":"ada","balance":100,"version":1}', {"Location": "/accounts/ada"})
+        assert outcome == Outcome(answer, replayed=False, result=Account(name="ada", balance=100, version=1))
         assert (balance(db), booked(db)) == (100, ["e1"])
 
     def test_the_second_run_answers_the_same_and_writes_nothing(self, db: Session) -> None:

@@ -13,7 +13,7 @@ from schemathesis.config import SchemathesisConfig
 
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.app import build_app
-from partita.http import Caller, Identity
+from partita.http import AppState, Caller, Identity
 from partita.service import Service
 from partita.testing import FakeClock
 
@@ -81,7 +81,7 @@ def check_answers(
         session.create_tables(service.tables)
         for step in (service.seed(clock()) if service.seed else ())[:samples]:
             session.run(step)
-        app = build_app([service], AsyncSession(store, clock=clock), IDENTITY)
+        app = build_app([service], AppState(AsyncSession(store, clock=clock), IDENTITY))
         method, path = route.split()
         config = SchemathesisConfig.from_dict(CONFIG)
         operation = schemathesis.openapi.from_asgi(f"/{service.name}/api/openapi.json", app, config=config)[path][

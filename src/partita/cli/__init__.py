@@ -2,19 +2,19 @@
 
 from partita.cli._data_folder import DataFolder, data_option, store_options
 from partita.cli._extras import needs_serve
+from partita.cli._installation import installation_of
 from partita.cli._listen import listening, run_app
 from partita.cli._main import main
 from partita.cli._output import echo_table
-from partita.cli._place import place_of
 
 __all__ = [
     "DataFolder",
     "data_option",
     "echo_table",
+    "installation_of",
     "listening",
     "main",
     "needs_serve",
-    "place_of",
     "run_app",
     "store_options",
 ]

@@ -8,6 +8,7 @@ from partita.operations._forecast import forecast
 from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes
 from partita.operations._operation import Context, Operation, Procedure, Requests, named
+from partita.operations._precondition import Precondition
 from partita.operations._query import First, Page, Query, Walked
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
@@ -42,6 +43,7 @@ __all__ = [
     "Get",
     "Operation",
     "Page",
+    "Precondition",
     "Procedure",
     "Put",
     "Query",

@@ -105,11 +105,13 @@ class Answer(Struct, frozen=True):
         return cls(status, model.model_dump_json(by_alias=True), headers or {})
 
 
-class Outcome(Struct, frozen=True):
-    """The answer to a command, and whether it is that of an earlier run."""
+class Outcome(Struct, Generic[R], frozen=True):
+    """The answer to a command, whether it is that of an earlier run, and what this run resulted in."""
 
     answer: Answer
     replayed: bool = False
+    result: R | None = None
+    """None where the answer is replayed: only the answer is stored."""
 
 
 class Plan(Generic[R]):
@@ -191,7 +193,7 @@ class Idempotency(Generic[Record]):
 
     def run(
         self, command: Command, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], Answer]
-    ) -> Procedure[Outcome]:
+    ) -> Procedure[Outcome[R]]:
         """Run a command once, or replay what it answered.
 
         Args:
@@ -216,9 +218,9 @@ class Idempotency(Generic[Record]):
             if first is not None:
                 return _replay(first.current, command)
             raise cancelled.cause or cancelled from cancelled
-        return Outcome(given)
+        return Outcome(given, result=planned.result)
 
-    def begin(self, command: Command, *, owner: str, lease: timedelta) -> Operation[Outcome | None]:
+    def begin(self, command: Command, *, owner: str, lease: timedelta) -> Operation[Outcome[Any] | None]:
         """Claim a command whose effect is outside the store. None: it is the owner's to run; else its earlier outcome.
 
         The owner has until the lease runs out to `complete` or `abandon` it. After that, the same command may be
@@ -308,7 +310,7 @@ class _Claim(Struct, frozen=True):
         return any_of(f(record.scope).missing(), f(record.ttl).le(now), lease_is_over)
 
 
-class _Begin(Operation[Outcome | None], frozen=True):
+class _Begin(Operation[Outcome[Any] | None], frozen=True):
     """Claim a command, or find out what became of it."""
 
     claim: _Claim
@@ -317,7 +319,7 @@ class _Begin(Operation[Outcome | None], frozen=True):
         """The name of the operation."""
         return f"{self.claim.schema.name}.begin"
 
-    def requests(self, context: Context) -> Requests[Outcome | None]:
+    def requests(self, context: Context) -> Requests[Outcome[Any] | None]:
         """One conditional put; where it fails, the record that is there decides."""
         try:
             yield self.claim.action(context)
@@ -351,7 +353,7 @@ def _once(plan: Plan[Any], record: _Claim) -> _Once:
     return _Once(actions, writes=planned.name, within=within)
 
 
-def _replay(record: IdempotencyRecord, command: Command) -> Outcome:
+def _replay(record: IdempotencyRecord, command: Command) -> Outcome[Any]:
     if record.fingerprint != command.fingerprint:
         raise IdempotencyMismatch("This idempotency key was used with another request.")
     if record.status is None:

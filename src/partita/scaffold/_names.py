@@ -17,12 +17,12 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
 _SERVICE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _TAKEN: Final = frozenset(
     """
-    AlreadyExists Annotated Answer Any BaseModel Callable ClassVar Collection Command ConfigDict Count CurrentCaller
-    Day Db Depends Field Final Flag Idempotency IdempotencyRecord IfMatch ItemMissing Listing Mapping Once
+    AlreadyExists Annotated Answer Any BaseModel ClassVar Command ConfigDict Count CurrentCaller
+    Day Db Depends Field Final Flag Idempotency IdempotencyRecord IfMatch ItemMissing Listing Once
     OnceByCaller Paging Path Plan Request Response Sequence Service StringConstraints Text VersionConflict Versioned
     VersionedDelete VersionedInsert VersionedRead VersionedTable VersionedUpdate
-    answers api bob caller created db draft etag fields handlers headers identity only path precondition read
-    replaced response root stale user_id
+    api bob caller created db draft etag fields handlers headers identity only path precondition_problems read
+    replaced response responses root stale user_id
     FIELDS OTHER_FIELDS
     """.split()  # noqa: SIM905 - as a set, they would be a page of their own
 )

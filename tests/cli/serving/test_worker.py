@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Run
 from tests.cli.serving.test_serve import DEADLINE, Server
+from tests.services.events.acting import without_key
 
 from partita import Session
 from partita.cli._data_folder import DataFolder
@@ -58,7 +59,7 @@ def waiting(data: DataFolder) -> Iterator[tuple[Session, Request]]:
             closes_at=now + timedelta(hours=1),
         )
         event = db.run(open_event(draft, now, bytes(32)).run()).event
-        request = db.run(apply(event, "ann", now)).request
+        request = db.run(apply(event, "ann", now, without_key)).request
         queue = data.open_queue(NAME, POLICY)
         queue.execute(sending([request]))
         queue.close()

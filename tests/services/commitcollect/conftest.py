@@ -12,7 +12,7 @@ from tests.services.commitcollect.world import World, new_world
 
 from partita import AsyncSession, EmbeddedStore
 from partita.app import build_app
-from partita.http import Identity
+from partita.http import AppState, Identity
 from partita.store import CreateTable, Request, Store
 from partita.testing import FakeClock, FaultyStore
 from partita_services.commitcollect.bootstrap import SERVICE
@@ -49,7 +49,7 @@ def connected(store: FaultyStore, fake_clock: FakeClock) -> Iterator[World]:
 async def stranger(connected: World, store: FaultyStore, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
     """A browser that is not logged in; going over a budget is an error."""
     session = AsyncSession(store, clock=connected.clock, secret=b"fake", strict_budgets=True)
-    app = build_app([SERVICE], session, identity, resources={SERVICE.name: connected.tools})
+    app = build_app([SERVICE], AppState(session, identity, {SERVICE.name: connected.tools}))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=SITE) as client:
         yield client
 

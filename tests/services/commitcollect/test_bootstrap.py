@@ -9,7 +9,7 @@ import pytest
 from tests.services.commitcollect.world import TRACE
 
 from partita import Session
-from partita.cli import DataFolder, place_of
+from partita.cli import DataFolder, installation_of
 from partita.cost import measure
 from partita.errors import AlreadyExists
 from partita.service import discover
@@ -61,13 +61,13 @@ def test_every_pattern_stays_within_its_budget() -> None:
 
 @pytest.mark.req("C02")
 def test_what_is_not_set_is_made_from_the_secret_of_the_installation(tmp_path: Path) -> None:
-    place = place_of(DataFolder(tmp_path), "http://127.0.0.1:8000")
-    made, again = settings.read(place, {}), settings.read(place, {})
+    installation = installation_of(DataFolder(tmp_path), "http://127.0.0.1:8000")
+    made, again = settings.read(installation, {}), settings.read(installation, {})
     assert made == again
     assert made.strava_url == "http://127.0.0.1:8000/strava-simulator"
     assert made.webhook_url == "http://127.0.0.1:8000/commitcollect/webhooks/strava"
     assert len({made.client_secret, made.verify_token, made.token_key.hex()}) == 3
-    other = settings.read(place_of(DataFolder(tmp_path / "other")), {})
+    other = settings.read(installation_of(DataFolder(tmp_path / "other")), {})
     assert other.token_key != made.token_key
 
 
@@ -82,7 +82,7 @@ def test_the_environment_decides(tmp_path: Path) -> None:
         settings.TOKEN_KEY: base64.b64encode(key).decode(),
         settings.PUBLIC_URL: "https://collect.example",
     }
-    assert settings.read(place_of(DataFolder(tmp_path)), environment) == settings.Settings(
+    assert settings.read(installation_of(DataFolder(tmp_path)), environment) == settings.Settings(
         "https://collect.example", "https://www.strava.com", "4711", "s", "v", key
     )
 
@@ -91,10 +91,10 @@ def test_the_environment_decides(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["short", "c2hvcnQ=", "%%%"])
 def test_a_key_that_is_none_is_refused(tmp_path: Path, key: str) -> None:
     with pytest.raises(ValueError, match="32 bytes in base 64"):
-        settings.read(place_of(DataFolder(tmp_path)), {settings.TOKEN_KEY: key})
+        settings.read(installation_of(DataFolder(tmp_path)), {settings.TOKEN_KEY: key})
 
 
 def test_its_tools_are_opened_and_closed(tmp_path: Path) -> None:
-    with open_tools(place_of(DataFolder(tmp_path))) as tools:
+    with open_tools(installation_of(DataFolder(tmp_path))) as tools:
         assert tools.queue.name == "commitcollect"
     assert (tmp_path / "queue-commitcollect.db").exists()

@@ -15,7 +15,7 @@ from tests.services.commitcollect.world import SETTINGS, World, queued_world
 
 from partita import AsyncSession
 from partita.app import build_app
-from partita.http import Identity
+from partita.http import AppState, Identity
 from partita.queue import GetStats
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.simulator.delivery import Chaos
@@ -85,7 +85,7 @@ async def both() -> AsyncIterator[Both]:
             settings = replace(SETTINGS, strava_url=address, client_secret=APPLICATION.client_secret)
             client = StravaClient(settings, service.clock)
             service.tools = replace(service.tools, strava=client)
-            site = build_app([SERVICE], session, Identity(b"k" * 32), resources={SERVICE.name: service.tools})
+            site = build_app([SERVICE], AppState(session, Identity(b"k" * 32), {SERVICE.name: service.tools}))
             strava.webhook._post = _over(httpx.ASGITransport(site))
             strava.world.activities.clear()
             strava.subscribe(SETTINGS.webhook_url)

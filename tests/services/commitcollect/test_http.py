@@ -11,20 +11,23 @@ import pytest
 from msgspec.structs import replace
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, World, event
+from tests.services.routes import routes_of
 
 from partita import AsyncSession, insert
 from partita.app import build_app
 from partita.errors import StoreUnavailable
-from partita.http import Identity
+from partita.http import AppState, Identity
 from partita.queue import Send
 from partita.queue._interface import MAX_BODY_BYTES
 from partita.store import PutItem, QueryTable, ScanTable, TransactWriteItems
 from partita.testing import FaultyStore
 from partita_services.commitcollect.audit import AUDIT, AUDIT_TABLE
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.handlers import HANDLERS
+from partita_services.commitcollect.http import ROUTER
 from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.model import MAX_ACTIVE, Milestone, milestones_of
+
+ROUTES = routes_of(ROUTER)
 
 DRAFT: dict[str, Any] = {
     "title": "Run 10 km",
@@ -62,11 +65,11 @@ def strava_says(number: int, aspect: str, world: World, **more: Any) -> dict[str
 @pytest.mark.req("C20", "X03")
 async def test_without_a_session_there_is_nothing_but_models(stranger: httpx.AsyncClient) -> None:
     refused = []
-    for route in HANDLERS:
+    for route in ROUTES:
         method, path = route.split()
         response = await stranger.request(method, f"/api{path.format(milestone_id='m1')}")
         refused += [route] if (response.status_code, response.json().get("code")) == (401, "unauthenticated") else []
-    assert refused == [route for route in HANDLERS if route != "GET /models"]
+    assert refused == [route for route in ROUTES if route != "GET /models"]
 
 
 @pytest.mark.req("C01", "C07")
@@ -143,7 +146,7 @@ async def test_who_calls_this_machine_by_another_name_logs_in_under_the_one_that
 ) -> None:
     settings = replace(SETTINGS, public_url="http://127.0.0.1:8321")
     tools = replace(connected.tools, application=replace(connected.app, settings=settings))
-    app = build_app([SERVICE], AsyncSession(store), identity, resources={SERVICE.name: tools})
+    app = build_app([SERVICE], AppState(AsyncSession(store), identity, {SERVICE.name: tools}))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
         other = await client.get("http://localhost:8321/commitcollect/auth/login")
         known = await client.get("http://127.0.0.1:8321/commitcollect/auth/login")
@@ -554,7 +557,7 @@ async def test_no_route_and_no_job_scans_and_progress_sends_its_projection(
 ) -> None:
     created = await create(browser, target=1_000_000)
     connected.strava.train(1)
-    for route in (*(route for route in HANDLERS if route != "DELETE /me"), "DELETE /me"):
+    for route in (*(route for route in ROUTES if route != "DELETE /me"), "DELETE /me"):
         store.requests.clear()
         method, path = route.split()
         url = f"/api{path.format(milestone_id=created['milestone_id'])}"

@@ -9,11 +9,14 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.services.routes import routes_of
 
 from partita.http import Caller, Identity
 from partita.store._requests import ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, FaultyStore
-from partita_services.countries.handlers import HANDLERS
+from partita_services.countries.http import ROUTER
+
+ROUTES = routes_of(ROUTER)
 
 BOLIVIA = {"name": "Bolivia", "alpha3Code": "BOL", "numericCode": "068"}
 PLURINATIONAL = {**BOLIVIA, "name": "Bolivia, Plurinational State of"}
@@ -501,7 +504,7 @@ REQUESTS: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 
 @pytest.mark.req("X09", "R08")
-@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("route", ROUTES)
 async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore, route: str) -> None:
     await put(api, "BO", BOLIVIA)
     store.requests.clear()

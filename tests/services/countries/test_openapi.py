@@ -8,13 +8,16 @@ import pytest
 import schemathesis
 from hypothesis import assume
 from tests.services.described import Case, made_up, routes_in
+from tests.services.routes import routes_of
 
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.app import build_app
-from partita.http import Caller, Identity, Role
+from partita.http import AppState, Caller, Identity, Role
 from partita_services.countries.bootstrap import SERVICE
 from partita_services.countries.bootstrap import seed as samples
-from partita_services.countries.handlers import HANDLERS
+from partita_services.countries.http import ROUTER
+
+ROUTES = routes_of(ROUTER)
 
 IDENTITY = Identity(b"k" * 32)
 HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller('ada', Role.OPERATOR))}"}
@@ -22,7 +25,7 @@ HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller('ada', Role.OPERATOR
 
 POSITIVE, NEGATIVE = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
 WITHOUT_PARAMETERS = ("GET /countries.json", "GET /countries.csv")
-CASES = [(route, mode) for route in HANDLERS for mode in (POSITIVE, NEGATIVE) if route not in WITHOUT_PARAMETERS]
+CASES = [(route, mode) for route in ROUTES for mode in (POSITIVE, NEGATIVE) if route not in WITHOUT_PARAMETERS]
 
 
 @pytest.mark.req("X08")
@@ -33,7 +36,7 @@ def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode
         session.create_tables(SERVICE.tables)
         for step in samples(0)[:40]:
             session.run(step)
-        app = build_app([SERVICE], AsyncSession(store), IDENTITY)
+        app = build_app([SERVICE], AppState(AsyncSession(store), IDENTITY))
         method, path = route.split()
         keys = count()  # a key that came before with another request is refused, however valid it is
         operation = schemathesis.openapi.from_asgi("/countries/api/openapi.json", app)[path][method]
@@ -59,9 +62,9 @@ def _leave_out_what_must_be_read_first(case: Case) -> None:
 @pytest.mark.req("X08")
 def test_the_description_has_every_route_and_an_example_of_every_body() -> None:
     with EmbeddedStore(":memory:") as store:
-        app = build_app([SERVICE], AsyncSession(store), IDENTITY)
+        app = build_app([SERVICE], AppState(AsyncSession(store), IDENTITY))
         description = schemathesis.openapi.from_asgi("/countries/api/openapi.json", app).raw_schema
-    assert routes_in(description) == sorted(HANDLERS)
+    assert routes_in(description) == sorted(ROUTES)
     for name in ("CountryData", "FieldChange"):
         fields = description["components"]["schemas"][name]["properties"]
         assert [field for field, shape in fields.items() if "examples" not in shape] == []

@@ -18,10 +18,10 @@ from partita.errors import ConditionFailed, ItemMissing
 from partita.recipes.idempotency import Answer, Command, Outcome, fingerprint
 from partita.testing import FakeClock
 from partita_services.countries import handlers
-from partita_services.countries.answers import CountryVersion
 from partita_services.countries.handlers import CountryData, CountryGone
-from partita_services.countries.http import _answered
+from partita_services.countries.http import _with_response
 from partita_services.countries.model import HISTORY, REQUESTS, TABLE, Country, active_countries, claim_on_code
+from partita_services.countries.responses import CountryVersion
 
 ALPHA2 = ("AA", "BB", "CC")
 ALPHA3 = ("AAA", "BBB")
@@ -57,7 +57,7 @@ class Write(Struct, frozen=True):
             "restore with": lambda: handlers.restore_country(self.alpha2, self.data),
         }[self.verb]()
         command = Command("ada", key, fingerprint(repr(self)))
-        return REQUESTS.run(command, _answered(plan), _same)
+        return REQUESTS.run(command, _with_response(plan), _same)
 
 
 def _same(answer: Answer) -> Answer:

@@ -11,15 +11,18 @@ from pathlib import Path
 import pytest
 from tests.services.events.acting import applied, attempt, opened, users
 from tests.services.events.draws.drawing import CHANGES, as_json, drawn, lottery
+from tests.services.routes import routes_of
 
 from partita import Session
 from partita.queue import SentMessage
-from partita_services.events.handlers import HANDLERS
+from partita_services.events.http import ROUTER
 from partita_services.events.model import TABLE
 from partita_services.events.queueing.decisions import decide
 from partita_services.events.queueing.sender import mark
 from partita_services.events.terms import Reason
 from partita_services.events.transitions import Arrival
+
+ROUTES = routes_of(ROUTER)
 
 PAGE = (Path(__file__).parents[3] / "docs/services/events.md").read_text(encoding="utf-8")
 (SCRIPT,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -27,7 +30,7 @@ PAGE = (Path(__file__).parents[3] / "docs/services/events.md").read_text(encodin
 
 @pytest.mark.req("E11")
 def test_every_route_is_on_the_page() -> None:
-    assert [route for route in HANDLERS if f"`{route}`" not in PAGE] == []
+    assert [route for route in ROUTES if f"`{route}`" not in PAGE] == []
 
 
 def test_every_pattern_is_on_the_page_with_its_budget() -> None:

@@ -13,20 +13,23 @@ from typing import Any
 import httpx
 import pytest
 from tests.services.events.acting import users, waiting
+from tests.services.routes import routes_of
 
 from partita import EmbeddedStore, Session
 from partita.errors import StoreUnavailable
-from partita.http import Caller, Identity
+from partita.http import Caller, Identity, ServiceState
 from partita.queue import GetStats, Queue, QueueRequest
-from partita.service import Projected
+from partita.service import OpenProjection
 from partita.store import GetItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.draws.verify import problems_of
 from partita_services.events.figures import live
-from partita_services.events.handlers import HANDLERS
+from partita_services.events.http import ROUTER, _sender
 from partita_services.events.model import event_by_id
 from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import instant
+
+ROUTES = routes_of(ROUTER)
 
 
 def as_user(user_id: str, identity: Identity) -> dict[str, str]:
@@ -259,17 +262,19 @@ async def test_a_request_is_shown_to_its_user_and_to_operators(
     assert (await api.delete(url, headers=as_user("bob", identity))).status_code == 404
 
 
-def _app_of(api: httpx.AsyncClient) -> Any:
-    """The app of the service in the server that is called."""
+def _state_of(api: httpx.AsyncClient) -> ServiceState[Queue]:
+    """What the service runs with in the server that is called."""
     server: Any = api._transport
-    return next(route.app for route in server.app.routes if route.path == "/events/api")
+    app = next(route.app for route in server.app.routes if route.path == "/events/api")
+    state: ServiceState[Queue] = app.state.service
+    return state
 
 
 async def _settled(api: httpx.AsyncClient, queue: Queue) -> None:
     """Let what the server does after its responses come to an end."""
-    desk = _app_of(api).state.desk
-    while desk._tasks:
-        await asyncio.gather(*desk._tasks)
+    sender = _state_of(api).singleton(_sender)
+    while sender._tasks:
+        await asyncio.gather(*sender._tasks)
 
 
 @pytest.mark.req("E02", "E09")
@@ -351,7 +356,7 @@ async def test_figures_and_places_in_the_queue(
     fake_clock: FakeClock,
     identity: Identity,
     worker: Worker,
-    projected: Projected,
+    projection: OpenProjection,
     queue: Queue,
 ) -> None:
     event = await event_in(api, fake_clock, capacity=1)
@@ -363,7 +368,7 @@ async def test_figures_and_places_in_the_queue(
     applied = [(await apply(api, event, user, identity)).json() for user in users(3)]
     await _settled(api, queue)
     fake_clock.advance(1)
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     figures = (await api.get(f"/events/{event['eventId']}/figures")).json()
     assert {name: figures[name] for name in ("counts", "requests", "backlog", "backlogSeconds")} == {
         "counts": {"RECEIVED": 0, "QUEUED": 3, "PROCESSING": 0, "SUCCEEDED": 1, "REJECTED": 1, "FAILED_FINAL": 0},
@@ -376,7 +381,7 @@ async def test_figures_and_places_in_the_queue(
     places = [(await api.get(f"/requests/{request['requestId']}")).json() for request in applied]
     assert [(place["position"], place["estimatedSeconds"]) for place in places] == [(1, 2.5), (2, 5.0), (3, 7.5)]
     worker.serve()
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     done = (await api.get(f"/requests/{applied[0]['requestId']}")).json()
     assert (done["position"], done["estimatedSeconds"]) == (None, None)
     assert (await api.get(f"/events/{event['eventId']}/figures")).json()["backlog"] == 0
@@ -389,15 +394,15 @@ async def test_a_waiting_page_gets_every_change_until_the_decision(
     identity: Identity,
     worker: Worker,
     queue: Queue,
-    projected: Projected,
+    projection: OpenProjection,
     store: FaultyStore,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     event = await event_in(api, fake_clock)
     request = (await apply(api, event, "ann", identity)).json()
     await _settled(api, queue)
-    projected.consumer.catch_up()
-    turns: Iterator[Callable[[], object]] = iter([lambda: None, worker.serve, projected.consumer.catch_up])
+    projection.consumer.catch_up()
+    turns: Iterator[Callable[[], object]] = iter([lambda: None, worker.serve, projection.consumer.catch_up])
     store.requests.clear()
 
     async def instead_of_sleeping(seconds: float) -> None:
@@ -414,11 +419,11 @@ async def test_a_waiting_page_gets_every_change_until_the_decision(
 
 @pytest.mark.req("E09")
 async def test_that_time_goes_by_is_not_news(
-    api: httpx.AsyncClient, fake_clock: FakeClock, projected: Projected, monkeypatch: pytest.MonkeyPatch
+    api: httpx.AsyncClient, fake_clock: FakeClock, projection: OpenProjection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     event = await event_in(api, fake_clock)
-    projected.consumer.catch_up()
-    stopping, looks = _app_of(api).state.stopping, iter(range(live.SILENT_LOOKS))
+    projection.consumer.catch_up()
+    stopping, looks = _state_of(api).stopping, iter(range(live.SILENT_LOOKS))
 
     async def instead_of_sleeping(seconds: float) -> None:
         fake_clock.advance(seconds)
@@ -508,7 +513,7 @@ async def test_a_draw_is_held_and_verified(
 
 
 @pytest.mark.req("X03")
-@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("route", ROUTES)
 async def test_every_route_asks_who_calls(route: str, api: httpx.AsyncClient) -> None:
     method, path = route.split()
     assert (await api.request(method, path, headers={"Authorization": ""})).status_code == 401
@@ -554,7 +559,7 @@ async def test_bad_input_names_the_field(
 
 
 @pytest.mark.req("X04", "E01")
-@pytest.mark.parametrize("route", [route for route in HANDLERS if "{" in route])
+@pytest.mark.parametrize("route", [route for route in ROUTES if "{" in route])
 async def test_what_there_is_not_is_missing(route: str, api: httpx.AsyncClient) -> None:
     method, path = route.format(event_id="gone", request_id="gone").split()
     response = await api.request(method, path)
@@ -579,18 +584,18 @@ async def test_no_route_scans(
     identity: Identity,
     worker: Worker,
     store: FaultyStore,
-    projected: Projected,
+    projection: OpenProjection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     event = await event_in(api, fake_clock, event_type="LOTTERY", keepsLog=True)
     request = (await apply(api, event, "ann", identity)).json()
     worker.serve()
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     fake_clock.advance(3_600)
     await api.post(f"/events/{event['eventId']}/draw")
     monkeypatch.setattr(live, "news", _once)
     store.requests.clear()
-    for route in HANDLERS:
+    for route in ROUTES:
         method, path = route.format(event_id=event["eventId"], request_id=request["requestId"]).split()
         body: dict[str, Any] = {"json": draft(fake_clock)} if route == "POST /events" else {}
         response = await api.request(method, path, **body)

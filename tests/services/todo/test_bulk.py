@@ -14,7 +14,7 @@ from partita.errors import PartitaError
 from partita.store._interface import Store
 from partita.store._requests import DeleteItem, PutItem
 from partita.testing import Crash, FakeClock, FaultyStore
-from partita_services.todo.bulk import Deletion, Outcome, change_status, delete_completed
+from partita_services.todo.bulk import Deletion, TaskOutcome, change_status, delete_completed
 from partita_services.todo.model import TABLE, Status, Task, create_task, delete_task, task_by_id, tasks_of_user
 
 R = TypeVar("R")
@@ -65,10 +65,10 @@ def test_every_task_has_a_result(db: Session) -> None:
     add(db, "hers", user_id="bob")
     results = db.run(change_status("ann", ["open", "gone", "done", "hers", "open"], Status.COMPLETED, now=10))
     assert [(result.task_id, result.outcome, result.version) for result in results] == [
-        ("open", Outcome.CHANGED, 2),
-        ("gone", Outcome.MISSING, None),
-        ("done", Outcome.UNCHANGED, 1),
-        ("hers", Outcome.MISSING, None),
+        ("open", TaskOutcome.CHANGED, 2),
+        ("gone", TaskOutcome.MISSING, None),
+        ("done", TaskOutcome.UNCHANGED, 1),
+        ("hers", TaskOutcome.MISSING, None),
     ]
     changed = db.run(task_by_id("ann", "open"))
     assert changed is not None
@@ -85,7 +85,7 @@ def test_a_task_that_others_keep_changing_is_a_conflict(db: Session) -> None:
             db.run(update(task_by_id("ann", MANY[0]), f(Task.title).set("changed")))
 
     results = drive(db, change_status("ann", MANY[:2], Status.CANCELLED, now=10), another_writer)
-    assert [result.outcome for result in results] == [Outcome.CONFLICT, Outcome.CHANGED]
+    assert [result.outcome for result in results] == [TaskOutcome.CONFLICT, TaskOutcome.CHANGED]
 
 
 @pytest.mark.req("T18")
@@ -99,7 +99,7 @@ def test_a_change_of_many_that_was_cut_off_goes_on(nth: int, moment: str, db: Se
         db.run(change_status("ann", MANY, Status.COMPLETED, now=10))
     done = nth if moment == "after" else nth - 1
     results = db.run(change_status("ann", MANY, Status.COMPLETED, now=20))
-    expected = [Outcome.UNCHANGED] * done + [Outcome.CHANGED] * (len(MANY) - done)
+    expected = [TaskOutcome.UNCHANGED] * done + [TaskOutcome.CHANGED] * (len(MANY) - done)
     assert [result.outcome for result in results] == expected
     assert {task.version for task in db.run(tasks_of_user("ann"))} == {2}
 
@@ -161,8 +161,8 @@ def test_a_task_that_is_reopened_or_deleted_meanwhile_is_left_alone(db: Session)
 def test_one_call_deletes_so_many_and_says_that_there_are_more(db: Session) -> None:
     for task_id in MANY:
         add(db, task_id, Status.COMPLETED)
-    assert db.run(delete_completed("ann", at_most=4)) == Deletion(deleted=4, more=True)
-    assert db.run(delete_completed("ann", at_most=4)) == Deletion(deleted=2, more=False)
+    assert db.run(delete_completed("ann", limit=4)) == Deletion(deleted=4, more=True)
+    assert db.run(delete_completed("ann", limit=4)) == Deletion(deleted=2, more=False)
 
 
 @pytest.mark.req("T18", "T19")

@@ -10,18 +10,21 @@ import pytest
 import schemathesis
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.services.described import Case, made_up, routes_in
+from tests.services.routes import routes_of
 
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity
-from partita.service import Projected
+from partita.http import AppState, Caller, Identity
+from partita.service import OpenProjection
 from partita.testing import FakeClock
 from partita_services.todo.bootstrap import SAMPLE_USER, SERVICE
 from partita_services.todo.bootstrap import seed as samples
-from partita_services.todo.handlers import HANDLERS
+from partita_services.todo.http import ROUTER
 from partita_services.todo.model import TABLE, tasks_of_user
 from partita_services.todo.projection import TaskProjection
+
+ROUTES = routes_of(ROUTER)
 
 IDENTITY = Identity(b"k" * 32)
 HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller(SAMPLE_USER))}"}
@@ -34,7 +37,7 @@ def may_be_refused(case: Case) -> bool:
 
 
 @pytest.mark.req("X08")
-@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("mode", [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE])
 def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode, tmp_path: Path) -> None:
     clock = FakeClock()
@@ -43,10 +46,12 @@ def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode
         session.create_tables(SERVICE.tables)
         for step in samples(clock()):
             session.run(step)
-        projected = Projected(sink, Consumer(store, TABLE, sink, clock=clock))
-        projected.consumer.catch_up()
+        projection = OpenProjection(sink, Consumer(store, TABLE, sink, clock=clock))
+        projection.consumer.catch_up()
         (task, *_) = session.run(tasks_of_user(SAMPLE_USER).page(1))
-        app = build_app([SERVICE], AsyncSession(store, clock=clock), IDENTITY, projected={"todo": projected})
+        app = build_app(
+            [SERVICE], AppState(AsyncSession(store, clock=clock), IDENTITY, projections={"todo": projection})
+        )
         method, path = route.split()
         operation = schemathesis.openapi.from_asgi("/todo/api/openapi.json", app)[path][method]
 
@@ -63,6 +68,6 @@ def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode
 @pytest.mark.req("X08")
 def test_the_description_has_every_route() -> None:
     with EmbeddedStore(":memory:") as store:
-        app = build_app([SERVICE], AsyncSession(store), IDENTITY)
+        app = build_app([SERVICE], AppState(AsyncSession(store), IDENTITY))
         description = schemathesis.openapi.from_asgi("/todo/api/openapi.json", app).raw_schema
-    assert routes_in(description) == sorted(HANDLERS)
+    assert routes_in(description) == sorted(ROUTES)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from partita.queue import Create, QueuePolicy
-from partita.service import Place, Service, Work
+from partita.service import Installation, Service, WorkerContext
 from partita_services.commitcollect.audit import AUDIT_TABLE
 from partita_services.commitcollect.model import (
     IDEMPOTENCY_TABLE,
@@ -88,28 +88,28 @@ def _command() -> click.Group:
     return commitcollect
 
 
-def _apps(place: Place) -> Mapping[str, ASGIApp]:
+def _apps(installation: Installation) -> Mapping[str, ASGIApp]:
     from partita_services.commitcollect.simulator.app import mounted
 
-    return mounted(place)
+    return mounted(installation)
 
 
-def _work(work: Work) -> None:
+def _work(context: WorkerContext[Tools]) -> None:
     from partita_services.commitcollect.jobs.worker import run
 
-    run(work)
+    run(context)
 
 
 @contextmanager
-def open_tools(place: Place) -> Iterator[Tools]:
+def open_tools(installation: Installation) -> Iterator[Tools]:
     """The queue, the way to Strava, and the key to the tokens."""
     from partita_services.commitcollect.strava.client import StravaClient
     from partita_services.commitcollect.strava.settings import read
     from partita_services.commitcollect.strava.vault import Vault
     from partita_services.commitcollect.work import Application, Tools
 
-    settings = read(place)
-    with closing(place.open_queue(QUEUE, POLICY)) as queue, closing(StravaClient(settings)) as strava:
+    settings = read(installation)
+    with closing(installation.open_queue(QUEUE, POLICY)) as queue, closing(StravaClient(settings)) as strava:
         queue.execute(Create())
         yield Tools(Application(settings, Vault(settings.token_key)), strava, queue)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from partita.cli import DataFolder, data_option, listening, needs_serve, place_of, run_app
+from partita.cli import DataFolder, data_option, installation_of, listening, needs_serve, run_app
 
 
 @click.group()
@@ -23,6 +23,6 @@ def simulator(port: int, data: DataFolder) -> None:
     """
     from partita_services.commitcollect.simulator.app import simulator_of  # noqa: PLC0415 - needs the extra
 
-    app = simulator_of(place_of(data))
+    app = simulator_of(installation_of(data))
     with listening("127.0.0.1", port) as listener:
         run_app(app, listener, f"The Strava simulator is at http://127.0.0.1:{listener.getsockname()[1]}")

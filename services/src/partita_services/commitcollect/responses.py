@@ -17,7 +17,6 @@ from partita_services.commitcollect.model import (
     Connection,
     ConnectionState,
     Metric,
-    Milestone,
     MilestoneStatus,
     WhyNot,
     Workout,
@@ -114,10 +113,6 @@ class MilestoneView(BaseModel):
     def of(cls, standing: Standing) -> MilestoneView:
         """As it stands."""
         return cls(**standing.milestone.model_dump(exclude={"user_id"}), progress=standing.progress)
-
-    def of_user(self, user_id: str) -> Milestone:
-        """The milestone that was shown."""
-        return Milestone(user_id=user_id, **self.model_dump(exclude={"progress"}))
 
 
 class WorkoutView(BaseModel):

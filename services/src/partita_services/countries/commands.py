@@ -50,7 +50,7 @@ def _text_of(file: Path) -> str:
         return file.read_bytes().decode("utf-8-sig")  # spreadsheets begin UTF-8 with a byte order mark
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise OperationError(f"Line {line} of {file} is no UTF-8 text.", hint="Save it as UTF-8.") from None
+        raise OperationError(f"Line {line} of {file} is not UTF-8 text.", hint="Save it as UTF-8.") from None
 
 
 def _show(proposals: Iterable[Proposal]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from partita import Operation
 from partita.queue import Create, Queue
-from partita.service import Place, Projection, Service, Work
+from partita.service import Installation, Projection, Service, WorkerContext
 from partita_services.events.draws.model import begin_draw, draw_of, drawn_in, reveal, seed_of, settle, write_drawn
 from partita_services.events.model import (
     TABLE,
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[Queue]:
+def opened(installation: Installation) -> Iterator[Queue]:
     """The queue that requests wait in."""
-    with closing(place.open_queue(NAME, POLICY)) as queue:
+    with closing(installation.open_queue(NAME, POLICY)) as queue:
         queue.execute(Create())
         yield queue
 
@@ -64,10 +64,10 @@ def _projection(path: Path) -> SqliteProjection:
     return RequestProjection(path)
 
 
-def _work(assigned: Work) -> None:
+def _work(context: WorkerContext[Queue]) -> None:
     from partita_services.events.queueing.worker import work  # noqa: PLC0415 - only a worker needs it
 
-    work(assigned)
+    work(context)
 
 
 def _command() -> click.Group:

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
-from partita.http import Answered, Behind, Instant
+from partita.http import CamelModel, Instant, LagView
 from partita_services.events.draws.draw import DrawFound
 from partita_services.events.draws.verify import ALGORITHM
 from partita_services.events.model import Event, LogEntry, Request
@@ -40,7 +40,7 @@ def phase_of(event: Event, now: datetime) -> Phase:
     return Phase.OPEN if now < event.closes_at else Phase.CLOSED
 
 
-class EventView(Answered):
+class EventView(CamelModel):
     """An event with its seats."""
 
     event_id: str = Field(examples=[_IDENTIFIER])
@@ -81,7 +81,7 @@ class Events(BaseModel):
     next_cursor: str | None
 
 
-class RequestView(Answered):
+class RequestView(CamelModel):
     """A request. `queuedAt` is null until the queue has it."""
 
     request_id: str = Field(examples=[_IDENTIFIER])
@@ -128,14 +128,14 @@ class WaitingRequest(RequestView):
     )
 
 
-class Throughput(Answered):
+class Throughput(CamelModel):
     """How many requests were decided in one second."""
 
     second: Instant
     decided: int
 
 
-class Figures(Answered):
+class Figures(CamelModel):
     """How an event is doing, as far as its changes have been read."""
 
     event_id: str
@@ -148,10 +148,10 @@ class Figures(Answered):
     capacity_total: int
     capacity_remaining: int
     seconds: tuple[Throughput, ...] = Field(description="the last minute; seconds without a decision are left out")
-    lag: Behind
+    lag: LagView
 
 
-class LogEntryView(Answered):
+class LogEntryView(CamelModel):
     """A change of a request's status."""
 
     status: Status
@@ -160,7 +160,7 @@ class LogEntryView(Answered):
     reason: str | None = Field(examples=["CAPACITY"])
 
 
-class Log(Answered):
+class Log(CamelModel):
     """The changes of a request's status, in order; none where its event keeps no log."""
 
     items: tuple[LogEntryView, ...]
@@ -172,7 +172,7 @@ class Log(Answered):
         return cls(items=tuple(LogEntryView(**{name: getattr(entry, name) for name in names}) for entry in entries))
 
 
-class DrawView(Answered):
+class DrawView(CamelModel):
     """A draw. Seed, winners and waiting list are given once it is held; entries are the ids of requests."""
 
     event_id: str = Field(examples=[_IDENTIFIER])

@@ -13,17 +13,19 @@ import click
 from partita import AsyncSession, Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
+from partita.cli._installation import installation_of, opening, tracking_queues
 from partita.cli._listen import listening, run_app
 from partita.cli._names import services_argument
-from partita.cli._place import opening, place_of, tracking_queues
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
-from partita.service import Service
+from partita.service import Installation, Service
 from partita.store import DescribeTable, Store
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from partita.http import Verifier
 
 SWEEP_SECONDS: Final = 60.0
@@ -75,25 +77,28 @@ def serve(  # noqa: PLR0913 - one for each option
     All that are installed, unless some are named.
     """
     from partita.app import build_app
+    from partita.http import AppState
 
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, data, with_samples=not no_seed)
         queues: dict[str, Queue] = {}
-        place = tracking_queues(queues, place_of(data, _address(listener)))
+        installation = tracking_queues(queues, installation_of(data, _address(listener)))
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
         with (
-            opening(services, place) as resources,
-            projecting(services, store, data) as projected,
+            opening(services, installation) as resources,
+            projecting(services, store, data) as projections,
             filling(lake, services, store),
-            working(services, data, default_workers(data) if workers is None else workers, place.url),
+            working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
-            beside = {path: app for service in services if service.apps for path, app in service.apps(place).items()}
-            app = build_app(
-                services, session, verifier, projected=projected, resources=resources, beside=beside, queues=queues
-            )
-            run_app(app, listener, _banner(services, data, place.url, issuer), app.state.stopping.set)
+            state = AppState(session, verifier, resources, projections, queues)
+            app = build_app(services, state, apps=_apps(services, installation))
+            run_app(app, listener, _banner(services, data, installation.url, issuer), state.stopping.set)
     click.echo("Stopped.")
+
+
+def _apps(services: Sequence[Service], installation: Installation) -> dict[str, ASGIApp]:
+    return {path: app for service in services if service.apps for path, app in service.apps(installation).items()}
 
 
 def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:

@@ -13,7 +13,7 @@ from tests.services.commitcollect.strava_model import SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, World, event, queued_world
 
 from partita.queue import Acknowledge, GetStats, ReadDead, Send, encode_body
-from partita.service import Work
+from partita.service import WorkerContext
 from partita.store import PutItem
 from partita.testing import FaultyStore
 from partita_services.commitcollect.bootstrap import POLICY
@@ -59,7 +59,7 @@ def test_a_worker_that_starts_renews_a_subscription_that_there_is(world: World) 
         return real(request)  # type: ignore[arg-type]
 
     world.strava.execute = execute_and_stop  # type: ignore[method-assign,assignment]
-    run(Work(session, world.tools, "worker-1", stop))
+    run(WorkerContext(session, world.tools, "worker-1", stop))
     assert world.strava.requests == [Subscribe(SETTINGS.webhook_url)]
     found = world.db.run(subscription_of(SETTINGS.client_id))
     assert found is not None
@@ -138,6 +138,6 @@ def test_audit_records_that_a_worker_lost_are_told(world: World, caplog: pytest.
             return real(request)
 
     store.unavailable(on=PutItem)  # the first put of the job is its audit record
-    run(Work(world.db, replace(world.tools, queue=Stopping()), "worker-1", stop))
+    run(WorkerContext(world.db, replace(world.tools, queue=Stopping()), "worker-1", stop))
     assert list(world.workouts) == ["1"]
     assert "1 audit records could not be written" in caplog.text

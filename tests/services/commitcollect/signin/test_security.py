@@ -17,7 +17,7 @@ from tests.services.commitcollect.world import SETTINGS, ListQueue, World, new_w
 
 from partita import AsyncSession
 from partita.app import build_app
-from partita.http import Caller, Identity
+from partita.http import AppState, Caller, Identity
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.strava.client import StravaClient
@@ -42,7 +42,7 @@ def world() -> Iterator[World]:
 
 def site_of(world: World) -> ASGIApp:
     session = AsyncSession(world.db.store, clock=world.clock, secret=b"fake", strict_budgets=True)
-    return build_app([SERVICE], session, IDENTITY, resources={SERVICE.name: world.tools})
+    return build_app([SERVICE], AppState(session, IDENTITY, {SERVICE.name: world.tools}))
 
 
 @pytest.fixture

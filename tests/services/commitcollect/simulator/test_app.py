@@ -20,7 +20,7 @@ from tests.services.commitcollect.simulated import (
     simulated,
 )
 
-from partita.cli import DataFolder, place_of
+from partita.cli import DataFolder, installation_of
 from partita.testing import FakeClock
 from partita_services.commitcollect.simulator.app import build_simulator, mounted, simulator_of
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
@@ -380,14 +380,14 @@ def test_it_stands_beside_the_service_unless_another_strava_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strava_url: str, paths: list[str]
 ) -> None:
     monkeypatch.setenv("PARTITA_STRAVA_URL", strava_url)
-    assert list(mounted(place_of(DataFolder(tmp_path)))) == paths
+    assert list(mounted(installation_of(DataFolder(tmp_path)))) == paths
 
 
 async def test_it_knows_the_application_of_its_data_folder_alone(tmp_path: Path) -> None:
-    place = place_of(DataFolder(tmp_path))
-    transport = httpx.ASGITransport(simulator_of(place))
+    installation = installation_of(DataFolder(tmp_path))
+    transport = httpx.ASGITransport(simulator_of(installation))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1/api/v3") as client:
-        own = {"client_id": read(place).client_id, "client_secret": read(place).client_secret}
+        own = {"client_id": read(installation).client_id, "client_secret": read(installation).client_secret}
         assert (await client.get("/push_subscriptions", params=own)).json() == []
         other = own | {"client_secret": "guessed"}
         assert fault(await client.get("/push_subscriptions", params=other))[:2] == (401, "Application")

@@ -12,7 +12,7 @@ from tests.services.events.acting import check_first_come, current, in_queue_ord
 from partita import Session, delete, insert
 from partita.errors import ValidationFailed
 from partita.queue import GetStats, Queue, QueueStats, ReadDead, Receive, Redrive, Send
-from partita.service import Work
+from partita.service import WorkerContext
 from partita.store import TransactWriteItems, UpdateItem
 from partita.store._interface import Store
 from partita.testing import FakeClock, FaultyStore
@@ -284,7 +284,7 @@ def test_work_goes_on_until_it_is_to_stop_and_through_trouble(db: Session, queue
     requests = sent(db, queue, event, "a", "b")
     store.unavailable(1, on=TransactWriteItems)
     stop = StopWhen(lambda: all(current(db, request).finished_at for request in requests))
-    work(Work(db, queue, "w1", stop))
+    work(WorkerContext(db, queue, "w1", stop))
     check_first_come(db, event, 1, [request.request_id for request in requests])
 
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
-from partita.http import Db, Refusal, Resources, describe_problems
+from partita.http import Db, HttpProblem, Resources, describe_problems
 from partita_services.commitcollect.jobs.ingest import EventJob
 from partita_services.commitcollect.model import subscription_of
 from partita_services.commitcollect.signin.browser import CurrentTrace, same_site
-from partita_services.commitcollect.work import do_async, send
+from partita_services.commitcollect.work import Tools, do_async, send
 
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
 
@@ -42,7 +42,7 @@ class Handshake(BaseModel):
 
 @ROUTER.get("/webhooks/strava")
 async def shake_hands(
-    tools: Resources,
+    tools: Resources[Tools],
     mode: Annotated[str, Query(alias="hub.mode", max_length=40, examples=["subscribe"])],
     challenge: Annotated[
         str, Query(alias="hub.challenge", max_length=200, examples=["15f7d1a91c1f40f8a748fd134752feb3"])
@@ -52,16 +52,16 @@ async def shake_hands(
     """Confirm to Strava that this webhook is meant; 403 for anybody who does not know the token."""
     expected: str = tools.application.settings.verify_token
     if mode != "subscribe" or not hmac.compare_digest(verify_token.encode(), expected.encode()):
-        raise Refusal(403, "forbidden", "This is not the token that was agreed on.")
+        raise HttpProblem(403, "forbidden", "This is not the token that was agreed on.")
     return Handshake(challenge=challenge)
 
 
 @ROUTER.post("/webhooks/strava")
-async def receive_event(db: Db, tools: Resources, trace: CurrentTrace, event: StravaEvent) -> dict[str, Any]:
+async def receive_event(db: Db, tools: Resources[Tools], trace: CurrentTrace, event: StravaEvent) -> dict[str, Any]:
     """Queue an event before the response is sent; a worker reads it later. 403 where the subscription is not ours."""
     known = await db.run(subscription_of(tools.application.settings.client_id))
     if known is None or known.subscription_id != event.subscription_id:
-        raise Refusal(403, "forbidden", "This is not our subscription.")
+        raise HttpProblem(403, "forbidden", "This is not our subscription.")
     job = EventJob(trace.request_id, trace.correlation_id, **event.model_dump())
     await do_async(send(job, str(event.owner_id), tools.application.new_id()), db, tools)
     return {}

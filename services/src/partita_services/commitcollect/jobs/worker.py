@@ -9,7 +9,7 @@ from typing import Any, Final
 from partita import Session
 from partita.errors import PoisonMessage
 from partita.queue import MAX_HIDDEN_SECONDS, Acknowledge, BodyDecoder, Message, Postpone, Receive
-from partita.service import Work as ServiceWork
+from partita.service import WorkerContext
 from partita_services.commitcollect.audit import AUDIT
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
 from partita_services.commitcollect.jobs.erasure import EraseJob, erase
@@ -38,15 +38,14 @@ JOBS: Final[Mapping[type[Job], Callable[[Application, Any], Work[Any]]]] = {
 BODIES: Final = BodyDecoder(*JOBS)
 
 
-def run(work: ServiceWork) -> None:
+def run(context: WorkerContext[Tools]) -> None:
     """Do jobs until it is time to stop."""
-    tools: Tools = work.resources
-    renewal = renew_subscription(tools.application, work.name)
-    do(renewal, work.session, tools)
+    db, tools = context.session, context.resources
+    do(renew_subscription(tools.application, context.name), db, tools)
     lost = 0
-    while not work.stop.is_set():
-        work_once(work.session, tools, wait=WAIT_SECONDS)
-        lost = _warn_of_lost_records(work.session, lost)
+    while not context.stop.is_set():
+        work_once(db, tools, wait=WAIT_SECONDS)
+        lost = _warn_of_lost_records(db, lost)
 
 
 def _warn_of_lost_records(db: Session, before: int) -> int:

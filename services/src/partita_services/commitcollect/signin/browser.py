@@ -10,7 +10,7 @@ from fastapi import Depends, Request, Response, Security
 from fastapi.security import APIKeyCookie
 from msgspec import Struct
 
-from partita.http import Caller, Db, Refusal
+from partita.http import Caller, Db, HttpProblem
 from partita.recipes.audit import Trace
 from partita_services.commitcollect.signin.sessions import LOGIN_SECONDS, SESSIONS
 
@@ -39,13 +39,13 @@ def cookie_name(request: Request) -> str:
     """How the session's cookie is called where the request came to.
 
     Raises:
-        Refusal: 403, plain http from elsewhere: a cookie would not be safe.
+        HttpProblem: 403, plain http from elsewhere: a cookie would not be safe.
     """
     if request.url.scheme == "https":
         return SECURE
     if request.url.hostname in LOOPBACK:
         return DEVELOPMENT
-    raise Refusal(403, "https_required", "Sessions need https.", hint="Serve it behind https, or on this machine.")
+    raise HttpProblem(403, "https_required", "Sessions need https.", hint="Serve it behind https, or on this machine.")
 
 
 def is_other_loopback(request: Request, public_url: str) -> bool:
@@ -85,7 +85,7 @@ async def same_site(request: Request) -> None:
     """A dependency of all routes: what changes something must come from our own pages, or from no page at all.
 
     Raises:
-        Refusal: 403, another site's page has sent it.
+        HttpProblem: 403, another site's page has sent it.
     """
     if request.method in SAFE:
         return
@@ -93,7 +93,7 @@ async def same_site(request: Request) -> None:
     origin = request.headers.get("Origin")
     own = f"{request.url.scheme}://{request.url.netloc}"
     if site in ("cross-site", "same-site") or (origin is not None and origin != own):
-        raise Refusal(403, "cross_site", "This request comes from another site.", hint="Use our own pages.")
+        raise HttpProblem(403, "cross_site", "This request comes from another site.", hint="Use our own pages.")
 
 
 async def visitor(
@@ -104,13 +104,13 @@ async def visitor(
     """Who is logged in.
 
     Raises:
-        Refusal: 401, nobody is.
+        HttpProblem: 401, nobody is.
     """
     session_id = session_id_of(request)
     session = await db.run(SESSIONS.resolve(session_id)) if session_id else None
     if session is None:
         headers = {"WWW-Authenticate": "Cookie"}
-        raise Refusal(401, "unauthenticated", "You are not logged in.", hint="Log in with Strava.", headers=headers)
+        raise HttpProblem(401, "unauthenticated", "You are not logged in.", hint="Log in with Strava.", headers=headers)
     return Visitor(session.user_id, session_id)
 
 

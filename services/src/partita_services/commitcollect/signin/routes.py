@@ -20,7 +20,7 @@ from partita_services.commitcollect.signin.browser import (
     set_cookie,
 )
 from partita_services.commitcollect.signin.login import LoginRefused, Return, arrive, depart, log_out
-from partita_services.commitcollect.work import do_async
+from partita_services.commitcollect.work import Tools, do_async
 
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
 
@@ -28,7 +28,7 @@ HOME: Final = "/commitcollect/"
 
 
 @ROUTER.get("/auth/login", status_code=302, response_class=RedirectResponse)
-async def log_in(request: Request, db: Db, now: Now, tools: Resources) -> Response:
+async def log_in(request: Request, db: Db, now: Now, tools: Resources[Tools]) -> Response:
     """Go to Strava and come back logged in."""
     cookie_name(request)  # refuses where a session would not be safe
     public_url: str = tools.application.settings.public_url
@@ -44,7 +44,7 @@ async def log_in(request: Request, db: Db, now: Now, tools: Resources) -> Respon
 async def come_back(
     request: Request,
     db: Db,
-    tools: Resources,
+    tools: Resources[Tools],
     trace: CurrentTrace,
     state: Annotated[str, Query(max_length=200)] = "",
     code: Annotated[str, Query(max_length=200)] = "",

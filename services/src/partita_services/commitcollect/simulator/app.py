@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from partita.http import ASSETS, Pages
-from partita.service import Place
+from partita.service import Installation
 from partita_services.commitcollect.simulator.api import API, OAUTH
 from partita_services.commitcollect.simulator.control import CONTROL
 from partita_services.commitcollect.simulator.faults import StravaFault, bad_request, exhausted
@@ -25,16 +25,16 @@ FILE: Final = "strava-simulator.json"
 Next: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
-def mounted(place: Place) -> Mapping[str, FastAPI]:
+def mounted(installation: Installation) -> Mapping[str, FastAPI]:
     """The simulator beside a service that no other Strava was named to."""
-    return {"/strava-simulator": simulator_of(place)} if uses_simulator() else {}
+    return {"/strava-simulator": simulator_of(installation)} if uses_simulator() else {}
 
 
-def simulator_of(place: Place) -> FastAPI:
+def simulator_of(installation: Installation) -> FastAPI:
     """The simulator of an installation, which knows its service alone and keeps its state in its folder."""
-    settings = read(place)
+    settings = read(installation)
     application = Application(settings.client_id, settings.client_secret)
-    return build_simulator(SimulatedStrava(application, file=place.folder / FILE))
+    return build_simulator(SimulatedStrava(application, file=installation.folder / FILE))
 
 
 def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAPI:

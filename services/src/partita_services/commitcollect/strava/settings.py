@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from partita.service import Place
+from partita.service import Installation
 
 STRAVA_URL: Final = "PARTITA_STRAVA_URL"
 CLIENT_ID: Final = "PARTITA_STRAVA_CLIENT_ID"
@@ -48,7 +48,7 @@ class Settings(Struct, frozen=True):
         return f"{self.public_url}/commitcollect/webhooks/strava"
 
 
-def read(place: Place, environment: Mapping[str, str] = os.environ) -> Settings:
+def read(installation: Installation, environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings of an installation.
 
     Raises:
@@ -58,14 +58,14 @@ def read(place: Place, environment: Mapping[str, str] = os.environ) -> Settings:
     def setting(name: str, default: str) -> str:
         return environment.get(name) or default
 
-    public_url = setting(PUBLIC_URL, place.url or _SERVED_AT).rstrip("/")
+    public_url = setting(PUBLIC_URL, installation.url or _SERVED_AT).rstrip("/")
     return Settings(
         public_url=public_url,
         strava_url=setting(STRAVA_URL, public_url + _SIMULATOR).rstrip("/"),
         client_id=setting(CLIENT_ID, "commitcollect"),
-        client_secret=setting(CLIENT_SECRET, place.secret("strava client").hex()),
-        verify_token=setting(VERIFY_TOKEN, place.secret("strava webhook").hex()),
-        token_key=_key(environment.get(TOKEN_KEY)) or place.secret("strava tokens"),
+        client_secret=setting(CLIENT_SECRET, installation.secret("strava client").hex()),
+        verify_token=setting(VERIFY_TOKEN, installation.secret("strava webhook").hex()),
+        token_key=_key(environment.get(TOKEN_KEY)) or installation.secret("strava tokens"),
     )
 
 

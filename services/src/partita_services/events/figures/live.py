@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel
 
-from partita.http import Behind
+from partita.http import LagView
 from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.model import Request
 from partita_services.events.reading import EventFound
@@ -29,7 +29,7 @@ _CLOCK: Final = {"at"}
 """When somebody looked, which is not news."""
 
 
-def figures(found: EventFound, projection: RequestProjection, lag: Behind, now: datetime) -> Figures:
+def figures(found: EventFound, projection: RequestProjection, lag: LagView, now: datetime) -> Figures:
     """How an event is doing."""
     event_id = found.event.event_id
     counts = projection.counts(event_id)

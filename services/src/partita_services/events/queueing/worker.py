@@ -14,7 +14,7 @@ from msgspec import Struct
 from partita import Session
 from partita.errors import ItemMissing, PartitaError, PoisonMessage
 from partita.queue import Acknowledge, Message, Postpone, Queue, Receive
-from partita.service import Work
+from partita.service import WorkerContext
 from partita_services.events.model import Event, event_by_id
 from partita_services.events.queueing.decisions import decide
 from partita_services.events.queueing.failures import TRANSIENT, delay, give_up
@@ -33,17 +33,17 @@ VISIBILITY_SECONDS: Final = 15.0
 MAX_PAUSE_SECONDS: Final = 60.0
 
 
-def work(assigned: Work) -> None:
+def work(context: WorkerContext[Queue]) -> None:
     """Decide requests until it is time to stop; what was taken from the queue is finished first."""
-    worker = Worker(assigned.session, assigned.resources, assigned.name)
-    sweeper = Sweeper(assigned.session, assigned.resources, assigned.name)
-    while not assigned.stop.is_set():
+    worker = Worker(context.session, context.resources, context.name)
+    sweeper = Sweeper(context.session, context.resources, context.name)
+    while not context.stop.is_set():
         try:
             worker.serve(wait=WAIT_SECONDS)
             sweeper.sweep_if_due()
         except TRANSIENT:
             logger.exception("The store or the queue is in trouble; it is tried again.")
-            assigned.stop.wait(WAIT_SECONDS)
+            context.stop.wait(WAIT_SECONDS)
 
 
 class Delivery(Struct, frozen=True):

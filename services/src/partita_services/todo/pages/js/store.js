@@ -120,7 +120,7 @@ export class Tasks {
   async count() {
     this.counts = await api.counts();
     this.changed();
-    if (this.counts.behind.records > 0) this.#countSoon();
+    if (this.counts.lag.records > 0) this.#countSoon();
   }
 
   #countSoon() {

@@ -1,4 +1,4 @@
-"""Answers of services that write names as their tables do: `versionNumber`, and instants in UTC."""
+"""Responses whose names are written as tables often have them: `versionNumber`, and instants in UTC."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Instant = Annotated[
 """An instant in UTC, to the microsecond."""
 
 
-class Answered(BaseModel):
-    """Part of an answer; its fields have the names that the table has."""
+class CamelModel(BaseModel):
+    """A part of a response whose fields are written in camel case, as the table has them: `versionNumber`."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)

@@ -1,4 +1,4 @@
-"""What the countries API answers: versions and their differences as JSON and CSV, with ETags and how long they keep."""
+"""Responses of the countries API: versions and their differences as JSON and CSV, with ETags and how to cache them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from pydantic import BaseModel, Field
 
-from partita.http import Answered, Instant, Problem
+from partita.http import CamelModel, Instant, Problem
 from partita.recipes.history import Difference
 from partita_services.countries.handlers import mark
 from partita_services.countries.imports import COLUMNS
@@ -19,7 +19,7 @@ IMMUTABLE: Final = "public, max-age=31536000, immutable"
 REVALIDATED: Final = "no-cache"
 
 
-class CountryVersion(Answered):
+class CountryVersion(CamelModel):
     """One version of a country. `expiryDate` is null while it is open."""
 
     alpha2_code: str = Field(examples=["BO"])
@@ -35,7 +35,7 @@ class CountryVersion(Answered):
 
     @classmethod
     def of(cls, country: Country) -> Self:
-        """The answer for a version."""
+        """The response for a version."""
         return cls(
             alpha2_code=country.alpha2,
             alpha3_code=country.alpha3,
@@ -56,7 +56,7 @@ class Versions(BaseModel):
 
     @classmethod
     def of(cls, countries: Iterable[Country], next_cursor: str | None) -> Self:
-        """The answer for a page."""
+        """The response for a page."""
         return cls(items=tuple(CountryVersion.of(country) for country in countries), next_cursor=next_cursor)
 
 
@@ -69,12 +69,12 @@ class FieldChange(BaseModel):
 
     @classmethod
     def of(cls, difference: Difference) -> Self:
-        """The answer for a difference, under the field's name in the table."""
+        """The response for a difference, under the field's name in the table."""
         name = Country.__entity__.attribute(difference.field)
         return cls(field=name, before=difference.before, after=difference.after)
 
 
-class Comparison(Answered):
+class Comparison(CamelModel):
     """Two versions of a country and the fields in which they differ."""
 
     before: CountryVersion
@@ -83,7 +83,7 @@ class Comparison(Answered):
 
 
 class GoneProblem(Problem):
-    """No country has the code; `country` is the last version that had it."""
+    """A problem: no country has the code. `country` is the last version that had it."""
 
     country: CountryVersion
 
@@ -96,7 +96,7 @@ def version_tag(country: Country) -> str:
 
 
 def caching(*versions: Country) -> str:
-    """How long an answer that is made of versions may be kept: a closed version never changes again."""
+    """How a response that shows these versions may be cached: a closed version never changes again."""
     return IMMUTABLE if all(version.expires is not None for version in versions) else REVALIDATED
 
 

@@ -10,31 +10,31 @@ from msgspec.structs import replace
 
 from partita.cli._data_folder import DataFolder
 from partita.queue import Queue, QueuePolicy
-from partita.service import Place, Service
+from partita.service import Installation, Service
 
 
-def place_of(data: DataFolder, url: str | None = None) -> Place:
+def installation_of(data: DataFolder, url: str | None = None) -> Installation:
     """What services may use of the data folder."""
     data.create()
-    return Place(data.path, data.secret, data.open_queue, url)
+    return Installation(data.path, data.secret, data.open_queue, url)
 
 
-def tracking_queues(queues: dict[str, Queue], place: Place) -> Place:
-    """The same place; the queues that are opened there are put into `queues`, by name."""
+def tracking_queues(queues: dict[str, Queue], installation: Installation) -> Installation:
+    """The same installation; the queues that are opened there are put into `queues`, by name."""
 
     def open_queue(name: str, policy: QueuePolicy) -> Queue:
-        queues[name] = place.open_queue(name, policy)
+        queues[name] = installation.open_queue(name, policy)
         return queues[name]
 
-    return replace(place, open_queue=open_queue)
+    return replace(installation, open_queue=open_queue)
 
 
 @contextmanager
-def opening(services: Sequence[Service], place: Place) -> Iterator[dict[str, Any]]:
+def opening(services: Sequence[Service], installation: Installation) -> Iterator[dict[str, Any]]:
     """What each of the services has opened, by name; closed when the block ends."""
     with ExitStack() as opened:
         yield {
-            service.name: opened.enter_context(service.resources(place))
+            service.name: opened.enter_context(service.resources(installation))
             for service in services
             if service.resources is not None
         }
