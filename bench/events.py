@@ -92,7 +92,7 @@ def _fill(session: Session, queue: Queue, requests: int) -> None:
     plan = handlers.open_event(draft, now, b"seed")
     session.transact(*plan.actions)
     users = (f"user-{next(_numbers)}" for _ in range(requests))
-    stored = [session.run(handlers.apply(plan.result.event, user, now)).request for user in users]
+    stored = [session.run(handlers.application(plan.result.event, user, now).run()).request for user in users]
     for together in chunks(stored, MAX_IN_MESSAGE):
         queue.execute(sending(together))
 
