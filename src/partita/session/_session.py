@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import random as chance
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from random import Random, SystemRandom
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from partita.errors import OperationError
 from partita.model import Table
 from partita.operations import Action, Context, CursorSigner, Operation, Procedure, transact
-from partita.runtime import Clock, Pause, run, run_async, system_clock
+from partita.runtime import Clock, Pause, RetryPolicy, run, run_async, system_clock
 from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita.session._meter import Meter
 from partita.session._pipeline import Pipeline
@@ -45,8 +45,9 @@ class _Settings:
         secret: bytes | None = None,
         meter: Meter | None = None,
         strict_budgets: bool = False,
-        random: chance.Random | None = None,
+        random: Random | None = None,
         sleep: Callable[[float], Any] | None = None,
+        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a frozen value
         pipeline: Pipeline | None = None,
     ) -> None:
         """Set up a session.
@@ -60,12 +61,14 @@ class _Settings:
                 pattern does not declare. For tests.
             random: spreads retries.
             sleep: waits before a retry; tests pass their own.
-            pipeline: the whole way of a request, instead of the settings above.
+            retry: how often a request is sent, and what a batch left unprocessed; and the pauses in between.
+            pipeline: how requests are sent, instead of all settings above but the store and `sleep`.
         """
         self.store = store
         self.sleep = sleep or self.default_sleep
+        cursors = CursorSigner(secret or secrets.token_bytes(32))
         self._pipeline = pipeline or Pipeline(
-            Context(clock, random or chance.SystemRandom(), CursorSigner(secret or secrets.token_bytes(32))),
+            Context(clock, random or SystemRandom(), cursors, retry),
             meter or Meter(),
             STRICT if strict_budgets else REQUEST_PATH,
             strict_budgets=strict_budgets,
@@ -78,7 +81,7 @@ class _Settings:
 
     @property
     def context(self) -> Context:
-        """The clock, chance and cursor signer that operations get."""
+        """The clock, randomness, cursor signer and retry policy that operations get."""
         return self._pipeline.context
 
     def _of_service(self, name: str) -> Pipeline:
@@ -123,7 +126,7 @@ class Session(_Settings):
         return Session(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
 
     def _execute(self, request: Request[Any] | Pause) -> Any:
-        return self.sleep(request.seconds) if isinstance(request, Pause) else self.store.execute(request)
+        return self.sleep(request.seconds) if type(request) is Pause else self.store.execute(request)
 
 
 class AsyncSession(_Settings):
@@ -158,4 +161,4 @@ class AsyncSession(_Settings):
         return AsyncSession(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
 
     def _execute(self, request: Request[Any] | Pause) -> Awaitable[Any]:
-        return self.sleep(request.seconds) if isinstance(request, Pause) else self.store.execute_async(request)
+        return self.sleep(request.seconds) if type(request) is Pause else self.store.execute_async(request)
