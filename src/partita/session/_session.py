@@ -6,8 +6,9 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from copy import copy
 from random import Random, SystemRandom
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from msgspec.structs import replace
 
@@ -48,7 +49,6 @@ class _Settings:
         random: Random | None = None,
         sleep: Callable[[float], Any] | None = None,
         retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a frozen value
-        pipeline: Pipeline | None = None,
     ) -> None:
         """Set up a session.
 
@@ -62,12 +62,11 @@ class _Settings:
             random: spreads retries.
             sleep: waits before a retry; tests pass their own.
             retry: how often a request is sent, and what a batch left unprocessed; and the pauses in between.
-            pipeline: how requests are sent, instead of all settings above but the store and `sleep`.
         """
         self.store = store
         self.sleep = sleep or self.default_sleep
         cursors = CursorSigner(secret or secrets.token_bytes(32))
-        self._pipeline = pipeline or Pipeline(
+        self._pipeline = Pipeline(
             Context(clock, random or SystemRandom(), cursors, retry),
             meter or Meter(),
             STRICT if strict_budgets else REQUEST_PATH,
@@ -84,14 +83,21 @@ class _Settings:
         """The clock, randomness, cursor signer and retry policy that operations get."""
         return self._pipeline.context
 
-    def _of_service(self, name: str) -> Pipeline:
-        return replace(self._pipeline, service=name)
+    def of_service(self, name: str) -> Self:
+        """The same for one service of several: the meter counts what it runs apart."""
+        return self._with(replace(self._pipeline, service=name))
 
-    def _maintenance(self, reason: str) -> Pipeline:
+    def maintenance(self, reason: str) -> Self:
+        """A session that may scan. The reason is logged."""
         if not reason.strip():
             raise OperationError("Maintenance needs a reason.", hint="Say why a scan is needed; it is logged.")
         logger.warning("maintenance session: %s", reason)
-        return replace(self._pipeline, guardrails=MAINTENANCE)
+        return self._with(replace(self._pipeline, guardrails=MAINTENANCE))
+
+    def _with(self, pipeline: Pipeline) -> Self:
+        other = copy(self)
+        other._pipeline = pipeline  # noqa: SLF001 - of the same class
+        return other
 
 
 class Session(_Settings):
@@ -116,14 +122,6 @@ class Session(_Settings):
     def create_tables(self, tables: Iterable[Table]) -> None:
         """Create the tables and global indexes that are declared and not there yet."""
         run(ensure_tables(tables), self._execute)
-
-    def of_service(self, name: str) -> Session:
-        """The same for one service of several: the meter counts what it runs apart."""
-        return Session(self.store, pipeline=self._of_service(name), sleep=self.sleep)
-
-    def maintenance(self, reason: str) -> Session:
-        """A session that may scan. The reason is logged."""
-        return Session(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
 
     def _execute(self, request: Request[Any] | Pause) -> Any:
         return self.sleep(request.seconds) if type(request) is Pause else self.store.execute(request)
@@ -151,14 +149,6 @@ class AsyncSession(_Settings):
     async def create_tables(self, tables: Iterable[Table]) -> None:
         """Create the tables and global indexes that are declared and not there yet."""
         await run_async(ensure_tables(tables), self._execute)
-
-    def of_service(self, name: str) -> AsyncSession:
-        """The same for one service of several: the meter counts what it runs apart."""
-        return AsyncSession(self.store, pipeline=self._of_service(name), sleep=self.sleep)
-
-    def maintenance(self, reason: str) -> AsyncSession:
-        """A session that may scan. The reason is logged."""
-        return AsyncSession(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
 
     def _execute(self, request: Request[Any] | Pause) -> Awaitable[Any]:
         return self.sleep(request.seconds) if type(request) is Pause else self.store.execute_async(request)
