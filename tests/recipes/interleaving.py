@@ -1,13 +1,14 @@
-"""Every order in which several procedures can meet at one store, with crashes at every step.
+"""Every order in which several procedures can meet at one store, with crashes at every request.
 
-A procedure is a generator, so its requests can be let through one at a time: `play` asks at every step who moves next,
-and `every_schedule` repeats a play until all answers to that question were given.
+A procedure is a generator, so its requests can be let through one at a time: `play` asks before each who moves next,
+and `every_schedule` repeats a play until every possible choice was made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from random import Random
 from typing import Any, Final, TypeAlias
 
@@ -15,6 +16,7 @@ from partita import EmbeddedStore, Operation, Procedure, Session, Table
 from partita.errors import PartitaError
 from partita.operations import Requests
 from partita.runtime import Pause
+from partita.store import Store
 from partita.testing import FakeClock
 
 Choose: TypeAlias = Callable[[int], int]
@@ -27,30 +29,30 @@ CRASHED: Final = "crashed"
 class _Player:
     """One procedure on its way, with the request that it wants to send next."""
 
-    def __init__(self, steps: Requests[Any]) -> None:
-        self.steps = steps
+    def __init__(self, requests: Requests[Any]) -> None:
+        self.requests = requests
         self.result: Any = None
         self.done = False
         self.next: Any = None
-        self._advance(lambda: next(steps))
+        self._advance(lambda: next(requests))
 
     def move(self, db: Session) -> None:
         """Send the request, and go on to the next one."""
         try:
-            answer = None if isinstance(self.next, Pause) else db.store.execute(self.next)
+            response = None if isinstance(self.next, Pause) else db.store.execute(self.next)
         except PartitaError as error:
             problem = error
-            self._advance(lambda: self.steps.throw(problem))
+            self._advance(lambda: self.requests.throw(problem))
         else:
-            self._advance(lambda: self.steps.send(answer))
+            self._advance(lambda: self.requests.send(response))
 
     def crash(self) -> None:
         """Be cut off here; the next request is never sent."""
-        self.steps.close()
+        self.requests.close()
         self.result, self.done = CRASHED, True
 
     def crash_after(self, db: Session) -> None:
-        """Be cut off when the request was sent and before it was answered."""
+        """Be cut off when the request was sent and before its response came."""
         try:
             if not isinstance(self.next, Pause):
                 db.store.execute(self.next)
@@ -58,9 +60,9 @@ class _Player:
             pass  # nobody is there to hear of it
         self.crash()
 
-    def _advance(self, step: Callable[[], Any]) -> None:
+    def _advance(self, resume: Callable[[], Any]) -> None:
         try:
-            self.next = step()
+            self.next = resume()
         except StopIteration as stop:
             self.result, self.done = stop.value, True
         except PartitaError as error:
@@ -111,7 +113,13 @@ def empty_db(tables: Iterable[Table], clock: FakeClock | None = None) -> Iterato
     """A session on a new store in memory that has the tables."""
     clock = clock or FakeClock()
     with EmbeddedStore(":memory:", clock=clock, sweep_every=None) as store:
-        db = Session(store, clock=clock, secret=b"fake", strict_budgets=True, random=Random(0))
-        db.sleep = clock.advance
+        db = Session(store, clock=clock, secret=b"fake", strict_budgets=True, random=Random(0), sleep=clock.advance)
         db.create_tables(tables)
         yield db
+
+
+def on_store(db: Session, store: Store) -> Session:
+    """The same session on another store."""
+    other = copy(db)
+    other.store = store
+    return other

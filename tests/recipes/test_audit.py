@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
-from tests.recipes.interleaving import empty_db, every_schedule, play
+from tests.recipes.interleaving import empty_db, every_schedule, on_store, play
 
 from partita import Entity, Index, Key, Procedure, Registry, Session, Table, get, insert, query
 from partita.errors import LimitExceeded, ModelError
@@ -192,7 +192,7 @@ class TestGuarantee:
     def test_whatever_fails_every_award_stands_and_is_audited_or_counted(self, failing: list[bool]) -> None:
         with empty_db(TABLES) as plain:
             store = FaultyStore(plain.store)
-            db = Session(store, pipeline=plain._pipeline)
+            db = on_store(plain, store)
             for part, fails in enumerate(failing):
                 db.run(insert(Award(part=part)))
                 if fails:

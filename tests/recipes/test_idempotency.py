@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
-from tests.recipes.interleaving import CRASHED, empty_db, every_schedule, play
+from tests.recipes.interleaving import CRASHED, empty_db, every_schedule, on_store, play
 
 from partita import (
     Budget,
@@ -211,7 +211,7 @@ class TestRun:
 
     def test_it_answers_the_same_when_the_store_only_said_that_it_did_not(self, db: Session) -> None:
         faulty = FaultyStore(db.store)
-        shaky = Session(faulty, pipeline=db._pipeline)
+        shaky = on_store(db, faulty)
         faulty.unavailable(on=TransactWriteItems, happens=True)
         with pytest.raises(Exception, match="did not answer"):
             shaky.run(deposit_once("e1"))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from tests.recipes.interleaving import empty_db, every_schedule, play
+from tests.recipes.interleaving import empty_db, every_schedule, on_store, play
 
 from partita import Index, Key, Registry, Session, Table, Version
 from partita.errors import AlreadyExists, ItemMissing, ModelError, OperationError
@@ -106,7 +106,7 @@ class TestLife:
 
     def test_being_seen_is_written_at_most_so_often(self, db: Session, fake_clock: FakeClock) -> None:
         faulty = FaultyStore(db.store)
-        watched = Session(faulty, pipeline=db._pipeline)
+        watched = on_store(db, faulty)
         watched.run(SESSIONS.create(OLD, "ada"))
         for _ in range(12):
             fake_clock.advance(10)
@@ -213,7 +213,7 @@ class TestEndingAll:
         faulty = FaultyStore(db.store)
         faulty.crash_after(nth)
         with pytest.raises(Crash):
-            Session(faulty, pipeline=db._pipeline).run(SESSIONS.end_all("ada"))
+            on_store(db, faulty).run(SESSIONS.end_all("ada"))
         db.run(SESSIONS.end_all("ada"))
         assert stored(db) == []
 

@@ -85,7 +85,7 @@ def test_runs_are_counted_by_access_pattern(db: Session) -> None:
     names = [usage.name for usage in db.meter.usage()]
     assert names == ["create_task", "task_by_id", "tasks_with_status"]
     usage = usage_of(db, "task_by_id")
-    assert (usage.runs, usage.requests, usage.read, usage.write, usage.most_read) == (3, 3, 1.5, 0.0, 0.5)
+    assert (usage.runs, usage.requests, usage.read, usage.write, usage.max_read) == (3, 3, 1.5, 0.0, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_budget_that_is_exceeded_is_an_error_in_tests(db: Session) -> None:
 def test_a_budget_that_is_exceeded_is_only_counted_in_production(lenient: Session) -> None:
     saved = lenient.run(create_task(BIG))
     usage = usage_of(lenient, "create_task")
-    assert (usage.over_budget, usage.most_write) == (1, 18.0)
+    assert (usage.over_budget, usage.max_write) == (1, 18.0)
     assert lenient.run(task_by_id("u", "t")) == saved
 
 

@@ -42,8 +42,10 @@ from partita.errors import (
     Throttled,
     TransactionCancelled,
     TransactionConflict,
+    Unprocessed,
 )
 from partita.operations import scan
+from partita.runtime import RetryPolicy
 from partita.testing import FakeClock, FaultyStore
 
 COMMENT = Comment(user_id="u", comment_id="c")
@@ -156,6 +158,24 @@ def test_a_failed_condition_is_not_tried_again(db: Session, store: FaultyStore) 
     with pytest.raises(TransactionCancelled):
         db.transact(insert(COMMENT))
     assert len(store.requests) - before == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "plan"),
+    [("get", "throttle"), ("put", "conflict"), ("batch get", "unprocessed"), ("batch write", "unprocessed")],
+)
+def test_a_session_and_its_batches_keep_to_one_policy(
+    store: FaultyStore, fake_clock: FakeClock, name: str, plan: str
+) -> None:
+    pauses: list[float] = []
+    db = session_on(store, fake_clock, sleep=pauses.append, retry=RetryPolicy(tries=3, base_seconds=0.5))
+    getattr(store, plan)(99)
+    before = len(store.requests)
+    with pytest.raises((Throttled, TransactionConflict, Unprocessed)):
+        db.run(ALL[name])
+    assert len(store.requests) - before == 3
+    assert len(pauses) == 2
+    assert all(0 <= pause <= ceiling for pause, ceiling in zip(pauses, (1, 2), strict=True))
 
 
 def test_pauses_grow_and_are_never_longer_than_five_seconds(store: FaultyStore, fake_clock: FakeClock) -> None:

@@ -11,7 +11,6 @@ from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._transact import check_gets
 from partita.operations._writes import Delete, Put
-from partita.runtime import RetryPolicy
 from partita.store import (
     BatchGetItem,
     BatchGetResponse,
@@ -28,7 +27,6 @@ T = TypeVar("T")
 
 MAX_GETS = 100
 MAX_WRITES = 25
-RETRY = RetryPolicy()
 
 
 class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
@@ -52,7 +50,9 @@ class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
         requests = [get.request() for get in gets]
         items: list[Item | None] = [None] * len(requests)
         waiting: tuple[GetItem, ...] = tuple(requests)
-        for attempt in range(RETRY.tries):
+        for attempt in range(context.retry.tries):
+            if attempt:
+                yield context.retry.pause_before(attempt, context.random)
             response: BatchGetResponse = yield BatchGetItem(waiting)
             for request, item in zip(waiting, response.items, strict=True):
                 if item is not None:
@@ -60,7 +60,6 @@ class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
             waiting = response.unprocessed
             if not waiting:
                 return items
-            yield RETRY.pause_before(attempt + 1, context.random)
         left = [get for get, request in zip(gets, requests, strict=True) if request in waiting]
         raise Unprocessed(f"{len(left)} of {len(gets)} reads were left unprocessed.", operations=left)
 
@@ -81,12 +80,13 @@ class BatchWrite(Operation[None], frozen=True):
         chunk = self.writes[start : start + MAX_WRITES]
         actions = [write.action(context) for write in chunk]
         waiting: tuple[PutItem | DeleteItem, ...] = tuple(actions)
-        for attempt in range(RETRY.tries):
+        for attempt in range(context.retry.tries):
+            if attempt:
+                yield context.retry.pause_before(attempt, context.random)
             response: BatchWriteResponse = yield BatchWriteItem(waiting)
             waiting = response.unprocessed
             if not waiting:
                 return
-            yield RETRY.pause_before(attempt + 1, context.random)
         left = [write for write, action in zip(chunk, actions, strict=True) if action in waiting]
         left += self.writes[start + MAX_WRITES :]
         raise Unprocessed(f"{len(left)} of {len(self.writes)} writes were left unprocessed.", operations=left)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.operations._cursor import CursorSigner
-from partita.runtime import Clock, Pause, system_clock
+from partita.runtime import Clock, Pause, RetryPolicy, system_clock
 
 if TYPE_CHECKING:
     from partita.model import Budget
@@ -30,11 +30,12 @@ Procedure: TypeAlias = Generator["Operation[Any]", Any, R]
 
 
 class Context(Struct, frozen=True):
-    """What an operation may need from outside: time, randomness, and the signer of cursors."""
+    """What an operation may need from outside: time, randomness, the signer of cursors, and when to try again."""
 
     clock: Clock = system_clock
     random: random.Random = random.Random()  # noqa: S311 - shared on purpose, spreads retries, guards nothing
     cursors: CursorSigner = CursorSigner(b"")
+    retry: RetryPolicy = RetryPolicy()
 
 
 class Operation(Struct, Generic[R_co], frozen=True, kw_only=True):

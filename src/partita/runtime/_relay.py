@@ -7,7 +7,7 @@ with blocking calls, `run_async` with `await`, and `relay` lets another generato
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, final
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ S = TypeVar("S")
 R = TypeVar("R")
 
 
+@final
 class Pause(Struct, frozen=True):
     """A request to wait, as between two tries."""
 

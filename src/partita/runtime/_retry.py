@@ -1,14 +1,17 @@
 """When to try again: exponential pauses, capped, with full jitter.
 
-Three layers retry, each around the one above it in this table:
+Each layer retries what only it can judge. The first three wait as a `RetryPolicy` says. The others begin again at once:
+another writer was first, and is done. Layers nest: a session's try on a remote store is up to three calls.
 
-| who | what |
-| --- | --- |
-| `partita._aws` | one call: throttled, a conflict, no connection; after a lost response only what is safe to repeat |
-| `partita.session` | one request: throttled, a conflict; after a lost response only what is safe to repeat |
-| `partita.operations` | what the store left unprocessed of a batch |
-
-Business code that loses a race against another writer runs again with `retry_on_conflict`.
+| who | what is tried again | tries |
+| --- | --- | --- |
+| `partita._aws` | one call that was not sent, was throttled, or may be repeated and got no response | 3 |
+| a session | one request: the store throttles, a transaction holds an item, or a read got no response | `retry`: 8 |
+| `batch_get`, `batch_write` | the items that the store left unprocessed | `retry`: 8 |
+| `update` | reading and writing an item, where an index key is not known without reading | 5 |
+| `VersionedTable.change` | reading, changing and writing an item | 2 |
+| `backfill_page` | rewriting one old item | 3 |
+| `retry_on_conflict` | a procedure of yours, from its start | `tries`: 20 |
 """
 
 from __future__ import annotations

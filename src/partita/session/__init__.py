@@ -1,4 +1,4 @@
-"""Sessions run operations: guardrails, metering, retries, and then the store."""
+"""Sessions run operations and procedures against a store, and meter what they consume."""
 
 from partita.session._meter import Consumption, Meter, Usage
 from partita.session._session import AsyncSession, Session

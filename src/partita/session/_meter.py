@@ -6,12 +6,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.errors import ConditionFailed, PartitaError, Throttled, TransactionCancelled, TransactionConflict
+from partita.operations import Operation
+from partita.runtime import Pause
+from partita.store import Capacity, Request
 
 _CONFLICTS: Final = (ConditionFailed, TransactionCancelled, TransactionConflict)
 
@@ -30,7 +33,7 @@ class Consumption(Struct, frozen=True):
 
 
 class Usage(Struct):
-    """All runs of one access pattern added up; `most_read` and `most_write` are of single runs."""
+    """All runs of one access pattern added up; `max_read` and `max_write` are of single runs."""
 
     name: str
     service: str = ""
@@ -38,8 +41,8 @@ class Usage(Struct):
     requests: int = 0
     read: float = 0.0
     write: float = 0.0
-    most_read: float = 0.0
-    most_write: float = 0.0
+    max_read: float = 0.0
+    max_write: float = 0.0
     over_budget: int = 0
     retries: int = 0
     throttles: int = 0
@@ -54,10 +57,12 @@ class Usage(Struct):
         self.requests += len(run.requests)
         if run.read:
             self.read += run.read
-            self.most_read = max(self.most_read, run.read)
+            if run.read > self.max_read:  # noqa: PLR1730 - every operation pays for a call to max()
+                self.max_read = run.read
         if run.write:
             self.write += run.write
-            self.most_write = max(self.most_write, run.write)
+            if run.write > self.max_write:  # noqa: PLR1730 - every operation pays for a call to max()
+                self.max_write = run.write
         if run.over_budget:
             self.over_budget += 1
 
@@ -115,3 +120,45 @@ class Meter:
             yield seen
         finally:
             self._watchers.reset(token)
+
+
+class MeteredRun(Struct):
+    """One run of an operation while it lasts: what it has sent and consumed so far."""
+
+    meter: Meter
+    service: str
+    operation: Operation[Any]
+    requests: list[str] = []
+    read: float = 0.0
+    write: float = 0.0
+
+    def count(self, request: Request[Any] | Pause, response: Any) -> None:
+        """Add one request that the store responded to; a pause has no response."""
+        if response is None:
+            return
+        self.requests.append(type(request).__name__)
+        capacity = response.capacity
+        if type(capacity) is Capacity and not capacity.indexes:  # as most are: this is on the way of every read
+            self.read += capacity.read
+            self.write += capacity.write
+            return
+        for part in (capacity,) if type(capacity) is Capacity else capacity:
+            self.read += part.total_read
+            self.write += part.total_write
+
+    def count_retry(self, error: PartitaError) -> None:
+        """Count one repeated request."""
+        self.meter.record_retry(self.service, self.operation.name, error)
+
+    def end(self) -> bool:
+        """Record the run, and say whether it consumed more than its operation may."""
+        budget = self.operation.budget
+        over = budget is not None and not budget.covers(self.read, self.write)
+        name, requests = self.operation.name, tuple(self.requests)
+        self.meter.record(Consumption(name, requests, self.read, self.write, over, self.service))
+        return over
+
+    def fail(self, error: PartitaError) -> None:
+        """Record a run that ended in an error."""
+        self.end()
+        self.meter.record_failure(self.service, self.operation.name, error)

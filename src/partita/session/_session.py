@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import logging
-import random as chance
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Final, TypeVar
+from copy import copy
+from random import Random, SystemRandom
+from typing import Any, Final, Self, TypeVar
 
 from msgspec.structs import replace
 
 from partita.errors import OperationError
 from partita.model import Table
 from partita.operations import Action, Context, CursorSigner, Operation, Procedure, transact
-from partita.runtime import Clock, Pause, run, run_async, system_clock
+from partita.runtime import Clock, Pause, RetryPolicy, run, run_async, system_clock
 from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita.session._meter import Meter
 from partita.session._pipeline import Pipeline
@@ -45,9 +46,9 @@ class _Settings:
         secret: bytes | None = None,
         meter: Meter | None = None,
         strict_budgets: bool = False,
-        random: chance.Random | None = None,
+        random: Random | None = None,
         sleep: Callable[[float], Any] | None = None,
-        pipeline: Pipeline | None = None,
+        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a frozen value
     ) -> None:
         """Set up a session.
 
@@ -60,12 +61,13 @@ class _Settings:
                 pattern does not declare. For tests.
             random: spreads retries.
             sleep: waits before a retry; tests pass their own.
-            pipeline: the whole way of a request, instead of the settings above.
+            retry: how often a request is sent, and what a batch left unprocessed; and the pauses in between.
         """
         self.store = store
         self.sleep = sleep or self.default_sleep
-        self._pipeline = pipeline or Pipeline(
-            Context(clock, random or chance.SystemRandom(), CursorSigner(secret or secrets.token_bytes(32))),
+        cursors = CursorSigner(secret or secrets.token_bytes(32))
+        self._pipeline = Pipeline(
+            Context(clock, random or SystemRandom(), cursors, retry),
             meter or Meter(),
             STRICT if strict_budgets else REQUEST_PATH,
             strict_budgets=strict_budgets,
@@ -78,17 +80,24 @@ class _Settings:
 
     @property
     def context(self) -> Context:
-        """The clock, chance and cursor signer that operations get."""
+        """The clock, randomness, cursor signer and retry policy that operations get."""
         return self._pipeline.context
 
-    def _of_service(self, name: str) -> Pipeline:
-        return replace(self._pipeline, service=name)
+    def of_service(self, name: str) -> Self:
+        """The same for one service of several: the meter counts what it runs apart."""
+        return self._with(replace(self._pipeline, service=name))
 
-    def _maintenance(self, reason: str) -> Pipeline:
+    def maintenance(self, reason: str) -> Self:
+        """A session that may scan. The reason is logged."""
         if not reason.strip():
             raise OperationError("Maintenance needs a reason.", hint="Say why a scan is needed; it is logged.")
         logger.warning("maintenance session: %s", reason)
-        return replace(self._pipeline, guardrails=MAINTENANCE)
+        return self._with(replace(self._pipeline, guardrails=MAINTENANCE))
+
+    def _with(self, pipeline: Pipeline) -> Self:
+        other = copy(self)
+        other._pipeline = pipeline  # noqa: SLF001 - of the same class
+        return other
 
 
 class Session(_Settings):
@@ -114,16 +123,8 @@ class Session(_Settings):
         """Create the tables and global indexes that are declared and not there yet."""
         run(ensure_tables(tables), self._execute)
 
-    def of_service(self, name: str) -> Session:
-        """The same for one service of several: the meter counts what it runs apart."""
-        return Session(self.store, pipeline=self._of_service(name), sleep=self.sleep)
-
-    def maintenance(self, reason: str) -> Session:
-        """A session that may scan. The reason is logged."""
-        return Session(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
-
     def _execute(self, request: Request[Any] | Pause) -> Any:
-        return self.sleep(request.seconds) if isinstance(request, Pause) else self.store.execute(request)
+        return self.sleep(request.seconds) if type(request) is Pause else self.store.execute(request)
 
 
 class AsyncSession(_Settings):
@@ -149,13 +150,5 @@ class AsyncSession(_Settings):
         """Create the tables and global indexes that are declared and not there yet."""
         await run_async(ensure_tables(tables), self._execute)
 
-    def of_service(self, name: str) -> AsyncSession:
-        """The same for one service of several: the meter counts what it runs apart."""
-        return AsyncSession(self.store, pipeline=self._of_service(name), sleep=self.sleep)
-
-    def maintenance(self, reason: str) -> AsyncSession:
-        """A session that may scan. The reason is logged."""
-        return AsyncSession(self.store, pipeline=self._maintenance(reason), sleep=self.sleep)
-
     def _execute(self, request: Request[Any] | Pause) -> Awaitable[Any]:
-        return self.sleep(request.seconds) if isinstance(request, Pause) else self.store.execute_async(request)
+        return self.sleep(request.seconds) if type(request) is Pause else self.store.execute_async(request)

@@ -1,7 +1,7 @@
 // How units and ages are written, and what the patterns of a service add up to.
 
 const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-const NOTHING = { runs: 0, read: 0, write: 0, most_read: 0, most_write: 0, over_budget: 0, conflicts: 0, throttles: 0, failures: 0, retries: 0 };
+const NOTHING = { runs: 0, read: 0, write: 0, max_read: 0, max_write: 0, over_budget: 0, conflicts: 0, throttles: 0, failures: 0, retries: 0 };
 
 export const number = (value) => NUMBER.format(value);
 
@@ -25,8 +25,8 @@ export function totals(live, service) {
 export function share(usage, budget) {
   if (!budget || !usage.runs) return null;
   const parts = [];
-  if (budget.read || usage.most_read) parts.push(budget.read ? usage.most_read / budget.read : Infinity);
-  if (budget.write || usage.most_write) parts.push(budget.write ? usage.most_write / budget.write : Infinity);
+  if (budget.read || usage.max_read) parts.push(budget.read ? usage.max_read / budget.read : Infinity);
+  if (budget.write || usage.max_write) parts.push(budget.write ? usage.max_write / budget.write : Infinity);
   return parts.length ? Math.max(...parts) : 0;
 }
 

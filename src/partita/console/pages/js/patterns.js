@@ -44,7 +44,7 @@ function row(service, pattern, isOpen) {
     const usage = usageOf(live, service, pattern);
     const part = share(usage, pattern.budget);
     write(runs, usage.runs ? `${number(usage.runs)} ${usage.runs === 1 ? "run" : "runs"}, ${cost(usage)}` : "not run yet");
-    write(most, pattern.budget ? `${part === null ? "" : `max ${cost({ read: usage.most_read, write: usage.most_write })} of `}${cost(pattern.budget)}` : "no budget");
+    write(most, pattern.budget ? `${part === null ? "" : `max ${cost({ read: usage.max_read, write: usage.max_write })} of `}${cost(pattern.budget)}` : "no budget");
     bar.firstChild.style.width = `${Math.min(100, 100 * (part ?? 0))}%`;
     bar.classList.toggle("over", usage.over_budget > 0);
   });

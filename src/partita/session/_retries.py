@@ -1,0 +1,60 @@
+"""Retries of one request: which errors pass by themselves, and when it is safe to send the request again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from partita.errors import (
+    PartitaError,
+    StoreUnavailable,
+    Throttled,
+    TokenInProgress,
+    TransactionCancelled,
+    TransactionConflict,
+)
+from partita.operations import Context, Requests
+from partita.runtime import Pause
+from partita.store import (
+    BatchGetItem,
+    GetItem,
+    QueryTable,
+    Request,
+    ScanTable,
+    TransactGetItems,
+    TransactWriteItems,
+)
+
+_READS: Final = (GetItem, QueryTable, ScanTable, BatchGetItem, TransactGetItems)
+_PASSING_REASONS: Final = frozenset(("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"))
+
+
+def retried(
+    request: Request[Any] | Pause, error: PartitaError, context: Context, record: Callable[[PartitaError], None]
+) -> Requests[Any]:
+    """Send a request that failed again, as often and with such pauses as the policy says; record each retry.
+
+    Raises:
+        PartitaError: the error of the last try, or the first that sending again does not help against.
+    """
+    for attempt in range(1, context.retry.tries):
+        if not may_retry(request, error):
+            break
+        record(error)
+        yield context.retry.pause_before(attempt, context.random)
+        try:
+            return (yield request)
+        except PartitaError as again:
+            error = again
+    raise error
+
+
+def may_retry(request: Request[Any] | Pause, error: PartitaError) -> bool:
+    """Whether the same request may be sent again: it did not happen, or happening twice does no harm."""
+    if isinstance(error, Throttled | TransactionConflict | TokenInProgress):
+        return True
+    if isinstance(error, TransactionCancelled):
+        return all(reason.code in _PASSING_REASONS for reason in error.reasons)
+    if isinstance(error, StoreUnavailable):
+        return isinstance(request, _READS) or (isinstance(request, TransactWriteItems) and request.token is not None)
+    return False
