@@ -25,7 +25,7 @@ SignIn = Callable[..., Page]
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("E12")]
 
-expect.set_options(timeout=20_000)  # a busy machine is no fault
+expect.set_options(timeout=20_000)  # a busy machine is not a fault
 
 STORM = "from partita.cli import main; main()"
 USERS, SEATS = 300, 40

@@ -50,7 +50,7 @@ def prefix_of_date(user_id: str, due: Prefix[date]) -> None: ...
     ("function", "complaint"),
     [
         (user_only, "does not cover the primary key of Made: task_id"),
-        (unknown_field, "'task' is no field of Made.primary"),
+        (unknown_field, "'task' is not a field of Made.primary"),
         (wrong_type, "'user_id' is declared as <class 'int'>"),
         (untyped, "'user_id' is declared as None"),
         (span_in_get, "span_in_get"),
@@ -70,7 +70,7 @@ def test_a_get_that_does_not_fit_the_primary_key_is_refused(function: Callable[.
         ("by_due", span_first, "task_id cannot restrict the sort key"),
         ("by_due", span_of_text, "'due' is declared as <class 'str'>"),
         ("by_due", prefix_of_date, "prefix_of_date"),
-        ("primary", unknown_field, "'task' is no field"),
+        ("primary", unknown_field, "'task' is not a field"),
     ],
 )
 def test_a_query_that_its_key_cannot_serve_is_refused(key: str, function: Callable[..., None], complaint: str) -> None:
@@ -218,7 +218,7 @@ def result(**fields: Any) -> type:
 
 
 def test_the_result_of_a_collection_is_a_dataclass() -> None:
-    with refused("Elsewhere is no dataclass"):
+    with refused("Elsewhere is not a dataclass"):
         collect(Elsewhere, "USER#{user_id}")
 
 

@@ -146,7 +146,7 @@ def test_what_a_pattern_sends_follows_from_its_declaration(
 
 
 def test_via_names_declared_patterns() -> None:
-    with pytest.raises(ModelError, match="is no declared access pattern"):
+    with pytest.raises(ModelError, match="is not a declared access pattern"):
 
         @pattern(via=batch_get)
         def undeclared(room: Room) -> Transaction:
@@ -154,7 +154,7 @@ def test_via_names_declared_patterns() -> None:
 
 
 def test_writes_names_requests_for_items() -> None:
-    with pytest.raises(ModelError, match="is no request for items"):
+    with pytest.raises(ModelError, match="is not a request for items"):
 
         @pattern(writes={Room: (UpdateItem, CreateTable)})
         def wrong(room: Room) -> Update[Room]:

@@ -69,7 +69,7 @@ def parse_condition(text: str, subs: Substitutions, what: str = "ConditionExpres
     """A condition or filter, valid as by `validate_condition`; `what` names it in messages.
 
     Raises:
-        ValidationFailed: the text is no condition, or the condition breaks a rule.
+        ValidationFailed: the text is not a condition, or the condition breaks a rule.
     """
     with Within(what):
         condition = _read_condition(OperandReader(Tokens(text, _CONDITION_WORDS), subs, update=False))
@@ -81,7 +81,7 @@ def parse_key_condition(text: str, subs: Substitutions) -> KeyCondition:
     """A key condition: equalities in the order of the text, then the range, wherever it stood.
 
     Raises:
-        ValidationFailed: the text is no key condition.
+        ValidationFailed: the text is not a key condition.
     """
     return key_condition(parse_condition(text, subs, "KeyConditionExpression"))
 
@@ -90,7 +90,7 @@ def parse_update(text: str, subs: Substitutions) -> Update:
     """An update, valid as by `validate_update`.
 
     Raises:
-        ValidationFailed: the text is no update, or the update breaks a rule.
+        ValidationFailed: the text is not an update, or the update breaks a rule.
     """
     with Within("UpdateExpression"):
         update = _read_update(OperandReader(Tokens(text, _SECTIONS), subs, update=True))
@@ -102,7 +102,7 @@ def parse_projection(text: str, subs: Substitutions) -> Projection:
     """A projection, valid as by `validate_projection`.
 
     Raises:
-        ValidationFailed: the text is no projection, or the projection breaks a rule.
+        ValidationFailed: the text is not a projection, or the projection breaks a rule.
     """
     with Within("ProjectionExpression"):
         reader = OperandReader(Tokens(text, frozenset()), subs, update=False)

@@ -111,7 +111,7 @@ def transact(*actions: Action, token: str | None = None) -> Transaction:
     _check_count(actions)
     for action in actions:
         if not callable(getattr(action, "action", None)):
-            message = f"{type(action).__name__} is no write and no check, and cannot be part of a transaction."
+            message = f"{type(action).__name__} is neither a write nor a check, and cannot be part of a transaction."
             raise OperationError(message, hint="Write an entity with put(); read items with transact_get().")
     return Transaction(actions, token)
 

@@ -69,13 +69,13 @@ class _Parameters:
 
     def _check(self, name: str, schema: EntitySchema[Any], key: BoundKey) -> None:
         if name not in key.fields:
-            message = f"{self.label}: {name!r} is no field of {schema.name}.{key.name}."
+            message = f"{self.label}: {name!r} is not a field of {schema.name}.{key.name}."
             raise ModelError(message, owner=self.label, hint=f"Its fields are: {', '.join(key.fields)}.")
         hint = self.hints[name]
         declared = schema.cls.model_fields[name].annotation
         asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
         if get_origin(hint) is Prefix and not all(issubclass(kind, str) for kind in kinds_of(declared)):
-            raise ModelError(f"{self.label}: {name!r} is no text, so it has no Prefix.", owner=self.label)
+            raise ModelError(f"{self.label}: {name!r} is not text, so it has no Prefix.", owner=self.label)
         if kinds_of(asked) != kinds_of(declared):
             message = f"{self.label}: {name!r} is declared as {asked}, but the field is {declared}."
             raise ModelError(message, owner=self.label)

@@ -60,7 +60,7 @@ def access(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Access, .
     for request in requests:
         if request not in ACTIONS:
             hint = f"Name classes of partita.store: {', '.join(kind.__name__ for kind in ACTIONS)}."
-            raise ModelError(f"{request!r} is no request for items.", hint=hint)
+            raise ModelError(f"{request!r} is not a request for items.", hint=hint)
     return tuple(Access(ACTIONS[request], table, key.index, key.hash.text) for request in requests)
 
 
@@ -87,7 +87,7 @@ def _declared_patterns(function: Callable[..., Any], via: Via | None) -> Iterabl
     for made_by in () if via is None else (via,) if callable(via) else via:
         pattern = getattr(made_by, "pattern", None)
         if pattern is None:
-            message = f"{function.__name__}: via={made_by!r} is no declared access pattern."
+            message = f"{function.__name__}: via={made_by!r} is not a declared access pattern."
             raise ModelError(message, hint="Name a function that @get, @query, @collect or @pattern decorates.")
         yield pattern
 

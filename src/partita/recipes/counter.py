@@ -35,9 +35,9 @@ class Counter(Generic[E]):
         schema = schema_of(entity)
         name = _field_name(schema, field)
         if schema.cls.model_fields[name].annotation is not int:
-            raise ModelError(f"{schema.name}.{name} is no int, so it cannot be counted.", owner=entity)
+            raise ModelError(f"{schema.name}.{name} is not an int, so it cannot be counted.", owner=entity)
         if floor is not None and limit is not None and limit <= floor:
-            raise ModelError(f"{schema.name}.{name}: between {floor} and {limit} is no room.", owner=entity)
+            raise ModelError(f"{schema.name}.{name}: there is no room between {floor} and {limit}.", owner=entity)
         self.schema = schema
         self.field = field
         self.floor = floor
@@ -138,7 +138,7 @@ def _field_name(schema: EntitySchema[Any], field: Ref[int]) -> str:
     for name, attribute in schema.attributes.items():
         if field.path.parts == (attribute,):
             return name
-    raise ModelError(f"{field!r} is no field of {schema.name}.", owner=schema.cls)
+    raise ModelError(f"{field!r} is not a field of {schema.name}.", owner=schema.cls)
 
 
 def _positive(by: int) -> int:

@@ -60,7 +60,7 @@ class Unique(Generic[E]):
         Args:
             claim_on: the declared `@get` of a subclass of `Claim`.
             entity: whose field it is.
-            field: the field. None is no value, and any number of entities may have none.
+            field: the field. None is not a value, and any number of entities may have none.
             owner: the field of its primary key that names the entity in the claim.
             fold: brings values into the form in which they are compared, such as `str.casefold`.
 

@@ -164,7 +164,7 @@ class WebSessions(Generic[S]):
         return renamed
 
     def end(self, session_id: str) -> End[S]:
-        """End a session, as at logout. One that has ended already is no error."""
+        """End a session, as at logout. One that has ended already is not an error."""
         return End(self._schema, self._at(session_id).key)
 
     def end_all(self, user_id: str) -> Procedure[int]:

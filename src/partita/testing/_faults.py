@@ -76,7 +76,7 @@ class LeavingOut(Fault):
             return BatchGetItem(request.gets[: -self._count]) if len(request.gets) > self._count else None
         if isinstance(request, BatchWriteItem):
             return BatchWriteItem(request.writes[: -self._count]) if len(request.writes) > self._count else None
-        raise TypeError(f"{type(request).__name__} is no batch.")
+        raise TypeError(f"{type(request).__name__} is not a batch.")
 
     def answer(self, request: Request[Any], response: Any) -> Any:
         """The response for what was sent, with the rest as unprocessed."""
