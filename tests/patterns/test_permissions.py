@@ -36,7 +36,7 @@ from partita import (
     transact,
 )
 from partita.errors import GuardrailError, ModelError
-from partita.patterns._permissions import Access
+from partita.patterns._permissions import Permission
 from partita.store import ConditionCheck, CreateTable, DeleteItem, PutItem, UpdateItem
 
 TABLE = Table("access", indexes=[Index("GSI1")], registry=Registry())
@@ -141,7 +141,7 @@ def via_unsaid(room: Room) -> Transaction:
 def test_what_a_pattern_sends_follows_from_its_declaration(
     function: Callable[..., Operation[Any]], expected: set[tuple[str, str | None, str]] | None
 ) -> None:
-    sends: tuple[Access, ...] | None = TABLE.patterns[function.__name__].sends
+    sends: tuple[Permission, ...] | None = TABLE.patterns[function.__name__].sends
     assert expected == (None if sends is None else {(each.action, each.index, each.partition) for each in sends})
 
 

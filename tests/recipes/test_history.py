@@ -217,7 +217,7 @@ def test_a_plan_that_met_a_value_freed_meanwhile_is_a_conflict(db: Session, cloc
     early = db.run(PRICES.create(Price(sku="s2", cents=2, label="sale")))
     clock.advance(10)
     db.run(PRICES.delete(one).run())
-    with pytest.raises(VersionConflict, match="was freed a moment ago"):
+    with pytest.raises(VersionConflict, match="was freed just now"):
         db.run(early.run())
 
 

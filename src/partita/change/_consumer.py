@@ -22,7 +22,7 @@ BATCH: Final = 1_000
 class Consumer:
     """Reads a table's stream into a sink. Several consumers of one stream know nothing of each other.
 
-    The sink keeps the position, so a consumer may be stopped or killed at any moment and made anew.
+    The sink keeps the position, so a consumer may be stopped or killed at any time and made again.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Consumer:
         return self._stream.lag(self._known() or self._stream.start(), self._clock())
 
     def rebuild(self) -> int:
-        """Load the sink anew from the table, and say how many items that were.
+        """Load the sink again from the table, and say how many items that were.
 
         What the sink has not read yet is brought into it first, if the stream still has it.
         """

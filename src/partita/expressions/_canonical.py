@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 
-def steady_text(tree: Any) -> str:
+def canonical_repr(tree: Any) -> str:
     """The `repr` of a condition or value, but the same in every process: sets and maps are sorted."""
     text = repr(tree)
     return repr(_steady(tree)) if "{" in text else text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from partita.model import EntitySchema, Table
 from partita.modeldocs._chart import entity_chart, lifecycles
-from partita.patterns import Access, Pattern, asked_of_key, layout
+from partita.patterns import Pattern, Permission, asked_of_key, layout
 from partita.recipes.lifecycle import Lifecycle
 from partita.recipes.versioned import versioned_tables
 from partita.service import Service, summary_of
@@ -101,11 +101,11 @@ def _request(pattern: Pattern, measurement: Measurement) -> str:
     return f"{calls}: {sent}" if sent and calls.startswith("Transact") else sent or calls
 
 
-def _sent(sends: Iterable[Access]) -> str:
+def _sent(sends: Iterable[Permission]) -> str:
     """Requests by the partition that each is for: PutItem, DeleteItem `UNIQUE#{field}#{value}`."""
     actions: dict[str, list[str]] = {}
-    for access in sends:
-        actions.setdefault(access.partition, []).append(access.action)
+    for permission in sends:
+        actions.setdefault(permission.partition, []).append(permission.action)
     return "; ".join(f"{', '.join(names)} `{partition}`" for partition, names in actions.items())
 
 

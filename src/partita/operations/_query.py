@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from partita.errors import LimitExceeded, OperationError
-from partita.expressions import Condition, KeyCondition, Projection, both, steady_text
+from partita.expressions import Condition, KeyCondition, Projection, both, canonical_repr
 from partita.model import BoundKey, EntitySchema
 from partita.operations._operation import Context, Operation, Requests
 from partita.store import PageResponse, QueryTable
@@ -128,7 +128,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     def identity(self) -> str:
         """All that a cursor is bound to: pattern, key range, filter and order, but not the page size."""
         request = replace(self.request(), filter=None, limit=None, consistent=False)
-        return f"{self.name}|{self.key}|{request!r}|{steady_text(self.condition)}"
+        return f"{self.name}|{self.key}|{request!r}|{canonical_repr(self.condition)}"
 
     def requests(self, context: Context) -> Requests[Page[M]]:
         """Send requests until the page is full, the range is read, or enough was inspected."""

@@ -4,15 +4,15 @@ from partita.patterns._arguments import Parameter, UnfitArgument, operation_of, 
 from partita.patterns._describe import Asked, KeyLayout, asked_of_key, layout, type_name
 from partita.patterns._key_conditions import span_range
 from partita.patterns._patterns import Pattern, collect, get, pattern, query
-from partita.patterns._permissions import Access, Declared, sent_by, writes_to
+from partita.patterns._permissions import DeclaredOperation, Permission, sent_by, writes_to
 
 __all__ = [
-    "Access",
     "Asked",
-    "Declared",
+    "DeclaredOperation",
     "KeyLayout",
     "Parameter",
     "Pattern",
+    "Permission",
     "UnfitArgument",
     "asked_of_key",
     "collect",

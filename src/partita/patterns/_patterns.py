@@ -18,7 +18,7 @@ from partita.expressions import KeyCondition, Path, Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Prefix, Span, Table, kinds_of, schema_of
 from partita.operations import Collect, Get, Operation, Query, named, slots_of
 from partita.patterns._key_conditions import RangeKind, key_condition
-from partita.patterns._permissions import Access, Via, Writes, access, sends_of
+from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
 from partita.store import GetItem, QueryTable
 from partita.values import Item
 
@@ -44,7 +44,7 @@ class Pattern(Struct, frozen=True):
     signature: inspect.Signature
     view: type[BaseModel] | None = None
     function: Callable[..., Operation[Any]] | None = None
-    sends: tuple[Access, ...] | None = None
+    sends: tuple[Permission, ...] | None = None
     """The requests that a role must be allowed to run it; None where nothing tells."""
 
     @property
@@ -134,7 +134,7 @@ def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[
             values = parameters.ordered(args, kwargs)
             return Get(schema, render(values), values, pattern=declared)
 
-        sends = access(key, schema.table, GetItem)
+        sends = permissions(key, schema.table, GetItem)
         declared = _register(function, make, "get", schema, key, budget, sends=sends)
         return make
 
@@ -183,7 +183,7 @@ def query(
                 pattern=declared,
             )
 
-        sends = access(bound, schema.table, QueryTable)
+        sends = permissions(bound, schema.table, QueryTable)
         declared = _register(function, make, "query", schema, bound, budget, view=view, sends=sends)
         return make
 
@@ -221,7 +221,7 @@ def collect(
             condition = KeyCondition(((name, keys[0].hash.render([values[n] for n in keys[0].hash.fields])),))
             return Collect(result, slots, schema.table, condition, index, limit, pattern=declared)
 
-        sends = access(keys[0], schema.table, QueryTable)
+        sends = permissions(keys[0], schema.table, QueryTable)
         declared = _register(function, make, "collect", schema, keys[0], budget, sends=sends)
         return make
 
@@ -265,7 +265,7 @@ def _register(
     key: BoundKey | None,
     budget: Budget | None,
     *,
-    sends: tuple[Access, ...] | None,
+    sends: tuple[Permission, ...] | None,
     view: type[BaseModel] | None = None,
 ) -> Pattern:
     declared = Pattern(

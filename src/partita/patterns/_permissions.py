@@ -37,7 +37,7 @@ ACTIONS: Final[Mapping[type[Any], str]] = {
 """What AWS calls each kind of request in a policy. A transaction is allowed by the actions of its parts."""
 
 
-class Access(Struct, frozen=True):
+class Permission(Struct, frozen=True):
     """One kind of request on a table or one of its indexes, to partitions of one template."""
 
     action: str
@@ -47,35 +47,35 @@ class Access(Struct, frozen=True):
     """The template of the partition key, such as `TASK#{user_id}`."""
 
 
-class Declared(Struct, frozen=True):
+class DeclaredOperation(Struct, frozen=True):
     """Something that sends requests under a name: an access pattern, or an operation of a recipe."""
 
     name: str
-    sends: tuple[Access, ...]
+    sends: tuple[Permission, ...]
     doc: str
 
 
-def access(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Access, ...]:
+def permissions(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Permission, ...]:
     """Requests of these kinds that are served by a key."""
     for request in requests:
         if request not in ACTIONS:
             hint = f"Name classes of partita.store: {', '.join(kind.__name__ for kind in ACTIONS)}."
             raise ModelError(f"{request!r} is not a request for items.", hint=hint)
-    return tuple(Access(ACTIONS[request], table, key.index, key.hash.text) for request in requests)
+    return tuple(Permission(ACTIONS[request], table, key.index, key.hash.text) for request in requests)
 
 
-def writes_to(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Access, ...]:
+def writes_to(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Permission, ...]:
     """Requests of these kinds for single items of an entity."""
-    return access(schema.primary, schema.table, *requests)
+    return permissions(schema.primary, schema.table, *requests)
 
 
 def sends_of(
     function: Callable[..., Any], schema: EntitySchema[Any], via: Via | None, writes: Writes | None
-) -> tuple[Access, ...] | None:
+) -> tuple[Permission, ...] | None:
     """What the operation that a function returns sends; None where nothing tells."""
     if via is None and writes is None:
         return _by_annotation(function, schema)
-    said = [access for entity, requests in (writes or {}).items() for access in writes_to(schema_of(entity), *requests)]
+    said = [each for entity, requests in (writes or {}).items() for each in writes_to(schema_of(entity), *requests)]
     for pattern in _declared_patterns(function, via):
         if pattern.sends is None:
             return None
@@ -92,7 +92,7 @@ def _declared_patterns(function: Callable[..., Any], via: Via | None) -> Iterabl
         yield pattern
 
 
-def _by_annotation(function: Callable[..., Any], schema: EntitySchema[Any]) -> tuple[Access, ...] | None:
+def _by_annotation(function: Callable[..., Any], schema: EntitySchema[Any]) -> tuple[Permission, ...] | None:
     hints = get_type_hints(function)
     kinds = _classes(hints.pop("return", None))
     if kinds and all(issubclass(kind, Operation) and kind.sends for kind in kinds):

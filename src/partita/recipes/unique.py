@@ -164,7 +164,7 @@ class Take(Struct, frozen=True):
         field, value = _named(self.claim)
         current: Claim | None = None if error.item is None else self.claim.schema.entity(error.item)
         if current is not None and current.owner is None:
-            return VersionConflict(f"The {field} {value!r} was freed a moment ago.", item=error.item, current=current)
+            return VersionConflict(f"The {field} {value!r} was freed just now.", item=error.item, current=current)
         return UniqueTaken(field, value, owner=current.owner if current else None, item=error.item)
 
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita import EmbeddedStore, Session, delete
-from partita.change import Change, Consumer, Lag
+from partita.change import Consumer, ItemChange, Lag
 from partita.errors import ItemMissing
 from partita.http import Caller, Identity, Role
 from partita.recipes.idempotency import Answer, Command
@@ -62,7 +62,7 @@ class _MortalProjection(TaskProjection):
         super().__init__(path)
         whole = self._apply
 
-        def apply(connection: apsw.Connection, change: Change) -> None:
+        def apply(connection: apsw.Connection, change: ItemChange) -> None:
             if chance.random() < 0.002:
                 raise Crash("in the middle of a batch")
             whole(connection, change)
@@ -70,7 +70,7 @@ class _MortalProjection(TaskProjection):
         self._apply = apply
         self._chance = chance
 
-    def apply(self, batch: Sequence[Change], positions: Any) -> None:
+    def apply(self, batch: Sequence[ItemChange], positions: Any) -> None:
         if self._chance.random() < 0.05:
             raise Crash("before the commit")
         super().apply(batch, positions)
