@@ -24,6 +24,7 @@ from partita import EmbeddedStore, Session
 from partita.operations._batch import chunks
 from partita.queue import Create, Queue, open_queue
 from partita.queue.sqs import SqsQueue
+from partita.recipes.idempotency import run_plan
 from partita.store import Store
 from partita.store.remote import Credentials, RemoteStore
 from partita_services.events import handlers, model
@@ -92,7 +93,7 @@ def _fill(session: Session, queue: Queue, requests: int) -> None:
     plan = handlers.open_event(draft, now, b"seed")
     session.transact(*plan.actions)
     users = (f"user-{next(_numbers)}" for _ in range(requests))
-    stored = [session.run(handlers.application(plan.result.event, user, now).run()).request for user in users]
+    stored = [session.run(handlers.apply(plan.result.event, user, now, run_plan)).request for user in users]
     for together in chunks(stored, MAX_IN_MESSAGE):
         queue.execute(sending(together))
 

@@ -11,10 +11,13 @@ from pathlib import Path
 
 MODULES = (
     "partita",
+    "partita.app",
     "partita.change",
     "partita.change.lake",
     "partita.expressions",
+    "partita.http",
     "partita.queue",
+    "partita.service",
     "partita.store",
     "partita.testing",
 )

@@ -33,13 +33,28 @@ if TYPE_CHECKING:
     from partita.change import Consumer, SqliteProjection
     from partita.queue import Queue, QueuePolicy
 
+__all__ = [
+    "GROUP",
+    "Installation",
+    "OpenProjection",
+    "PatternRole",
+    "PatternSummary",
+    "Projection",
+    "Seed",
+    "Service",
+    "WorkerContext",
+    "discover",
+    "summary_of",
+]
+
 GROUP: Final = "partita.services"
+"""The entry-point group in which packages name their services."""
 
 R = TypeVar("R", default=Any)
 """What a service opens for its routes and workers; any type where it is not named."""
 P = TypeVar("P", bound="SqliteProjection", default="SqliteProjection")
 
-Role: TypeAlias = Literal["request", "worker", "nobody"]
+PatternRole: TypeAlias = Literal["request", "worker", "nobody"]
 """Who uses a pattern: the routes, the workers, or nobody in this service."""
 
 Seed: TypeAlias = Callable[[float], Sequence[Operation[Any] | Procedure[Any]]]
@@ -114,7 +129,7 @@ class Service(Struct, Generic[R], frozen=True):
     """Gives whole apps that are served beside it, by their path."""
     worker: Callable[[WorkerContext[R]], None] | None = None
     """Works in the background until it must stop, and then finishes what it has begun: `partita worker <name>`."""
-    roles: Mapping[Role, Sequence[Callable[..., Operation[Any]] | str]] = {}
+    roles: Mapping[PatternRole, Sequence[Callable[..., Operation[Any]] | str]] = {}
     """What each role uses: functions of declared patterns, and names of what recipes send by themselves.
 
     A pattern belongs to the roles that list it; one that no role lists belongs to the routes."""

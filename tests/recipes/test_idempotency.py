@@ -134,7 +134,9 @@ def command(key: str = "k", payload: str = "100", scope: str = "ada") -> Command
     return Command(scope, key, fingerprint("POST", "/deposit", payload))
 
 
-def deposit_once(entry_id: str = "e1", key: str = "k", payload: str = "100", scope: str = "ada") -> Procedure[Outcome]:
+def deposit_once(
+    entry_id: str = "e1", key: str = "k", payload: str = "100", scope: str = "ada"
+) -> Procedure[Outcome[Account]]:
     return REQUESTS.run(command(key, payload, scope), deposit("ada", entry_id, 100), answer)
 
 
@@ -331,7 +333,7 @@ class TestOutsideEffects:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
         db.run(REQUESTS.complete(command(), Answer(202, "{}"), owner="w1"))
         fake_clock.advance(31)
-        replayed = Outcome(Answer(202, "{}"), replayed=True)
+        replayed = Outcome[Account](Answer(202, "{}"), replayed=True)
         assert db.run(REQUESTS.begin(command(), owner="w2", lease=LEASE)) == replayed
         assert db.run(deposit_once()) == replayed
 

@@ -9,4 +9,4 @@ from fastapi.routing import APIRoute
 def routes_of(router: APIRouter) -> list[str]:
     """Every route of a router (`POST /tasks`), in the order of their declaration."""
     routes = (route for route in router.routes if isinstance(route, APIRoute))
-    return [f"{method} {route.path}" for route in routes for method in sorted(route.methods)]
+    return [f"{method} {route.path}" for route in routes for method in sorted(route.methods or ())]

@@ -17,8 +17,7 @@ from fastapi import Depends, Header, Request, Response
 from partita import AsyncSession, Procedure
 from partita.http._dependencies import Db, current_caller
 from partita.http._identity import Caller
-from partita.operations import reading
-from partita.recipes.idempotency import Answer, Command, Idempotency, Outcome, Plan, fingerprint
+from partita.recipes.idempotency import Answer, Command, Idempotency, Outcome, Plan, fingerprint, run_plan
 
 R = TypeVar("R")
 
@@ -100,6 +99,5 @@ def response_of(outcome: Outcome[Any]) -> Response:
 
 
 def _run(plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], Answer]) -> Procedure[Outcome[R]]:
-    planned = plan if isinstance(plan, Plan) else (yield from reading(plan))
-    result = yield from planned.run()
+    result = yield from run_plan(plan)
     return Outcome(respond(result), result=result)

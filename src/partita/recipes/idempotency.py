@@ -153,6 +153,16 @@ class Plan(Generic[R]):
         return self.result
 
 
+def run_plan(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[R]:
+    """Make a plan, where it is a procedure, and write it without remembering the command.
+
+    Raises:
+        ConditionFailed: the condition of an action was false, so nothing was written.
+    """
+    planned = yield from _planned(plan)
+    return (yield from planned.run())
+
+
 def fingerprint(*parts: str | bytes) -> str:
     """A digest that tells one payload from another: of method, path and body, for instance."""
     digest = hashlib.sha256()
@@ -209,7 +219,7 @@ class Idempotency(Generic[Record]):
         found = yield from self.record(command).consistent()
         if found is not None and found.status is not None:
             return _replay(found, command)
-        planned = plan if isinstance(plan, Plan) else (yield from reading(plan))
+        planned = yield from _planned(plan)
         given = answer(planned.result)
         try:
             yield from _once(planned, self._claim(command, given))
@@ -341,6 +351,10 @@ class _Once(Transaction, frozen=True, kw_only=True):
     def default_budget(self) -> Budget | None:
         """What the command's own transaction may consume, and its record."""
         return self.within
+
+
+def _planned(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[Plan[R]]:
+    return plan if isinstance(plan, Plan) else (yield from reading(plan))
 
 
 def _once(plan: Plan[Any], record: _Claim) -> _Once:

@@ -36,7 +36,7 @@ def test_every_entity_is_in_the_lake_but_idempotency_records(
         {"entity": "Task", "items": 26},
         {"entity": "User", "items": 1},
     ]
-    assert {"claimed", "task", "user"} < lake_tables(tmp_path).keys()
+    assert {"email_claim", "task", "user"} < lake_tables(tmp_path).keys()
     assert "request" not in lake_tables(tmp_path)
     due = rows(tmp_path, "SELECT title, due_date FROM task WHERE due_date IS NOT NULL ORDER BY due_date LIMIT 1")
     assert [row["title"] for row in due] == ["Change the smoke detector batteries"]

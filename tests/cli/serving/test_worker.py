@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Run
 from tests.cli.serving.test_serve import DEADLINE, Server
-from tests.services.events.acting import without_key
 
 from partita import Session
 from partita.cli._data_folder import DataFolder
 from partita.cli.serving._worker import Crew, default_workers
 from partita.http import Caller, Identity, Role
+from partita.recipes.idempotency import run_plan
 from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import TABLE, Request, request_by_id
 from partita_services.events.queueing.messages import NAME, POLICY, sending
@@ -59,7 +59,7 @@ def waiting(data: DataFolder) -> Iterator[tuple[Session, Request]]:
             closes_at=now + timedelta(hours=1),
         )
         event = db.run(open_event(draft, now, bytes(32)).run()).event
-        request = db.run(apply(event, "ann", now, without_key)).request
+        request = db.run(apply(event, "ann", now, run_plan)).request
         queue = data.open_queue(NAME, POLICY)
         queue.execute(sending([request]))
         queue.close()

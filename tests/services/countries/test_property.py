@@ -48,7 +48,7 @@ class Write(Struct, frozen=True):
     alpha2: str
     data: CountryData
 
-    def command(self, key: str) -> Procedure[Outcome]:
+    def command(self, key: str) -> Procedure[Outcome[Answer]]:
         """The request under an idempotency key, as the route runs it."""
         plan = {
             "put": lambda: handlers.write_country(self.alpha2, self.data),
@@ -134,14 +134,14 @@ def test_versions_tile_time_and_every_instant_agrees_with_a_model(
                 assert answer_of(db, code, instant) == expected(model, code, instant), (code, instant)
 
 
-def again(db: Session, asked: Write, key: str) -> Outcome | ConditionFailed:
+def again(db: Session, asked: Write, key: str) -> Outcome[Answer] | ConditionFailed:
     try:
         return db.run(asked.command(key))
     except ConditionFailed as refused:
         return refused
 
 
-def learn(model: Model, told: list[Outcome | ConditionFailed]) -> None:
+def learn(model: Model, told: list[Outcome[Answer] | ConditionFailed]) -> None:
     """Add the versions that writers were told of; one that was told before must be the same."""
     bodies = [CountryVersion.model_validate_json(o.answer.body) for o in told if isinstance(o, Outcome)]
     for body in sorted(bodies, key=lambda body: (body.alpha2_code, body.version_number)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
-from partita import Procedure, Session
+from partita import Session
 from partita.queue import Queue
-from partita.recipes.idempotency import Plan
-from partita_services.events.handlers import Application, EventDraft, apply, open_event
+from partita.recipes.idempotency import run_plan
+from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import (
     Event,
     Lock,
@@ -51,13 +51,7 @@ def opened(
 def applied(db: Session, event: Event, *users: str) -> list[Request]:
     """The requests of users, none of which the queue has."""
     now = instant(db.context.clock())
-    return [db.run(apply(event, user, now, without_key)).request for user in users]
-
-
-def without_key(plan: Plan[Application] | Procedure[Plan[Application]]) -> Procedure[Application]:
-    """Run a plan as a request without an idempotency key does."""
-    planned = plan if isinstance(plan, Plan) else (yield from plan)
-    return (yield from planned.run())
+    return [db.run(apply(event, user, now, run_plan)).request for user in users]
 
 
 def sent(db: Session, queue: Queue, event: Event, *users: str, together: int = 1) -> list[Request]:

@@ -77,8 +77,8 @@ def test_every_response_is_described(
         projection = OpenProjection(sink, Consumer(store, TABLE, sink, clock=clock))
         projection.consumer.catch_up()
         ids = ids_of_samples(session)
-        session = AsyncSession(store, clock=clock)
-        app = build_app([SERVICE], AppState(session, IDENTITY, {"events": queue}, {"events": projection}))
+        calls = AsyncSession(store, clock=clock)
+        app = build_app([SERVICE], AppState(calls, IDENTITY, {"events": queue}, {"events": projection}))
         method, path = route.split()
         operation = schemathesis.openapi.from_asgi("/events/api/openapi.json", app)[path][method]
 

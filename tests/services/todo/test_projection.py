@@ -160,10 +160,9 @@ def test_counts_and_search_equal_the_truth_after_any_work_and_any_death(
 
 
 @pytest.fixture
-def kept(partita_db: Session, projection: OpenProjection) -> TaskProjection:
+def kept(partita_db: Session, projection: OpenProjection[TaskProjection]) -> TaskProjection:
     """A projection of the store of `partita_db`; `catch_up` it after writing."""
-    sink: TaskProjection = projection.sink
-    return sink
+    return projection.sink
 
 
 @pytest.mark.req("T16", "T17")
