@@ -1,4 +1,4 @@
-"""Damage among the items: whoever meets it is told so, and nobody else."""
+"""Damage among the items: who meets it gets an error, and nobody else."""
 
 from __future__ import annotations
 

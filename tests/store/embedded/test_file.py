@@ -143,11 +143,11 @@ def test_closing_leaves_one_file_beside_the_locks(store: EmbeddedStore, path: Pa
 
 
 def test_something_that_is_not_a_request_is_refused(store: EmbeddedStore) -> None:
-    with pytest.raises(TypeError, match="str is no request"):
+    with pytest.raises(TypeError, match="str is not a request"):
         store.execute("SELECT 1")  # type: ignore[arg-type]
 
 
-def test_closing_tells_every_thread(store: EmbeddedStore) -> None:
+def test_closing_reaches_every_thread(store: EmbeddedStore) -> None:
     working = threading.Barrier(7)
 
     def work(number: int) -> str:
