@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from io import RawIOBase
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -21,8 +19,8 @@ from partita.model._entity import schema_of
 from partita.store._requests import PutItem
 
 THREADS: Final = 16
-REQUIRED_SHARE: Final = 0.75
-"""Of the ratio that threads could reach by sharing each sync among all of them."""
+REQUIRED: Final = 0.75
+"""Of the ratio that sharing every sync could give."""
 REPETITIONS: Final = 15
 PUTS: Final = 2_000
 """Of one thread in one repetition; many make three times as many, so that both sides take about as long."""
@@ -36,52 +34,58 @@ Deal = Callable[[list[Any], int], list[list[Any]]]
 
 def comparisons(folder: Path) -> Iterator[Comparison]:
     """All measurements of this module."""
-    with EmbeddedStore(folder / "writes.db") as store:
-        db = Session(store)
-        db.create_tables([TABLE])
+    with (
+        EmbeddedStore(folder / "writes.db") as store,
+        EmbeddedStore(folder / "unsynced.db", durable=False) as unsynced,
+    ):
+        for each in (store, unsynced):
+            Session(each).create_tables([TABLE])
         numbers = itertools.count()
+        typed = _typed(store), _typed(unsynced)
+        untyped = store.execute, unsynced.execute
 
-        def typed(number: int) -> None:
-            db.run(put(task(number)))
-
-        sync = _syncing(folder / "sync")
-        sides = _sides(numbers, typed, _far_apart)
-        yield _compare(f"durable puts by {THREADS} threads, to by one", sides, sync)
-
-        sides = _sides(_requests(numbers), store.execute, _far_apart)
-        yield _compare("the same without a session", sides, sync)
-
-        sides = _sides(_requests(numbers), store.execute, _in_order)
-        yield _compare("the same without, of keys in order", sides, sync)
-
+        yield _compare(f"durable puts by {THREADS} threads, to by one", numbers, typed, _far_apart)
+        yield _compare("the same without a session", _requests(numbers), untyped, _far_apart)
+        yield _compare("the same without, of keys in order", _requests(numbers), untyped, _in_order)
         _slow_down(store)
-        sides = _sides(numbers, typed, _far_apart, puts=SLOW_PUTS)
-        yield _compare("the same with, on a disk 1 ms slower", sides, _syncing(folder / "sync", SLOWER))
+        yield _compare("the same with, on a disk 1 ms slower", numbers, typed, _far_apart, puts=SLOW_PUTS)
 
 
-def _compare(name: str, sides: tuple[Side, Side], sync: Side) -> Comparison:
-    """How many times faster many threads are than one. A bare sync, measured beside them, tells what is required."""
-    one, many = sides
-    syncs: list[float] = []
+def _compare(
+    name: str, work: Iterator[Any], writes: tuple[Write, Write], deal: Deal, *, puts: int = PUTS
+) -> Comparison:
+    """How many times faster many threads are than one. The same puts without a sync tell how much is required."""
+    write, write_unsynced = writes
+    one = _writing(work, write, deal, threads=1, writes=puts)
+    many = _writing(work, write, deal, threads=THREADS, writes=3 * puts)
+    one_unsynced = _writing(work, write_unsynced, deal, threads=1, writes=puts)
+    without_sync: list[float] = []
 
-    def one_beside_a_bare_sync() -> float:
-        syncs.append(sync())
+    def one_beside_unsynced() -> float:
+        without_sync.append(one_unsynced())
         return one()
 
-    result = compare(name, Bar("at least", 1), many, one_beside_a_bare_sync, repetitions=REPETITIONS)
-    possible = _ratio_if_shared(median(syncs), result.theirs)
-    required = Bar("at least", round(REQUIRED_SHARE * possible, 2))
-    note = f"{name}: {result.ratio:.2f}x; sharing all of a sync of {duration(median(syncs))} could give {possible:.2f}x"
-    return replace(result, bar=required, note=note)
+    result = compare(name, Bar("at least", 1), many, one_beside_unsynced, repetitions=REPETITIONS)
+    sync = max(result.theirs - median(without_sync), 0)
+    possible = _ratio_if_shared(result.theirs, sync)
+    return replace(
+        result,
+        bar=Bar("at least", round(REQUIRED * possible, 2)),
+        note=f"{name}: {result.ratio:.2f}x; to share all of a sync of {duration(sync)} could give {possible:.2f}x",
+    )
 
 
-def _ratio_if_shared(sync: float, put_by_one: float) -> float:
-    """What threads could reach that share each sync among all, and pay as much as one for the rest.
+def _ratio_if_shared(put: float, sync: float) -> float:
+    """What threads could reach that all share each sync, and pay as much as one thread for the rest of a put.
 
     The rest is Python's, which runs one thread at a time.
     """
-    rest = max(put_by_one - sync, 0)
-    return put_by_one / (rest + min(sync, put_by_one) / THREADS)
+    return put / (put - sync + sync / THREADS)
+
+
+def _typed(store: EmbeddedStore) -> Write:
+    db = Session(store)
+    return lambda number: db.run(put(task(number)))
 
 
 def _slow_down(store: EmbeddedStore) -> None:
@@ -111,11 +115,6 @@ def _far_apart(work: list[Any], threads: int) -> list[list[Any]]:
     return [work[start : start + share] for start in range(0, len(work), share)]
 
 
-def _sides(work: Iterator[Any], write: Write, deal: Deal, *, puts: int = PUTS) -> tuple[Side, Side]:
-    one = _writing(work, write, deal, threads=1, writes=puts)
-    return one, _writing(work, write, deal, threads=THREADS, writes=3 * puts)
-
-
 def _writing(work: Iterator[Any], write: Write, deal: Deal, *, threads: int, writes: int) -> Side:
     def write_all(share: list[Any]) -> None:
         for each in share:
@@ -127,22 +126,5 @@ def _writing(work: Iterator[Any], write: Write, deal: Deal, *, threads: int, wri
             start = time.perf_counter()
             list(pool.map(write_all, shares))
             return (time.perf_counter() - start) / writes
-
-    return measure
-
-
-def _syncing(path: Path, slower: float = 0) -> Side:
-    """How long the disk takes to make a page safe, without us."""
-
-    def write_and_sync(file: RawIOBase) -> float:
-        start = time.perf_counter()
-        file.write(bytes(4096))
-        os.fdatasync(file.fileno())
-        time.sleep(slower)
-        return time.perf_counter() - start
-
-    def measure() -> float:
-        with path.open("wb", buffering=0) as file:
-            return median(write_and_sync(file) for _ in range(21))
 
     return measure

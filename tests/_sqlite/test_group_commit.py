@@ -1,4 +1,4 @@
-"""Group commit: many writes, one transaction; each with its own outcome."""
+"""Group commit: many writes, one transaction; each with a result of its own."""
 
 from __future__ import annotations
 

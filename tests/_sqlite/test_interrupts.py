@@ -200,7 +200,7 @@ def test_who_is_interrupted_while_holding_the_lock_releases_it(store: EmbeddedSt
         assert works_for_others(store, path), place
 
 
-@pytest.mark.parametrize("fails", [False, True], ids=["", "that also fails"])
+@pytest.mark.parametrize("fails", [False, True], ids=["succeeds", "fails"])
 def test_who_waited_for_an_interrupted_thread_is_notified(store: EmbeddedStore, *, fails: bool) -> None:
     newcomers = Newcomers(store._commit)
 

@@ -18,11 +18,11 @@ def lock() -> WriteLock:
 
 
 def in_another_thread(question: Callable[[], bool]) -> bool:
-    answers: list[bool] = []
-    thread = threading.Thread(target=lambda: answers.append(question()))
+    results: list[bool] = []
+    thread = threading.Thread(target=lambda: results.append(question()))
     thread.start()
     thread.join()
-    return answers[0]
+    return results[0]
 
 
 def test_a_lock_belongs_to_the_thread_that_acquired_it(lock: WriteLock) -> None:
