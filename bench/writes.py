@@ -19,6 +19,8 @@ from partita.model._entity import schema_of
 from partita.store._requests import PutItem
 
 THREADS: Final = 16
+SHARERS: Final = THREADS // 2
+"""How many threads share a sync: while the disk is busy for one half of them, the other half prepares its writes."""
 REQUIRED: Final = 0.75
 """Of the ratio that sharing every sync could give."""
 REPETITIONS: Final = 15
@@ -76,11 +78,11 @@ def _compare(
 
 
 def _ratio_if_shared(put: float, sync: float) -> float:
-    """What threads could reach that all share each sync, and pay as much as one thread for the rest of a put.
+    """What threads could reach that share each sync, and pay as much as one thread for the rest of a put.
 
     The rest is Python's, which runs one thread at a time.
     """
-    return put / (put - sync + sync / THREADS)
+    return put / (put - sync + sync / SHARERS)
 
 
 def _typed(store: EmbeddedStore) -> Write:

@@ -187,10 +187,10 @@ def test_a_failing_lock_between_processes_is_an_error_and_not_a_hang(
             for write in waiting:
                 write.wait()
         else:
-            with pytest.raises(OSError, match="no locks available"):
+            with pytest.raises(StoreError, match="no locks available"):
                 store.execute(note(9))
     for write in waiting:
-        with pytest.raises(OSError, match="no locks available"):
+        with pytest.raises(StoreError, match="no locks available"):
             write.result()
     asyncio.run(store.execute_async(note(1)))
     assert count(store) == 1

@@ -63,7 +63,7 @@ class PendingWrite:
 
     def result(self) -> Any:
         """Return the response or raise the error; only after `notify`."""
-        error = self._raised()
+        error = self._failure()
         if error is not None:
             raise error
         return self.response
@@ -72,13 +72,13 @@ class PendingWrite:
         """Give the result to the awaiting task, on its loop, unless it was cancelled meanwhile."""
         if self.future is None or self.future.done():
             return
-        error = self._raised()
+        error = self._failure()
         if error is not None:
             self.future.set_exception(error)
         else:
             self.future.set_result(self.response)
 
-    def _raised(self) -> Exception | None:
+    def _failure(self) -> Exception | None:
         return self.error if self.finished else StoreUnavailable("A write was interrupted.")
 
 

@@ -69,10 +69,10 @@ class Transactions:
             if not self._commit_together(batch, before_wait):
                 for write in batch:
                     self._commit_together([write], before_wait)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the callers must know it
+        except (apsw.Error, OSError) as error:  # of the lock, or of a rollback: the rest is not written
             for write in batch:
                 if not write.finished:
-                    write.finish(None, self._failure(error))
+                    write.finish(None, translated(error, self._path))
         finally:
             self._process_lock.release()
 
@@ -88,7 +88,7 @@ class Transactions:
             self._writer.connection.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - whatever it is, the writes must be finished
             self._roll_back()
-            if len(results) < len(batch) > 1:
+            if len(results) < len(batch) and len(batch) > 1:  # a write has failed, not the COMMIT
                 return False
             results = [(None, self._failure(error)) for _ in batch]
         except BaseException:

@@ -42,11 +42,11 @@ class WriteLock:
         return get_ident() in self._waiting
 
     def try_acquire(self) -> bool:
-        """Acquire the lock if it is free, even where others wait for it; not for the thread that holds it."""
+        """Acquire the lock if it is free, even where others wait for it. The thread that holds it must not ask."""
         return self._acquire(blocking=False)
 
     def acquire(self) -> None:
-        """Wait for the lock; not for the thread that holds it, or is in the middle of this."""
+        """Wait for the lock. The thread that holds it, or waits for it already, must not ask."""
         me = get_ident()
         try:
             self._waiting.add(me)
