@@ -19,6 +19,8 @@ from partita.store._interface import Store
 from partita.store.embedded import EmbeddedStore
 from partita.values._attribute_values import Item, kind_of
 
+pytestmark = pytest.mark.slow
+
 PLAYS = 64
 SEEDS = 6
 STEPS = 80

@@ -15,6 +15,8 @@ from partita.http import AppState
 from partita_services.accounts.bootstrap import SERVICE
 from partita_services.accounts.http import ROUTER
 
+pytestmark = pytest.mark.slow
+
 ROUTES = routes_of(ROUTER)
 
 

@@ -22,6 +22,8 @@ from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.http import ROUTER
 from partita_services.commitcollect.signin.browser import SECURE
 
+pytestmark = pytest.mark.slow
+
 ROUTES = routes_of(ROUTER)
 
 SITE = ("GET /auth/login", "GET /auth/callback", "POST /auth/logout", "GET /webhooks/strava", "POST /webhooks/strava")

@@ -17,6 +17,8 @@ from partita_services.countries.bootstrap import SERVICE
 from partita_services.countries.bootstrap import seed as samples
 from partita_services.countries.http import ROUTER
 
+pytestmark = pytest.mark.slow
+
 ROUTES = routes_of(ROUTER)
 
 IDENTITY = Identity(b"k" * 32)

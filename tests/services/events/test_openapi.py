@@ -28,6 +28,8 @@ from partita_services.events.http import ROUTER
 from partita_services.events.model import TABLE, events_by_ids, listed_events, requests_of_event
 from partita_services.events.samples.data import seed as samples
 
+pytestmark = pytest.mark.slow
+
 ROUTES = routes_of(ROUTER)
 
 IDENTITY = Identity(b"k" * 32)

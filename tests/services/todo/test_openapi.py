@@ -24,6 +24,8 @@ from partita_services.todo.http import ROUTER
 from partita_services.todo.model import TABLE, tasks_of_user
 from partita_services.todo.projection import TaskProjection
 
+pytestmark = pytest.mark.slow
+
 ROUTES = routes_of(ROUTER)
 
 IDENTITY = Identity(b"k" * 32)

@@ -11,7 +11,7 @@ from tests.referee import ministack
 
 from partita.cli import main
 
-pytestmark = pytest.mark.req("E13", "E03")
+pytestmark = [pytest.mark.slow, pytest.mark.req("E13", "E03")]
 
 SOUND = "Every invariant holds."
 
