@@ -117,7 +117,7 @@ async def test_the_time_is_from_the_request_to_its_end() -> None:
     ticks = iter([100.0, 100.2])
 
     async def app(scope: object, receive: object, send: object) -> None:
-        """Answer nothing at all."""
+        """Send nothing at all."""
 
     async def nothing(*_: object) -> dict[str, object]:
         return {}

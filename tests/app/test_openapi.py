@@ -55,7 +55,7 @@ async def test_headers_are_described_where_they_are_sent(app: FastAPI) -> None:
     assert description["components"]["headers"].keys() >= both
 
 
-async def test_a_public_route_never_answers_that_a_token_is_missing(app: FastAPI) -> None:
+async def test_a_public_route_never_responds_that_a_token_is_missing(app: FastAPI) -> None:
     description = await described(app, "toy")
     assert "401" not in description["paths"]["/size"]["post"]["responses"]
     assert "401" in description["paths"]["/me"]["get"]["responses"]

@@ -32,19 +32,19 @@ async def test_routes_apps_and_pages_are_served_beside_the_api(
         apps={"/other": PlainTextResponse("Another app")},
     )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
-        answers = [await client.get(path) for path in ("/toy/greeting", "/toy/", "/toy/api/me", "/other/x")]
-    assert [(answer.status_code, answer.text) for answer in answers if answer.status_code != 401] == [
+        responses = [await client.get(path) for path in ("/toy/greeting", "/toy/", "/toy/api/me", "/other/x")]
+    assert [(response.status_code, response.text) for response in responses if response.status_code != 401] == [
         (200, '"Ann says hello"'),
         (200, "<h1>Toy</h1>"),
         (200, "Another app"),
     ]
-    assert "default-src 'none'" in answers[1].headers["Content-Security-Policy"]
-    assert answers[2].json()["code"] == "unauthenticated"
+    assert "default-src 'none'" in responses[1].headers["Content-Security-Policy"]
+    assert responses[2].json()["code"] == "unauthenticated"
 
 
 async def test_what_pages_share_is_served_with_them(client: httpx.AsyncClient) -> None:
     names = ("address.js", "api.js", "base.css", "dom.js", "signin.js")
-    answers = [await client.get(f"/assets/{name}") for name in names]
-    kinds = [(answer.status_code, answer.headers["Content-Type"].split(";")[0]) for answer in answers]
+    responses = [await client.get(f"/assets/{name}") for name in names]
+    kinds = [(response.status_code, response.headers["Content-Type"].split(";")[0]) for response in responses]
     script, style = (200, "text/javascript"), (200, "text/css")
     assert kinds == [script, script, style, script, script]

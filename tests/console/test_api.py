@@ -88,7 +88,7 @@ async def test_the_figures_are_those_of_the_moment(
     assert (figures["queues"]["errands"]["waiting"], figures["queues"]["errands"]["dead"]) == (1, 0)
 
 
-async def test_a_store_that_does_not_answer_is_shown(client: httpx.AsyncClient, session: AsyncSession) -> None:
+async def test_a_store_that_does_not_respond_is_shown(client: httpx.AsyncClient, session: AsyncSession) -> None:
     session.store.close()
     response = await client.get("/console/api/live")
     assert (response.status_code, response.json()["healthy"]) == (200, False)
@@ -195,9 +195,9 @@ async def test_half_of_a_character_is_no_text(wrong: str, client: httpx.AsyncCli
 )
 async def test_an_instant_that_can_be_no_key_is_said(span: str, session: AsyncSession) -> None:
     wanted = Attempt(service="events", pattern="waiting_requests", arguments={"shard": "a", "queued_at": span})
-    with pytest.raises(HttpProblem) as refusal:
+    with pytest.raises(HttpProblem) as refused:
         await attempt(EVENTS.patterns["waiting_requests"], wanted, session)
-    assert (refusal.value.status_code, refusal.value.code) == (422, "invalid_request")
+    assert (refused.value.status_code, refused.value.code) == (422, "invalid_request")
 
 
 async def test_nothing_is_ever_written(client: httpx.AsyncClient, store: FaultyStore) -> None:

@@ -1,4 +1,4 @@
-"""Idempotent routes: the same request again is answered as before, and changes nothing."""
+"""Idempotent routes: the same request again gets the same response, and changes nothing."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ async def count(client: httpx.AsyncClient) -> int:
     return len((await client.get("/orders")).json()["items"])
 
 
-async def test_the_same_request_again_is_answered_as_before(client: httpx.AsyncClient) -> None:
+async def test_the_same_request_again_gets_the_same_response(client: httpx.AsyncClient) -> None:
     first = await order(client, "k1")
     again = await order(client, "k1")
     assert first.status_code == again.status_code == 201
@@ -212,7 +212,7 @@ async def test_without_a_token_nothing_is_replayed(client: httpx.AsyncClient) ->
     assert (await order(client, "k1", token="nonsense")).status_code == 401
 
 
-async def test_an_answer_without_a_body(client: httpx.AsyncClient) -> None:
+async def test_a_response_without_a_body(client: httpx.AsyncClient) -> None:
     for replayed in (None, "true"):
         response = await client.post("/ping", headers={"Idempotency-Key": "p1"})
         assert (response.status_code, response.content) == (204, b"")

@@ -69,7 +69,7 @@ async def test_a_route_knows_its_caller_and_the_time(client: httpx.AsyncClient, 
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer nonsense", "Basic YW5uOmFubg=="])
-async def test_without_a_valid_token_the_answer_is_401(header: str, client: httpx.AsyncClient) -> None:
+async def test_without_a_valid_token_the_response_is_401(header: str, client: httpx.AsyncClient) -> None:
     response = await client.get("/toy/api/me", headers={"Authorization": header})
     assert (response.status_code, response.json()["code"]) == (401, "unauthenticated")
     assert response.headers["WWW-Authenticate"] == "Bearer"

@@ -41,7 +41,7 @@ class LocalIssuer:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 issuer.asked.append(self.path)
-                body = json.dumps(issuer.answer(self.path)).encode()
+                body = json.dumps(issuer.document(self.path)).encode()
                 self.send_response(200)
                 self.end_headers()
                 self.wfile.write(body)
@@ -54,7 +54,7 @@ class LocalIssuer:
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01})
         self.thread.start()
 
-    def answer(self, path: str) -> Any:
+    def document(self, path: str) -> Any:
         if path == "/realm/.well-known/openid-configuration":
             return {"issuer": self.named or self.url, "jwks_uri": f"{self.url}/keys"}
         return {"keys": [jwk(kid, key) for kid, key in self.published.items()]}
@@ -157,7 +157,7 @@ def test_an_audience_must_be_named_where_one_is_asked_for(local: LocalIssuer) ->
             strict.caller(local.token(**claims))
 
 
-def test_an_issuer_that_does_not_answer_is_no_fault_of_the_token(local: LocalIssuer) -> None:
+def test_an_issuer_that_does_not_respond_is_no_fault_of_the_token(local: LocalIssuer) -> None:
     token = local.token()
     gone = Issuer("http://127.0.0.1:9/realm")
     with pytest.raises(HttpProblem) as refused:

@@ -1,4 +1,4 @@
-"""Requests made up from the description of a service (Schemathesis), whose answers it must allow."""
+"""Requests made up from the description of a service (Schemathesis), whose responses it must allow."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def routes_in(description: dict[str, Any]) -> list[str]:
     return sorted(f"{method.upper()} {path}" for path, methods in description["paths"].items() for method in methods)
 
 
-def check_answers(
+def check_responses(
     service: Service,
     route: str,
     mode: schemathesis.GenerationMode,
@@ -65,7 +65,7 @@ def check_answers(
     samples: int | None = None,
     assuming: Callable[[Case], bool] = lambda _: True,
 ) -> None:
-    """Call one route (`POST /tasks`) with made-up requests, and fail on an answer that is not described.
+    """Call one route (`POST /tasks`) with made-up requests, and fail on a response that is not described.
 
     Args:
         service: on an empty store with sample data.
@@ -91,14 +91,14 @@ def check_answers(
         keys = count()
 
         @made_up(operation, mode, examples=30)
-        def answers_are_described(case: Case) -> None:
+        def responses_are_described(case: Case) -> None:
             assume(assuming(case))
             # A key that came before with another request is refused, however valid it is.
             fresh = {"Idempotency-Key": f"key-{next(keys)}"} if mode is MODES[0] and _takes_a_key(case) else {}
             case.call_and_validate(headers=headers | fresh)
 
         try:
-            answers_are_described()
+            responses_are_described()
         except Unsatisfiable:
             assert mode is MODES[1], f"{route} cannot be called"  # a route without parameters cannot be called wrongly
 

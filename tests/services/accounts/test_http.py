@@ -227,7 +227,7 @@ MOVES: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.req("X05")
 @pytest.mark.parametrize(("path", "body"), MOVES)
-async def test_the_same_request_again_is_answered_as_before_and_changes_nothing(
+async def test_the_same_request_again_gets_the_same_response_and_changes_nothing(
     api: httpx.AsyncClient, path: str, body: dict[str, Any]
 ) -> None:
     await opened(api, "a1", 100)

@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no answer that it does not describe."""
+"""The description of the API is true: generated requests find no response that it does not describe."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from tests.services.described import IDENTITY, MODES, check_answers, routes_in
+from tests.services.described import IDENTITY, MODES, check_responses, routes_in
 from tests.services.routes import routes_of
 
 from partita import AsyncSession, EmbeddedStore
@@ -29,8 +29,8 @@ def between_two(case: schemathesis.Case[Any]) -> bool:
 @pytest.mark.req("X08")
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("mode", MODES)
-def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
-    check_answers(SERVICE, route, mode, assuming=between_two)
+def test_every_response_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
+    check_responses(SERVICE, route, mode, assuming=between_two)
 
 
 @pytest.mark.req("X08")

@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no answer that it does not describe."""
+"""The description of the API is true: generated requests find no response that it does not describe."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CASES = [(route, mode) for route in ROUTES for mode in (POSITIVE, NEGATIVE) if r
 
 @pytest.mark.req("X08")
 @pytest.mark.parametrize(("route", "mode"), [*CASES, *((route, POSITIVE) for route in WITHOUT_PARAMETERS)])
-def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
+def test_every_response_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
     with EmbeddedStore(":memory:") as store:
         session = Session(store)
         session.create_tables(SERVICE.tables)
@@ -44,14 +44,14 @@ def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode
         operation = schemathesis.openapi.from_asgi("/countries/api/openapi.json", app)[path][method]
 
         @made_up(operation, mode, examples=30)
-        def answers_are_described(case: Case) -> None:
+        def responses_are_described(case: Case) -> None:
             assume("%0A" not in case.formatted_path)  # no route has a line break, so that nothing is found there
             if mode is POSITIVE:
                 _leave_out_what_must_be_read_first(case)
                 case.headers["Idempotency-Key"] = f"key-{next(keys)}"
             case.call_and_validate(headers=HEADERS)
 
-        answers_are_described()
+        responses_are_described()
 
 
 def _leave_out_what_must_be_read_first(case: Case) -> None:

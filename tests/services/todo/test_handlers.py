@@ -17,13 +17,13 @@ from partita_services.todo.model import TABLE, Status, Task, create_task, task_b
 OPEN = Task(user_id="ann", task_id="t1", title="a", created_at=1, updated_at=1, version=3)
 
 
-def run_on(procedure: Procedure[Any], *answers: Any) -> tuple[list[Operation[Any]], Any]:
-    """Run a procedure on prepared answers; an error among them is raised into it."""
+def run_on(procedure: Procedure[Any], *responses: Any) -> tuple[list[Operation[Any]], Any]:
+    """Run a procedure on prepared responses; an error among them is raised into it."""
     asked = [next(procedure)]
-    for answer in answers:
+    for response in responses:
         try:
-            error = isinstance(answer, Exception)
-            asked.append(procedure.throw(answer) if error else procedure.send(answer))
+            error = isinstance(response, Exception)
+            asked.append(procedure.throw(response) if error else procedure.send(response))
         except StopIteration as stop:
             return asked, stop.value
     raise AssertionError(f"It asks for {asked[-1]}.")

@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no answer that it does not describe."""
+"""The description of the API is true: generated requests find no response that it does not describe."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def may_be_refused(case: Case) -> bool:
 @pytest.mark.req("X08")
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("mode", [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE])
-def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode, tmp_path: Path) -> None:
+def test_every_response_is_described(route: str, mode: schemathesis.GenerationMode, tmp_path: Path) -> None:
     clock = FakeClock()
     with EmbeddedStore(":memory:", clock=clock) as store, closing(TaskProjection(tmp_path / "p.db")) as sink:
         session = Session(store, clock=clock)
@@ -58,13 +58,13 @@ def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode
         operation = schemathesis.openapi.from_asgi("/todo/api/openapi.json", app)[path][method]
 
         @made_up(operation, mode, examples=15)
-        def answers_are_described(case: Case) -> None:
+        def responses_are_described(case: Case) -> None:
             if mode is schemathesis.GenerationMode.POSITIVE and "task_id" in case.path_parameters:
                 case.path_parameters["task_id"] = task.task_id
             excluded: list[Any] = [positive_data_acceptance] if may_be_refused(case) else []
             case.call_and_validate(headers=HEADERS, excluded_checks=excluded)
 
-        answers_are_described()
+        responses_are_described()
 
 
 @pytest.mark.req("X08")

@@ -252,9 +252,9 @@ def test_no_text_breaks_the_search(tmp_path: Path) -> None:
 
 
 async def found(api: httpx.AsyncClient, query: str) -> dict[str, Any]:
-    answer = await api.get(f"/tasks/search?{query}")
-    assert answer.status_code == 200, answer.text
-    body: dict[str, Any] = answer.json()
+    response = await api.get(f"/tasks/search?{query}")
+    assert response.status_code == 200, response.text
+    body: dict[str, Any] = response.json()
     return body
 
 
@@ -276,11 +276,11 @@ async def test_a_search_is_paged_and_its_cursor_is_its_own(
         await api.get(f"/tasks/search?q=water&cursor={first['next_cursor']}", headers=foreign),
         await api.get(f"/tasks?cursor={first['next_cursor']}"),
     ]
-    assert [(answer.status_code, answer.json()["code"]) for answer in attempts] == [(400, "invalid_cursor")] * 3
+    assert [(response.status_code, response.json()["code"]) for response in attempts] == [(400, "invalid_cursor")] * 3
 
 
 @pytest.mark.req("T16", "T17", "T20")
-async def test_answers_say_how_far_behind_they_are(
+async def test_responses_say_how_far_behind_they_are(
     api: httpx.AsyncClient, projection: OpenProjection, fake_clock: FakeClock, embedded: EmbeddedStore
 ) -> None:
     projection.consumer.catch_up()
@@ -318,10 +318,10 @@ async def test_the_counts_of_all_users_are_for_operators(
 
 @pytest.mark.req("T16", "T17", "T20")
 @pytest.mark.parametrize("path", ["/tasks/counts", "/tasks/search?q=water"])
-async def test_an_answer_that_is_behind_never_says_that_it_is_not(
+async def test_a_response_that_is_behind_never_says_that_it_is_not(
     path: str, api: httpx.AsyncClient, projection: OpenProjection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The change is read while the answer is being made: in between, it is neither unread nor in the answer."""
+    """The change is read while the response is being made: in between, it is neither unread nor in the response."""
     projection.consumer.catch_up()
     await api.post("/tasks", json={"title": "water"})
     lag = projection.consumer.lag
