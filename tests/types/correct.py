@@ -67,7 +67,7 @@ from partita.operations import Scan, scan
 from partita.recipes.audit import AuditEvent, AuditRecord, AuditTrail, Trace
 from partita.recipes.idempotency import Answer, Command, Idempotency, IdempotencyRecord, Outcome, Plan
 from partita.recipes.leases import LeaseRecord, Leases
-from partita.recipes.lifecycle import Lifecycle, Move, Step, Transition
+from partita.recipes.lifecycle import Lifecycle, Move, Transition
 from partita.recipes.web_sessions import WebSession, WebSessions
 from partita.store import PutItem, Store, UpdateItem
 from partita.testing import FakeClock, FaultyStore, assert_budget
@@ -369,7 +369,7 @@ def shown(task: Task) -> Answer:
 
 def recipes(db: Session, task: Task, command: Command) -> None:
     assert_type(TaskLife.finish, Move[Task])
-    assert_type(TaskLife.finish(task, f(Task.title).set("x")), Step[Task])
+    assert_type(TaskLife.finish(task, f(Task.title).set("x")), Update[Task])
     assert_type(db.run(TaskLife.finish(task_by_id("u", "t"))), Task)
     db.transact(TaskLife.finish(task))
     assert_type(db.run(Plan(task, insert(task)).run()), Task)

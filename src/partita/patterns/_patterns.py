@@ -11,12 +11,13 @@ from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from partita.errors import ModelError
 from partita.expressions import KeyCondition, Path, Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Prefix, Span, Table, kinds_of, schema_of
-from partita.operations import Collect, Get, Operation, Query, named, slots_of
+from partita.operations import Collect, Get, Operation, Query, slots_of
 from partita.patterns._key_conditions import RangeKind, key_condition
 from partita.patterns._permissions import Access, Via, Writes, access, sends_of
 from partita.store import GetItem, QueryTable
@@ -247,7 +248,7 @@ def pattern(
     def declare(function: Callable[P, O]) -> Callable[P, O]:
         @wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> O:
-            return named(function(*args, **kwargs), declared)
+            return replace(function(*args, **kwargs), pattern=declared)
 
         schema = _entity_in(function)
         sends = sends_of(function, schema, via, writes)

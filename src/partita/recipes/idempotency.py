@@ -326,29 +326,15 @@ class _Begin(Operation[Outcome | None], frozen=True):
         return None
 
 
-class _Once(Transaction, frozen=True, kw_only=True):
+def _once(plan: Plan[Any], record: _Claim) -> Transaction:
     """The transaction of a command and its record, metered under the name of what the command writes."""
-
-    writes: str
-    within: Budget | None
-
-    def default_name(self) -> str:
-        """The name of the command's own transaction."""
-        return f"{self.writes}.once"
-
-    def default_budget(self) -> Budget | None:
-        """What the command's own transaction may consume, and its record."""
-        return self.within
-
-
-def _once(plan: Plan[Any], record: _Claim) -> _Once:
-    actions = transact(*plan.actions, record).actions
+    both = transact(*plan.actions, record)
     recording = in_transaction((record,))
     if not plan.actions:
-        return _Once(actions, writes=record.schema.name, within=recording)
+        return both.labelled(f"{record.schema.name}.once", budget=recording)
     planned = plan.transaction()
-    within = None if planned.budget is None or recording is None else planned.budget + recording
-    return _Once(actions, writes=planned.name, within=within)
+    budget = None if planned.budget is None or recording is None else planned.budget + recording
+    return both.labelled(f"{planned.name}.once", budget=budget)
 
 
 def _replay(record: IdempotencyRecord, command: Command) -> Outcome:

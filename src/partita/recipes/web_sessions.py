@@ -33,7 +33,6 @@ from partita.operations import (
     Procedure,
     Query,
     Requests,
-    Transaction,
     batch_write,
     delete,
     insert,
@@ -156,23 +155,23 @@ class WebSessions(Generic[S]):
         renamed = found.model_copy(update={"session_hash": session_hash(_secret(new_id))})
         ended = delete(self._at(session_id)).when(f(self._schema.cls.session_hash).exists())
         try:
-            yield from _Rotate(transact(insert(renamed), ended).actions, of=self._schema.name)
+            yield from transact(insert(renamed), ended).labelled(f"{self._schema.name}.rotate")
         except TransactionCancelled as cancelled:
             if isinstance(cancelled.reasons[1].error, ItemMissing):
                 raise _ended() from cancelled
             raise
         return renamed
 
-    def end(self, session_id: str) -> End[S]:
-        """End a session, as at logout. One that has ended already is no error."""
-        return End(self._schema, self._at(session_id).key)
+    def end(self, session_id: str) -> Delete[S]:
+        """End a session, as at logout. It is not an error where the session has ended already."""
+        return delete(self._at(session_id)).labelled(f"{self._schema.name}.end")
 
     def end_all(self, user_id: str) -> Procedure[int]:
         """End all sessions of a user, expired ones too; how many there were. Cut off, it can be run again."""
         return (yield from remove_all(self.of_user(user_id), self._end_batch))
 
-    def _end_batch(self, ended: Sequence[Delete[S]]) -> _EndAll:
-        return _EndAll(batch_write(ended).writes, of=self._schema.name)
+    def _end_batch(self, ended: Sequence[Delete[S]]) -> BatchWrite:
+        return batch_write(ended).labelled(f"{self._schema.name}.end_all")
 
     def _declare(self) -> None:
         schema = self._schema
@@ -249,34 +248,6 @@ class Resolve(Operation[S | None], Generic[S], frozen=True):
             return (yield from update(self.at, f(record.seen_at).set(now), f(record.ttl).set(ttl)).requests(context))
         except ItemMissing:
             return None  # it ended in between
-
-
-class End(Delete[S], Generic[S], frozen=True):
-    """End a session."""
-
-    def default_name(self) -> str:
-        """The name where no access pattern was declared."""
-        return f"{self.schema.name}.end"
-
-
-class _Rotate(Transaction, frozen=True, kw_only=True):
-    """One session goes on as another."""
-
-    of: str
-
-    def default_name(self) -> str:
-        """The name in metrics."""
-        return f"{self.of}.rotate"
-
-
-class _EndAll(BatchWrite, frozen=True, kw_only=True):
-    """The sessions of one page end."""
-
-    of: str
-
-    def default_name(self) -> str:
-        """The name in metrics."""
-        return f"{self.of}.end_all"
 
 
 def _secret(session_id: str) -> str:

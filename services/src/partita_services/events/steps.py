@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from partita import Action, Change, f
-from partita.recipes.lifecycle import Move, Step
+from partita import Action, Change, Update, f
+from partita.recipes.lifecycle import Move
 from partita_services.events.model import (
     Event,
     LogEntry,
@@ -68,7 +68,7 @@ def most_actions(event: Event) -> int:
     return 4 if event.keeps_log else 1
 
 
-def queued(request: Request, queued_at: datetime) -> Step[Request]:
+def queued(request: Request, queued_at: datetime) -> Update[Request]:
     """The queue has the request. The log says so when a worker knows its place for sure."""
     return RequestLife.queue(request_by_id(request.request_id), *standing(request.line, request.user_id, queued_at))
 
