@@ -36,7 +36,7 @@ from partita import (
     transact,
 )
 from partita.errors import GuardrailError, ModelError
-from partita.patterns._permissions import Access
+from partita.patterns import Permission
 from partita.store import ConditionCheck, CreateTable, DeleteItem, PutItem, UpdateItem
 
 TABLE = Table("access", indexes=[Index("GSI1")], registry=Registry())
@@ -141,12 +141,12 @@ def via_unsaid(room: Room) -> Transaction:
 def test_what_a_pattern_sends_follows_from_its_declaration(
     function: Callable[..., Operation[Any]], expected: set[tuple[str, str | None, str]] | None
 ) -> None:
-    sends: tuple[Access, ...] | None = TABLE.patterns[function.__name__].sends
+    sends: tuple[Permission, ...] | None = TABLE.patterns[function.__name__].sends
     assert expected == (None if sends is None else {(each.action, each.index, each.partition) for each in sends})
 
 
 def test_via_names_declared_patterns() -> None:
-    with pytest.raises(ModelError, match="is no declared access pattern"):
+    with pytest.raises(ModelError, match="is not a declared access pattern"):
 
         @pattern(via=batch_get)
         def undeclared(room: Room) -> Transaction:
@@ -154,7 +154,7 @@ def test_via_names_declared_patterns() -> None:
 
 
 def test_writes_names_requests_for_items() -> None:
-    with pytest.raises(ModelError, match="is no request for items"):
+    with pytest.raises(ModelError, match="is not a request for items"):
 
         @pattern(writes={Room: (UpdateItem, CreateTable)})
         def wrong(room: Room) -> Update[Room]:

@@ -199,7 +199,7 @@ def test_the_direction_is_not_a_sign(by: int) -> None:
 def test_a_field_that_is_no_number_of_the_entity_is_refused() -> None:
     with pytest.raises(ModelError, match="is not an int"):
         Counter(Event, f(Event.name))  # type: ignore[arg-type]
-    with pytest.raises(ModelError, match="is no field of Prize"):
+    with pytest.raises(ModelError, match="is not a field of Prize"):
         Counter(Prize, f(Event.taken))
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from partita.errors import ModelError
 from partita.model import Table, Template
-from partita.patterns import Access, Declared
+from partita.patterns import DeclaredOperation, Permission
 from partita.recipes.versioned import versioned_tables
 from partita.service import Service
 
@@ -59,29 +59,29 @@ def needs(service: Service, role: RoleName) -> tuple[Need, ...]:
     return tuple(dict.fromkeys(_NEEDS[role](service)))
 
 
-def declared(service: Service) -> dict[str, Declared]:
+def declared(service: Service) -> dict[str, DeclaredOperation]:
     """What a service can send, by name: its access patterns, and what its recipes send by themselves.
 
     Raises:
         ModelError: a pattern does not say what it sends.
     """
-    found: dict[str, Declared] = {}
+    found: dict[str, DeclaredOperation] = {}
     for each in (each for table in service.tables for each in _declared_on(table)):
         known = found.get(each.name)  # two tables may each have a pattern of that name
         found[each.name] = each if known is None else replace(known, sends=(*known.sends, *each.sends))
     return found
 
 
-def _declared_on(table: Table) -> Iterator[Declared]:
+def _declared_on(table: Table) -> Iterator[DeclaredOperation]:
     for pattern in table.patterns.values():
         if pattern.sends is None:
             hint = "Declare it with via= or writes=: docs/patterns.md, under Writes."
             raise ModelError(f"{pattern.name} does not say which requests it sends.", owner=table, hint=hint)
-        yield Declared(pattern.name, pattern.sends, pattern.doc)
+        yield DeclaredOperation(pattern.name, pattern.sends, pattern.doc)
     yield from table.recipes.values()
 
 
-def used_by(service: Service, role: RoleName) -> tuple[Declared, ...]:
+def used_by(service: Service, role: RoleName) -> tuple[DeclaredOperation, ...]:
     """What the request path or the workers of a service use."""
     known = declared(service)
     listed: dict[str, set[str]] = {}
@@ -145,7 +145,7 @@ def _calling(service: Service) -> Iterator[Need]:
                 yield Need(f"dynamodb:{access.action}", _resource(access), each.name, partition)
 
 
-def _own_partition(access: Access, caller: tuple[str, ...]) -> str | None:
+def _own_partition(access: Permission, caller: tuple[str, ...]) -> str | None:
     template = Template(access.partition)
     if not template.fields or template.fields[0] not in caller:
         return None
@@ -154,7 +154,7 @@ def _own_partition(access: Access, caller: tuple[str, ...]) -> str | None:
     return template.head + tag + first.tail + "".join(f"*{place.tail}" for place in others)
 
 
-def _resource(access: Access) -> Resource:
+def _resource(access: Permission) -> Resource:
     name = access.table.name
     return Resource("table", name) if access.index is None else Resource("index", name, access.index)
 

@@ -13,7 +13,7 @@ from partita.store import IndexSchema, KeyAttribute, KeyType, StreamView, TableS
 
 if TYPE_CHECKING:
     from partita.model._entity import EntitySchema
-    from partita.patterns import Declared, Pattern
+    from partita.patterns import DeclaredOperation, Pattern
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 
@@ -81,7 +81,7 @@ class Table:
         )
         self.entities: list[EntitySchema[Any]] = []
         self.patterns: dict[str, Pattern] = {}
-        self.recipes: dict[str, Declared] = {}
+        self.recipes: dict[str, DeclaredOperation] = {}
         _check_attributes(self)
         (registry or REGISTRY).add(self)
 
@@ -116,7 +116,7 @@ class Table:
             raise ModelError(f"{self!r} has two access patterns named {pattern.name!r}.", owner=self)
         self.patterns[pattern.name] = pattern
 
-    def add_recipe(self, operation: Declared) -> None:
+    def add_recipe(self, operation: DeclaredOperation) -> None:
         """Register what a recipe sends by itself, under the name that it is metered under."""
         self.recipes[operation.name] = operation
 

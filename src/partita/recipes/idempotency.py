@@ -50,9 +50,8 @@ from partita.operations import (
     transact,
     update,
 )
-from partita.patterns import get, writes_to
-from partita.recipes._declaring import declare
-from partita.recipes._records import check_complete, check_expires
+from partita.patterns import declare_operation, get
+from partita.recipes.records import check_complete, check_expires
 from partita.store import PutItem
 
 R = TypeVar("R")
@@ -180,14 +179,15 @@ class Idempotency(Generic[Record]):
         self._lifetime = lifetime
         check_complete(self._schema, IdempotencyRecord)
         check_expires(self._schema)
-
-        def by_key(scope: str, key: str) -> None:
-            """What is remembered of a command."""
-
-        by_key.__name__ = f"{snake(self._schema.name)}_by_key"
-        self._by_key = get(record, budget=budget)(by_key)
+        self._by_key: Callable[[str, str], Get[Record]] = get(
+            record,
+            name=f"{snake(self._schema.name)}_by_key",
+            doc="What is remembered of a command.",
+            parameters=["scope", "key"],
+            budget=budget,
+        )
         self._budget = None if budget is None else Wcu(budget.read * _WRITE_UNITS_PER_READ)
-        declare(self._schema, "remember", "The record of a command.", writes_to(self._schema, PutItem))
+        declare_operation(self._schema, "remember", "The record of a command.", PutItem)
 
     def run(
         self, command: Command, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], Answer]

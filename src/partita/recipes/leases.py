@@ -11,25 +11,19 @@ db.transact(update(task, …), LEASES.check(lease))     # only while nobody else
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from partita.errors import ConditionFailed, LeaseHeld, LeaseLost, ModelError
 from partita.expressions import Condition
 from partita.model import Entity, EntitySchema, all_of, any_of, f, schema_of, snake, to_update
 from partita.operations import Check, Context, Get, Operation, Requests, Update, check, update
-from partita.patterns import get, writes_to
-from partita.recipes._declaring import declare
-from partita.recipes._records import check_complete
+from partita.patterns import declare_operation, get
+from partita.recipes.records import check_complete
 from partita.store import ConditionCheck, UpdateItem, WriteResponse
 
 L = TypeVar("L", bound="LeaseRecord")
-
-_UPDATES: Final = {
-    "acquire": "A lease is taken.",
-    "renew": "A lease is held for longer.",
-    "release": "A lease is given back.",
-}
 
 
 class LeaseRecord(Entity):
@@ -56,15 +50,13 @@ class Leases(Generic[L]):
         self._schema = schema_of(record)
         check_complete(self._schema, LeaseRecord)
         _check_kept(self._schema)
-
-        def by_name(name: str) -> None:
-            """Who holds a lease."""
-
-        by_name.__name__ = f"{snake(self._schema.name)}_by_name"
-        self._by_name = get(record)(by_name)
-        for verb, doc in _UPDATES.items():
-            declare(self._schema, verb, doc, writes_to(self._schema, UpdateItem))
-        declare(self._schema, "check", "A lease is still its holder's.", writes_to(self._schema, ConditionCheck))
+        self._by_name: Callable[[str], Get[L]] = get(
+            record, name=f"{snake(self._schema.name)}_by_name", doc="Who holds a lease.", parameters=["name"]
+        )
+        declare_operation(self._schema, "acquire", "A lease is taken.", UpdateItem)
+        declare_operation(self._schema, "renew", "A lease is held for longer.", UpdateItem)
+        declare_operation(self._schema, "release", "A lease is given back.", UpdateItem)
+        declare_operation(self._schema, "check", "A lease is still its holder's.", ConditionCheck)
 
     def acquire(self, name: str, *, owner: str, duration: timedelta) -> Acquire[L]:
         """Take a lease that nobody holds, or whose time has run out. An owner may take its own again.

@@ -39,9 +39,8 @@ from partita.operations import (
     transact,
     update,
 )
-from partita.patterns import get, query, writes_to
-from partita.recipes._declaring import declare
-from partita.recipes._records import check_complete, check_expires
+from partita.patterns import declare_operation, get, query
+from partita.recipes.records import check_complete, check_expires
 from partita.recipes.removal import remove_all
 from partita.store import BatchWriteItem, DeleteItem, GetItem, ItemResponse, PutItem, UpdateItem
 
@@ -117,17 +116,13 @@ class WebSessions(Generic[S]):
         if not timedelta(0) < touch_every < idle <= absolute:
             raise ModelError("A session needs 0 < touch_every < idle <= absolute.", owner=record)
         self._ages = _Ages(*(int(age.total_seconds()) for age in (idle, absolute, touch_every)))
-
-        def by_hash(session_hash: str) -> None:
-            """A browser session."""
-
-        def of_user(user_id: str) -> None:
-            """A user's browser sessions."""
-
-        by_hash.__name__ = f"{snake(self._schema.name)}_by_hash"
-        of_user.__name__ = f"{snake(self._schema.name)}s_of_user"
-        self._by_hash = get(record)(by_hash)
-        self.of_user: Callable[[str], Query[S]] = query(record, record.by_user)(of_user)
+        name = snake(self._schema.name)
+        self._by_hash: Callable[[str], Get[S]] = get(
+            record, name=f"{name}_by_hash", doc="A browser session.", parameters=["session_hash"]
+        )
+        self.of_user: Callable[[str], Query[S]] = query(
+            record, record.by_user, name=f"{name}s_of_user", doc="A user's browser sessions.", parameters=["user_id"]
+        )
         """A user's sessions, as for a page that lists them."""
         self._declare()
 
@@ -175,11 +170,11 @@ class WebSessions(Generic[S]):
 
     def _declare(self) -> None:
         schema = self._schema
-        declare(schema, "create", "A session begins.", writes_to(schema, PutItem))
-        declare(schema, "resolve", "The session of a cookie.", writes_to(schema, GetItem, UpdateItem))
-        declare(schema, "rotate", "A session gets a new id.", writes_to(schema, PutItem, DeleteItem))
-        declare(schema, "end", "A session ends.", writes_to(schema, DeleteItem))
-        declare(schema, "end_all", "All sessions of a user end.", writes_to(schema, BatchWriteItem))
+        declare_operation(schema, "create", "A session begins.", PutItem)
+        declare_operation(schema, "resolve", "The session of a cookie.", GetItem, UpdateItem)
+        declare_operation(schema, "rotate", "A session gets a new id.", PutItem, DeleteItem)
+        declare_operation(schema, "end", "A session ends.", DeleteItem)
+        declare_operation(schema, "end_all", "All sessions of a user end.", BatchWriteItem)
 
     def _at(self, session_id: str) -> Get[S]:
         return self._by_hash(session_hash(session_id)).consistent()
