@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from partita import REGISTRY
 from partita.deploy import Resource, arns_in
 from partita.errors import AccessDenied
-from partita.patterns._permissions import sent_by
+from partita.patterns import parts_of
 from partita.queue import Queue
 from partita.queue import _interface as rq
 from partita.store import DescribeStream, DescribeTable, ReadStream, Request, Store
@@ -114,7 +114,7 @@ def asked_by(request: Request[Any]) -> Iterator[tuple[str, str, str | None]]:
         for action in kinds:
             yield f"dynamodb:{action}", ARNS(Resource("stream", request.table)), None
     else:
-        found = list(sent_by(request))
+        found = list(parts_of(request))
         for sent in found:
             hash_key, _ = REGISTRY[sent.table].key_attributes(sent.index)
             where = Resource("index", sent.table, sent.index) if sent.index else Resource("table", sent.table)

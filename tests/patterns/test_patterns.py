@@ -205,6 +205,59 @@ def test_a_pattern_knows_its_name_documentation_and_key() -> None:
     assert known.entity is schema_of(cls)
 
 
+class TestNamedByArguments:
+    """Patterns that a recipe declares, without a function."""
+
+    def test_they_are_what_a_function_declares(self) -> None:
+        class Named(Entity, table=table()):
+            primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id:03}")
+            user_id: str
+            task_id: int
+
+        by_id = get(Named, name="named_by_id", doc="One of them.")
+        of_user = query(Named, Named.primary, name="named_of_user", doc="A user's.", newest_first=True)
+
+        @get(Named)
+        def decorated(user_id: str, task_id: int) -> None: ...
+
+        @query(Named, Named.primary, newest_first=True)
+        def decorated_query(user_id: str) -> None: ...
+
+        assert by_id("u", 7).key == by_id(task_id=7, user_id="u").key == decorated("u", 7).key
+        assert of_user("u").request() == decorated_query("u").request()
+        patterns = schema_of(Named).table.patterns
+        assert (patterns["named_by_id"].doc, patterns["named_of_user"].doc) == ("One of them.", "A user's.")
+        assert patterns["named_by_id"].hints == patterns["decorated"].hints == {"user_id": str, "task_id": int}
+        assert patterns["named_by_id"].sends == patterns["decorated"].sends
+
+    def test_their_parameters_have_the_order_that_was_given(self) -> None:
+        class Ordered(Entity, table=table()):
+            primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id}")
+            user_id: str
+            task_id: str
+
+        by_id = get(Ordered, name="ordered_by_id", doc="", parameters=["task_id", "user_id"])
+        assert by_id("t", "u").values == ("u", "t")
+
+    @pytest.mark.parametrize(
+        ("parameters", "problem"),
+        [
+            (["user_id"], "does not cover the primary key"),
+            (["user_id", "task_id", "title"], "'title' is not a field of Refused.primary"),
+            (["user_id", "task"], "Refused has no field 'task'"),
+        ],
+    )
+    def test_they_are_proved_against_the_key(self, parameters: list[str], problem: str) -> None:
+        class Refused(Entity, table=table()):
+            primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id}")
+            user_id: str
+            task_id: str
+            title: str = ""
+
+        with refused(problem):
+            get(Refused, name="refused_by_id", doc="", parameters=parameters)
+
+
 # --- collections ---
 
 

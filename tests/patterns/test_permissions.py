@@ -36,7 +36,7 @@ from partita import (
     transact,
 )
 from partita.errors import GuardrailError, ModelError
-from partita.patterns._permissions import Permission
+from partita.patterns import Permission
 from partita.store import ConditionCheck, CreateTable, DeleteItem, PutItem, UpdateItem
 
 TABLE = Table("access", indexes=[Index("GSI1")], registry=Registry())

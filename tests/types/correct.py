@@ -1,6 +1,6 @@
 """What the type checkers must infer of every public operation. Checked, never run."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -72,7 +72,7 @@ from partita.operations import Scan, scan
 from partita.recipes.audit import AuditEvent, AuditRecord, AuditTrail, Trace
 from partita.recipes.idempotency import Answer, Command, Idempotency, IdempotencyRecord, Outcome, Plan
 from partita.recipes.leases import LeaseRecord, Leases
-from partita.recipes.lifecycle import Lifecycle, Move, Step, Transition
+from partita.recipes.lifecycle import Lifecycle, Move, Transition
 from partita.recipes.web_sessions import WebSession, WebSessions
 from partita.service import Installation, Service, WorkerContext
 from partita.store import PutItem, Store, UpdateItem
@@ -373,9 +373,17 @@ def shown(task: Task) -> Answer:
     return Answer.of(task)
 
 
+task_named: Callable[[str, str], Get[Task]] = get(Task, name="task_named", doc="A task.")
+tasks_named: Callable[[str], Query[Task]] = query(Task, Task.primary, name="tasks_named", doc="A user's tasks.")
+
+
 def recipes(db: Session, task: Task, command: Command) -> None:
+    assert_type(db.run(task_named("u", "t")), Task | None)
+    assert_type(get(Task, name="task_again", doc="A task.")("u", "t"), Get[Task])
+    assert_type(query(Task, Task.primary, name="tasks_again", doc="A user's tasks.")("u"), Query[Task])
+    assert_type(update(task, f(Task.title).set("x")).labelled("Task.rename"), Update[Task])
     assert_type(TaskLife.finish, Move[Task])
-    assert_type(TaskLife.finish(task, f(Task.title).set("x")), Step[Task])
+    assert_type(TaskLife.finish(task, f(Task.title).set("x")), Update[Task])
     assert_type(db.run(TaskLife.finish(task_by_id("u", "t"))), Task)
     db.transact(TaskLife.finish(task))
     assert_type(db.run(Plan(task, insert(task)).run()), Task)

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from partita.model import Budget, EntitySchema, Table, allows_none
-from partita.patterns import Asked, KeyLayout, Parameter, Pattern, asked_of_key, layout, parameters_of, type_name
+from partita.patterns import KeyLayout, KeyMatch, Parameter, Pattern, key_matches, layout, parameters_of, type_name
 from partita.service import Service, summary_of
 from partita.store import KeyAttribute, StreamView
 
@@ -91,7 +91,7 @@ class PatternView(Struct, frozen=True):
     signature: dict[str, str]
     budget: Budget | None
     doc: str
-    asked: list[Asked]
+    asked: list[KeyMatch]
     parameters: list[Parameter] | None
     """The fields of its form; None where it cannot be tried."""
     closed: str | None
@@ -110,7 +110,7 @@ class PatternView(Struct, frozen=True):
             summary.parameters,
             summary.budget,
             summary.doc,
-            asked_of_key(pattern),
+            key_matches(pattern),
             parameters,
             "Its arguments cannot be written in a form." if not closed and parameters is None else closed,
         )

@@ -14,11 +14,10 @@ A pattern among the service's `examples` is measured with that operation instead
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Sequence
 from types import UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from msgspec import Struct
 
@@ -142,9 +141,8 @@ class _Samples:
 
     def operation(self, pattern: Pattern, entity: Make) -> Operation[Any]:
         assert pattern.function is not None  # noqa: S101 - every declared pattern has one
-        hints = get_type_hints(inspect.unwrap(pattern.function))
-        names = pattern.signature.parameters
-        return pattern.function(*(self._argument(pattern, name, hints[name], entity) for name in names))
+        arguments = [self._argument(pattern, name, hint, entity) for name, hint in pattern.hints.items()]
+        return pattern.function(*arguments)
 
     def _argument(self, pattern: Pattern, name: str, hint: Any, entity: Make) -> Any:
         for kind in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from partita.model import EntitySchema, Table
 from partita.modeldocs._chart import entity_chart, lifecycles
-from partita.patterns import Pattern, Permission, asked_of_key, layout
+from partita.patterns import Pattern, Permission, key_matches, layout
 from partita.recipes.lifecycle import Lifecycle
 from partita.recipes.versioned import versioned_tables
 from partita.service import Service, summary_of
@@ -93,7 +93,7 @@ def _pattern_row(pattern: Pattern, measurement: Measurement) -> tuple[str, ...]:
 
 
 def _request(pattern: Pattern, measurement: Measurement) -> str:
-    if asked := asked_of_key(pattern):
+    if asked := key_matches(pattern):
         parts = [f"`{part.attribute}` {part.relation} `{part.template}`" for part in asked]
         return f"{'GetItem' if pattern.kind == 'get' else 'Query'}: {', '.join(parts)}"
     calls = ", ".join(dict.fromkeys(name.removesuffix("Table") for name in measurement.requests))

@@ -1,4 +1,4 @@
-"""Operations: frozen values that know the requests they send and how to read the answers."""
+"""Operations: frozen values that know the requests they send and how to read the responses."""
 
 from partita.operations._batch import BatchGet, BatchWrite, batch_get, batch_write, chunks
 from partita.operations._collect import Collect, slots_of
@@ -7,24 +7,24 @@ from partita.operations._cursor import CursorSigner
 from partita.operations._forecast import forecast
 from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes
-from partita.operations._operation import Context, Operation, Procedure, Requests, named
+from partita.operations._operation import Context, Label, Operation, Procedure, Requests
 from partita.operations._precondition import Precondition
 from partita.operations._query import First, Page, Query, Walked
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
+from partita.operations._stored import bumped, conflict, missing
 from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
 from partita.operations._writes import (
     Check,
     Delete,
+    Failure,
     Put,
     Update,
+    Write,
     absent,
-    bumped,
     check,
-    conflict,
     delete,
     insert,
-    missing,
     put,
     update,
 )
@@ -39,8 +39,10 @@ __all__ = [
     "Context",
     "CursorSigner",
     "Delete",
+    "Failure",
     "First",
     "Get",
+    "Label",
     "Operation",
     "Page",
     "Precondition",
@@ -54,6 +56,7 @@ __all__ = [
     "Update",
     "UpdatePlan",
     "Walked",
+    "Write",
     "absent",
     "batch_get",
     "batch_write",
@@ -68,7 +71,6 @@ __all__ = [
     "insert",
     "is_conflict",
     "missing",
-    "named",
     "put",
     "reading",
     "retry_on_conflict",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
-O = TypeVar("O", bound="Operation[Any]")  # noqa: E741 - O for operation
 
 
 Requests: TypeAlias = Generator["Request[Any] | Pause", Any, R]
@@ -38,6 +37,13 @@ class Context(Struct, frozen=True):
     retry: RetryPolicy = RetryPolicy()
 
 
+class Label(Struct, frozen=True):
+    """What an operation of a recipe is metered under, and what it may consume."""
+
+    name: str
+    budget: Budget | None = None
+
+
 class Operation(Struct, Generic[R_co], frozen=True, kw_only=True):
     """A value that can be run, awaited, put into a transaction, explained, or checked against a budget.
 
@@ -48,33 +54,36 @@ class Operation(Struct, Generic[R_co], frozen=True, kw_only=True):
     """The kinds of request for single items; none where that depends on the value, as in a transaction."""
 
     pattern: Pattern | None = None
+    label: Label | None = None
+    """Its name and budget where no access pattern was declared."""
 
     def __iter__(self) -> Generator[Operation[Any], Any, R_co]:
         return (yield self)  # type: ignore[no-any-return]
 
     @property
     def name(self) -> str:
-        """What the operation is metered under: its access pattern, or else its kind."""
-        return self.pattern.name if self.pattern is not None else self.default_name()
+        """What it is metered under: its access pattern, or else its label, or else its kind."""
+        named = self.pattern or self.label
+        return self.default_name() if named is None else named.name
 
     @property
     def budget(self) -> Budget | None:
-        """What it may consume: what its access pattern declares, or else what follows from its parts."""
-        return self.pattern.budget if self.pattern is not None else self.default_budget()
+        """What it may consume: what its access pattern or its label says, or else what follows from its parts."""
+        named = self.pattern or self.label
+        return self.default_budget() if named is None else named.budget
+
+    def labelled(self, name: str, *, budget: Budget | None = None) -> Self:
+        """The same operation under a name of its own, and with a budget, where no access pattern was declared."""
+        return replace(self, label=Label(name, budget))
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name where neither a pattern nor a label gives one."""
         return type(self).__name__
 
     def default_budget(self) -> Budget | None:
-        """The budget where no access pattern was declared."""
+        """The budget where neither a pattern nor a label gives one."""
         return None
 
     def requests(self, context: Context) -> Requests[R_co]:
         """Yield requests, read the responses, return the result."""
         raise NotImplementedError
-
-
-def named(operation: O, pattern: Pattern) -> O:
-    """The same operation as part of an access pattern."""
-    return replace(operation, pattern=pattern)

@@ -2,27 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Generic, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, OperationError, VersionConflict
-from partita.expressions import And, Compare, Condition, Exists, Missing, Or, Path, Value, both, evaluate
+from partita.errors import AlreadyExists, ConditionFailed, InvalidKey, OperationError, VersionConflict
+from partita.expressions import Condition, both, evaluate
 from partita.model import Change, Entity, EntitySchema, schema_of
 from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes, plan_update
 from partita.operations._operation import Context, Operation, Requests
+from partita.operations._stored import (
+    bumped,
+    conflict,
+    live_entity,
+    missing,
+    present,
+    stored_version,
+    unversioned,
+    vacant,
+    version_is,
+    version_of,
+)
 from partita.store import ConditionCheck, DeleteItem, ItemResponse, PutItem, TransactAction, UpdateItem, WriteResponse
 from partita.values import Item
 
 E = TypeVar("E", bound=Entity)
+R_co = TypeVar("R_co", covariant=True)
 
 MAX_REWRITES = 5
 
 
-class Put(Operation[E], Generic[E], frozen=True):
+Failure: TypeAlias = Callable[[ConditionFailed], ConditionFailed]
+"""Says in a recipe's terms what a failed condition means; what it does not know, it gives back as it is."""
+
+
+class Write(Operation[R_co], Generic[R_co], frozen=True, kw_only=True):
+    """What all writes of one item have in common: a condition, and what it means when that is false."""
+
+    schema: EntitySchema[Any]
+    condition: Condition | None = None
+    failure: Failure | None = None
+
+    def when(self, condition: Condition) -> Self:
+        """The same write, only when the stored item satisfies the condition too."""
+        self.schema.check_paths(condition)
+        return replace(self, condition=both(self.condition, condition))
+
+    def failing_as(self, failure: Failure) -> Self:
+        """The same write, whose failed condition is explained in other terms."""
+        return replace(self, failure=failure)
+
+    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        """The failed condition in terms of this write."""
+        explained = self._explain(error, context)
+        return explained if self.failure is None else self.failure(explained)
+
+    def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        raise NotImplementedError
+
+    def _send(self, request: PutItem | UpdateItem | DeleteItem, context: Context) -> Requests[WriteResponse]:
+        try:
+            response: WriteResponse = yield request
+        except ConditionFailed as error:
+            raise self.explain(error, context) from error
+        return response
+
+
+class Put(Write[E], Generic[E], frozen=True):
     """Write a whole entity; the result is what was stored, with its new version."""
 
     sends = (PutItem,)
@@ -32,17 +81,11 @@ class Put(Operation[E], Generic[E], frozen=True):
     expected: int | None = None
     """The version that must be stored now; 0 for none, None where the entity has no version."""
     only_new: bool = False
-    condition: Condition | None = None
 
     @property
     def saved(self) -> E:
         """The entity as it will be stored."""
         return self.entity if self.expected is None else bumped(self.schema, self.entity)
-
-    def when(self, condition: Condition) -> Put[E]:
-        """The same write, only when the stored item satisfies the condition too."""
-        self.schema.check_paths(condition)
-        return replace(self, condition=both(self.condition, condition))
 
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
@@ -63,8 +106,7 @@ class Put(Operation[E], Generic[E], frozen=True):
             return unversioned(self.schema, context)
         return None if self.expected is None else version_is(self.schema, self.expected)
 
-    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """The failed condition in terms of this write."""
+    def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         current = live_entity(self.schema, error.item, context)
         if self.only_new and current is not None:
             return AlreadyExists(f"This {self.schema.name} exists already.", item=error.item, current=current)
@@ -74,11 +116,11 @@ class Put(Operation[E], Generic[E], frozen=True):
 
     def requests(self, context: Context) -> Requests[E]:
         """Send the request; a failed condition says what it means."""
-        yield from send(self, self.action(context), context)
+        yield from self._send(self.action(context), context)
         return self.saved
 
 
-class Delete(Operation[E | None], Generic[E], frozen=True):
+class Delete(Write[E | None], Generic[E], frozen=True):
     """Delete an item; the result is what was deleted, or None."""
 
     sends = (DeleteItem,)
@@ -86,12 +128,6 @@ class Delete(Operation[E | None], Generic[E], frozen=True):
     schema: EntitySchema[E]
     key: Item
     expected: int | None = None
-    condition: Condition | None = None
-
-    def when(self, condition: Condition) -> Delete[E]:
-        """The same delete, only when the stored item satisfies the condition too."""
-        self.schema.check_paths(condition)
-        return replace(self, condition=both(self.condition, condition))
 
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
@@ -103,8 +139,7 @@ class Delete(Operation[E | None], Generic[E], frozen=True):
         condition = both(guard, self.condition)
         return DeleteItem(self.schema.table.name, self.key, condition, on_failure_item=condition is not None)
 
-    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """The failed condition in terms of this delete."""
+    def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         current = live_entity(self.schema, error.item, context)
         if current is None:
             return missing(self.schema, error.item)
@@ -114,11 +149,11 @@ class Delete(Operation[E | None], Generic[E], frozen=True):
 
     def requests(self, context: Context) -> Requests[E | None]:
         """Send the request, asking for the old item."""
-        response = yield from send(self, replace(self.action(context), returns="ALL_OLD"), context)
+        response = yield from self._send(replace(self.action(context), returns="ALL_OLD"), context)
         return live_entity(self.schema, response.attributes, context)
 
 
-class Update(Operation[E], Generic[E], frozen=True):
+class Update(Write[E], Generic[E], frozen=True):
     """Change fields of one stored item; the result is the item after the change.
 
     Every index key that depends on a changed field changes with it. Where its new value follows from the key,
@@ -134,20 +169,27 @@ class Update(Operation[E], Generic[E], frozen=True):
     """Values of the primary key's fields."""
     changes: tuple[Change, ...]
     entity: E | None = None
-    condition: Condition | None = None
-
-    def when(self, condition: Condition) -> Update[E]:
-        """The same update, only when the stored item satisfies the condition too."""
-        self.schema.check_paths(condition)
-        return replace(self, condition=both(self.condition, condition))
 
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
         return f"{self.schema.name}.update"
 
     def plan(self) -> UpdatePlan | None:
-        """The update with its index keys; None where the item must be read first."""
-        return plan_update(self.schema, self.known, self.changes, self.entity)
+        """The update with its index keys; None where the item must be read first.
+
+        Raises:
+            InvalidKey: an index key has no room for a changed value, and `failure` does not know why.
+        """
+        try:
+            return plan_update(self.schema, self.known, self.changes, self.entity)
+        except InvalidKey as error:
+            if self.entity is None or self.failure is None:
+                raise
+            failed = ConditionFailed(item=self.schema.item(self.entity), current=self.entity)
+            explained = self.failure(failed)
+            if explained is failed:
+                raise
+            raise explained from error
 
     def action(self, context: Context) -> UpdateItem:
         """The request that is sent, alone or in a transaction.
@@ -165,8 +207,7 @@ class Update(Operation[E], Generic[E], frozen=True):
         condition = both(both(present(self.schema, context), plan.guard), self.condition)
         return UpdateItem(self.schema.table.name, self.key, plan.update, condition, on_failure_item=True)
 
-    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """The failed condition in terms of this update."""
+    def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         current = live_entity(self.schema, error.item, context)
         if current is None or error.item is None:
             return missing(self.schema, error.item)
@@ -180,7 +221,7 @@ class Update(Operation[E], Generic[E], frozen=True):
         if self.plan() is None:
             return (yield from self._read_then_write(context))
         request = replace(self.action(context), returns="ALL_NEW")
-        response = yield from send(self, request, context)
+        response = yield from self._send(request, context)
         return self.schema.entity(response.attributes or {})
 
     def _read_then_write(self, context: Context) -> Requests[E]:
@@ -194,13 +235,10 @@ class Update(Operation[E], Generic[E], frozen=True):
             try:
                 return (yield from replace(self, entity=current).requests(context))
             except VersionConflict:
-                # Another writer changed what the index key depends on: take its item instead.
+                # Another writer changed what the index key depends on: use its item instead.
                 tries -= 1
                 if not tries:
                     raise
-
-
-Write: TypeAlias = Put[Any] | Update[Any] | Delete[Any]
 
 
 class Check(Struct, frozen=True):
@@ -210,6 +248,11 @@ class Check(Struct, frozen=True):
     key: Item
     exists: bool
     condition: Condition | None = None
+    failure: Failure | None = None
+
+    def failing_as(self, failure: Failure) -> Check:
+        """The same check, whose failed condition is explained in other terms."""
+        return replace(self, failure=failure)
 
     def action(self, context: Context) -> TransactAction:
         """The action that is sent."""
@@ -220,9 +263,9 @@ class Check(Struct, frozen=True):
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         """The failed condition in terms of this check."""
         current = live_entity(self.schema, error.item, context)
-        return (
-            missing(self.schema, error.item) if current is None else ConditionFailed(item=error.item, current=current)
-        )
+        failed = ConditionFailed(item=error.item, current=current)
+        explained = missing(self.schema, error.item) if current is None else failed
+        return explained if self.failure is None else self.failure(explained)
 
 
 def put(entity: E) -> Put[E]:
@@ -274,75 +317,3 @@ def check(at: Get[Any], condition: Condition | None = None) -> Check:
 def absent(at: Get[Any]) -> Check:
     """Part of a transaction: there must be no such item."""
     return Check(at.schema, at.key, exists=False)
-
-
-def send(write: Write, request: PutItem | UpdateItem | DeleteItem, context: Context) -> Requests[WriteResponse]:
-    """Send one write, and put a failed condition into its terms."""
-    try:
-        response: WriteResponse = yield request
-    except ConditionFailed as error:
-        raise write.explain(error, context) from error
-    return response
-
-
-def present(schema: EntitySchema[Any], context: Context) -> Condition:
-    """The condition that the item exists and has not expired."""
-    exists: Condition = Exists(Path((schema.primary.hash_attribute.name,)))
-    return both(exists, schema.unexpired(context.clock())) or exists
-
-
-def vacant(schema: EntitySchema[Any], context: Context) -> Condition:
-    """The condition that there is no item; an expired one that is still stored does not count."""
-    return _missing_or_expired(schema, schema.primary.hash_attribute.name, context)
-
-
-def unversioned(schema: EntitySchema[Any], context: Context) -> Condition:
-    """The condition that there is no item, or one from before its entity had a version."""
-    return _missing_or_expired(schema, schema.attribute(schema.version or ""), context)
-
-
-def _missing_or_expired(schema: EntitySchema[Any], attribute: str, context: Context) -> Condition:
-    nothing: Condition = Missing(Path((attribute,)))
-    expired = schema.expired(context.clock())
-    return nothing if expired is None else Or((nothing, expired))
-
-
-def version_of(schema: EntitySchema[Any], entity: Entity) -> int | None:
-    """The version that an entity has; None where it has no version field."""
-    return None if schema.version is None else getattr(entity, schema.version)
-
-
-def bumped(schema: EntitySchema[E], entity: E) -> E:
-    """The entity with its next version."""
-    name = schema.version or ""
-    return entity.model_copy(update={name: getattr(entity, name) + 1})
-
-
-def version_is(schema: EntitySchema[Any], version: int) -> Condition:
-    """The condition that the stored item has that version."""
-    path = Path((schema.attribute(schema.version or ""),))
-    if version:
-        return Compare("=", path, Value(version))
-    # 0 is what an item from before the field was declared reads as.
-    return And((Exists(Path((schema.primary.hash_attribute.name,))), Missing(path)))
-
-
-def stored_version(schema: EntitySchema[Any], item: Item | None) -> int:
-    """The version of a stored item; 0 where there is none."""
-    version = (item or {}).get(schema.attribute(schema.version or ""), 0)
-    return version if isinstance(version, int) else 0
-
-
-def live_entity(schema: EntitySchema[E], item: Item | None, context: Context) -> E | None:
-    """The entity in a stored item, unless there is none or it has expired."""
-    return None if item is None or not schema.live(item, context.clock()) else schema.entity(item)
-
-
-def missing(schema: EntitySchema[Any], item: Item | None) -> ItemMissing:
-    """The error for a write that needs an item where there is none."""
-    return ItemMissing(f"There is no such {schema.name}.", item=item)
-
-
-def conflict(schema: EntitySchema[Any], item: Item | None, current: Any) -> VersionConflict:
-    """The error for a write that came second."""
-    return VersionConflict(f"Another writer changed this {schema.name} first.", item=item, current=current)

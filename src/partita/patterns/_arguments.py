@@ -21,7 +21,6 @@ from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, Vali
 
 from partita.model import Prefix, Span, kinds_of
 from partita.operations import Operation
-from partita.patterns._describe import hints_of
 from partita.patterns._patterns import Pattern
 
 Form: TypeAlias = Literal["text", "number", "date", "instant", "choice", "json"]
@@ -49,7 +48,7 @@ class Parameter(Struct, frozen=True):
 def parameters_of(pattern: Pattern) -> list[Parameter] | None:
     """The parameters of a pattern; None where one cannot be written as text."""
     try:
-        return [_parameter(name, hint) for name, hint in hints_of(pattern).items()]
+        return [_parameter(name, hint) for name, hint in pattern.hints.items()]
     except PydanticSchemaGenerationError:
         return None
 
@@ -61,7 +60,7 @@ def operation_of(pattern: Pattern, texts: Mapping[str, str]) -> Operation[Any]:
         UnfitArgument: one is missing, or does not fit its parameter.
     """
     assert pattern.function is not None  # noqa: S101 - every declared pattern has one
-    return pattern.function(*(_value(name, hint, texts.get(name, "")) for name, hint in hints_of(pattern).items()))
+    return pattern.function(*(_value(name, hint, texts.get(name, "")) for name, hint in pattern.hints.items()))
 
 
 def _parameter(name: str, hint: Any) -> Parameter:
@@ -100,7 +99,7 @@ def _value(name: str, hint: Any, text: str) -> Any:
     except PydanticSchemaGenerationError:
         raise UnfitArgument(name, text, "it cannot be written as text") from None
     except ValidationError as error:
-        reason = "; ".join(_told(detail) for detail in error.errors(include_url=False, include_input=False))
+        reason = "; ".join(_reason(detail) for detail in error.errors(include_url=False, include_input=False))
         raise UnfitArgument(name, text, reason) from None
 
 
@@ -119,6 +118,6 @@ def _parse(hint: Any, text: str) -> Any:
     return adapter.validate_json(text) if text.startswith(("[", "{")) else adapter.validate_python(text)
 
 
-def _told(detail: Any) -> str:
+def _reason(detail: Any) -> str:
     where = ".".join(str(part) for part in detail["loc"])
     return f"{where}: {detail['msg']}" if where else str(detail["msg"])

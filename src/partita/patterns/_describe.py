@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from typing import Any, get_origin, get_type_hints
+from typing import Any, get_origin
 
 from msgspec import Struct
 
@@ -33,7 +32,7 @@ def _key_layout(entity: EntitySchema[Any], key: BoundKey) -> KeyLayout:
     return KeyLayout(entity.name, key.name, key.index, key.hash.text, key.range.text if key.range else None)
 
 
-class Asked(Struct, frozen=True):
+class KeyMatch(Struct, frozen=True):
     """What an access pattern asks of one key attribute."""
 
     attribute: str
@@ -47,24 +46,16 @@ def type_name(annotation: Any) -> str:
     return " | ".join(getattr(kind, "__name__", str(kind)) for kind in kinds_of(annotation))
 
 
-def asked_of_key(pattern: Pattern) -> list[Asked]:
+def key_matches(pattern: Pattern) -> list[KeyMatch]:
     """What a pattern asks of partition and sort key; nothing where it does not name a key."""
     key = pattern.key
     if key is None:
         return []
-    hints = hints_of(pattern)
-    asked = [Asked(key.hash_attribute.name, "is", key.hash.text)]
+    matches = [KeyMatch(key.hash_attribute.name, "is", key.hash.text)]
     if key.range is not None and key.range_attribute is not None:
-        relation, text = _of_sort_key(key.range, hints)
-        asked += [Asked(key.range_attribute.name, relation, text)] if text else []
-    return asked
-
-
-def hints_of(pattern: Pattern) -> dict[str, Any]:
-    """The types of a pattern's parameters."""
-    assert pattern.function is not None  # noqa: S101 - every declared pattern has one
-    hints = get_type_hints(inspect.unwrap(pattern.function))
-    return {name: hints[name] for name in pattern.signature.parameters}
+        relation, text = _of_sort_key(key.range, pattern.hints)
+        matches += [KeyMatch(key.range_attribute.name, relation, text)] if text else []
+    return matches
 
 
 def _of_sort_key(template: Template, hints: Mapping[str, Any]) -> tuple[str, str]:

@@ -1,26 +1,29 @@
 """Access patterns: named, typed, documented functions that make operations, proved against the keys they use.
 
-The function's own signature is the type, its docstring the documentation, its body empty; what it does is derived.
+The function's own signature is the type, its docstring the documentation, its body empty; what it does is derived. A
+recipe, which is given its entity, names its patterns by arguments instead.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from collections.abc import Callable, Iterator, Sequence
+from functools import update_wrapper, wraps
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from partita.errors import ModelError
-from partita.expressions import KeyCondition, Path, Projection
-from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Prefix, Span, Table, kinds_of, schema_of
-from partita.operations import Collect, Get, Operation, Query, named, slots_of
-from partita.patterns._key_conditions import RangeKind, key_condition
+from partita.expressions import KeyCondition, Projection
+from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Table, schema_of
+from partita.operations import Collect, Get, Operation, Query, slots_of
+from partita.patterns._key_conditions import key_condition
 from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
+from partita.patterns._projection import check_projected, projection_of
+from partita.patterns._signature import KeyParameters, PatternSignature
 from partita.store import GetItem, QueryTable
-from partita.values import Item
 
 P = ParamSpec("P")
 E = TypeVar("E", bound=Entity)
@@ -52,93 +55,44 @@ class Pattern(Struct, frozen=True):
         """The index that serves the pattern; None for the table itself."""
         return self.key.index if self.key else None
 
-
-class _Parameters:
-    """A pattern function's parameters, proved to cover the fields of a key."""
-
-    def __init__(self, function: Callable[..., None], schema: EntitySchema[Any], key: BoundKey) -> None:
-        self.label = function.__name__
-        self.signature = inspect.signature(function)
-        self.names = tuple(self.signature.parameters)
-        hints = get_type_hints(function)
-        self.hints = {name: hints.get(name) for name in self.names}
-        self.key = key
-        self.in_order = self.names == key.fields
-        for name in self.names:
-            self._check(name, schema, key)
-
-    def _check(self, name: str, schema: EntitySchema[Any], key: BoundKey) -> None:
-        if name not in key.fields:
-            message = f"{self.label}: {name!r} is not a field of {schema.name}.{key.name}."
-            raise ModelError(message, owner=self.label, hint=f"Its fields are: {', '.join(key.fields)}.")
-        hint = self.hints[name]
-        declared = schema.cls.model_fields[name].annotation
-        asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
-        if get_origin(hint) is Prefix and not all(issubclass(kind, str) for kind in kinds_of(declared)):
-            raise ModelError(f"{self.label}: {name!r} is not text, so it has no Prefix.", owner=self.label)
-        if kinds_of(asked) != kinds_of(declared):
-            message = f"{self.label}: {name!r} is declared as {asked}, but the field is {declared}."
-            raise ModelError(message, owner=self.label)
-
-    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The arguments by name."""
-        if not kwargs and len(args) == len(self.names):
-            return dict(zip(self.names, args))  # noqa: B905 - the lengths were just compared
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.arguments
-
-    def ordered(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The arguments in the order of the key's fields."""
-        if self.in_order and not kwargs and len(args) == len(self.names):
-            return args
-        bound = self.bind(args, kwargs)
-        return tuple(bound[field] for field in self.key.fields)
-
-    def key_renderer(self, key: BoundKey) -> Callable[[tuple[Any, ...]], Item]:
-        """A function that makes the key attributes from values in the order of the key's fields."""
-        attributes = [
-            (attribute.name, template.renderer([key.fields.index(field) for field in template.fields]))
-            for attribute, template in key.attributes
-        ]
-        return lambda values: {name: render(values) for name, render in attributes}
-
-    def refuse_ranges(self) -> None:
-        """Prove that every parameter is one value."""
-        for name in self.names:
-            if self.range_kind(name) != "equal":
-                raise ModelError(f"{self.label}: {name!r} must be one value, not a range.", hint="Declare a @query.")
-
-    def range_kind(self, name: str) -> RangeKind:
-        """How a parameter restricts its field: by equality, a span or a prefix."""
-        origin = get_origin(self.hints[name])
-        return "span" if origin is Span else "prefix" if origin is Prefix else "equal"
+    @property
+    def hints(self) -> dict[str, Any]:
+        """The types of its parameters."""
+        hints = get_type_hints(inspect.unwrap(self.function)) if self.function else {}
+        return {name: hints.get(name) for name in self.signature.parameters}
 
 
-def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[P, None]], Callable[P, Get[E]]]:
-    """Declare a read of one item; the parameters are the fields of the entity's primary key."""
+@overload
+def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[P, None]], Callable[P, Get[E]]]: ...
+@overload
+def get(
+    entity: type[E], *, name: str, doc: str, parameters: Sequence[str] = (), budget: Budget | None = None
+) -> Callable[..., Get[E]]: ...
+def get(
+    entity: type[Entity],
+    *,
+    name: str | None = None,
+    doc: str = "",
+    parameters: Sequence[str] = (),
+    budget: Budget | None = None,
+) -> Callable[..., Any]:
+    """Declare a read of one item; the parameters are the fields of the entity's primary key.
+
+    @get(Task, budget=Rcu(0.5))
+    def task_by_id(user_id: str, task_id: str) -> None: ...
+
+    A recipe, which does not know the entity beforehand, gives name and documentation as arguments:
+
+    by_name = get(record, name="worker_lease_by_name", doc="Who holds a lease.", parameters=["name"])
+    """
     schema = schema_of(entity)
-    key = schema.primary
 
-    def declare(function: Callable[P, None]) -> Callable[P, Get[E]]:
-        parameters = _Parameters(function, schema, key)
-        parameters.refuse_ranges()
-        if missing := [field for field in key.fields if field not in parameters.names]:
-            message = f"{function.__name__} does not cover the primary key of {schema.name}: {', '.join(missing)}."
-            raise ModelError(message, hint="Add these parameters, or declare a @query.")
+    def declare(signature: PatternSignature) -> Callable[..., Get[Any]]:
+        return _get_pattern(signature, schema, budget)
 
-        render = parameters.key_renderer(key)
-
-        @wraps(function)
-        def make(*args: P.args, **kwargs: P.kwargs) -> Get[E]:
-            values = parameters.ordered(args, kwargs)
-            return Get(schema, render(values), values, pattern=declared)
-
-        sends = permissions(key, schema.table, GetItem)
-        declared = _register(function, make, "get", schema, key, budget, sends=sends)
-        return make
-
-    return declare
+    if name is None:
+        return _decorator(declare)
+    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or schema.primary.fields))
 
 
 @overload
@@ -149,45 +103,44 @@ def query(
 def query(
     entity: type[Entity], key: Key, *, view: type[M], budget: Budget | None = None, newest_first: bool = False
 ) -> Callable[[Callable[P, None]], Callable[P, Query[M]]]: ...
+@overload
+def query(
+    entity: type[E],
+    key: Key,
+    *,
+    name: str,
+    doc: str,
+    parameters: Sequence[str] = (),
+    budget: Budget | None = None,
+    newest_first: bool = False,
+) -> Callable[..., Query[E]]: ...
 def query(
     entity: type[Entity],
     key: Key,
     *,
+    name: str | None = None,
+    doc: str = "",
+    parameters: Sequence[str] = (),
     view: type[BaseModel] | None = None,
     budget: Budget | None = None,
     newest_first: bool = False,
-) -> Callable[[Callable[P, None]], Callable[P, Query[Any]]]:
+) -> Callable[..., Any]:
     """Declare a read of a range: all fields of the partition key, then leading fields of the sort key.
 
-    The last parameter may be a `Span` or a `Prefix` of its field. With a `view`, only its fields are read.
+    The last parameter may be a `Span` or a `Prefix` of its field. With a `view`, only its fields are read. A recipe
+    gives name and documentation as arguments, as with `get`; without `parameters`, it asks for a whole partition.
     """
     schema = schema_of(entity)
     bound = schema.bound(key)
-    projection = None if view is None else _projection(schema, bound, view)
-    _check_projected(schema, bound, view or entity, projection)
+    projection = None if view is None else projection_of(schema, bound, view)
+    check_projected(schema, bound, view or entity, projection)
 
-    def declare(function: Callable[P, None]) -> Callable[P, Query[Any]]:
-        parameters = _Parameters(function, schema, bound)
-        build = key_condition(function.__name__, bound, {n: parameters.range_kind(n) for n in parameters.names})
+    def declare(signature: PatternSignature) -> Callable[..., Query[Any]]:
+        return _query_pattern(signature, schema, bound, budget, view, projection, forward=not newest_first)
 
-        @wraps(function)
-        def make(*args: P.args, **kwargs: P.kwargs) -> Query[Any]:
-            condition = build(parameters.bind(args, kwargs))
-            return Query(
-                schema,
-                bound,
-                condition,
-                view or entity,
-                projection,
-                forward=not newest_first,
-                pattern=declared,
-            )
-
-        sends = permissions(bound, schema.table, QueryTable)
-        declared = _register(function, make, "query", schema, bound, budget, view=view, sends=sends)
-        return make
-
-    return declare
+    if name is None:
+        return _decorator(declare)
+    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or bound.hash.fields))
 
 
 def collect(
@@ -206,26 +159,25 @@ def collect(
     keys = [_key_with(slot.schema, hash_key, index, result.__name__) for slot in slots]
     schema = slots[0].schema
     for slot in slots:
-        _check_projected(slot.schema, _key_with(slot.schema, hash_key, index, result.__name__), slot.schema.cls)
+        check_projected(slot.schema, _key_with(slot.schema, hash_key, index, result.__name__), slot.schema.cls)
 
-    def declare(function: Callable[P, None]) -> Callable[P, Collect[C]]:
-        parameters = _Parameters(function, schema, keys[0])
+    def declare(signature: PatternSignature) -> Callable[..., Collect[C]]:
+        parameters = KeyParameters(signature, schema, keys[0])
         parameters.refuse_ranges()
         if set(parameters.names) != set(keys[0].hash.fields):
-            raise ModelError(f"{function.__name__}: its parameters must be the fields of {hash_key!r}.")
+            raise ModelError(f"{signature.name}: its parameters must be the fields of {hash_key!r}.")
         name = keys[0].hash_attribute.name
 
-        @wraps(function)
-        def make(*args: P.args, **kwargs: P.kwargs) -> Collect[C]:
+        def make(*args: Any, **kwargs: Any) -> Collect[C]:
             values = parameters.bind(args, kwargs)
             condition = KeyCondition(((name, keys[0].hash.render([values[n] for n in keys[0].hash.fields])),))
             return Collect(result, slots, schema.table, condition, index, limit, pattern=declared)
 
         sends = permissions(keys[0], schema.table, QueryTable)
-        declared = _register(function, make, "collect", schema, keys[0], budget, sends=sends)
+        declared = _register(signature, make, "collect", schema, keys[0], budget, sends=sends)
         return make
 
-    return declare
+    return _decorator(declare)
 
 
 def pattern(
@@ -247,18 +199,76 @@ def pattern(
     def declare(function: Callable[P, O]) -> Callable[P, O]:
         @wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> O:
-            return named(function(*args, **kwargs), declared)
+            return replace(function(*args, **kwargs), pattern=declared)
 
         schema = _entity_in(function)
         sends = sends_of(function, schema, via, writes)
-        declared = _register(function, make, _kind_of(function, budget), schema, None, budget, sends=sends)
+        signature = PatternSignature.of_function(function)
+        declared = _register(signature, make, _kind_of(function, budget), schema, None, budget, sends=sends)
         return make
 
     return declare
 
 
+def _decorator(declare: Callable[[PatternSignature], Callable[..., O]]) -> Callable[[Callable[..., None]], Any]:
+    def decorate(function: Callable[..., None]) -> Callable[..., O]:
+        return update_wrapper(declare(PatternSignature.of_function(function)), function)
+
+    return decorate
+
+
+def _undecorated(
+    declare: Callable[[PatternSignature], Callable[..., O]], signature: PatternSignature
+) -> Callable[..., O]:
+    make = declare(signature)
+    signature.sign(make)
+    return make
+
+
+def _get_pattern(
+    signature: PatternSignature, schema: EntitySchema[Any], budget: Budget | None
+) -> Callable[..., Get[Any]]:
+    key = schema.primary
+    parameters = KeyParameters(signature, schema, key)
+    parameters.refuse_ranges()
+    if missing := [field for field in key.fields if field not in parameters.names]:
+        message = f"{signature.name} does not cover the primary key of {schema.name}: {', '.join(missing)}."
+        raise ModelError(message, hint="Add these parameters, or declare a @query.")
+    render = parameters.key_renderer(key)
+
+    def make(*args: Any, **kwargs: Any) -> Get[Any]:
+        values = parameters.ordered(args, kwargs)
+        return Get(schema, render(values), values, pattern=declared)
+
+    sends = permissions(key, schema.table, GetItem)
+    declared = _register(signature, make, "get", schema, key, budget, sends=sends)
+    return make
+
+
+def _query_pattern(
+    signature: PatternSignature,
+    schema: EntitySchema[Any],
+    key: BoundKey,
+    budget: Budget | None,
+    view: type[BaseModel] | None,
+    projection: Projection | None,
+    *,
+    forward: bool,
+) -> Callable[..., Query[Any]]:
+    parameters = KeyParameters(signature, schema, key)
+    condition_of = key_condition(signature.name, key, {n: parameters.range_kind(n) for n in parameters.names})
+
+    def make(*args: Any, **kwargs: Any) -> Query[Any]:
+        condition = condition_of(parameters.bind(args, kwargs))
+        return Query(schema, key, condition, view or schema.cls, projection, forward=forward, pattern=declared)
+
+    sends = permissions(key, schema.table, QueryTable)
+    declared = _register(signature, make, "query", schema, key, budget, view=view, sends=sends)
+    return make
+
+
 def _register(
-    function: Callable[..., Any],
+    signature: PatternSignature,
     make: Callable[..., Operation[Any]],
     kind: PatternKind,
     schema: EntitySchema[Any],
@@ -269,14 +279,14 @@ def _register(
     view: type[BaseModel] | None = None,
 ) -> Pattern:
     declared = Pattern(
-        name=function.__name__,
+        name=signature.name,
         kind=kind,
         table=schema.table,
         entity=schema,
         key=key,
         budget=budget,
-        doc=inspect.getdoc(function) or "",
-        signature=inspect.signature(function),
+        doc=signature.doc,
+        signature=signature.signature,
         view=view,
         function=make,
         sends=sends,
@@ -286,37 +296,11 @@ def _register(
     return declared
 
 
-def _projection(schema: EntitySchema[Any], key: BoundKey, view: type[BaseModel]) -> Projection:
-    names = [field.alias or name for name, field in view.model_fields.items()]
-    for name in names:
-        if name not in schema.attributes.values():
-            raise ModelError(f"The view {view.__name__} has {name!r}, which {schema.name} has not.", owner=view)
-    paths: Sequence[Path] = (*(Path((name,)) for name in names), *schema.key_projection(key))
-    return tuple(dict.fromkeys(paths))
-
-
 def _key_with(schema: EntitySchema[Any], hash_key: str, index: str | None, label: str) -> BoundKey:
     for key in schema.keys.values():
         if key.index == index and key.hash.text == hash_key:
             return key
     raise ModelError(f"{label}: {schema.name} has no key with the partition {hash_key!r}.", owner=schema.cls)
-
-
-def _check_projected(
-    schema: EntitySchema[Any], key: BoundKey, model: type[BaseModel], sent: Projection | None = None
-) -> None:
-    """Refuse a read of what the index does not hold: an entity would have defaults for it, and lose it when written."""
-    index = schema.table.schema.index(key.index) if key.index else None
-    if index is None or index.projection == "ALL":
-        return
-    if index.local and sent is not None:  # what is asked for by name, a local index fetches from its table
-        return
-    held = {attribute.name for attribute in (*schema.table.schema.key, *index.key)}
-    held |= set() if index.projection == "KEYS_ONLY" else set(index.projection)
-    needed = schema.attributes.values() if sent is None else [str(path.parts[0]) for path in sent]
-    if missing := [name for name in needed if name not in held]:
-        message = f"The index {index.name!r} does not project {', '.join(missing)}, which {model.__name__} needs."
-        raise ModelError(message, owner=schema.cls, hint="Project them, or declare a view with what is projected.")
 
 
 def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind:

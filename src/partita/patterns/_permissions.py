@@ -1,7 +1,7 @@
-"""What a declared thing sends: the kinds of request a role must be allowed to run it.
+"""Permissions: the kinds of request that a role must be allowed, to run an access pattern or a recipe's operation.
 
 Reads are known from the key that serves them, writes from the operation that a function says it returns. What
-neither tells, such as the parts of a transaction, is said where the pattern is declared.
+neither shows, such as the parts of a transaction, is said where the pattern is declared.
 """
 
 from __future__ import annotations
@@ -55,6 +55,22 @@ class DeclaredOperation(Struct, frozen=True):
     doc: str
 
 
+def declare_operation(
+    schema: EntitySchema[Any], verb: str, doc: str, *requests: type[Any], on: EntitySchema[Any] | None = None
+) -> None:
+    """Declare an operation of a recipe under the name that it is metered under, such as `WorkerLease.acquire`.
+
+    Args:
+        schema: the entity that the recipe is about.
+        verb: what the operation does.
+        doc: the same in a sentence.
+        requests: the kinds of request that it sends for single items.
+        on: the entity of those items, where it is another one.
+    """
+    sends = item_permissions(on or schema, *requests)
+    schema.table.add_recipe(DeclaredOperation(f"{schema.name}.{verb}", sends, doc))
+
+
 def permissions(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Permission, ...]:
     """Requests of these kinds that are served by a key."""
     for request in requests:
@@ -64,7 +80,7 @@ def permissions(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Perm
     return tuple(Permission(ACTIONS[request], table, key.index, key.hash.text) for request in requests)
 
 
-def writes_to(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Permission, ...]:
+def item_permissions(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Permission, ...]:
     """Requests of these kinds for single items of an entity."""
     return permissions(schema.primary, schema.table, *requests)
 
@@ -72,10 +88,12 @@ def writes_to(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Permissi
 def sends_of(
     function: Callable[..., Any], schema: EntitySchema[Any], via: Via | None, writes: Writes | None
 ) -> tuple[Permission, ...] | None:
-    """What the operation that a function returns sends; None where nothing tells."""
+    """What the operation that a function returns sends; None where that is not known."""
     if via is None and writes is None:
         return _by_annotation(function, schema)
-    said = [each for entity, requests in (writes or {}).items() for each in writes_to(schema_of(entity), *requests)]
+    said: list[Permission] = []
+    for entity, requests in (writes or {}).items():
+        said += item_permissions(schema_of(entity), *requests)
     for pattern in _declared_patterns(function, via):
         if pattern.sends is None:
             return None
@@ -96,7 +114,7 @@ def _by_annotation(function: Callable[..., Any], schema: EntitySchema[Any]) -> t
     hints = get_type_hints(function)
     kinds = _classes(hints.pop("return", None))
     if kinds and all(issubclass(kind, Operation) and kind.sends for kind in kinds):
-        return tuple(dict.fromkeys(each for kind in kinds for each in writes_to(schema, *kind.sends)))
+        return tuple(dict.fromkeys(each for kind in kinds for each in item_permissions(schema, *kind.sends)))
     passes_on = any(issubclass(kind, Operation) for hint in hints.values() for kind in _classes(hint))
     return () if passes_on else None
 
@@ -106,8 +124,8 @@ def _classes(hint: Any) -> list[type[Any]]:
     return [kind for part in parts if isinstance(kind := get_origin(part) or part, type)]
 
 
-class Sent(Struct, frozen=True):
-    """One kind of request as it was sent, and the key of the item or partition that it was about."""
+class RequestPart(Struct, frozen=True):
+    """One action of a request, and the key of the item or partition that it is about."""
 
     action: str
     table: str
@@ -115,21 +133,21 @@ class Sent(Struct, frozen=True):
     key: Item
 
 
-def sent_by(request: store.Request[Any]) -> Iterator[Sent]:
-    """What a role must be allowed for a request: of a transaction, each of its parts."""
+def parts_of(request: store.Request[Any]) -> Iterator[RequestPart]:
+    """What a role must be allowed for a request: of a batch or transaction, each of its parts."""
     if isinstance(request, store.BatchGetItem):
-        yield from (Sent("BatchGetItem", get.table, None, get.key) for get in request.gets)
+        yield from (RequestPart("BatchGetItem", get.table, None, get.key) for get in request.gets)
     elif isinstance(request, store.BatchWriteItem):
-        yield from (Sent("BatchWriteItem", write.table, None, _key_in(write)) for write in request.writes)
+        yield from (RequestPart("BatchWriteItem", write.table, None, _key_in(write)) for write in request.writes)
     elif isinstance(request, store.TransactGetItems | store.TransactWriteItems):
         parts = request.gets if isinstance(request, store.TransactGetItems) else request.actions
-        yield from (Sent(ACTIONS[type(part)], part.table, None, _key_in(part)) for part in parts)
+        yield from (RequestPart(ACTIONS[type(part)], part.table, None, _key_in(part)) for part in parts)
     elif isinstance(request, store.QueryTable):
-        yield Sent("Query", request.table, request.index, dict(request.key_condition.equal))
+        yield RequestPart("Query", request.table, request.index, dict(request.key_condition.equal))
     elif isinstance(request, store.ScanTable):
-        yield Sent("Scan", request.table, request.index, {})
+        yield RequestPart("Scan", request.table, request.index, {})
     elif isinstance(request, store.GetItem | store.PutItem | store.UpdateItem | store.DeleteItem):
-        yield Sent(ACTIONS[type(request)], request.table, None, _key_in(request))
+        yield RequestPart(ACTIONS[type(request)], request.table, None, _key_in(request))
 
 
 def _key_in(part: store.GetItem | store.TransactAction) -> Item:

@@ -26,9 +26,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from partita.errors import AlreadyExists, LimitExceeded, ModelError, OperationError, PartitaError
 from partita.model import Entity, EntitySchema, kinds_of, schema_of, snake
 from partita.operations import Context, Operation, Procedure, Requests, insert
-from partita.patterns import writes_to
-from partita.recipes._declaring import declare
-from partita.recipes._records import check_complete, check_expires
+from partita.patterns import declare_operation
+from partita.recipes.records import check_complete, check_expires
 from partita.session import Meter
 from partita.store import PutItem
 
@@ -108,7 +107,7 @@ class AuditTrail(Generic[A]):
         if missing := {"occurred_at", "request_id", "sequence"} - set(self._schema.primary.fields):
             message = f"{self._schema.name}: records would overwrite each other without {', '.join(sorted(missing))}."
             raise ModelError(message, owner=record, hint="Put them into the sort key, in this order.")
-        declare(self._schema, "append", "An event is written down.", writes_to(self._schema, PutItem))
+        declare_operation(self._schema, "append", "An event is written down.", PutItem)
 
     def append(self, event: AuditEvent, *, user_id: str, trace: Trace) -> Procedure[A | None]:
         """Write an event down; None where that failed. It never raises, and `dropped` counts what was lost."""

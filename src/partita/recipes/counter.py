@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from partita.errors import ConditionFailed, InvalidKey, LimitReached, ModelError, OperationError
+from msgspec import Struct
+
+from partita.errors import ConditionFailed, LimitReached, ModelError, OperationError
 from partita.expressions import Arithmetic, Compare, Condition, IfNotExists, Missing, Or, SetAction, Value
 from partita.model import Entity, EntitySchema, Ref, schema_of
-from partita.operations import Context, Get, Update, UpdatePlan, update
+from partita.operations import Get, Update, update
 from partita.values import Item
 
 E = TypeVar("E", bound=Entity)
@@ -52,28 +54,19 @@ class Counter(Generic[E]):
         """The same counter with another limit, as where each event has its own capacity."""
         return Counter(self.schema.cls, self.field, floor=self.floor, limit=limit)
 
-    def up(self, at: E | Get[E], by: int = 1) -> Count[E]:
+    def up(self, at: E | Get[E], by: int = 1) -> Update[E]:
         """Move up, but not past the limit; otherwise `LimitReached`, which says what remains."""
         return self._move(at, _positive(by))
 
-    def down(self, at: E | Get[E], by: int = 1) -> Count[E]:
+    def down(self, at: E | Get[E], by: int = 1) -> Update[E]:
         """Move down, but not below the floor; otherwise `LimitReached`, which says what remains."""
         return self._move(at, -_positive(by))
 
-    def _move(self, at: E | Get[E], by: int) -> Count[E]:
-        plain = update(at, SetAction(self.field.path, Arithmetic("+", self._value(), Value(by))))
+    def _move(self, at: E | Get[E], by: int) -> Update[E]:
+        move = update(at, SetAction(self.field.path, Arithmetic("+", self._value(), Value(by))))
         bounds = self._bounds(by)
-        written = plain if bounds is None else plain.when(bounds)
-        return Count(
-            written.schema,
-            written.key,
-            written.known,
-            written.changes,
-            written.entity,
-            written.condition,
-            counter=self,
-            by=by,
-        )
+        bounded = move if bounds is None else move.when(bounds)
+        return bounded.labelled(f"{self.schema.name}.count").failing_as(_OutOfBounds(self, by))
 
     def _value(self) -> Any:
         path = self.field.path
@@ -98,40 +91,21 @@ class Counter(Generic[E]):
         return max(0, value - bound if by < 0 else bound - value)
 
 
-class Count(Update[E], Generic[E], frozen=True, kw_only=True):
-    """Move a counter of one stored item; the result is the item after it."""
+class _OutOfBounds(Struct, frozen=True):
+    """Says of a move that failed whether the counter has too little left."""
 
-    counter: Counter[E]
+    counter: Counter[Any]
     by: int
 
-    def default_name(self) -> str:
-        """The name where no access pattern was declared."""
-        return f"{self.schema.name}.count"
-
-    def plan(self) -> UpdatePlan | None:
-        """The update with its index keys, which may have no room for a number that is out of bounds."""
-        try:
-            return super().plan()
-        except InvalidKey as error:
-            if self.entity is None:
-                raise
-            failed = ConditionFailed(item=self.schema.item(self.entity), current=self.entity)
-            raise self._in_terms_of_the_counter(failed) from error
-
-    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """The failed condition in terms of the counter."""
-        return self._in_terms_of_the_counter(super().explain(error, context))
-
-    def _in_terms_of_the_counter(self, explained: ConditionFailed) -> ConditionFailed:
-        if type(explained) is not ConditionFailed or explained.item is None:
-            return explained
-        remaining = self.counter.remaining(explained.item, self.by)
+    def __call__(self, failed: ConditionFailed) -> ConditionFailed:
+        if type(failed) is not ConditionFailed or failed.item is None:
+            return failed
+        remaining = self.counter.remaining(failed.item, self.by)
         if remaining is None or remaining >= abs(self.by):
-            return explained
-        message = (
-            f"{abs(self.by)} of {self.schema.name}.{self.counter.field.path.parts[0]} asked for, {remaining} left."
-        )
-        return LimitReached(message, remaining=remaining, item=explained.item, current=explained.current)
+            return failed
+        counted = f"{self.counter.schema.name}.{self.counter.field.path.parts[0]}"
+        message = f"{abs(self.by)} of {counted} asked for, {remaining} left."
+        return LimitReached(message, remaining=remaining, item=failed.item, current=failed.current)
 
 
 def _field_name(schema: EntitySchema[Any], field: Ref[int]) -> str:

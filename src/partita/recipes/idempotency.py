@@ -50,9 +50,8 @@ from partita.operations import (
     transact,
     update,
 )
-from partita.patterns import get, writes_to
-from partita.recipes._declaring import declare
-from partita.recipes._records import check_complete, check_expires
+from partita.patterns import declare_operation, get
+from partita.recipes.records import check_complete, check_expires
 from partita.store import PutItem
 
 R = TypeVar("R")
@@ -192,14 +191,15 @@ class Idempotency(Generic[Record]):
         self._lifetime = lifetime
         check_complete(self._schema, IdempotencyRecord)
         check_expires(self._schema)
-
-        def by_key(scope: str, key: str) -> None:
-            """What is remembered of a command."""
-
-        by_key.__name__ = f"{snake(self._schema.name)}_by_key"
-        self._by_key = get(record, budget=budget)(by_key)
+        self._by_key: Callable[[str, str], Get[Record]] = get(
+            record,
+            name=f"{snake(self._schema.name)}_by_key",
+            doc="What is remembered of a command.",
+            parameters=["scope", "key"],
+            budget=budget,
+        )
         self._budget = None if budget is None else Wcu(budget.read * _WRITE_UNITS_PER_READ)
-        declare(self._schema, "remember", "The record of a command.", writes_to(self._schema, PutItem))
+        declare_operation(self._schema, "remember", "The record of a command.", PutItem)
 
     def run(
         self, command: Command, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], Answer]
@@ -338,33 +338,19 @@ class _Begin(Operation[Outcome[Any] | None], frozen=True):
         return None
 
 
-class _Once(Transaction, frozen=True, kw_only=True):
-    """The transaction of a command and its record, metered under the name of what the command writes."""
-
-    writes: str
-    within: Budget | None
-
-    def default_name(self) -> str:
-        """The name of the command's own transaction."""
-        return f"{self.writes}.once"
-
-    def default_budget(self) -> Budget | None:
-        """What the command's own transaction may consume, and its record."""
-        return self.within
-
-
 def _planned(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[Plan[R]]:
     return plan if isinstance(plan, Plan) else (yield from reading(plan))
 
 
-def _once(plan: Plan[Any], record: _Claim) -> _Once:
-    actions = transact(*plan.actions, record).actions
+def _once(plan: Plan[Any], record: _Claim) -> Transaction:
+    """The transaction of a command and its record, metered under the name of what the command writes."""
+    both = transact(*plan.actions, record)
     recording = in_transaction((record,))
     if not plan.actions:
-        return _Once(actions, writes=record.schema.name, within=recording)
+        return both.labelled(f"{record.schema.name}.once", budget=recording)
     planned = plan.transaction()
-    within = None if planned.budget is None or recording is None else planned.budget + recording
-    return _Once(actions, writes=planned.name, within=within)
+    budget = None if planned.budget is None or recording is None else planned.budget + recording
+    return both.labelled(f"{planned.name}.once", budget=budget)
 
 
 def _replay(record: IdempotencyRecord, command: Command) -> Outcome[Any]:

@@ -11,27 +11,19 @@ db.transact(update(task, …), LEASES.check(lease))     # only while nobody else
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Final, Generic, TypeVar
-
-from msgspec.structs import replace
+from typing import Generic, TypeVar
 
 from partita.errors import ConditionFailed, LeaseHeld, LeaseLost, ModelError
 from partita.expressions import Condition
 from partita.model import Entity, EntitySchema, all_of, any_of, f, schema_of, snake, to_update
 from partita.operations import Check, Context, Get, Operation, Requests, Update, check, update
-from partita.patterns import get, writes_to
-from partita.recipes._declaring import declare
-from partita.recipes._records import check_complete
+from partita.patterns import declare_operation, get
+from partita.recipes.records import check_complete
 from partita.store import ConditionCheck, UpdateItem, WriteResponse
 
 L = TypeVar("L", bound="LeaseRecord")
-
-_UPDATES: Final = {
-    "acquire": "A lease is taken.",
-    "renew": "A lease is held for longer.",
-    "release": "A lease is given back.",
-}
 
 
 class LeaseRecord(Entity):
@@ -58,15 +50,13 @@ class Leases(Generic[L]):
         self._schema = schema_of(record)
         check_complete(self._schema, LeaseRecord)
         _check_kept(self._schema)
-
-        def by_name(name: str) -> None:
-            """Who holds a lease."""
-
-        by_name.__name__ = f"{snake(self._schema.name)}_by_name"
-        self._by_name = get(record)(by_name)
-        for verb, doc in _UPDATES.items():
-            declare(self._schema, verb, doc, writes_to(self._schema, UpdateItem))
-        declare(self._schema, "check", "A lease is still its holder's.", writes_to(self._schema, ConditionCheck))
+        self._by_name: Callable[[str], Get[L]] = get(
+            record, name=f"{snake(self._schema.name)}_by_name", doc="Who holds a lease.", parameters=["name"]
+        )
+        declare_operation(self._schema, "acquire", "A lease is taken.", UpdateItem)
+        declare_operation(self._schema, "renew", "A lease is held for longer.", UpdateItem)
+        declare_operation(self._schema, "release", "A lease is given back.", UpdateItem)
+        declare_operation(self._schema, "check", "A lease is still its holder's.", ConditionCheck)
 
     def acquire(self, name: str, *, owner: str, duration: timedelta) -> Acquire[L]:
         """Take a lease that nobody holds, or whose time has run out. An owner may take its own again.
@@ -84,7 +74,7 @@ class Leases(Generic[L]):
         """
         return Renew(self._schema, self._by_name(lease.name), lease, duration)
 
-    def release(self, lease: L) -> Release[L]:
+    def release(self, lease: L) -> Update[L]:
         """Give a lease back before its time.
 
         Raises:
@@ -92,12 +82,11 @@ class Leases(Generic[L]):
         """
         record = self._schema.cls
         change = update(self._by_name(lease.name), f(record.owner).remove(), f(record.until_ms).set(0))
-        return Release(change.schema, change.key, change.known, change.changes, condition=_held_as(lease))
+        return change.when(_held_as(lease)).labelled(f"{self._schema.name}.release").failing_as(_lost)
 
-    def check(self, lease: L) -> Fence:
+    def check(self, lease: L) -> Check:
         """Part of a transaction: nobody else has taken the lease, and it was not released."""
-        guarded = check(self._by_name(lease.name), _held_as(lease))
-        return Fence(guarded.schema, guarded.key, exists=True, condition=guarded.condition)
+        return check(self._by_name(lease.name), _held_as(lease)).failing_as(_lost)
 
     def holder(self, name: str) -> Get[L]:
         """Who holds a lease; None where nobody ever did. Look at `owner` and `until_ms`."""
@@ -155,32 +144,7 @@ class Renew(Operation[L], Generic[L], frozen=True):
         """One update, if the lease is still the holder's."""
         until = _milliseconds(context.clock()) + _length(self.duration)
         change = update(self.at, f(self.schema.cls.until_ms).set(until)).when(_held_as(self.lease))
-        request = replace(change.action(context), returns="ALL_NEW")
-        try:
-            response: WriteResponse = yield request
-        except ConditionFailed as error:
-            raise _lost(change.explain(error, context)) from error
-        return self.schema.entity(response.attributes or {})
-
-
-class Release(Update[L], Generic[L], frozen=True):
-    """Give a lease back."""
-
-    def default_name(self) -> str:
-        """The name where no access pattern was declared."""
-        return f"{self.schema.name}.release"
-
-    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """The failed condition in terms of the lease."""
-        return _lost(super().explain(error, context))
-
-
-class Fence(Check, frozen=True):
-    """The condition that a lease is still its holder's."""
-
-    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """The failed condition in terms of the lease."""
-        return _lost(super().explain(error, context))
+        return (yield from change.failing_as(_lost).requests(context))
 
 
 def _held_as(lease: LeaseRecord) -> Condition:

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from partita.errors import ConditionFailed, IllegalTransition, ModelError, OperationError
 from partita.model import Change, Entity, EntitySchema, Ref, schema_of
-from partita.operations import Context, Get, Update, update
+from partita.operations import Get, Update, update
 
 E = TypeVar("E", bound=Entity)
 S = TypeVar("S", bound=Enum)
@@ -53,7 +53,7 @@ class Move(Struct, Generic[E], frozen=True):
     sources: tuple[Enum, ...]
     target: Enum
 
-    def __call__(self, at: E | Get[E], *changes: Change) -> Step[E]:
+    def __call__(self, at: E | Get[E], *changes: Change) -> Update[E]:
         """The update that makes the move, with further changes, of an item given as an entity or by a get pattern.
 
         Raises:
@@ -61,43 +61,24 @@ class Move(Struct, Generic[E], frozen=True):
         """
         if any(change.path.parts[0] == self.state.path.parts[0] for change in changes):
             raise OperationError(f"{self.name} sets the state by itself.", hint="Leave that change out.")
-        change = update(at, self.state.set(self.target), *changes)
-        return Step(
-            change.schema,
-            change.key,
-            change.known,
-            change.changes,
-            change.entity,
-            self.state.is_in(self.sources),
-            move=self,
-        )
+        change = update(at, self.state.set(self.target), *changes).when(self.state.is_in(self.sources))
+        return change.labelled(f"{self.schema.name}.{self.name}").failing_as(self.explain)
 
-
-class Step(Update[E], Generic[E], frozen=True, kw_only=True):
-    """An update that moves an item to its next state, if the state it is in allows that."""
-
-    move: Move[E]
-
-    def default_name(self) -> str:
-        """The name where no access pattern was declared."""
-        return f"{self.schema.name}.{self.move.name}"
-
-    def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+    def explain(self, failed: ConditionFailed) -> ConditionFailed:
         """The failed condition in terms of the lifecycle.
 
-        A state that forbids the move is told before a version that has changed: reading again would not help.
+        A state that forbids the move is named before a version that has changed: reading again would not help.
         """
-        explained = super().explain(error, context)
-        if explained.current is None:
-            return explained
-        attribute = str(self.move.state.path.parts[0])
+        if failed.current is None:
+            return failed
+        attribute = str(self.state.path.parts[0])
         field = next(name for name, stored in self.schema.attributes.items() if stored == attribute)
-        state: Enum = getattr(explained.current, field)
-        if state in self.move.sources:
-            return explained
-        allowed = ", ".join(source.name for source in self.move.sources)
-        message = f"{self.schema.name}: cannot {self.move.name} from {state.name}, only from {allowed}."
-        return IllegalTransition(message, item=error.item, current=explained.current)
+        state: Enum = getattr(failed.current, field)
+        if state in self.sources:
+            return failed
+        allowed = ", ".join(source.name for source in self.sources)
+        message = f"{self.schema.name}: cannot {self.name} from {state.name}, only from {allowed}."
+        return IllegalTransition(message, item=failed.item, current=failed.current)
 
 
 class Lifecycle(Generic[E, S]):

@@ -33,16 +33,14 @@ from partita.operations import (
     Procedure,
     Query,
     Requests,
-    Transaction,
     batch_write,
     delete,
     insert,
     transact,
     update,
 )
-from partita.patterns import get, query, writes_to
-from partita.recipes._declaring import declare
-from partita.recipes._records import check_complete, check_expires
+from partita.patterns import declare_operation, get, query
+from partita.recipes.records import check_complete, check_expires
 from partita.recipes.removal import remove_all
 from partita.store import BatchWriteItem, DeleteItem, GetItem, ItemResponse, PutItem, UpdateItem
 
@@ -118,17 +116,13 @@ class WebSessions(Generic[S]):
         if not timedelta(0) < touch_every < idle <= absolute:
             raise ModelError("A session needs 0 < touch_every < idle <= absolute.", owner=record)
         self._ages = _Ages(*(int(age.total_seconds()) for age in (idle, absolute, touch_every)))
-
-        def by_hash(session_hash: str) -> None:
-            """A browser session."""
-
-        def of_user(user_id: str) -> None:
-            """A user's browser sessions."""
-
-        by_hash.__name__ = f"{snake(self._schema.name)}_by_hash"
-        of_user.__name__ = f"{snake(self._schema.name)}s_of_user"
-        self._by_hash = get(record)(by_hash)
-        self.of_user: Callable[[str], Query[S]] = query(record, record.by_user)(of_user)
+        name = snake(self._schema.name)
+        self._by_hash: Callable[[str], Get[S]] = get(
+            record, name=f"{name}_by_hash", doc="A browser session.", parameters=["session_hash"]
+        )
+        self.of_user: Callable[[str], Query[S]] = query(
+            record, record.by_user, name=f"{name}s_of_user", doc="A user's browser sessions.", parameters=["user_id"]
+        )
         """A user's sessions, as for a page that lists them."""
         self._declare()
 
@@ -156,31 +150,31 @@ class WebSessions(Generic[S]):
         renamed = found.model_copy(update={"session_hash": session_hash(_secret(new_id))})
         ended = delete(self._at(session_id)).when(f(self._schema.cls.session_hash).exists())
         try:
-            yield from _Rotate(transact(insert(renamed), ended).actions, of=self._schema.name)
+            yield from transact(insert(renamed), ended).labelled(f"{self._schema.name}.rotate")
         except TransactionCancelled as cancelled:
             if isinstance(cancelled.reasons[1].error, ItemMissing):
                 raise _ended() from cancelled
             raise
         return renamed
 
-    def end(self, session_id: str) -> End[S]:
-        """End a session, as at logout. One that has ended already is not an error."""
-        return End(self._schema, self._at(session_id).key)
+    def end(self, session_id: str) -> Delete[S]:
+        """End a session, as at logout. It is not an error where the session has ended already."""
+        return delete(self._at(session_id)).labelled(f"{self._schema.name}.end")
 
     def end_all(self, user_id: str) -> Procedure[int]:
         """End all sessions of a user, expired ones too; how many there were. Cut off, it can be run again."""
         return (yield from remove_all(self.of_user(user_id), self._end_batch))
 
-    def _end_batch(self, ended: Sequence[Delete[S]]) -> _EndAll:
-        return _EndAll(batch_write(ended).writes, of=self._schema.name)
+    def _end_batch(self, ended: Sequence[Delete[S]]) -> BatchWrite:
+        return batch_write(ended).labelled(f"{self._schema.name}.end_all")
 
     def _declare(self) -> None:
         schema = self._schema
-        declare(schema, "create", "A session begins.", writes_to(schema, PutItem))
-        declare(schema, "resolve", "The session of a cookie.", writes_to(schema, GetItem, UpdateItem))
-        declare(schema, "rotate", "A session gets a new id.", writes_to(schema, PutItem, DeleteItem))
-        declare(schema, "end", "A session ends.", writes_to(schema, DeleteItem))
-        declare(schema, "end_all", "All sessions of a user end.", writes_to(schema, BatchWriteItem))
+        declare_operation(schema, "create", "A session begins.", PutItem)
+        declare_operation(schema, "resolve", "The session of a cookie.", GetItem, UpdateItem)
+        declare_operation(schema, "rotate", "A session gets a new id.", PutItem, DeleteItem)
+        declare_operation(schema, "end", "A session ends.", DeleteItem)
+        declare_operation(schema, "end_all", "All sessions of a user end.", BatchWriteItem)
 
     def _at(self, session_id: str) -> Get[S]:
         return self._by_hash(session_hash(session_id)).consistent()
@@ -249,34 +243,6 @@ class Resolve(Operation[S | None], Generic[S], frozen=True):
             return (yield from update(self.at, f(record.seen_at).set(now), f(record.ttl).set(ttl)).requests(context))
         except ItemMissing:
             return None  # it ended in between
-
-
-class End(Delete[S], Generic[S], frozen=True):
-    """End a session."""
-
-    def default_name(self) -> str:
-        """The name where no access pattern was declared."""
-        return f"{self.schema.name}.end"
-
-
-class _Rotate(Transaction, frozen=True, kw_only=True):
-    """One session goes on as another."""
-
-    of: str
-
-    def default_name(self) -> str:
-        """The name in metrics."""
-        return f"{self.of}.rotate"
-
-
-class _EndAll(BatchWrite, frozen=True, kw_only=True):
-    """The sessions of one page end."""
-
-    of: str
-
-    def default_name(self) -> str:
-        """The name in metrics."""
-        return f"{self.of}.end_all"
 
 
 def _secret(session_id: str) -> str:

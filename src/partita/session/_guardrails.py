@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, get_args
 
 from partita.errors import GuardrailError, LimitExceeded, ScanRefused
 from partita.operations import Operation
-from partita.patterns import sent_by
+from partita.patterns import parts_of
 from partita.store import DataRequest, QueryTable, Request, ScanTable
 
 Guardrail: TypeAlias = Callable[[Operation[Any], Any], None]
@@ -35,11 +35,11 @@ def as_declared(operation: Operation[Any], request: Request[Any]) -> None:
     declared = operation.pattern.sends if operation.pattern is not None else None
     if not declared:
         return
-    allowed = {(access.action, access.table.name, access.index) for access in declared}
-    for sent in sent_by(request):
-        if (sent.action, sent.table, sent.index) not in allowed:
-            where = f"the index {sent.index!r} of {sent.table!r}" if sent.index else f"{sent.table!r}"
-            message = f"{operation.name} sends a {sent.action} to {where}, which it does not declare."
+    allowed = {(permission.action, permission.table.name, permission.index) for permission in declared}
+    for part in parts_of(request):
+        if (part.action, part.table, part.index) not in allowed:
+            where = f"the index {part.index!r} of {part.table!r}" if part.index else f"{part.table!r}"
+            message = f"{operation.name} sends a {part.action} to {where}, which it does not declare."
             raise GuardrailError(message, hint="Declare it with @pattern(via=…) or @pattern(writes=…).")
 
 

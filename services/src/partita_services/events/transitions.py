@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from partita import Action, Change, f
-from partita.recipes.lifecycle import Move, Step
+from partita import Action, Change, Update, f
+from partita.recipes.lifecycle import Move
 from partita_services.events.model import Event, LogEntry, Request, RequestLife, log_step, request_by_id
 from partita_services.events.terms import FailureClass, Reason, Status
 
@@ -61,7 +61,7 @@ def max_actions(event: Event) -> int:
     return 4 if event.keeps_log else 1
 
 
-def queued(request: Request, queued_at: datetime) -> Step[Request]:
+def queued(request: Request, queued_at: datetime) -> Update[Request]:
     """The queue has the request. The log says so when a worker knows its place for sure."""
     return RequestLife.queue(request_by_id(request.request_id), *standing(request.shard, request.user_id, queued_at))
 

@@ -32,8 +32,7 @@ from partita.errors import ModelError, OperationError
 from partita.expressions import KeyCondition
 from partita.model import Change, EntitySchema, Span
 from partita.operations import First, Get, Query, Transaction, check_changes, transact
-from partita.patterns import span_range, writes_to
-from partita.recipes._declaring import declare
+from partita.patterns import declare_operation, span_range
 from partita.recipes.history._planning import Planning
 from partita.recipes.history._revisions import OWN_FIELDS, UNWRITTEN, Difference, Revision, differences
 from partita.recipes.idempotency import Plan
@@ -83,7 +82,7 @@ class History(Generic[P, V]):
         self._unique = tuple(unique)
         self._write = write or (lambda plan: transact(*plan.actions))
         claims = claim_on("field", "value").schema
-        declare(self._schema, "plan", "The claims that a new version takes.", writes_to(claims, GetItem))
+        declare_operation(self._schema, "plan", "The claims that a new version takes.", GetItem, on=claims)
 
     def versions(self, *key: P.args, **named: P.kwargs) -> Query[V]:
         """All versions of one thing, newest first."""

@@ -18,8 +18,7 @@ from partita.errors import AlreadyExists, ConditionFailed, ModelError, VersionCo
 from partita.expressions import both
 from partita.model import Entity, Table, schema_of
 from partita.operations import Context, Get, Operation, Procedure, Put, Requests, missing
-from partita.patterns import Pattern, writes_to
-from partita.recipes._declaring import declare
+from partita.patterns import Pattern, declare_operation
 from partita.recipes.versioned._form import Versioned, VersionedForm, milliseconds
 from partita.recipes.versioned._migrations import Migrations, newer
 from partita.store import DeleteItem, GetItem, ItemResponse, PutItem
@@ -213,8 +212,8 @@ class VersionedTable(Generic[P, E]):
         if any(other.form.schema is schema for other in declared):
             raise ModelError(f"{schema.name} has two versioned tables.", owner=schema.cls)
         declared.append(self)
-        declare(schema, "read_strong", "An item that is changed, once more.", writes_to(schema, GetItem))
-        declare(schema, "update", "A changed item.", writes_to(schema, PutItem))
+        declare_operation(schema, "read_strong", "An item that is changed, once more.", GetItem)
+        declare_operation(schema, "update", "A changed item.", PutItem)
 
     def __repr__(self) -> str:
         return f"<versioned table of {self.form.schema.name}>"

@@ -1,0 +1,76 @@
+"""Stored items from a write's point of view: whether there is one, which version it has, and what went wrong."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from partita.errors import ItemMissing, VersionConflict
+from partita.expressions import And, Compare, Condition, Exists, Missing, Or, Path, Value, both
+from partita.model import Entity, EntitySchema
+from partita.operations._operation import Context
+from partita.values import Item
+
+E = TypeVar("E", bound=Entity)
+
+
+def present(schema: EntitySchema[Any], context: Context) -> Condition:
+    """The condition that the item exists and has not expired."""
+    exists: Condition = Exists(Path((schema.primary.hash_attribute.name,)))
+    return both(exists, schema.unexpired(context.clock())) or exists
+
+
+def vacant(schema: EntitySchema[Any], context: Context) -> Condition:
+    """The condition that there is no item; an expired one that is still stored does not count."""
+    return _missing_or_expired(schema, schema.primary.hash_attribute.name, context)
+
+
+def unversioned(schema: EntitySchema[Any], context: Context) -> Condition:
+    """The condition that there is no item, or one from before its entity had a version."""
+    return _missing_or_expired(schema, schema.attribute(schema.version or ""), context)
+
+
+def _missing_or_expired(schema: EntitySchema[Any], attribute: str, context: Context) -> Condition:
+    nothing: Condition = Missing(Path((attribute,)))
+    expired = schema.expired(context.clock())
+    return nothing if expired is None else Or((nothing, expired))
+
+
+def version_of(schema: EntitySchema[Any], entity: Entity) -> int | None:
+    """The version that an entity has; None where it has no version field."""
+    return None if schema.version is None else getattr(entity, schema.version)
+
+
+def bumped(schema: EntitySchema[E], entity: E) -> E:
+    """The entity with its next version."""
+    name = schema.version or ""
+    return entity.model_copy(update={name: getattr(entity, name) + 1})
+
+
+def version_is(schema: EntitySchema[Any], version: int) -> Condition:
+    """The condition that the stored item has that version."""
+    path = Path((schema.attribute(schema.version or ""),))
+    if version:
+        return Compare("=", path, Value(version))
+    # 0 is what an item from before the field was declared reads as.
+    return And((Exists(Path((schema.primary.hash_attribute.name,))), Missing(path)))
+
+
+def stored_version(schema: EntitySchema[Any], item: Item | None) -> int:
+    """The version of a stored item; 0 where there is none."""
+    version = (item or {}).get(schema.attribute(schema.version or ""), 0)
+    return version if isinstance(version, int) else 0
+
+
+def live_entity(schema: EntitySchema[E], item: Item | None, context: Context) -> E | None:
+    """The entity in a stored item, unless there is none or it has expired."""
+    return None if item is None or not schema.live(item, context.clock()) else schema.entity(item)
+
+
+def missing(schema: EntitySchema[Any], item: Item | None) -> ItemMissing:
+    """The error for a write that needs an item where there is none."""
+    return ItemMissing(f"There is no such {schema.name}.", item=item)
+
+
+def conflict(schema: EntitySchema[Any], item: Item | None, current: Any) -> VersionConflict:
+    """The error for a write that came second."""
+    return VersionConflict(f"Another writer changed this {schema.name} first.", item=item, current=current)

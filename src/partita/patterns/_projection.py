@@ -1,0 +1,39 @@
+"""Which attributes a read asks for, and whether its index holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from partita.errors import ModelError
+from partita.expressions import Path, Projection
+from partita.model import BoundKey, EntitySchema
+
+
+def projection_of(schema: EntitySchema[Any], key: BoundKey, view: type[BaseModel]) -> Projection:
+    """The attributes of a view, and the keys that tell whose they are."""
+    names = [field.alias or name for name, field in view.model_fields.items()]
+    for name in names:
+        if name not in schema.attributes.values():
+            raise ModelError(f"The view {view.__name__} has {name!r}, which {schema.name} has not.", owner=view)
+    paths: Sequence[Path] = (*(Path((name,)) for name in names), *schema.key_projection(key))
+    return tuple(dict.fromkeys(paths))
+
+
+def check_projected(
+    schema: EntitySchema[Any], key: BoundKey, model: type[BaseModel], sent: Projection | None = None
+) -> None:
+    """Refuse a read of what the index does not hold: an entity would have defaults for it, and lose it when written."""
+    index = schema.table.schema.index(key.index) if key.index else None
+    if index is None or index.projection == "ALL":
+        return
+    if index.local and sent is not None:  # what is asked for by name, a local index fetches from its table
+        return
+    held = {attribute.name for attribute in (*schema.table.schema.key, *index.key)}
+    held |= set() if index.projection == "KEYS_ONLY" else set(index.projection)
+    needed = schema.attributes.values() if sent is None else [str(path.parts[0]) for path in sent]
+    if missing := [name for name in needed if name not in held]:
+        message = f"The index {index.name!r} does not project {', '.join(missing)}, which {model.__name__} needs."
+        raise ModelError(message, owner=schema.cls, hint="Project them, or declare a view with what is projected.")

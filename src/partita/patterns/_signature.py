@@ -1,0 +1,113 @@
+"""What a pattern takes: from the signature of a function, or from the fields of a key; proved against that key."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from partita.errors import ModelError
+from partita.model import BoundKey, EntitySchema, Prefix, Span, kinds_of
+from partita.patterns._key_conditions import RangeKind
+from partita.values import Item
+
+
+class PatternSignature(Struct, frozen=True):
+    """The name of a pattern, its documentation, and its parameters with their types."""
+
+    name: str
+    doc: str
+    signature: inspect.Signature
+    hints: Mapping[str, Any]
+
+    @classmethod
+    def of_function(cls, function: Callable[..., Any]) -> PatternSignature:
+        """What a decorated function declares."""
+        signature, hints = inspect.signature(function), get_type_hints(function)
+        typed = {name: hints.get(name) for name in signature.parameters}
+        return cls(function.__name__, inspect.getdoc(function) or "", signature, typed)
+
+    @classmethod
+    def of_fields(cls, name: str, doc: str, schema: EntitySchema[Any], fields: Sequence[str]) -> PatternSignature:
+        """A pattern without a function, whose parameters are fields of an entity.
+
+        Raises:
+            ModelError: the entity has no such field.
+        """
+        for field in fields:
+            if field not in schema.cls.model_fields:
+                raise ModelError(f"{name}: {schema.name} has no field {field!r}.", owner=name)
+        hints = {field: schema.cls.model_fields[field].annotation for field in fields}
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [inspect.Parameter(field, kind, annotation=hint) for field, hint in hints.items()]
+        return cls(name, doc, inspect.Signature(parameters), hints)
+
+    def sign(self, make: Callable[..., Any]) -> None:
+        """Give a function that was made without one this name, documentation and signature."""
+        make.__name__ = make.__qualname__ = self.name
+        make.__doc__ = self.doc
+        make.__annotations__ = dict(self.hints)
+        make.__signature__ = self.signature  # type: ignore[attr-defined]
+
+
+class KeyParameters:
+    """The parameters of a pattern, proved to be fields of a key."""
+
+    def __init__(self, declared: PatternSignature, schema: EntitySchema[Any], key: BoundKey) -> None:
+        self.label = declared.name
+        self.signature = declared.signature
+        self.names = tuple(declared.hints)
+        self.hints = declared.hints
+        self.key = key
+        self.in_order = self.names == key.fields
+        for name in self.names:
+            self._check(name, schema, key)
+
+    def _check(self, name: str, schema: EntitySchema[Any], key: BoundKey) -> None:
+        if name not in key.fields:
+            message = f"{self.label}: {name!r} is not a field of {schema.name}.{key.name}."
+            raise ModelError(message, owner=self.label, hint=f"Its fields are: {', '.join(key.fields)}.")
+        hint = self.hints[name]
+        declared = schema.cls.model_fields[name].annotation
+        asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
+        if get_origin(hint) is Prefix and not all(issubclass(kind, str) for kind in kinds_of(declared)):
+            raise ModelError(f"{self.label}: {name!r} is not text, so it has no Prefix.", owner=self.label)
+        if kinds_of(asked) != kinds_of(declared):
+            message = f"{self.label}: {name!r} is declared as {asked}, but the field is {declared}."
+            raise ModelError(message, owner=self.label)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments by name."""
+        if not kwargs and len(args) == len(self.names):
+            return dict(zip(self.names, args))  # noqa: B905 - the lengths were just compared
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
+
+    def ordered(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the key's fields."""
+        if self.in_order and not kwargs and len(args) == len(self.names):
+            return args
+        bound = self.bind(args, kwargs)
+        return tuple(bound[field] for field in self.key.fields)
+
+    def key_renderer(self, key: BoundKey) -> Callable[[tuple[Any, ...]], Item]:
+        """A function that makes the key attributes from values in the order of the key's fields."""
+        attributes = [
+            (attribute.name, template.renderer([key.fields.index(field) for field in template.fields]))
+            for attribute, template in key.attributes
+        ]
+        return lambda values: {name: render(values) for name, render in attributes}
+
+    def refuse_ranges(self) -> None:
+        """Prove that every parameter is one value."""
+        for name in self.names:
+            if self.range_kind(name) != "equal":
+                raise ModelError(f"{self.label}: {name!r} must be one value, not a range.", hint="Declare a @query.")
+
+    def range_kind(self, name: str) -> RangeKind:
+        """How a parameter restricts its field: by equality, a span or a prefix."""
+        origin = get_origin(self.hints[name])
+        return "span" if origin is Span else "prefix" if origin is Prefix else "equal"
