@@ -48,12 +48,12 @@ from partita.errors import (
     VersionConflict,
 )
 from partita.recipes.idempotency import (
-    Answer,
     Command,
+    CommandOutcome,
     Idempotency,
     IdempotencyRecord,
-    Outcome,
     Plan,
+    StoredResponse,
     fingerprint,
 )
 from partita.store._requests import TransactWriteItems
@@ -126,8 +126,8 @@ def deposit(name: str, entry_id: str, amount: int) -> Procedure[Plan[Account]]:
     return Plan(account.model_copy(update={"balance": account.balance + amount}), entry, changed)
 
 
-def answer(account: Account) -> Answer:
-    return Answer.of(account, status=201, headers={"Location": f"/accounts/{account.name}"})
+def answer(account: Account) -> StoredResponse:
+    return StoredResponse.of(account, status=201, headers={"Location": f"/accounts/{account.name}"})
 
 
 def command(key: str = "k", payload: str = "100", scope: str = "ada") -> Command:
@@ -136,7 +136,7 @@ def command(key: str = "k", payload: str = "100", scope: str = "ada") -> Command
 
 def deposit_once(
     entry_id: str = "e1", key: str = "k", payload: str = "100", scope: str = "ada"
-) -> Procedure[Outcome[Account]]:
+) -> Procedure[CommandOutcome[Account]]:
     return REQUESTS.run(command(key, payload, scope), deposit("ada", entry_id, 100), answer)
 
 
@@ -161,14 +161,14 @@ def balance(db: Session) -> int:
 class TestRun:
     def test_the_first_run_answers_and_writes(self, db: Session) -> None:
         outcome = db.run(deposit_once())
-        answer = Answer(201, '{"name":"ada","balance":100,"version":1}', {"Location": "/accounts/ada"})
-        assert outcome == Outcome(answer, replayed=False, result=Account(name="ada", balance=100, version=1))
+        answer = StoredResponse(201, '{"name":"ada","balance":100,"version":1}', {"Location": "/accounts/ada"})
+        assert outcome == CommandOutcome(answer, replayed=False, result=Account(name="ada", balance=100, version=1))
         assert (balance(db), booked(db)) == (100, ["e1"])
 
     def test_the_second_run_answers_the_same_and_writes_nothing(self, db: Session) -> None:
         first = db.run(deposit_once("e1"))
         second = db.run(deposit_once("e2"))
-        assert second == Outcome(first.answer, replayed=True)
+        assert second == CommandOutcome(first.response, replayed=True)
         assert (balance(db), booked(db)) == (100, ["e1"])
 
     def test_another_payload_is_a_mismatch(self, db: Session) -> None:
@@ -202,8 +202,8 @@ class TestRun:
 
     def test_a_plan_without_reads_needs_no_procedure(self, db: Session) -> None:
         write = book(Entry(name="ada", entry_id="e1", amount=5))
-        outcome = db.run(REQUESTS.run(command(), Plan(write.saved, write), Answer.of))
-        assert outcome.answer.body == '{"name":"ada","entry_id":"e1","amount":5}'
+        outcome = db.run(REQUESTS.run(command(), Plan(write.saved, write), StoredResponse.of))
+        assert outcome.response.body == '{"name":"ada","entry_id":"e1","amount":5}'
         assert booked(db) == ["e1"]
 
     def test_a_plan_may_write_nothing_and_is_remembered(self, db: Session) -> None:
@@ -273,7 +273,7 @@ class TestFailures:
                 return Plan(account)
             raise AssertionError
 
-        assert db.run(REQUESTS.run(command(), tolerant(), answer)).answer.status == 201
+        assert db.run(REQUESTS.run(command(), tolerant(), answer)).response.status == 201
 
 
 @pytest.mark.req("X05")
@@ -331,16 +331,16 @@ class TestOutsideEffects:
 
     def test_the_answer_is_replayed_when_it_was_completed(self, db: Session, fake_clock: FakeClock) -> None:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
-        db.run(REQUESTS.complete(command(), Answer(202, "{}"), owner="w1"))
+        db.run(REQUESTS.complete(command(), StoredResponse(202, "{}"), owner="w1"))
         fake_clock.advance(31)
-        replayed = Outcome[Account](Answer(202, "{}"), replayed=True)
+        replayed = CommandOutcome[Account](StoredResponse(202, "{}"), replayed=True)
         assert db.run(REQUESTS.begin(command(), owner="w2", lease=LEASE)) == replayed
         assert db.run(deposit_once()) == replayed
 
     def test_completing_can_be_part_of_a_transaction(self, db: Session) -> None:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
         entry = Entry(name="ada", entry_id="e1", amount=1)
-        db.transact(insert(entry), REQUESTS.complete(command(), Answer(201), owner="w1"))
+        db.transact(insert(entry), REQUESTS.complete(command(), StoredResponse(201), owner="w1"))
         assert booked(db) == ["e1"]
 
     @pytest.mark.parametrize("late", ["complete", "abandon"])
@@ -349,7 +349,7 @@ class TestOutsideEffects:
         fake_clock.advance(30)
         db.run(REQUESTS.begin(command(), owner="w2", lease=LEASE))
         finish: dict[str, Operation[Any]] = {
-            "complete": REQUESTS.complete(command(), Answer(201), owner="w1"),
+            "complete": REQUESTS.complete(command(), StoredResponse(201), owner="w1"),
             "abandon": REQUESTS.abandon(command(), owner="w1"),
         }
         with pytest.raises(ConditionFailed) as caught:
@@ -358,11 +358,11 @@ class TestOutsideEffects:
 
     def test_what_was_completed_stays(self, db: Session) -> None:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
-        db.run(REQUESTS.complete(command(), Answer(201), owner="w1"))
+        db.run(REQUESTS.complete(command(), StoredResponse(201), owner="w1"))
         with pytest.raises(ConditionFailed):
             db.run(REQUESTS.abandon(command(), owner="w1"))
         with pytest.raises(ConditionFailed):
-            db.run(REQUESTS.complete(command(), Answer(500), owner="w1"))
+            db.run(REQUESTS.complete(command(), StoredResponse(500), owner="w1"))
 
     def test_an_abandoned_command_may_begin_at_once(self, db: Session) -> None:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
@@ -383,10 +383,10 @@ class TestGuarantee:
                 results = play(db, [deposit_once("e1"), deposit_once("e2")], choose, crashes=1)
                 results.append(db.run(deposit_once("e3")))
                 outcomes = [result for result in results if result != CRASHED]
-                assert all(isinstance(outcome, Outcome) for outcome in outcomes)
+                assert all(isinstance(outcome, CommandOutcome) for outcome in outcomes)
                 assert len(booked(db)) == 1
                 assert balance(db) == 100
-                assert len({outcome.answer.body for outcome in outcomes}) == 1
+                assert len({outcome.response.body for outcome in outcomes}) == 1
                 assert sum(not outcome.replayed for outcome in outcomes) <= 1
         assert schedules > 100
 
@@ -401,8 +401,8 @@ class TestGuarantee:
             results = play(db, works, lambda n: data.draw(st.integers(0, n - 1)), crashes=2)
             answers: dict[str, set[str]] = {}
             for (key, _), result in zip(commands, results, strict=True):
-                if isinstance(result, Outcome):
-                    answers.setdefault(key, set()).add(result.answer.body)
+                if isinstance(result, CommandOutcome):
+                    answers.setdefault(key, set()).add(result.response.body)
                 else:
                     assert result == CRASHED or isinstance(result, IdempotencyMismatch | VersionConflict)
             assert all(len(bodies) == 1 for bodies in answers.values())
@@ -421,7 +421,7 @@ class TestCost:
     def test_a_run_reads_the_record_and_writes_it_with_the_effect(self, db: Session) -> None:
         write = book(Entry(name="ada", entry_id="e1", amount=5))
         with db.meter.watch() as seen:
-            db.run(REQUESTS.run(command(), Plan(write.saved, write), Answer.of))
+            db.run(REQUESTS.run(command(), Plan(write.saved, write), StoredResponse.of))
         costs = [(run.name, run.requests, run.read, run.write) for run in seen]
         assert costs == [
             ("request_by_key", ("GetItem",), 1, 0),
@@ -440,7 +440,7 @@ class TestCost:
         self, write: Callable[[], Any], name: str, budget: Budget | None
     ) -> None:
         """Twice what a write alone may consume, but what a declared transaction may; and the record twice."""
-        run = BUDGETED.run(command(), Plan(ENTRY, write()), Answer.of)
+        run = BUDGETED.run(command(), Plan(ENTRY, write()), StoredResponse.of)
         next(run)  # reads the record
         once = run.send(None)
         assert (once.name, once.budget) == (name, budget)
@@ -454,7 +454,7 @@ class TestCost:
     def test_begin_complete_and_abandon_write_once_each(self, db: Session) -> None:
         with db.meter.watch() as seen:
             db.run(REQUESTS.begin(command("a"), owner="w1", lease=LEASE))
-            db.run(REQUESTS.complete(command("a"), Answer(201), owner="w1"))
+            db.run(REQUESTS.complete(command("a"), StoredResponse(201), owner="w1"))
             db.run(REQUESTS.begin(command("b"), owner="w1", lease=LEASE))
             db.run(REQUESTS.abandon(command("b"), owner="w1"))
         assert [(run.name, run.read, run.write) for run in seen] == [

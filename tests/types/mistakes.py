@@ -42,7 +42,7 @@ from partita import (
 from partita.http import CurrentState, IfMatch, Once, Resources
 from partita.recipes.audit import Trace
 from partita.recipes.counter import Counter
-from partita.recipes.idempotency import Answer, Command, Plan
+from partita.recipes.idempotency import StoredResponse, Command, Plan
 from partita.recipes.lifecycle import Lifecycle, Transition
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._table import VersionedTable
@@ -427,7 +427,7 @@ def idempotency(db: Session, task: Task, user: User, command: Command) -> None:
     Plan(task, task)  # mistake: an entity where an action is asked for
     REQUESTS.begin(command, owner="w", lease=30)  # mistake: a lease in seconds
     REQUESTS.complete(command, "done", owner="w")  # mistake: a text where an answer is asked for
-    Answer.of("text")  # mistake: an answer that is not a model
+    StoredResponse.of("text")  # mistake: an answer that is not a model
     db.run(REQUESTS.record(command)).status  # mistake: a record may be missing
 
 

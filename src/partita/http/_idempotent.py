@@ -17,7 +17,15 @@ from fastapi import Depends, Header, Request, Response
 from partita import AsyncSession, Procedure
 from partita.http._dependencies import Db, current_caller
 from partita.http._identity import Caller
-from partita.recipes.idempotency import Answer, Command, Idempotency, Outcome, Plan, fingerprint, run_plan
+from partita.recipes.idempotency import (
+    Command,
+    CommandOutcome,
+    Idempotency,
+    Plan,
+    StoredResponse,
+    fingerprint,
+    run_plan,
+)
 
 R = TypeVar("R")
 
@@ -45,11 +53,13 @@ class Once:
         self._db = db
         self._command = command
 
-    async def __call__(self, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], Answer]) -> Response:
+    async def __call__(self, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]) -> Response:
         """The response to the plan's result, or the one that was given before; raises what `command` raises."""
         return response_of(await self._db.run(self.command(plan, respond)))
 
-    def command(self, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], Answer]) -> Procedure[Outcome[R]]:
+    def command(
+        self, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]
+    ) -> Procedure[CommandOutcome[R]]:
         """The same as a procedure, which `retry_on_conflict` can run again with a new plan.
 
         outcome = await db.run(retry_on_conflict(lambda: once.command(handlers.deposit(pk, amount), respond)))
@@ -90,14 +100,14 @@ def once_by(requests: Idempotency[Any], caller: Callable[..., Any] = current_cal
     return once
 
 
-def response_of(outcome: Outcome[Any]) -> Response:
+def response_of(outcome: CommandOutcome[Any]) -> Response:
     """The response to a command; one that was given before says so."""
     replayed = {REPLAYED: "true"} if outcome.replayed else {}
-    headers = {**outcome.answer.headers, **replayed}
-    media_type = "application/json" if outcome.answer.body else None
-    return Response(outcome.answer.body, outcome.answer.status, headers, media_type)
+    headers = {**outcome.response.headers, **replayed}
+    media_type = "application/json" if outcome.response.body else None
+    return Response(outcome.response.body, outcome.response.status, headers, media_type)
 
 
-def _run(plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], Answer]) -> Procedure[Outcome[R]]:
+def _run(plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]) -> Procedure[CommandOutcome[R]]:
     result = yield from run_plan(plan)
-    return Outcome(respond(result), result=result)
+    return CommandOutcome(respond(result), result=result)

@@ -20,7 +20,7 @@ from partita import EmbeddedStore, Session, delete
 from partita.change import Consumer, ItemChange, Lag
 from partita.errors import ItemMissing
 from partita.http import Caller, Identity, Role
-from partita.recipes.idempotency import Answer, Command
+from partita.recipes.idempotency import Command, StoredResponse
 from partita.service import OpenProjection
 from partita.testing import Crash, FakeClock
 from partita_services.todo.bulk import change_status, delete_completed
@@ -176,7 +176,7 @@ def test_every_entity_is_read_and_tasks_alone_are_counted(
 ) -> None:
     partita_db.run(write_user("ann", Profile(email="ann@example.com", name="Ann"), now=1))
     plan = add_task("ann", TaskDraft(title="a", priority=Priority.HIGH), now=1)
-    partita_db.run(REQUESTS.run(Command("ann", "key", "f"), plan, Answer.of))
+    partita_db.run(REQUESTS.run(Command("ann", "key", "f"), plan, StoredResponse.of))
     assert projection.consumer.catch_up() == 4  # user, claim, task, request
     assert kept.counts() == recounted([plan.result])
     assert kept.set_aside() == []

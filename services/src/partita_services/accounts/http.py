@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from partita import AsyncSession, Procedure, retry_on_conflict
 from partita.errors import ConditionFailed, ItemMissing
 from partita.http import CurrentCaller, Db, HttpProblem, Once, describe_problems, etag, once_by, response_of
-from partita.recipes.idempotency import Answer, Plan
+from partita.recipes.idempotency import Plan, StoredResponse
 from partita.recipes.versioned import Versioned
 from partita_services.accounts import handlers
 from partita_services.accounts.handlers import AccountContent, AccountDraft, Movement, Transfer, TransferOrder
@@ -102,7 +102,7 @@ class TransferView(BaseModel):
 async def open_account(once: OnceByCaller, db: Db, request: Request, draft: AccountDraft) -> Response:
     """Open an account; 409 with the current one where its key is taken."""
 
-    def opened(account: Account) -> Answer:
+    def opened(account: Account) -> StoredResponse:
         location = f"{request.scope['root_path']}/accounts/{account.data.pk}"
         return _response(account, status=201, Location=location)
 
@@ -184,20 +184,22 @@ async def transfer(once: OnceByCaller, db: Db, order: TransferOrder) -> Response
     """Move money from one account to another: both change, or neither."""
     now = db.context.clock()
     return await _respond_once(
-        once, db, lambda: handlers.transfer(order, now), lambda done: Answer.of(TransferView.of(done))
+        once, db, lambda: handlers.transfer(order, now), lambda done: StoredResponse.of(TransferView.of(done))
     )
 
 
 async def _respond_once(
-    once: Once, db: AsyncSession, plan: Callable[[], Procedure[Plan[R]]], respond: Callable[[R], Answer]
+    once: Once, db: AsyncSession, plan: Callable[[], Procedure[Plan[R]]], respond: Callable[[R], StoredResponse]
 ) -> Response:
     """Run a plan, made again while other writers are first."""
     with _current_in_problems():
         return response_of(await db.run(retry_on_conflict(lambda: once.command(plan(), respond))))
 
 
-def _response(account: Account, status: int = 200, **headers: str) -> Answer:
-    return Answer.of(AccountView.of(account), status=status, headers={"ETag": etag(account.last_write), **headers})
+def _response(account: Account, status: int = 200, **headers: str) -> StoredResponse:
+    return StoredResponse.of(
+        AccountView.of(account), status=status, headers={"ETag": etag(account.last_write), **headers}
+    )
 
 
 @contextmanager

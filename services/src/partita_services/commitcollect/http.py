@@ -27,7 +27,7 @@ from partita.http import (
     once_by,
     response_of,
 )
-from partita.recipes.idempotency import Answer
+from partita.recipes.idempotency import StoredResponse
 from partita_services.commitcollect import handlers
 from partita_services.commitcollect.handlers import (
     MilestoneDraft,
@@ -155,7 +155,7 @@ async def create_milestone(
     if outcome.result is not None:
         await db.run(handlers.audit_creation(outcome.result.milestone, trace))
     # Also where the response is replayed: whoever sent it first may have died before this.
-    created = MilestoneView.model_validate_json(outcome.answer.body)
+    created = MilestoneView.model_validate_json(outcome.response.body)
     await db.run(handlers.after_creation(visitor.user_id, created.milestone_id, now, trace))
     return response_of(outcome)
 
@@ -208,9 +208,11 @@ async def list_events(visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQu
     return _listing(await db.run(events.page(wanted.limit, after=wanted.cursor)), EventView.of)
 
 
-def _created(standing: Standing) -> Answer:
+def _created(standing: Standing) -> StoredResponse:
     view = MilestoneView.of(standing)
-    return Answer.of(view, status=201, headers={"Location": f"/commitcollect/api/milestones/{view.milestone_id}"})
+    return StoredResponse.of(
+        view, status=201, headers={"Location": f"/commitcollect/api/milestones/{view.milestone_id}"}
+    )
 
 
 def _listing(page: Page[Any], view: Callable[[Any], V]) -> Listing[V]:

@@ -26,7 +26,7 @@ from partita.http import (
     operators_only,
     precondition_problems,
 )
-from partita.recipes.idempotency import Answer, Plan
+from partita.recipes.idempotency import Plan, StoredResponse
 from partita_services.countries import handlers
 from partita_services.countries.handlers import CountryData, CountryGone
 from partita_services.countries.model import REQUESTS, Country
@@ -196,15 +196,15 @@ async def restore_country(
         return await once(_with_response(handlers.restore_country(alpha2.upper(), data, only)), _as_it_is)
 
 
-def _with_response(plan: Procedure[Plan[Country]]) -> Procedure[Plan[Answer]]:
+def _with_response(plan: Procedure[Plan[Country]]) -> Procedure[Plan[StoredResponse]]:
     planned = yield from plan
     country = planned.result
     is_new = country.number == 1 and bool(planned.actions)
     status, headers = 201 if is_new else 200, {"ETag": version_tag(country)}
-    return planned.giving(Answer.of(CountryVersion.of(country), status=status, headers=headers))
+    return planned.giving(StoredResponse.of(CountryVersion.of(country), status=status, headers=headers))
 
 
-def _as_it_is(answer: Answer) -> Answer:
+def _as_it_is(answer: StoredResponse) -> StoredResponse:
     return answer
 
 

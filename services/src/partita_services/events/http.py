@@ -36,7 +36,7 @@ from partita.http import (
 )
 from partita.model import instant_text
 from partita.queue import Queue
-from partita.recipes.idempotency import Answer, Outcome, Plan
+from partita.recipes.idempotency import CommandOutcome, Plan, StoredResponse
 from partita_services.events import handlers
 from partita_services.events.cancelling import cancel
 from partita_services.events.draws import draw
@@ -123,9 +123,9 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
     """Create an event. A lottery publishes the hash of the seed that its draw will use."""
     root = request.scope["root_path"]
 
-    def created(found: EventFound) -> Answer:
+    def created(found: EventFound) -> StoredResponse:
         location = {"Location": f"{root}/events/{found.event.event_id}"}
-        return Answer.of(EventView.of(found, now), status=201, headers=location)
+        return StoredResponse.of(EventView.of(found, now), status=201, headers=location)
 
     return await once(handlers.open_event(draft, now, secrets.token_bytes(32)), created)
 
@@ -198,12 +198,12 @@ async def apply(
     event, now = await sender.event(event_id), instant(db.context.clock())
     once = await _ONCE(request, db, caller, idempotency_key)
 
-    def respond(application: Application) -> Answer:
+    def respond(application: Application) -> StoredResponse:
         applied = application.request
         location = {"Location": f"{root}/requests/{applied.request_id}"}
-        return Answer.of(RequestView.of(applied), status=202 if application.is_new else 200, headers=location)
+        return StoredResponse.of(RequestView.of(applied), status=202 if application.is_new else 200, headers=location)
 
-    def commit(plan: Plan[Application] | Procedure[Plan[Application]]) -> Procedure[Outcome[Application]]:
+    def commit(plan: Plan[Application] | Procedure[Plan[Application]]) -> Procedure[CommandOutcome[Application]]:
         return once.command(plan, respond)
 
     with _opening_hours():
