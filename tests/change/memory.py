@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from partita.change import Change, Snapshot
+from partita.change import ItemChange, Snapshot
 from partita.errors import StreamTrimmed
 from partita.store import DescribeStream, ReadStream, Request, Shard, StreamDescription, StreamPage, StreamRecord
 
@@ -15,14 +15,14 @@ class MemorySink:
 
     def __init__(self) -> None:
         self.at: dict[str, int] = {}
-        self.changes: list[Change] = []
-        self.loaded: list[Change] = []
+        self.changes: list[ItemChange] = []
+        self.loaded: list[ItemChange] = []
         self.batches: list[int] = []
 
     def positions(self) -> Mapping[str, int]:
         return self.at
 
-    def apply(self, batch: Sequence[Change], positions: Mapping[str, int]) -> None:
+    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         self.changes += batch
         self.batches.append(len(batch))
         self.at = dict(positions)

@@ -14,7 +14,7 @@ from tests.change.meddling import MeddlingStore
 from tests.change.model import SHARD, TABLE, Task, User, item_of, operations, play, stored
 
 from partita import EmbeddedStore, Session, delete, put
-from partita.change import Change, Consumer, SqliteProjection
+from partita.change import Consumer, ItemChange, SqliteProjection
 from partita.errors import InvalidItem, StoreError
 from partita.store import PutItem
 from partita.testing import Crash
@@ -26,7 +26,7 @@ TABLES = """
 """
 
 
-def count(connection: apsw.Connection, change: Change) -> None:
+def count(connection: apsw.Connection, change: ItemChange) -> None:
     """Count tasks by status, up and down."""
     if change.entity is not Task:
         return
@@ -94,7 +94,7 @@ def test_a_crash_in_the_middle_of_a_batch_counts_nothing_twice(
     chance = random.Random(seed)
     script = without_poison(operations(chance))  # type: ignore[arg-type]
 
-    def crashing(connection: apsw.Connection, change: Change) -> None:
+    def crashing(connection: apsw.Connection, change: ItemChange) -> None:
         count(connection, change)
         if chance.random() < 0.02:
             raise Crash
@@ -140,7 +140,7 @@ def test_what_does_not_fit_is_set_aside_with_its_reason(
 
 
 def test_what_was_done_for_a_change_that_is_set_aside_is_undone(store: EmbeddedStore, db: Session, path: Path) -> None:
-    def half(connection: apsw.Connection, change: Change) -> None:
+    def half(connection: apsw.Connection, change: ItemChange) -> None:
         connection.execute("INSERT INTO seen VALUES (?)", (change.sequence,))
         if change.sequence == 2:
             raise InvalidItem("no", item={})
@@ -156,7 +156,7 @@ def test_what_was_done_for_a_change_that_is_set_aside_is_undone(store: EmbeddedS
 
 
 def test_any_other_error_stops_and_keeps_nothing_of_the_batch(store: EmbeddedStore, db: Session, path: Path) -> None:
-    def broken(connection: apsw.Connection, change: Change) -> None:
+    def broken(connection: apsw.Connection, change: ItemChange) -> None:
         count(connection, change)
         if change.sequence == 2:
             raise ZeroDivisionError

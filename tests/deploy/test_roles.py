@@ -18,7 +18,7 @@ from tests.deploy.policed import ARNS, allowed_by
 from tests.deploy.running import BASE, Installation, Visit
 
 from partita import Meter, Operation, Session, batch_get
-from partita.change import Change, Consumer, Snapshot
+from partita.change import Consumer, ItemChange, Snapshot
 from partita.deploy import ROLES, Resource, RoleName, needs, policy
 from partita.deploy._roles import declared
 from partita.errors import AccessDenied
@@ -112,7 +112,7 @@ class _Seen:
     def positions(self) -> Mapping[str, int]:
         return self.at
 
-    def apply(self, batch: Sequence[Change], positions: Mapping[str, int]) -> None:  # noqa: ARG002 - only where it is
+    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:  # noqa: ARG002 - only where it is
         self.at = positions
 
     def load(self, snapshot: Snapshot) -> None:

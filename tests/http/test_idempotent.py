@@ -14,7 +14,7 @@ from partita import AsyncSession, Entity, Key, Procedure, Put, Registry, Table, 
 from partita.app import build_app
 from partita.errors import AlreadyExists
 from partita.http import Caller, CurrentCaller, Db, Identity, Listing, Once, Paging, describe_problems, once_by
-from partita.recipes.idempotency import Answer, Idempotency, IdempotencyRecord, Plan
+from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan, StoredResponse
 from partita.service import Service
 from partita.testing import FakeClock
 
@@ -70,8 +70,8 @@ def next_order(user_id: str, cups: int) -> Procedure[Plan[Order]]:
     return Plan(write.saved, write)
 
 
-def created(order: Order) -> Answer:
-    return Answer.of(order, status=201, headers={"Location": f"/orders/{order.number}"})
+def created(order: Order) -> StoredResponse:
+    return StoredResponse.of(order, status=201, headers={"Location": f"/orders/{order.number}"})
 
 
 @ROUTER.post("/orders", status_code=201, response_model=Order, responses=describe_problems(409))
@@ -85,7 +85,7 @@ async def place_order(
 @ROUTER.post("/ping", status_code=204)
 async def ping(once: Annotated[Once, Depends(once_by(REQUESTS))]) -> Response:
     """Do nothing, once."""
-    return await once(Plan(None), lambda _: Answer(204))
+    return await once(Plan(None), lambda _: StoredResponse(204))
 
 
 @ROUTER.get("/orders")

@@ -48,12 +48,12 @@ from partita.errors import (
     VersionConflict,
 )
 from partita.recipes.idempotency import (
-    Answer,
     Command,
+    CommandOutcome,
     Idempotency,
     IdempotencyRecord,
-    Outcome,
     Plan,
+    StoredResponse,
     fingerprint,
 )
 from partita.store._requests import TransactWriteItems
@@ -126,16 +126,18 @@ def deposit(name: str, entry_id: str, amount: int) -> Procedure[Plan[Account]]:
     return Plan(account.model_copy(update={"balance": account.balance + amount}), entry, changed)
 
 
-def answer(account: Account) -> Answer:
-    return Answer.of(account, status=201, headers={"Location": f"/accounts/{account.name}"})
+def created(account: Account) -> StoredResponse:
+    return StoredResponse.of(account, status=201, headers={"Location": f"/accounts/{account.name}"})
 
 
 def command(key: str = "k", payload: str = "100", scope: str = "ada") -> Command:
     return Command(scope, key, fingerprint("POST", "/deposit", payload))
 
 
-def deposit_once(entry_id: str = "e1", key: str = "k", payload: str = "100", scope: str = "ada") -> Procedure[Outcome]:
-    return REQUESTS.run(command(key, payload, scope), deposit("ada", entry_id, 100), answer)
+def deposit_once(
+    entry_id: str = "e1", key: str = "k", payload: str = "100", scope: str = "ada"
+) -> Procedure[CommandOutcome]:
+    return REQUESTS.run(command(key, payload, scope), deposit("ada", entry_id, 100), created)
 
 
 @pytest.fixture
@@ -157,17 +159,18 @@ def balance(db: Session) -> int:
 
 @pytest.mark.req("X05")
 class TestRun:
-    def test_the_first_run_answers_and_writes(self, db: Session) -> None:
+    def test_the_first_run_responds_and_writes(self, db: Session) -> None:
         outcome = db.run(deposit_once())
-        assert outcome == Outcome(
-            Answer(201, '{"name":"ada","balance":100,"version":1}', {"Location": "/accounts/ada"}), replayed=False
+        assert outcome == CommandOutcome(
+            StoredResponse(201, '{"name":"ada","balance":100,"version":1}', {"Location": "/accounts/ada"}),
+            replayed=False,
         )
         assert (balance(db), booked(db)) == (100, ["e1"])
 
-    def test_the_second_run_answers_the_same_and_writes_nothing(self, db: Session) -> None:
+    def test_the_second_run_responds_the_same_and_writes_nothing(self, db: Session) -> None:
         first = db.run(deposit_once("e1"))
         second = db.run(deposit_once("e2"))
-        assert second == Outcome(first.answer, replayed=True)
+        assert second == CommandOutcome(first.response, replayed=True)
         assert (balance(db), booked(db)) == (100, ["e1"])
 
     def test_another_payload_is_a_mismatch(self, db: Session) -> None:
@@ -185,7 +188,7 @@ class TestRun:
         db.run(deposit_once("e1", scope="ada#1", key="2"))
         assert not db.run(deposit_once("e2", scope="ada", key="1#2")).replayed
 
-    def test_an_answer_is_forgotten_after_24_hours(self, db: Session, fake_clock: FakeClock) -> None:
+    def test_a_response_is_forgotten_after_24_hours(self, db: Session, fake_clock: FakeClock) -> None:
         db.run(deposit_once("e1"))
         fake_clock.advance(DAY - 1)
         assert db.run(deposit_once("e2")).replayed
@@ -201,16 +204,16 @@ class TestRun:
 
     def test_a_plan_without_reads_needs_no_procedure(self, db: Session) -> None:
         write = book(Entry(name="ada", entry_id="e1", amount=5))
-        outcome = db.run(REQUESTS.run(command(), Plan(write.saved, write), Answer.of))
-        assert outcome.answer.body == '{"name":"ada","entry_id":"e1","amount":5}'
+        outcome = db.run(REQUESTS.run(command(), Plan(write.saved, write), StoredResponse.of))
+        assert outcome.response.body == '{"name":"ada","entry_id":"e1","amount":5}'
         assert booked(db) == ["e1"]
 
     def test_a_plan_may_write_nothing_and_is_remembered(self, db: Session) -> None:
         plan: Plan[Account] = Plan(Account(name="x"))
-        db.run(REQUESTS.run(command(), plan, answer))
-        assert db.run(REQUESTS.run(command(), plan, answer)).replayed
+        db.run(REQUESTS.run(command(), plan, created))
+        assert db.run(REQUESTS.run(command(), plan, created)).replayed
 
-    def test_it_answers_the_same_when_the_store_only_said_that_it_did_not(self, db: Session) -> None:
+    def test_it_responds_the_same_when_the_store_only_said_that_it_did_not(self, db: Session) -> None:
         faulty = FaultyStore(db.store)
         shaky = on_store(db, faulty)
         faulty.unavailable(on=TransactWriteItems, happens=True)
@@ -224,7 +227,7 @@ class TestRun:
 class TestFailures:
     def test_what_the_plan_refuses_is_not_stored(self, db: Session) -> None:
         with pytest.raises(ItemMissing):
-            db.run(REQUESTS.run(command(), deposit("nobody", "e1", 100), answer))
+            db.run(REQUESTS.run(command(), deposit("nobody", "e1", 100), created))
         assert db.run(REQUESTS.record(command())) is None
         assert not db.run(deposit_once("e1")).replayed
 
@@ -243,7 +246,7 @@ class TestFailures:
             return plan
 
         with pytest.raises(VersionConflict) as caught:
-            db.run(REQUESTS.run(command(), overtaken(), answer))
+            db.run(REQUESTS.run(command(), overtaken(), created))
         assert caught.value.current.balance == 7
 
     def test_a_plan_that_writes_by_itself_is_refused(self, db: Session) -> None:
@@ -252,14 +255,14 @@ class TestFailures:
             return Plan(account)
 
         with pytest.raises(OperationError, match=r"Account\.insert writes while a plan is being made"):
-            db.run(REQUESTS.run(command(), hasty(), answer))
+            db.run(REQUESTS.run(command(), hasty(), created))
         assert db.run(account_of("eve")) is None
 
     def test_a_plan_leaves_room_for_the_record_in_its_transaction(self, db: Session) -> None:
         writes = [book(Entry(name="ada", entry_id=f"e{number}", amount=1)) for number in range(100)]
         with pytest.raises(OperationError, match="1 to 100 actions, not 101"):
-            db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes), answer))
-        db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes[:99]), answer))
+            db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes), created))
+        db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes[:99]), created))
         assert len(booked(db)) == 99
 
     def test_a_plan_may_handle_the_errors_of_its_reads(self, db: Session) -> None:
@@ -272,7 +275,7 @@ class TestFailures:
                 return Plan(account)
             raise AssertionError
 
-        assert db.run(REQUESTS.run(command(), tolerant(), answer)).answer.status == 201
+        assert db.run(REQUESTS.run(command(), tolerant(), created)).response.status == 201
 
 
 @pytest.mark.req("X05")
@@ -328,18 +331,18 @@ class TestOutsideEffects:
         with pytest.raises(IdempotencyInProgress):
             db.run(REQUESTS.begin(command(), owner="w3", lease=LEASE))
 
-    def test_the_answer_is_replayed_when_it_was_completed(self, db: Session, fake_clock: FakeClock) -> None:
+    def test_the_response_is_replayed_when_it_was_completed(self, db: Session, fake_clock: FakeClock) -> None:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
-        db.run(REQUESTS.complete(command(), Answer(202, "{}"), owner="w1"))
+        db.run(REQUESTS.complete(command(), StoredResponse(202, "{}"), owner="w1"))
         fake_clock.advance(31)
-        replayed = Outcome(Answer(202, "{}"), replayed=True)
+        replayed = CommandOutcome(StoredResponse(202, "{}"), replayed=True)
         assert db.run(REQUESTS.begin(command(), owner="w2", lease=LEASE)) == replayed
         assert db.run(deposit_once()) == replayed
 
     def test_completing_can_be_part_of_a_transaction(self, db: Session) -> None:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
         entry = Entry(name="ada", entry_id="e1", amount=1)
-        db.transact(insert(entry), REQUESTS.complete(command(), Answer(201), owner="w1"))
+        db.transact(insert(entry), REQUESTS.complete(command(), StoredResponse(201), owner="w1"))
         assert booked(db) == ["e1"]
 
     @pytest.mark.parametrize("late", ["complete", "abandon"])
@@ -348,7 +351,7 @@ class TestOutsideEffects:
         fake_clock.advance(30)
         db.run(REQUESTS.begin(command(), owner="w2", lease=LEASE))
         finish: dict[str, Operation[Any]] = {
-            "complete": REQUESTS.complete(command(), Answer(201), owner="w1"),
+            "complete": REQUESTS.complete(command(), StoredResponse(201), owner="w1"),
             "abandon": REQUESTS.abandon(command(), owner="w1"),
         }
         with pytest.raises(ConditionFailed) as caught:
@@ -357,11 +360,11 @@ class TestOutsideEffects:
 
     def test_what_was_completed_stays(self, db: Session) -> None:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
-        db.run(REQUESTS.complete(command(), Answer(201), owner="w1"))
+        db.run(REQUESTS.complete(command(), StoredResponse(201), owner="w1"))
         with pytest.raises(ConditionFailed):
             db.run(REQUESTS.abandon(command(), owner="w1"))
         with pytest.raises(ConditionFailed):
-            db.run(REQUESTS.complete(command(), Answer(500), owner="w1"))
+            db.run(REQUESTS.complete(command(), StoredResponse(500), owner="w1"))
 
     def test_an_abandoned_command_may_begin_at_once(self, db: Session) -> None:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
@@ -371,7 +374,7 @@ class TestOutsideEffects:
 
 @pytest.mark.req("X05")
 class TestGuarantee:
-    def test_in_every_order_of_two_with_a_crash_and_a_retry_the_effect_happens_once_and_all_get_its_answer(
+    def test_in_every_order_of_two_with_a_crash_and_a_retry_the_effect_happens_once_and_all_get_its_response(
         self,
     ) -> None:
         schedules = 0
@@ -382,10 +385,10 @@ class TestGuarantee:
                 results = play(db, [deposit_once("e1"), deposit_once("e2")], choose, crashes=1)
                 results.append(db.run(deposit_once("e3")))
                 outcomes = [result for result in results if result != CRASHED]
-                assert all(isinstance(outcome, Outcome) for outcome in outcomes)
+                assert all(isinstance(outcome, CommandOutcome) for outcome in outcomes)
                 assert len(booked(db)) == 1
                 assert balance(db) == 100
-                assert len({outcome.answer.body for outcome in outcomes}) == 1
+                assert len({outcome.response.body for outcome in outcomes}) == 1
                 assert sum(not outcome.replayed for outcome in outcomes) <= 1
         assert schedules > 100
 
@@ -398,17 +401,17 @@ class TestGuarantee:
             db.run(insert(Account(name="ada")))
             works = [deposit_once(f"e{n}", key, payload) for n, (key, payload) in enumerate(commands)]
             results = play(db, works, lambda n: data.draw(st.integers(0, n - 1)), crashes=2)
-            answers: dict[str, set[str]] = {}
+            bodies_of: dict[str, set[str]] = {}
             for (key, _), result in zip(commands, results, strict=True):
-                if isinstance(result, Outcome):
-                    answers.setdefault(key, set()).add(result.answer.body)
+                if isinstance(result, CommandOutcome):
+                    bodies_of.setdefault(key, set()).add(result.response.body)
                 else:
                     assert result == CRASHED or isinstance(result, IdempotencyMismatch | VersionConflict)
-            assert all(len(bodies) == 1 for bodies in answers.values())
+            assert all(len(bodies) == 1 for bodies in bodies_of.values())
             assert len(booked(db)) <= len({key for key, _ in commands})
-            assert len(booked(db)) >= len(answers)
+            assert len(booked(db)) >= len(bodies_of)
             assert balance(db) == 100 * len(booked(db))
-            for key in answers:  # what was answered is answered again, until it expires
+            for key in bodies_of:  # a response is given again, until it expires
                 again = REQUESTS.record(command(key))
                 assert db.run(again) is not None
                 clock.advance(DAY)
@@ -420,7 +423,7 @@ class TestCost:
     def test_a_run_reads_the_record_and_writes_it_with_the_effect(self, db: Session) -> None:
         write = book(Entry(name="ada", entry_id="e1", amount=5))
         with db.meter.watch() as seen:
-            db.run(REQUESTS.run(command(), Plan(write.saved, write), Answer.of))
+            db.run(REQUESTS.run(command(), Plan(write.saved, write), StoredResponse.of))
         costs = [(run.name, run.requests, run.read, run.write) for run in seen]
         assert costs == [
             ("request_by_key", ("GetItem",), 1, 0),
@@ -439,7 +442,7 @@ class TestCost:
         self, write: Callable[[], Any], name: str, budget: Budget | None
     ) -> None:
         """Twice what a write alone may consume, but what a declared transaction may; and the record twice."""
-        run = BUDGETED.run(command(), Plan(ENTRY, write()), Answer.of)
+        run = BUDGETED.run(command(), Plan(ENTRY, write()), StoredResponse.of)
         next(run)  # reads the record
         once = run.send(None)
         assert (once.name, once.budget) == (name, budget)
@@ -453,7 +456,7 @@ class TestCost:
     def test_begin_complete_and_abandon_write_once_each(self, db: Session) -> None:
         with db.meter.watch() as seen:
             db.run(REQUESTS.begin(command("a"), owner="w1", lease=LEASE))
-            db.run(REQUESTS.complete(command("a"), Answer(201), owner="w1"))
+            db.run(REQUESTS.complete(command("a"), StoredResponse(201), owner="w1"))
             db.run(REQUESTS.begin(command("b"), owner="w1", lease=LEASE))
             db.run(REQUESTS.abandon(command("b"), owner="w1"))
         assert [(run.name, run.read, run.write) for run in seen] == [
@@ -506,8 +509,8 @@ class TestDeclaration:
         legacy = Idempotency(Legacy, lifetime=timedelta(minutes=1))
         with empty_db(registry) as db:
             plan = Plan(Account(name="x"))
-            db.run(legacy.run(command(), plan, answer))
-            assert db.run(legacy.run(command(), plan, answer)).replayed
+            db.run(legacy.run(command(), plan, created))
+            assert db.run(legacy.run(command(), plan, created)).replayed
 
 
 def test_fingerprints_tell_parts_apart() -> None:

@@ -65,7 +65,7 @@ from partita import (
 from partita.model._fields import Comparable
 from partita.operations import Scan, scan
 from partita.recipes.audit import AuditEvent, AuditRecord, AuditTrail, Trace
-from partita.recipes.idempotency import Answer, Command, Idempotency, IdempotencyRecord, Outcome, Plan
+from partita.recipes.idempotency import Command, CommandOutcome, Idempotency, IdempotencyRecord, Plan, StoredResponse
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.lifecycle import Lifecycle, Move, Transition
 from partita.recipes.web_sessions import WebSession, WebSessions
@@ -363,8 +363,8 @@ AUDIT = AuditTrail(AuditEntry)
 MINUTE = timedelta(minutes=1)
 
 
-def shown(task: Task) -> Answer:
-    return Answer.of(task)
+def shown(task: Task) -> StoredResponse:
+    return StoredResponse.of(task)
 
 
 task_named: Callable[[str, str], Get[Task]] = get(Task, name="task_named", doc="A task.")
@@ -381,8 +381,8 @@ def recipes(db: Session, task: Task, command: Command) -> None:
     assert_type(db.run(TaskLife.finish(task_by_id("u", "t"))), Task)
     db.transact(TaskLife.finish(task))
     assert_type(db.run(Plan(task, insert(task)).run()), Task)
-    assert_type(db.run(REQUESTS.run(command, Plan(task, insert(task)), shown)), Outcome)
-    assert_type(db.run(REQUESTS.begin(command, owner="w", lease=MINUTE)), Outcome | None)
+    assert_type(db.run(REQUESTS.run(command, Plan(task, insert(task)), shown)), CommandOutcome)
+    assert_type(db.run(REQUESTS.begin(command, owner="w", lease=MINUTE)), CommandOutcome | None)
     assert_type(db.run(REQUESTS.record(command)), Request | None)
     lease = db.run(LEASES.acquire("sweep", owner="w", duration=MINUTE))
     assert_type(lease, WorkLease)

@@ -39,7 +39,7 @@ from partita import (
 )
 from partita.recipes.audit import Trace
 from partita.recipes.counter import Counter
-from partita.recipes.idempotency import Answer, Command, Plan
+from partita.recipes.idempotency import Command, Plan, StoredResponse
 from partita.recipes.lifecycle import Lifecycle, Transition
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._table import VersionedTable
@@ -420,8 +420,8 @@ def idempotency(db: Session, task: Task, user: User, command: Command) -> None:
     REQUESTS.run(command, Plan(user, insert(user)), shown)  # mistake: an answer to another result
     Plan(task, task)  # mistake: an entity where an action is asked for
     REQUESTS.begin(command, owner="w", lease=30)  # mistake: a lease in seconds
-    REQUESTS.complete(command, "done", owner="w")  # mistake: a text where an answer is asked for
-    Answer.of("text")  # mistake: an answer that is no model
+    REQUESTS.complete(command, "done", owner="w")  # mistake: a text where a response is asked for
+    StoredResponse.of("text")  # mistake: a response that is not a model
     db.run(REQUESTS.record(command)).status  # mistake: a record may be missing
 
 

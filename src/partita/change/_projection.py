@@ -15,13 +15,13 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from partita.change._change import Change
+from partita.change._item_change import ItemChange
 from partita.change._snapshot import Snapshot
 from partita.errors import InvalidItem
 from partita.store import plain_item, wire_item
 from partita.store.embedded import translating
 
-Apply: TypeAlias = Callable[[apsw.Connection, Change], object]
+Apply: TypeAlias = Callable[[apsw.Connection, ItemChange], object]
 """Brings one change into the projection's tables."""
 
 _BUSY_MILLISECONDS: Final = 60_000
@@ -55,7 +55,7 @@ class SetAside(Struct, frozen=True):
 class SqliteProjection:
     """A sink whose tables are yours: declared in SQL, filled by a function, read with SQL.
 
-    def apply(connection: apsw.Connection, change: Change) -> None: ...
+    def apply(connection: apsw.Connection, change: ItemChange) -> None: ...
 
     TITLES = SqliteProjection("titles.db", tables="CREATE TABLE titles (…)", apply=apply)
     """
@@ -91,7 +91,7 @@ class SqliteProjection:
         rows = self.read("SELECT shard, sequence FROM partita_positions")
         return {shard: int(sequence) for shard, sequence in rows}
 
-    def apply(self, batch: Sequence[Change], positions: Mapping[str, int]) -> None:
+    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Take a batch in one transaction; what was applied before is passed over."""
         with translating(self.path), self._transaction():
             known = dict(self._positions())
@@ -158,7 +158,7 @@ class SqliteProjection:
         self._connection.execute("INSERT INTO partita_declaration VALUES (?, ?)", (self._version, self._tables))
         self._connection.execute(self._tables)
 
-    def _take(self, changes: Iterable[Change]) -> None:
+    def _take(self, changes: Iterable[ItemChange]) -> None:
         for change in changes:
             try:
                 with self._connection:
@@ -166,7 +166,7 @@ class SqliteProjection:
             except InvalidItem as error:
                 self._set_aside(change, error.message)
 
-    def _set_aside(self, change: Change, reason: str) -> None:
+    def _set_aside(self, change: ItemChange, reason: str) -> None:
         keys = msgspec.json.encode(wire_item(change.keys)).decode()
         row = (change.shard, str(change.sequence), change.kind, keys, change.at, reason)
         self._connection.execute("INSERT INTO partita_set_aside VALUES (?, ?, ?, ?, ?, ?)", row)

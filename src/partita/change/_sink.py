@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from partita.change._change import Change
+from partita.change._item_change import ItemChange
 from partita.change._snapshot import Snapshot
 
 Positions: TypeAlias = Mapping[str, int]
@@ -25,7 +25,7 @@ class Sink(Protocol):
         """Where it is; empty before the first load."""
         ...
 
-    def apply(self, batch: Sequence[Change], positions: Positions) -> None:
+    def apply(self, batch: Sequence[ItemChange], positions: Positions) -> None:
         """Take a batch, in order, and then be at the positions. The batch may be empty."""
         ...
 

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import apsw
 
-from partita.change._change import Change
+from partita.change._item_change import ItemChange
 from partita.change._stream import PAGE, ChangeStream
 from partita.model import EntitySchema, Table
 from partita.operations import Context, Operation, Requests
@@ -49,13 +49,13 @@ class Snapshot:
         self._staged.pragma("synchronous", "off")
         self._staged.execute(_SCHEMA)
 
-    def __iter__(self) -> Iterator[Change]:
+    def __iter__(self) -> Iterator[ItemChange]:
         return self._changes("SELECT item FROM items", ())
 
     def __len__(self) -> int:
         return int(self._staged.execute("SELECT count(*) FROM items").get)
 
-    def of(self, schema: EntitySchema[Any]) -> Iterator[Change]:
+    def of(self, schema: EntitySchema[Any]) -> Iterator[ItemChange]:
         """The items of one entity."""
         return self._changes("SELECT item FROM items WHERE entity = ?", (schema.name,))
 
@@ -65,7 +65,7 @@ class Snapshot:
             for item in items:
                 self._put(self._keys(item), item)
 
-    def undo(self, changes: list[Change]) -> None:
+    def undo(self, changes: list[ItemChange]) -> None:
         """Bring items back to what they were before the first change of each."""
         with self._staged:
             for change in changes:
@@ -90,12 +90,12 @@ class Snapshot:
     def _keys(self, item: Item) -> Item:
         return {attribute.name: item[attribute.name] for attribute in self.table.schema.key}
 
-    def _changes(self, sql: str, values: tuple[Any, ...]) -> Iterator[Change]:
+    def _changes(self, sql: str, values: tuple[Any, ...]) -> Iterator[ItemChange]:
         for (blob,) in self._staged.execute(sql, values):
             yield self._change(decode_item(blob))
 
-    def _change(self, item: Item) -> Change:
-        return Change.snapshot(self.table, self._keys(item), item, self.at)
+    def _change(self, item: Item) -> ItemChange:
+        return ItemChange.snapshot(self.table, self._keys(item), item, self.at)
 
 
 class _ScanPage(Operation[PageResponse], frozen=True):

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from partita.change._change import Change
+from partita.change._item_change import ItemChange
 from partita.errors import ModelError, RebuildRequired, StreamTrimmed
 from partita.model import Table
 from partita.store import DescribeStream, ReadStream, Shard, Store, StreamPage
@@ -30,7 +30,7 @@ class Lag(Struct, frozen=True):
 class Batch(Struct, frozen=True):
     """Changes that were read, and where that leads to. `more`: there may be more to read at once."""
 
-    changes: list[Change]
+    changes: list[ItemChange]
     positions: dict[str, int]
     more: bool
 
@@ -119,10 +119,10 @@ class ChangeStream:
 
     def _read_shard(self, shard: Shard, after: int, limit: int) -> tuple[Batch, bool]:
         """Changes of one shard, and whether it is closed and has no more."""
-        changes: list[Change] = []
+        changes: list[ItemChange] = []
         size, closed = 0, False
         for page in self._pages(shard, after, limit):
-            changes += [Change(self._table, record, shard.id) for record in page.records]
+            changes += [ItemChange(self._table, record, shard.id) for record in page.records]
             size += sum(record.size for record in page.records)
             closed = page.closed
             if not closed and (len(changes) >= limit or size >= MAX_BYTES):

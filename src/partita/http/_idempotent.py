@@ -18,7 +18,7 @@ from partita import AsyncSession, Procedure
 from partita.http._dependencies import Db, current_caller
 from partita.http._identity import Caller
 from partita.operations import reading
-from partita.recipes.idempotency import Answer, Command, Idempotency, Outcome, Plan, fingerprint
+from partita.recipes.idempotency import Command, CommandOutcome, Idempotency, Plan, StoredResponse, fingerprint
 
 R = TypeVar("R")
 
@@ -44,7 +44,7 @@ class Once:
         self._db = db
         self._command = command
 
-    async def __call__(self, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], Answer]) -> Response:
+    async def __call__(self, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], StoredResponse]) -> Response:
         """The response to the plan's result, or the one that was given before.
 
         Raises:
@@ -52,7 +52,7 @@ class Once:
             IdempotencyInProgress: the first request with the key is still running.
         """
         if self._command is None:
-            return _response(Outcome(answer(await self._db.run(_plainly(plan)))))
+            return _response(CommandOutcome(answer(await self._db.run(_plainly(plan)))))
         return _response(await self._db.run(self._requests.run(self._command, plan, answer)))
 
 
@@ -83,8 +83,8 @@ def _plainly(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[R]:
     return (yield from planned.run())
 
 
-def _response(outcome: Outcome) -> Response:
+def _response(outcome: CommandOutcome) -> Response:
     replayed = {REPLAYED: "true"} if outcome.replayed else {}
-    headers = {**outcome.answer.headers, **replayed}
-    media_type = "application/json" if outcome.answer.body else None
-    return Response(outcome.answer.body, outcome.answer.status, headers, media_type)
+    headers = {**outcome.response.headers, **replayed}
+    media_type = "application/json" if outcome.response.body else None
+    return Response(outcome.response.body, outcome.response.status, headers, media_type)

@@ -1,17 +1,17 @@
-"""Idempotent commands: the record of a command, its stored answer and its effect commit in one transaction.
+"""Idempotent commands: the record of a command, its stored response and its effect commit in one transaction.
 
-class Request(IdempotencyRecord, table=TABLE):
+class CommandRecord(IdempotencyRecord, table=TABLE):
     primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
 
-REQUESTS = Idempotency(Request)
+COMMANDS = Idempotency(CommandRecord)
 
 def add_task(task: Task) -> Plan[Task]:
     write = create_task(task)
     return Plan(write.saved, write)
 
 command = Command("u1", "the client's key", fingerprint("POST", "/tasks", body))
-outcome = db.run(REQUESTS.run(command, add_task(task), lambda task: Answer.of(task, status=201)))
-outcome.answer, outcome.replayed
+outcome = db.run(COMMANDS.run(command, add_task(task), lambda task: StoredResponse.of(task, status=201)))
+outcome.response, outcome.replayed
 """
 
 from __future__ import annotations
@@ -84,30 +84,30 @@ class IdempotencyRecord(Entity):
 
 
 class Command(Struct, frozen=True):
-    """One command of one caller, told from others by the caller's own key for it."""
+    """One command of one caller, known by the caller's own key for it."""
 
     scope: str
     key: str
     fingerprint: str
 
 
-class Answer(Struct, frozen=True):
-    """What a command answers, in a form that is stored and given again."""
+class StoredResponse(Struct, frozen=True):
+    """What is responded to a command, in a form that is stored and given again."""
 
     status: int = 200
     body: str = ""
     headers: Mapping[str, str] = {}
 
     @classmethod
-    def of(cls, model: BaseModel, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
-        """The answer with a model as its JSON body."""
+    def of(cls, model: BaseModel, *, status: int = 200, headers: Mapping[str, str] | None = None) -> StoredResponse:
+        """The response with a model as its JSON body."""
         return cls(status, model.model_dump_json(by_alias=True), headers or {})
 
 
-class Outcome(Struct, frozen=True):
-    """The answer to a command, and whether it is that of an earlier run."""
+class CommandOutcome(Struct, frozen=True):
+    """The response to a command, and whether it is that of an earlier run."""
 
-    answer: Answer
+    response: StoredResponse
     replayed: bool = False
 
 
@@ -127,7 +127,7 @@ class Plan(Generic[R]):
         self._whole = whole if isinstance(whole, Transaction) else None
 
     def giving(self, result: S) -> Plan[S]:
-        """The same plan with another result, such as the answer to whoever asked for it."""
+        """The same plan with another result, such as the response to whoever asked for it."""
         return Plan(result, *self.actions) if self._whole is None else Plan(result, self._whole)
 
     def transaction(self) -> Transaction:
@@ -151,7 +151,7 @@ class Plan(Generic[R]):
 
 
 def fingerprint(*parts: str | bytes) -> str:
-    """A digest that tells one payload from another: of method, path and body, for instance."""
+    """A digest that differs between any two payloads: of method, path and body, for instance."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -161,16 +161,16 @@ def fingerprint(*parts: str | bytes) -> str:
 
 
 class Idempotency(Generic[Record]):
-    """Runs commands at most once each, remembering their answers in an entity of the user's."""
+    """Runs commands at most once each, remembering their responses in an entity of the user's."""
 
     def __init__(self, record: type[Record], *, lifetime: timedelta = LIFETIME, budget: Budget | None = None) -> None:
         """Declare that commands are remembered in `record`.
 
         Args:
             record: a subclass of `IdempotencyRecord` with a table and a key.
-            lifetime: how long an answer is replayed.
-            budget: of the read that looks for a record, which is consistent: 1 RCU for every 4 KB of an answer. Writing
-                the record may then consume four times as many WCU, and twice that in the command's transaction.
+            lifetime: how long a response is replayed.
+            budget: of the read that looks for a record, which is consistent: 1 RCU for every 4 KB of a response.
+                Writing the record may then consume four times as many WCU, and twice that in the command's transaction.
 
         Raises:
             ModelError: the key is not made of scope and key, or records would not expire.
@@ -190,14 +190,14 @@ class Idempotency(Generic[Record]):
         declare_operation(self._schema, "remember", "The record of a command.", PutItem)
 
     def run(
-        self, command: Command, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], Answer]
-    ) -> Procedure[Outcome]:
-        """Run a command once, or replay what it answered.
+        self, command: Command, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]
+    ) -> Procedure[CommandOutcome]:
+        """Run a command once, or replay its response.
 
         Args:
             command: which one.
             plan: what to write, or a procedure that reads and returns it. It is left alone on a replay.
-            answer: turns the plan's result into what is stored and answered.
+            respond: turns the plan's result into the response, which is stored.
 
         Raises:
             IdempotencyMismatch: the key was used with another payload.
@@ -208,17 +208,17 @@ class Idempotency(Generic[Record]):
         if found is not None and found.status is not None:
             return _replay(found, command)
         planned = plan if isinstance(plan, Plan) else (yield from reading(plan))
-        given = answer(planned.result)
+        response = respond(planned.result)
         try:
-            yield from _once(planned, self._claim(command, given))
+            yield from _once(planned, self._claim(command, response))
         except TransactionCancelled as cancelled:
             first = cancelled.reasons[-1].error
             if first is not None:
                 return _replay(first.current, command)
             raise cancelled.cause or cancelled from cancelled
-        return Outcome(given)
+        return CommandOutcome(response)
 
-    def begin(self, command: Command, *, owner: str, lease: timedelta) -> Operation[Outcome | None]:
+    def begin(self, command: Command, *, owner: str, lease: timedelta) -> Operation[CommandOutcome | None]:
         """Claim a command whose effect is outside the store. None: it is the owner's to run; else its earlier outcome.
 
         The owner has until the lease runs out to `complete` or `abandon` it. After that, the same command may be
@@ -230,8 +230,8 @@ class Idempotency(Generic[Record]):
         """
         return _Begin(self._claim(command, None, owner, lease))
 
-    def complete(self, command: Command, answer: Answer, *, owner: str) -> Update[Record]:
-        """Remember the answer of a command that was begun; alone, or in a transaction with what it writes.
+    def complete(self, command: Command, response: StoredResponse, *, owner: str) -> Update[Record]:
+        """Remember the response to a command that was begun; alone, or in a transaction with what it writes.
 
         Raises:
             ConditionFailed: another owner has taken the command over.
@@ -239,9 +239,9 @@ class Idempotency(Generic[Record]):
         record = self._schema.cls
         return update(
             self.record(command),
-            f(record.status).set(answer.status),
-            f(record.body).set(answer.body),
-            f(record.headers).set(dict(answer.headers)),
+            f(record.status).set(response.status),
+            f(record.body).set(response.body),
+            f(record.headers).set(dict(response.headers)),
             f(record.lease_until).remove(),
         ).when(_is_running_for(record, owner))
 
@@ -256,11 +256,11 @@ class Idempotency(Generic[Record]):
     def _claim(
         self,
         command: Command,
-        answer: Answer | None,
+        response: StoredResponse | None,
         owner: str | None = None,
         lease: timedelta | None = None,
     ) -> _Claim:
-        return _Claim(self._schema, command, self._lifetime, answer, owner, lease, self._budget)
+        return _Claim(self._schema, command, self._lifetime, response, owner, lease, self._budget)
 
 
 class _Claim(Struct, frozen=True):
@@ -269,7 +269,7 @@ class _Claim(Struct, frozen=True):
     schema: EntitySchema[Any]
     command: Command
     lifetime: timedelta
-    answer: Answer | None
+    response: StoredResponse | None
     owner: str | None
     lease: timedelta | None
     budget: Budget | None
@@ -289,9 +289,9 @@ class _Claim(Struct, frozen=True):
             scope=self.command.scope,
             key=self.command.key,
             fingerprint=self.command.fingerprint,
-            status=None if self.answer is None else self.answer.status,
-            body="" if self.answer is None else self.answer.body,
-            headers={} if self.answer is None else dict(self.answer.headers),
+            status=None if self.response is None else self.response.status,
+            body="" if self.response is None else self.response.body,
+            headers={} if self.response is None else dict(self.response.headers),
             owner=self.owner,
             lease_until=None if self.lease is None else now + int(self.lease.total_seconds()),
             created_at=now,
@@ -308,7 +308,7 @@ class _Claim(Struct, frozen=True):
         return any_of(f(record.scope).missing(), f(record.ttl).le(now), lease_is_over)
 
 
-class _Begin(Operation[Outcome | None], frozen=True):
+class _Begin(Operation[CommandOutcome | None], frozen=True):
     """Claim a command, or find out what became of it."""
 
     claim: _Claim
@@ -317,7 +317,7 @@ class _Begin(Operation[Outcome | None], frozen=True):
         """The name of the operation."""
         return f"{self.claim.schema.name}.begin"
 
-    def requests(self, context: Context) -> Requests[Outcome | None]:
+    def requests(self, context: Context) -> Requests[CommandOutcome | None]:
         """One conditional put; where it fails, the record that is there decides."""
         try:
             yield self.claim.action(context)
@@ -337,12 +337,12 @@ def _once(plan: Plan[Any], record: _Claim) -> Transaction:
     return both.labelled(f"{planned.name}.once", budget=budget)
 
 
-def _replay(record: IdempotencyRecord, command: Command) -> Outcome:
+def _replay(record: IdempotencyRecord, command: Command) -> CommandOutcome:
     if record.fingerprint != command.fingerprint:
         raise IdempotencyMismatch("This idempotency key was used with another request.")
     if record.status is None:
         raise IdempotencyInProgress("The first request with this idempotency key is still running.")
-    return Outcome(Answer(record.status, record.body, record.headers), replayed=True)
+    return CommandOutcome(StoredResponse(record.status, record.body, record.headers), replayed=True)
 
 
 def _is_running_for(record: type[IdempotencyRecord], owner: str) -> Condition:

@@ -17,9 +17,9 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
 _SERVICE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _TAKEN: Final = frozenset(
     """
-    AlreadyExists Annotated Answer Any BaseModel Callable ClassVar Collection Command ConfigDict Count CurrentCaller
-    Day Db Depends Field Final Flag Idempotency IdempotencyRecord IfMatch ItemMissing Listing Mapping Once
-    OnceByCaller Paging Path Plan Request Response Sequence Service StringConstraints Text VersionConflict Versioned
+    AlreadyExists Annotated Any BaseModel Callable ClassVar Collection Command ConfigDict Count CurrentCaller Day Db
+    Depends Field Final Flag Idempotency IdempotencyRecord IfMatch ItemMissing Listing Mapping Once OnceByCaller
+    Paging Path Plan Request Response Sequence Service StoredResponse StringConstraints Text VersionConflict Versioned
     VersionedDelete VersionedInsert VersionedRead VersionedTable VersionedUpdate
     answers api bob caller created db draft etag fields handlers headers identity only path precondition read
     replaced response root stale user_id

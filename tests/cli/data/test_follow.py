@@ -12,7 +12,7 @@ import pytest
 from fastapi import APIRouter
 
 from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, insert
-from partita.change import Change, SqliteProjection
+from partita.change import ItemChange, SqliteProjection
 from partita.cli._data_folder import DataFolder
 from partita.cli.data import _follow
 from partita.cli.data._follow import following, projecting
@@ -27,7 +27,7 @@ class Note(Entity, table=TABLE):
     note_id: str
 
 
-def count(connection: apsw.Connection, change: Change) -> None:
+def count(connection: apsw.Connection, change: ItemChange) -> None:
     connection.execute("INSERT INTO notes VALUES (?)", (change.new.note_id,))
 
 

@@ -11,7 +11,7 @@ from tests.recipes.interleaving import empty_db
 from partita import AsyncSession, Procedure, Session
 from partita.cost._measure import measure
 from partita.errors import AlreadyExists
-from partita.recipes.idempotency import Answer, Command, Plan
+from partita.recipes.idempotency import Command, Plan, StoredResponse
 from partita.recipes.versioned._table import Versioned
 from partita.service import discover
 from partita.testing._clock import NOON
@@ -69,7 +69,7 @@ def planned(plan: Procedure[Plan[Any]]) -> Procedure[Any]:
 
 
 def once(key: str, plan: Plan[Any] | Procedure[Plan[Any]]) -> Procedure[Any]:
-    return REQUESTS.run(Command("ann", key, "fingerprint"), plan, lambda _: Answer(200))
+    return REQUESTS.run(Command("ann", key, "fingerprint"), plan, lambda _: StoredResponse(200))
 
 
 def on_the_page() -> dict[str, tuple[Cost | None, Cost | None]]:

@@ -18,7 +18,7 @@ from tests.recipes.interleaving import empty_db, every_schedule, play
 
 from partita import EmbeddedStore, Procedure, Session
 from partita.errors import VersionConflict
-from partita.recipes.idempotency import Answer, Command
+from partita.recipes.idempotency import Command, StoredResponse
 from partita_services.accounts.bootstrap import SERVICE
 from partita_services.accounts.handlers import InsufficientFunds, Transfer, TransferOrder, transfer
 from partita_services.accounts.model import ACCOUNTS, REQUESTS, AccountData
@@ -82,14 +82,16 @@ def test_a_retried_transfer_happens_once_whatever_crashed() -> None:
     command = Command("ann", "k1", "fingerprint")
 
     def attempt() -> Procedure[Any]:
-        return REQUESTS.run(command, transfer(order("a", "b", 30), 0), lambda done: Answer(200, str(done.amount)))
+        return REQUESTS.run(
+            command, transfer(order("a", "b", 30), 0), lambda done: StoredResponse(200, str(done.amount))
+        )
 
     for choose in every_schedule():
         with empty_db(SERVICE.tables) as db:
             open_accounts(db)
             play(db, [attempt(), attempt()], choose, crashes=1)
             outcome = db.run(attempt())
-            assert outcome.answer.body == "30"
+            assert outcome.response.body == "30"
             assert balances(db) == [70, 130, 100]
 
 

@@ -15,7 +15,7 @@ from tests.recipes.interleaving import CRASHED, empty_db, play
 
 from partita import Procedure, Session
 from partita.errors import ConditionFailed, ItemMissing
-from partita.recipes.idempotency import Answer, Command, Outcome, fingerprint
+from partita.recipes.idempotency import Command, CommandOutcome, StoredResponse, fingerprint
 from partita.testing import FakeClock
 from partita_services.countries import handlers
 from partita_services.countries.answers import CountryVersion
@@ -48,7 +48,7 @@ class Write(Struct, frozen=True):
     alpha2: str
     data: CountryData
 
-    def command(self, key: str) -> Procedure[Outcome]:
+    def command(self, key: str) -> Procedure[CommandOutcome]:
         """The request under an idempotency key, as the route runs it."""
         plan = {
             "put": lambda: handlers.write_country(self.alpha2, self.data),
@@ -60,7 +60,7 @@ class Write(Struct, frozen=True):
         return REQUESTS.run(command, _answered(plan), _same)
 
 
-def _same(answer: Answer) -> Answer:
+def _same(answer: StoredResponse) -> StoredResponse:
     return answer
 
 
@@ -126,24 +126,24 @@ def test_versions_tile_time_and_every_instant_agrees_with_a_model(
             learn(model, told)
             assert_stored(db, model)
             for i, (asked, first) in enumerate(zip(wanted, told, strict=True)):
-                if isinstance(first, Outcome):
-                    assert again(db, asked, f"{number}-{i}") == Outcome(first.answer, replayed=True)
+                if isinstance(first, CommandOutcome):
+                    assert again(db, asked, f"{number}-{i}") == CommandOutcome(first.response, replayed=True)
             assert_stored(db, model)
         for instant in instants(model, clock):
             for code in (*ALPHA2, *ALPHA3, *NUMERIC):
                 assert answer_of(db, code, instant) == expected(model, code, instant), (code, instant)
 
 
-def again(db: Session, asked: Write, key: str) -> Outcome | ConditionFailed:
+def again(db: Session, asked: Write, key: str) -> CommandOutcome | ConditionFailed:
     try:
         return db.run(asked.command(key))
     except ConditionFailed as refused:
         return refused
 
 
-def learn(model: Model, told: list[Outcome | ConditionFailed]) -> None:
+def learn(model: Model, told: list[CommandOutcome | ConditionFailed]) -> None:
     """Add the versions that writers were told of; one that was told before must be the same."""
-    bodies = [CountryVersion.model_validate_json(o.answer.body) for o in told if isinstance(o, Outcome)]
+    bodies = [CountryVersion.model_validate_json(o.response.body) for o in told if isinstance(o, CommandOutcome)]
     for body in sorted(bodies, key=lambda body: (body.alpha2_code, body.version_number)):
         content = (body.alpha3_code, body.numeric_code, body.name)
         said = Said(body.create_date, content, body.is_deleted)

@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partita import EmbeddedStore, Session, delete
-from partita.change import Change, Consumer, Lag
+from partita.change import Consumer, ItemChange, Lag
 from partita.errors import ItemMissing
 from partita.http import Caller, Identity, Role
-from partita.recipes.idempotency import Answer, Command
+from partita.recipes.idempotency import Command, StoredResponse
 from partita.service import Projected
 from partita.testing import Crash, FakeClock
 from partita_services.todo.bulk import change_status, delete_completed
@@ -62,7 +62,7 @@ class _MortalProjection(TaskProjection):
         super().__init__(path)
         whole = self._apply
 
-        def apply(connection: apsw.Connection, change: Change) -> None:
+        def apply(connection: apsw.Connection, change: ItemChange) -> None:
             if chance.random() < 0.002:
                 raise Crash("in the middle of a batch")
             whole(connection, change)
@@ -70,7 +70,7 @@ class _MortalProjection(TaskProjection):
         self._apply = apply
         self._chance = chance
 
-    def apply(self, batch: Sequence[Change], positions: Any) -> None:
+    def apply(self, batch: Sequence[ItemChange], positions: Any) -> None:
         if self._chance.random() < 0.05:
             raise Crash("before the commit")
         super().apply(batch, positions)
@@ -177,7 +177,7 @@ def test_every_entity_is_read_and_tasks_alone_are_counted(
 ) -> None:
     partita_db.run(write_user("ann", Profile(email="ann@example.com", name="Ann"), now=1))
     plan = add_task("ann", TaskDraft(title="a", priority=Priority.HIGH), now=1)
-    partita_db.run(REQUESTS.run(Command("ann", "key", "f"), plan, Answer.of))
+    partita_db.run(REQUESTS.run(Command("ann", "key", "f"), plan, StoredResponse.of))
     assert projected.consumer.catch_up() == 4  # user, claim, task, request
     assert kept.counts() == recounted([plan.result])
     assert kept.set_aside() == []

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from partita import Procedure
 from partita.errors import ConditionFailed, ItemMissing, VersionConflict
 from partita.http import CurrentCaller, Db, Once, Refusal, describe_problems, etag, once_by
-from partita.recipes.idempotency import Answer, Plan
+from partita.recipes.idempotency import Plan, StoredResponse
 from partita.recipes.versioned import Versioned
 from partita_services.accounts import handlers
 from partita_services.accounts.handlers import AccountContent, AccountDraft, Movement, Transfer, TransferOrder
@@ -105,7 +105,7 @@ class TransferView(BaseModel):
 async def open_account(once: OnceByCaller, db: Db, request: Request, draft: AccountDraft) -> Response:
     """Open an account; 409 with the current one where its key is taken."""
 
-    def opened(account: Account) -> Answer:
+    def opened(account: Account) -> StoredResponse:
         location = f"{request.scope['root_path']}/accounts/{account.data.pk}"
         return _answer(account, status=201, Location=location)
 
@@ -186,10 +186,14 @@ async def withdraw(once: OnceByCaller, db: Db, pk: AccountPath, movement: Moveme
 async def transfer(once: OnceByCaller, db: Db, order: TransferOrder) -> Response:
     """Move money from one account to another: both change, or neither."""
     now = db.context.clock()
-    return await _insist(once, lambda: handlers.transfer(order, now), lambda done: Answer.of(TransferView.of(done)))
+    return await _insist(
+        once, lambda: handlers.transfer(order, now), lambda done: StoredResponse.of(TransferView.of(done))
+    )
 
 
-async def _insist(once: Once, plan: Callable[[], Procedure[Plan[R]]], answer: Callable[[R], Answer]) -> Response:
+async def _insist(
+    once: Once, plan: Callable[[], Procedure[Plan[R]]], answer: Callable[[R], StoredResponse]
+) -> Response:
     """Run a plan, and make it anew while other writers are first."""
     with _showing_current():
         for _ in range(MAX_TRIES - 1):
@@ -200,8 +204,10 @@ async def _insist(once: Once, plan: Callable[[], Procedure[Plan[R]]], answer: Ca
         return await once(plan(), answer)
 
 
-def _answer(account: Account, status: int = 200, **headers: str) -> Answer:
-    return Answer.of(AccountView.of(account), status=status, headers={"ETag": etag(account.last_write), **headers})
+def _answer(account: Account, status: int = 200, **headers: str) -> StoredResponse:
+    return StoredResponse.of(
+        AccountView.of(account), status=status, headers={"ETag": etag(account.last_write), **headers}
+    )
 
 
 @contextmanager

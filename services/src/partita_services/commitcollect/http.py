@@ -27,7 +27,7 @@ from partita.http import (
     once_by,
     still_right,
 )
-from partita.recipes.idempotency import Answer, Plan
+from partita.recipes.idempotency import Plan, StoredResponse
 from partita_services.commitcollect import handlers
 from partita_services.commitcollect.browser import CurrentTrace, CurrentVisitor, as_caller, clear_cookie, same_site
 from partita_services.commitcollect.erasure import request_deletion
@@ -210,9 +210,11 @@ async def _create(once: Once, plan: Callable[[], Procedure[Plan[Standing]]]) -> 
                 raise
 
 
-def _created(standing: Standing) -> Answer:
+def _created(standing: Standing) -> StoredResponse:
     view = MilestoneView.of(standing)
-    return Answer.of(view, status=201, headers={"Location": f"/commitcollect/api/milestones/{view.milestone_id}"})
+    return StoredResponse.of(
+        view, status=201, headers={"Location": f"/commitcollect/api/milestones/{view.milestone_id}"}
+    )
 
 
 def _listing(page: Page[Any], view: Callable[[Any], V]) -> Listing[V]:

@@ -14,7 +14,7 @@ import msgspec
 
 from partita.errors import ConditionFailed
 from partita.recipes.audit import Trace
-from partita.recipes.idempotency import Answer, Command, Plan, fingerprint
+from partita.recipes.idempotency import Command, Plan, StoredResponse, fingerprint
 from partita.recipes.removal import remove_all
 from partita_services.commitcollect.minting import mint_earned
 from partita_services.commitcollect.model import (
@@ -129,7 +129,7 @@ def ingest(
     found = workout or gone(user_id, activity_id, ticket, app.clock())
     plan = Plan(None, save_workouts([found], connection))
     try:
-        yield from plan.run() if remember is None else REQUESTS.run(remember, plan, lambda _: Answer())
+        yield from plan.run() if remember is None else REQUESTS.run(remember, plan, lambda _: StoredResponse())
     except ConditionFailed:
         outcome = Outcome.OUTDATED
     event = WorkoutIngested(activity_id=activity_id, outcome=outcome)

@@ -27,7 +27,7 @@ from partita.http import (
     precondition,
     still_right,
 )
-from partita.recipes.idempotency import Answer, Plan
+from partita.recipes.idempotency import Plan, StoredResponse
 from partita_services.countries import handlers
 from partita_services.countries.answers import (
     REVALIDATED,
@@ -196,15 +196,15 @@ async def restore_country(
         return await once(_answered(handlers.restore_country(alpha2.upper(), data, only)), _as_it_is)
 
 
-def _answered(plan: Procedure[Plan[Country]]) -> Procedure[Plan[Answer]]:
+def _answered(plan: Procedure[Plan[Country]]) -> Procedure[Plan[StoredResponse]]:
     planned = yield from plan
     country = planned.result
     is_new = country.number == 1 and bool(planned.actions)
     status, headers = 201 if is_new else 200, {"ETag": version_tag(country)}
-    return planned.giving(Answer.of(CountryVersion.of(country), status=status, headers=headers))
+    return planned.giving(StoredResponse.of(CountryVersion.of(country), status=status, headers=headers))
 
 
-def _as_it_is(answer: Answer) -> Answer:
+def _as_it_is(answer: StoredResponse) -> StoredResponse:
     return answer
 
 

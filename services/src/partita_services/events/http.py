@@ -33,7 +33,7 @@ from partita.http import (
     operators_only,
 )
 from partita.model import instant_text
-from partita.recipes.idempotency import Answer, Plan
+from partita.recipes.idempotency import Plan, StoredResponse
 from partita.service import Projected
 from partita_services.events import draw, handlers, live
 from partita_services.events.answers import (
@@ -129,9 +129,9 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
     """Create an event. A lottery publishes the hash of the seed that its draw will use."""
     root = request.scope["root_path"]
 
-    def created(found: EventFound) -> Answer:
+    def created(found: EventFound) -> StoredResponse:
         location = {"Location": f"{root}/events/{found.event.event_id}"}
-        return Answer.of(EventAnswer.of(found, now), status=201, headers=location)
+        return StoredResponse.of(EventAnswer.of(found, now), status=201, headers=location)
 
     return await once(handlers.open_event(draft, now, secrets.token_bytes(32)), created)
 
@@ -200,10 +200,10 @@ async def apply(
     event, now = await desk.event(event_id), instant(db.context.clock())
     root = request.scope["root_path"]
 
-    def answered(application: Application) -> Answer:
+    def answered(application: Application) -> StoredResponse:
         applied = application.request
         location = {"Location": f"{root}/requests/{applied.request_id}"}
-        return Answer.of(RequestAnswer.of(applied), status=202 if application.is_new else 200, headers=location)
+        return StoredResponse.of(RequestAnswer.of(applied), status=202 if application.is_new else 200, headers=location)
 
     if idempotency_key is not None:
         once = await _ONCE(request, db, caller, idempotency_key)
@@ -236,13 +236,13 @@ def _while_open(event: Event, now: datetime, plan: Procedure[Plan[Application]])
 async def _apply_once(
     once: Once,
     plans: Iterator[Procedure[Plan[Application]]],
-    answered: Callable[[Application], Answer],
+    answered: Callable[[Application], StoredResponse],
     desk: Desk,
 ) -> Response:
     """The same for a call that is remembered: what is answered and what is written are one transaction."""
     made: list[Application] = []
 
-    def noting(application: Application) -> Answer:
+    def noting(application: Application) -> StoredResponse:
         made.append(application)
         return answered(application)
 

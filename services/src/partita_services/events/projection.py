@@ -12,7 +12,7 @@ from typing import Any, Final
 import apsw
 from msgspec import Struct
 
-from partita.change import Change, SqliteProjection
+from partita.change import ItemChange, SqliteProjection
 from partita.model import instant_text
 from partita_services.events.model import Request
 from partita_services.events.terms import Status
@@ -84,7 +84,7 @@ class RequestProjection(SqliteProjection):
         return [Second(datetime.fromisoformat(f"{second}Z"), decided) for second, decided in rows]
 
 
-def _apply(connection: apsw.Connection, change: Change) -> None:
+def _apply(connection: apsw.Connection, change: ItemChange) -> None:
     """Put the request as it is now in the place of what was known of it."""
     if change.entity is not Request:
         return

@@ -25,7 +25,7 @@ from partita.http import (
     operators_only,
     precondition,
 )
-from partita.recipes.idempotency import Answer
+from partita.recipes.idempotency import StoredResponse
 from partita_services.todo import handlers
 from partita_services.todo.bulk import Deletion, TaskResult, change_status, delete_completed
 from partita_services.todo.changes import TaskChange, TaskDraft
@@ -126,9 +126,9 @@ async def create_task(
     """Create a task."""
     root = request.scope["root_path"]
 
-    def created(task: Task) -> Answer:
+    def created(task: Task) -> StoredResponse:
         headers = {"Location": f"{root}/tasks/{task.task_id}", "ETag": etag(task.version)}
-        return Answer.of(task, status=201, headers=headers)
+        return StoredResponse.of(task, status=201, headers=headers)
 
     return await once(handlers.add_task(caller.user_id, draft, now, keep), created)
 

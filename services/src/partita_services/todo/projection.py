@@ -12,7 +12,7 @@ from typing import Any, Final
 import apsw
 from pydantic import BaseModel, Field
 
-from partita.change import Change, SqliteProjection
+from partita.change import ItemChange, SqliteProjection
 from partita_services.todo.model import Priority, Status, Task
 
 NO_PRIORITY: Final = "none"
@@ -93,7 +93,7 @@ class TaskProjection(SqliteProjection):
         return [task_id for (task_id,) in self.read(_SEARCH, [match, user_id, limit, offset])]
 
 
-def _apply(connection: apsw.Connection, change: Change) -> None:
+def _apply(connection: apsw.Connection, change: ItemChange) -> None:
     """Put the task as it is now in the place of what was known of it."""
     if change.entity is not Task:
         return

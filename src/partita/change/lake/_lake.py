@@ -17,7 +17,7 @@ from typing import Any, Final
 import pyarrow as pa
 from msgspec import Struct
 
-from partita.change._change import Change
+from partita.change._item_change import ItemChange
 from partita.change._snapshot import Snapshot
 from partita.change._stream import ChangeStream, Lag
 from partita.change.lake._columns import Column, Values, columns_of, fitted
@@ -85,7 +85,7 @@ class Lake:
         """Where it is: the positions of the log, which is written last."""
         return self._log.positions
 
-    def apply(self, batch: Sequence[Change], positions: Mapping[str, int]) -> None:
+    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Take a batch: merge it into the current tables, then add it to the log."""
         rows = self._rows(batch)
         for part in self._parts.values():
@@ -115,7 +115,7 @@ class Lake:
         arrow, columns = _layout(CURRENT, [schema], table.columns)
         return _Part(schema, table, columns[schema.name], Values(columns[schema.name]), arrow, in_log)
 
-    def _rows(self, changes: Iterable[Change]) -> list[Row]:
+    def _rows(self, changes: Iterable[ItemChange]) -> list[Row]:
         """The rows of all changes but those of entities that stay out."""
         rows = []
         for change in changes:
@@ -171,7 +171,7 @@ def _last_of_each_key(rows: Iterable[Row]) -> list[Row]:
     return list({row.key: row for row in rows if row.problem is None}.values())
 
 
-def _chunks(changes: Iterable[Change]) -> Iterator[list[Change]]:
+def _chunks(changes: Iterable[ItemChange]) -> Iterator[list[ItemChange]]:
     remaining = iter(changes)
     while chunk := list(islice(remaining, _CHUNK)):
         yield chunk

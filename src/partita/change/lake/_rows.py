@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 from msgspec import Struct
 
-from partita.change._change import Change
+from partita.change._item_change import ItemChange
 from partita.change.lake._columns import Column, Values, json_text
 from partita.errors import InvalidItem
 
@@ -22,13 +22,13 @@ Own: TypeAlias = tuple[str, pa.DataType, Callable[["Row"], Any]]
 class Row(Struct, frozen=True):
     """A change, the entity's values after it (before it, where it was removed), and what is wrong with them."""
 
-    change: Change
+    change: ItemChange
     key: str
     values: list[Any] | None = None
     problem: str | None = None
 
 
-def row_of(change: Change, values: Values | None) -> Row:
+def row_of(change: ItemChange, values: Values | None) -> Row:
     """The row of a change; one that does not fit its entity has no values, and says why."""
     key = json_text(list(change.keys.values()))
     if values is None:
@@ -40,7 +40,7 @@ def row_of(change: Change, values: Values | None) -> Row:
         return Row(change, key, problem=str(error))
 
 
-def _before(change: Change) -> Any:
+def _before(change: ItemChange) -> Any:
     """What was removed; it is removed also if it did not fit."""
     try:
         return change.old

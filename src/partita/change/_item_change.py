@@ -16,7 +16,7 @@ Kind: TypeAlias = Literal["insert", "modify", "remove", "snapshot"]
 _KINDS: Final[dict[str, Kind]] = {"INSERT": "insert", "MODIFY": "modify", "REMOVE": "remove"}
 
 
-class Change:
+class ItemChange:
     """What became of one item. Images are plain attributes; entities are made from them when asked for."""
 
     def __init__(self, table: Table, record: StreamRecord, shard: str) -> None:
@@ -32,7 +32,7 @@ class Change:
         self.shard = shard
 
     @classmethod
-    def snapshot(cls, table: Table, keys: Item, item: Item, at: float) -> Change:
+    def snapshot(cls, table: Table, keys: Item, item: Item, at: float) -> ItemChange:
         """An item that is there."""
         return cls(table, StreamRecord(0, "INSERT", keys, None, item, at, 0), "")
 

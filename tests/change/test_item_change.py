@@ -10,7 +10,7 @@ from tests.change.memory import MemorySink
 from tests.change.model import SHARD, TABLE, Status, Task, User, item_of
 
 from partita import EmbeddedStore, Session, delete, put
-from partita.change import Change, Consumer
+from partita.change import Consumer, ItemChange
 from partita.errors import InvalidItem
 from partita.store import PutItem
 from partita.testing import FakeClock
@@ -106,5 +106,5 @@ def test_what_was_there_before_is_a_snapshot(store: EmbeddedStore, db: Session, 
     db.run(put(TASK))
     Consumer(store, TABLE, sink).step()
     (change,) = sink.loaded
-    assert isinstance(change, Change)
+    assert isinstance(change, ItemChange)
     assert (change.kind, change.old, change.new) == ("snapshot", None, TASK)
