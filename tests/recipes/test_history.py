@@ -52,7 +52,7 @@ class Price(Revision, table=TABLE):
         return f"{self.cents:08}"
 
 
-class Claimed(Claim, table=TABLE):
+class UniqueClaim(Claim, table=TABLE):
     primary: ClassVar = Key("UNIQUE#{field}#{value}", "CLAIM")
 
 
@@ -71,7 +71,7 @@ def current_prices() -> None:
     """The current prices, lowest first."""
 
 
-@get(Claimed)
+@get(UniqueClaim)
 def claim_on(field: str, value: str) -> None:
     """Who has a value."""
 
@@ -217,7 +217,7 @@ def test_a_plan_that_met_a_value_freed_meanwhile_is_a_conflict(db: Session, cloc
     early = db.run(PRICES.create(Price(sku="s2", cents=2, label="sale")))
     clock.advance(10)
     db.run(PRICES.delete(one).run())
-    with pytest.raises(VersionConflict, match="was freed a moment ago"):
+    with pytest.raises(VersionConflict, match="was freed just now"):
         db.run(early.run())
 
 
@@ -308,7 +308,7 @@ def price_at(sku: str, created: datetime) -> None:
 def test_a_wrong_declaration_is_refused_when_it_is_made() -> None:
     with pytest.raises(ModelError, match="must be `created` alone"):
         History(odd_versions, claim_on)
-    with pytest.raises(ModelError, match="is no Revision"):
+    with pytest.raises(ModelError, match="is not a Revision"):
         History(plain_things, claim_on)  # type: ignore[type-var]
     with pytest.raises(ModelError, match="no more, no less"):
         History(price_at, claim_on)

@@ -22,12 +22,12 @@ TASKS: Any = tasks_of("u")
         (lambda db: db.run(task_by_id), "task_by_id is neither an operation nor a procedure", "Call it with"),
         (lambda db: db.run([put(TASK)]), "list is neither an operation nor a procedure", "one at a time"),
         (lambda db: db.run(None), "NoneType is neither an operation nor a procedure", "Run operations"),
-        (lambda db: db.transact(task_by_id("u", "t")), "Get is no write and no check", r"transact_get\(\)"),
-        (lambda db: db.transact(TASK), "Task is no write and no check", r"put\(\)"),
+        (lambda db: db.transact(task_by_id("u", "t")), "Get is neither a write nor a check", r"transact_get\(\)"),
+        (lambda db: db.transact(TASK), "Task is neither a write nor a check", r"put\(\)"),
         (lambda db: db.run(transact_get(TASKS)), "Query does not get one item", "by themselves"),
         (lambda db: db.run(batch_get([TASKS])), "Query does not get one item", "by themselves"),
-        (lambda db: db.run(batch_write([RENAME])), "Update is no put and no delete", r"transact\(\)"),
-        (lambda db: db.run(batch_write([TASK])), "Task is no put and no delete", r"put\(\)"),
+        (lambda db: db.run(batch_write([RENAME])), "Update is neither a put nor a delete", r"transact\(\)"),
+        (lambda db: db.run(batch_write([TASK])), "Task is neither a put nor a delete", r"put\(\)"),
     ],
 )
 def test_a_mistake_is_named(db: Session, mistake: Callable[[Any], object], message: str, hint: str) -> None:

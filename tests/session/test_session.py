@@ -152,7 +152,7 @@ def test_a_crash_passes_through_every_handler(
         try:
             yield from insert(Task(user_id="u", task_id="t"))
         except PartitaError:
-            pytest.fail("a crash is no error that a program could handle")
+            pytest.fail("a crash is not an error that a program could handle")
 
     getattr(store, planned)(1)
     with pytest.raises(Crash):

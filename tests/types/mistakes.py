@@ -87,11 +87,11 @@ def calling_patterns(user_id: str, day: date) -> None:
     tasks_with_status(user_id, Status.OPN)  # mistake: misspelt enum member
     tasks_due(user_id, Span.between(day, day))
     tasks_due(user_id, day)  # mistake: a value where a span is asked for
-    tasks_due(user_id, Span.between(day, "2026"))  # mistake: one end of the span is no date
+    tasks_due(user_id, Span.between(day, "2026"))  # mistake: one end of the span is not a date
     tasks_due(user_id, Span.since("2026-01-01"))  # mistake: a span of texts for a date
     tasks_with_prefix(user_id, Prefix("0"))
     tasks_with_prefix(user_id, "0")  # mistake: a text where a prefix is asked for
-    tasks_with_prefix(user_id, Prefix(0))  # mistake: a prefix that is no text
+    tasks_with_prefix(user_id, Prefix(0))  # mistake: a prefix that is not text
     board(user_id)
     board(user_id, 10)  # mistake: an argument too many for a collection
     create_task(User)  # mistake: a class where an entity is asked for
@@ -109,7 +109,7 @@ def conditions(day: date) -> None:
     f(Task.points).gt("5")  # mistake: a number compared with a text
     f(Task.points).lt(f(Task.title))  # mistake: a number compared with a text field
     f(Task.points).between(1, 5)
-    f(Task.points).between(1, "5")  # mistake: one end of between is no number
+    f(Task.points).between(1, "5")  # mistake: one end of between is not a number
     f(Task.points).between(1)  # mistake: between with one end
     f(Task.status).is_in([Status.OPEN])
     f(Task.status).is_in(["open"])  # mistake: in a list of texts instead of the enum
@@ -127,7 +127,7 @@ def conditions(day: date) -> None:
     f(Order.by_number["5"])  # mistake: a text for a key that is a number
     f(Order.lines[0].price)  # mistake: misspelt field of an element
     not_(f(Task.due).exists())
-    not_(f(Task.due))  # mistake: a field is no condition
+    not_(f(Task.due))  # mistake: a field is not a condition
     all_of(f(Task.points).le(3), f(Task.due).ge(day))
     all_of(f(Task.points).le(3), Task.points == 3)  # mistake: == makes no condition
     any_of([f(Task.points).le(3)])  # mistake: a list of conditions instead of several
@@ -156,9 +156,9 @@ def changes(task: Task) -> None:
     f(Task.tags).add_members("red")  # mistake: a text instead of a set
     f(Task.points).remove_members({1})  # mistake: a number has no members
     f(Task.notes).set(f(Task.notes).with_appended([1]))  # mistake: a number for a list of texts
-    f(Task.title).with_appended(["x"])  # mistake: a text is no list
+    f(Task.title).with_appended(["x"])  # mistake: a text is not a list
     update(task, f(Task.title).eq("x"))  # mistake: a condition where a change is asked for
-    update(task, title="x")  # mistake: changes are no keyword arguments
+    update(task, title="x")  # mistake: changes are not keyword arguments
     update("t", f(Task.title).set("x"))  # mistake: an update of a text
     update(Task, f(Task.title).set("x"))  # mistake: an update of a class
     update(tasks_with_status("u", Status.OPEN), f(Task.title).set("x"))  # mistake: an update of a query
@@ -175,9 +175,9 @@ def entities(task: Task) -> None:
     task.title = "y"  # mistake: an entity is frozen
     task.with_changes(f(Task.title).set("y"))
     task.titel  # mistake: misspelt attribute
-    insert(Title(task_id="t", title="x"))  # mistake: a view is no entity
-    put({"user_id": "u"})  # mistake: a dictionary is no entity
-    delete("t")  # mistake: a text is no entity
+    insert(Title(task_id="t", title="x"))  # mistake: a view is not an entity
+    put({"user_id": "u"})  # mistake: a dictionary is not an entity
+    delete("t")  # mistake: a text is not an entity
 
 
 def reading(db: Session) -> None:
@@ -189,11 +189,11 @@ def reading(db: Session) -> None:
     user: User | None = db.run(task_by_id("u", "t"))  # mistake: another entity
     page = db.run(tasks_with_status("u", Status.OPEN))
     page.items[0].title
-    page.title  # mistake: a page is no entity
+    page.title  # mistake: a page is not an entity
     page.cursor  # mistake: misspelt attribute of a page
     page.next_cursor.upper()  # mistake: the last page has no cursor
     wrong: Page[User] = db.run(tasks_with_status("u", Status.OPEN))  # mistake: a page of another entity
-    tasks: list[Task] = db.run(tasks_with_status("u", Status.OPEN))  # mistake: a page is no list
+    tasks: list[Task] = db.run(tasks_with_status("u", Status.OPEN))  # mistake: a page is not a list
     tasks_with_status("u", Status.OPEN).page("20")  # mistake: a text as limit
     tasks_with_status("u", Status.OPEN).page(20, "cursor")  # mistake: the cursor by position
     tasks_with_status("u", Status.OPEN).walk()  # mistake: a walk without a maximum
@@ -216,12 +216,12 @@ def writing(db: Session, task: Task, user: User) -> None:
     db.run(insert(task)).titel  # mistake: misspelt attribute of what was written
     db.run(delete(task)).title  # mistake: there may have been nothing to delete
     wrong: User = db.run(insert(task))  # mistake: an insert gives its own entity
-    db.run(task)  # mistake: an entity is no operation
+    db.run(task)  # mistake: an entity is not an operation
     db.run(task_by_id)  # mistake: a pattern that was not called
     db.transact(insert(task), put(user))
     db.transact([insert(task)])  # mistake: a list of writes instead of several
     db.transact(task_by_id("u", "t"))  # mistake: a read in a transaction of writes
-    transact(insert(task), token=7)  # mistake: a token that is no text
+    transact(insert(task), token=7)  # mistake: a token that is not text
     check(task)  # mistake: a check of an entity instead of a get
     check(task_by_id("u", "t"), True)  # mistake: a check of a truth value
     batch_write([put(user)])
@@ -247,7 +247,7 @@ def close_task(task_id: str) -> Procedure[Task]:
     task = yield from task_by_id("u", task_id)
     yield from update(task, f(Task.title).set("x"))  # mistake: in a procedure, the item may be missing
     page = yield from tasks_with_status("u", Status.OPEN)
-    page.title  # mistake: in a procedure, a page is no entity
+    page.title  # mistake: in a procedure, a page is not an entity
     renamed = yield from rename("u", task_id, "x")
     renamed.title  # mistake: a procedure's result may be None
     return task  # mistake: a procedure that returns what may be missing
@@ -264,7 +264,7 @@ async def with_await(db: AsyncSession, task: Task) -> None:
     (await db.run(insert(task))).title
     db.run(insert(task)).title  # mistake: await is missing
     db.transact(insert(task))  # mistake: a transaction that nobody awaits
-    found: Task | None = db.run(task_by_id("u", "t"))  # mistake: a coroutine is no result
+    found: Task | None = db.run(task_by_id("u", "t"))  # mistake: a coroutine is not a result
     (await db.run(task_by_id("u", "t"))).title  # mistake: the item may be missing, awaited
 
 
@@ -274,15 +274,15 @@ async def wrong_session(db: Session, task: Task) -> None:
 
 def settings(db: Session, day: datetime) -> None:
     Session()  # mistake: a session without a store
-    Session("tasks.db")  # mistake: a path is no store
+    Session("tasks.db")  # mistake: a path is not a store
     Session(db.store, strict=True)  # mistake: misspelt setting
     db.create_tables([TABLE])
     db.create_tables(["typed"])  # mistake: names instead of tables
-    db.create_tables([Task])  # mistake: an entity is no table
+    db.create_tables([Task])  # mistake: an entity is not a table
     Table("years", hash=("year", "Number"))  # mistake: a key type that there is not
     Table("years", stream="NEW_AND_OLD")  # mistake: a stream view that there is not
     Index("GSI1", projection="KEYS-ONLY")  # mistake: a projection that there is not
-    Rcu("5")  # mistake: a budget that is no number
+    Rcu("5")  # mistake: a budget that is not a number
     day + Wcu(5)  # mistake: a budget added to a date
 
 
@@ -293,7 +293,7 @@ def in_tests(db: Session, store: Store) -> None:
     FaultyStore(store).throttle(2, on=PutItem)
     FaultyStore(store).throttle(2, on="PutItem")  # mistake: a name instead of a request type
     FaultyStore(store).throtle(2)  # mistake: misspelt fault
-    FakeClock().advance("90")  # mistake: seconds that are no number
+    FakeClock().advance("90")  # mistake: seconds that are not a number
 
 
 class Note(Entity, table=TABLE):
@@ -303,7 +303,7 @@ class Note(Entity, table=TABLE):
 
 
 Key("USER#{user_id}", sort="NOTE")  # mistake: misspelt argument of a key
-Key(7)  # mistake: a template that is no text
+Key(7)  # mistake: a template that is not text
 
 
 @get(Title)  # mistake: a view has no key
@@ -374,26 +374,26 @@ def versioned(db: Session, user: User, task: Task) -> None:
     users.change(lambda data: data, "u")
     users.change(lambda data: data.user_id, "u")  # mistake: a change that gives no data
     users.change(lambda data: data, 1)  # mistake: a change under a key of the wrong type
-    users.delete_at("now", "u")  # mistake: a last write that is no number
+    users.delete_at("now", "u")  # mistake: a last write that is not a number
     db.run(users.read("u")).data  # mistake: a versioned item may be missing
     db.run(users.insert(user)).last_read  # mistake: misspelt bookkeeping
     VersionedTable(user_by_id, data_version=1, example=task)  # mistake: an example of another entity
-    VersionedTable(user_by_id, data_version="1", example=user)  # mistake: a data version that is no number
+    VersionedTable(user_by_id, data_version="1", example=user)  # mistake: a data version that is not a number
     Migrations({1: lambda item: item})
-    Migrations({"1": lambda item: item})  # mistake: a migration under a version that is no number
+    Migrations({"1": lambda item: item})  # mistake: a migration under a version that is not a number
     Migrations({1: lambda item: 1})  # mistake: a migration that gives no item
 
 
 def counting() -> None:
     points = Counter(Task, f(Task.points))
     points.up(task_by_id("u", "t"), 2)
-    points.up(task_by_id("u", "t"), "2")  # mistake: a distance that is no number
+    points.up(task_by_id("u", "t"), "2")  # mistake: a distance that is not a number
     points.down(user_by_id("u"))  # mistake: the counter of another entity
-    Counter(Task, f(Task.title))  # mistake: a counter that is no number
+    Counter(Task, f(Task.title))  # mistake: a counter that is not a number
 
 
 class WrongLife(Lifecycle[Task, Status]):
-    state = f(Task.title)  # mistake: the state is no enum
+    state = f(Task.title)  # mistake: the state is not an enum
     start = "open"  # mistake: a text for the first state
 
 

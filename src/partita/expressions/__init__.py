@@ -30,7 +30,7 @@ from partita.expressions._ast import (
     both,
     paths_in,
 )
-from partita.expressions._canonical import steady_text
+from partita.expressions._canonical import canonical_repr
 from partita.expressions._evaluate import evaluate
 from partita.expressions._parse import (
     Substitutions,
@@ -77,6 +77,7 @@ __all__ = [
     "Value",
     "apply_update",
     "both",
+    "canonical_repr",
     "creates",
     "evaluate",
     "parse_condition",
@@ -86,7 +87,6 @@ __all__ = [
     "paths_in",
     "project",
     "resolve",
-    "steady_text",
     "touched",
     "validate_condition",
     "validate_projection",

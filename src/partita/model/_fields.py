@@ -33,7 +33,7 @@ from partita.expressions import (
     SetAction,
     Size,
     Value,
-    steady_text,
+    canonical_repr,
 )
 from partita.model._attributes import empty_set, to_attribute
 from partita.model._bound_key import kinds_of
@@ -179,7 +179,7 @@ class Comparable(Generic[T]):
         if not isinstance(options, AbstractSet):
             return list(options)
         # None may stand for absence, and then it has no form of its own.
-        return sorted(options, key=lambda option: "" if option is None else steady_text(self._operand(option)))
+        return sorted(options, key=lambda option: "" if option is None else canonical_repr(self._operand(option)))
 
 
 class Ref(Comparable[T]):

@@ -96,7 +96,7 @@ def batch_get(gets: Sequence[Get[E]]) -> BatchGet[E]:
     """Read many items by key, 100 at a time.
 
     Raises:
-        OperationError: something among them is no get.
+        OperationError: something among them is not a get.
     """
     check_gets(gets)
     return BatchGet(tuple(gets))
@@ -106,11 +106,11 @@ def batch_write(writes: Sequence[Put[Any] | Delete[Any]]) -> BatchWrite:
     """Put and delete many items, 25 at a time.
 
     Raises:
-        OperationError: a write has a condition or a version, which a batch cannot check, or is no put and no delete.
+        OperationError: a write has a condition or a version, which a batch cannot check, or is an update.
     """
     for write in writes:
         if not isinstance(write, Put | Delete):
-            message = f"{type(write).__name__} is no put and no delete, and a batch can do nothing else."
+            message = f"{type(write).__name__} is neither a put nor a delete, and a batch can do nothing else."
             raise OperationError(message, hint="Use transact() for updates; write an entity with put().")
         if write.condition is not None or write.expected is not None or getattr(write, "only_new", False):
             message = f"{write.name} is conditional, and a batch cannot check conditions."

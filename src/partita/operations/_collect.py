@@ -91,10 +91,10 @@ def slots_of(result_class: type) -> tuple[Slot, ...]:
     """The slots that a collection's result class declares.
 
     Raises:
-        ModelError: it is no dataclass, or a field is neither an entity, an optional one, nor a tuple of them.
+        ModelError: it is not a dataclass, or a field is neither an entity, an optional one, nor a tuple of them.
     """
     if not dataclasses.is_dataclass(result_class):
-        raise ModelError(f"{result_class.__name__} is no dataclass.", owner=result_class)
+        raise ModelError(f"{result_class.__name__} is not a dataclass.", owner=result_class)
     hints = get_type_hints(result_class)
     slots = tuple(_slot(result_class, field.name, hints[field.name]) for field in dataclasses.fields(result_class))
     if len({slot.schema.table.name for slot in slots}) != 1:

@@ -41,9 +41,9 @@ class CursorSigner(Struct, frozen=True):
         try:
             raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, UnicodeEncodeError):
-            raise InvalidCursor("This is no cursor.") from None
+            raise InvalidCursor("This is not a cursor.") from None
         if _text(raw) != cursor:  # the last character has bits to spare: only one spelling is ours
-            raise InvalidCursor("This is no cursor.")
+            raise InvalidCursor("This is not a cursor.")
         tag, body = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
         if len(cursor) > _MAX_LENGTH or body[:1] != _VERSION or not hmac.compare_digest(tag, self._tag(body, query)):
             raise InvalidCursor("The cursor does not belong to this query, or is outdated.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from random import Random, SystemRandom
 from typing import Final
 
 from partita.runtime._clock import Clock, system_clock
@@ -11,15 +11,15 @@ _DIGITS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32: no I
 
 
 class Ulids:
-    """A source of ULIDs: 48 bits of time in milliseconds and 80 bits of chance, as 26 characters."""
+    """A source of ULIDs: 48 bits of time in milliseconds and 80 random bits, as 26 characters."""
 
-    def __init__(self, clock: Clock = system_clock, chance: random.Random | None = None) -> None:
+    def __init__(self, clock: Clock = system_clock, random: Random | None = None) -> None:
         self._clock = clock
-        self._chance = chance or random.SystemRandom()
+        self._random = random or SystemRandom()
 
     def __call__(self) -> str:
         """A new identifier."""
-        value = int(self._clock() * 1000) << 80 | self._chance.getrandbits(80)
+        value = int(self._clock() * 1000) << 80 | self._random.getrandbits(80)
         return "".join(_DIGITS[value >> shift & 31] for shift in range(125, -1, -5))
 
 

@@ -1,4 +1,4 @@
-"""A clock that stands still until it is told to move."""
+"""A clock that stands still until a test moves it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class FakeClock:
         """Let so many seconds pass; a negative number steps back, as real clocks sometimes do."""
         self._now += seconds
 
-    def set(self, moment: float | datetime) -> None:
-        """Move to a moment: seconds since the epoch, or a datetime with its time zone."""
-        if isinstance(moment, datetime):
-            if moment.tzinfo is None:
-                raise ValueError(f"{moment!r} has no time zone: use one such as datetime(2026, 1, 1, tzinfo=UTC).")
-            moment = moment.timestamp()
-        self._now = moment
+    def set(self, instant: float | datetime) -> None:
+        """Move to an instant: seconds since the epoch, or a datetime with its time zone."""
+        if isinstance(instant, datetime):
+            if instant.tzinfo is None:
+                raise ValueError(f"{instant!r} has no time zone: use one such as datetime(2026, 1, 1, tzinfo=UTC).")
+            instant = instant.timestamp()
+        self._now = instant
