@@ -51,5 +51,5 @@ def test_what_every_program_needs_is_public(name: str) -> None:
 def test_what_a_public_function_gives_is_public_too() -> None:
     """The types that callers meet in signatures and results can be imported to be named."""
     public = set(importlib.import_module("partita").__all__)
-    needed = {"Get", "Put", "Update", "Delete", "Query", "Page", "Walked", "Collect", "Check", "Transaction"}
+    needed = {"Get", "Put", "Update", "Delete", "Query", "Page", "WalkResult", "Collect", "Check", "Transaction"}
     assert needed | {"BatchGet", "BatchWrite", "Procedure", "Operation", "Condition", "Change", "Ref"} <= public

@@ -65,7 +65,7 @@ def test_a_step_is_one_batch(db: Session, consumer: Consumer, sink: MemorySink) 
     assert sequences(sink) == list(range(1, 26))
 
 
-def test_nothing_new_is_no_commit(db: Session, consumer: Consumer, sink: MemorySink) -> None:
+def test_nothing_new_is_not_a_commit(db: Session, consumer: Consumer, sink: MemorySink) -> None:
     write(db, 1)
     consumer.catch_up()
     consumer.catch_up()

@@ -288,7 +288,7 @@ def test_neighbouring_paths_pass() -> None:
         ({"a": 1}, "MAP"),
     ],
 )
-def test_add_and_delete_refuse_what_is_no_number_or_set(value: AttributeValue, name: str) -> None:
+def test_add_and_delete_refuse_what_is_not_a_number_or_set(value: AttributeValue, name: str) -> None:
     start = "Incorrect operand type for operator or function; operator: "
     assert refused_update(Update(adds=(AddAction(A, Value(value)),))) == (
         f"{start}ADD, operand type: {name}, typeSet: ALLOWED_FOR_ADD_OPERAND"

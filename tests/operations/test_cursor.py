@@ -63,7 +63,7 @@ def test_a_cursor_with_any_byte_altered_is_refused(key: dict[str, Any], position
 
 @steady
 @given(st.text(max_size=40))
-def test_what_is_no_cursor_is_refused(text: str) -> None:
+def test_what_is_not_a_cursor_is_refused(text: str) -> None:
     with pytest.raises(InvalidCursor):
         CursorSigner(b"secret").check(text, "q")
 

@@ -284,7 +284,7 @@ def test_a_collection_holds_entities_alone_optional_or_in_tuples(of: Any) -> Non
 
 
 @pytest.mark.parametrize("kind", [str, str | None, tuple[str, ...], tuple[Elsewhere, Elsewhere]])
-def test_a_collection_of_what_is_no_entity_is_refused(kind: Any) -> None:
+def test_a_collection_of_what_is_not_an_entity_is_refused(kind: Any) -> None:
     with refused("Result.found must be an entity, an optional entity, or a tuple of entities"):
         collect(result(found=kind), "USER#{user_id}")
 

@@ -196,7 +196,7 @@ def test_the_direction_is_not_a_sign(by: int) -> None:
         SEATS.up(ONE, by)
 
 
-def test_a_field_that_is_no_number_of_the_entity_is_refused() -> None:
+def test_a_field_that_is_not_a_number_of_the_entity_is_refused() -> None:
     with pytest.raises(ModelError, match="is not an int"):
         Counter(Event, f(Event.name))  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="is not a field of Prize"):

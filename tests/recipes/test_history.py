@@ -52,7 +52,7 @@ class Price(Revision, table=TABLE):
         return f"{self.cents:08}"
 
 
-class Claimed(Claim, table=TABLE):
+class UniqueClaim(Claim, table=TABLE):
     primary: ClassVar = Key("UNIQUE#{field}#{value}", "CLAIM")
 
 
@@ -71,7 +71,7 @@ def current_prices() -> None:
     """The current prices, lowest first."""
 
 
-@get(Claimed)
+@get(UniqueClaim)
 def claim_on(field: str, value: str) -> None:
     """Who has a value."""
 
@@ -308,7 +308,7 @@ def price_at(sku: str, created: datetime) -> None:
 def test_a_wrong_declaration_is_refused_when_it_is_made() -> None:
     with pytest.raises(ModelError, match="must be `created` alone"):
         History(odd_versions, claim_on)
-    with pytest.raises(ModelError, match="is no Revision"):
+    with pytest.raises(ModelError, match="is not a Revision"):
         History(plain_things, claim_on)  # type: ignore[type-var]
     with pytest.raises(ModelError, match="no more, no less"):
         History(price_at, claim_on)

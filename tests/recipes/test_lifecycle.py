@@ -239,7 +239,7 @@ class TestDeclaration:
             lifecycle(Request, {**again, "forward_only": True})
 
     def test_a_state_of_another_enum_is_refused(self) -> None:
-        with pytest.raises(ModelError, match=r"Life\.paint: <Colour.RED: 'red'> is no Status"):
+        with pytest.raises(ModelError, match=r"Life\.paint: <Colour.RED: 'red'> is not a Status"):
             lifecycle(Request, {**WHOLE, "paint": Transition(Colour.RED, to=Status.QUEUED)})
 
     def test_a_transition_from_nowhere_is_refused(self) -> None:

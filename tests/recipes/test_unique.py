@@ -29,11 +29,11 @@ class Person(Entity, table=TABLE):
     version: Version = 0
 
 
-class Claimed(Claim, table=TABLE):
+class UniqueClaim(Claim, table=TABLE):
     primary: ClassVar = Key("UNIQUE#{field}#{value}", "CLAIM")
 
 
-@get(Claimed, budget=Rcu(0.5))
+@get(UniqueClaim, budget=Rcu(0.5))
 def claim_on(field: str, value: str) -> None:
     """Who has a value."""
 
@@ -60,8 +60,8 @@ def ada(**fields: Any) -> Person:
 
 def test_an_insert_takes_the_values_and_names_their_owner(db: Session) -> None:
     db.run(PEOPLE.insert(ada(nickname="countess")).run())
-    assert db.run(EMAIL.claim("ADA@example.com")) == Claimed(field="email", value="ada@example.com", owner="ada")
-    assert db.run(NICKNAME.claim("countess")) == Claimed(field="nickname", value="countess", owner="ada")
+    assert db.run(EMAIL.claim("ADA@example.com")) == UniqueClaim(field="email", value="ada@example.com", owner="ada")
+    assert db.run(NICKNAME.claim("countess")) == UniqueClaim(field="nickname", value="countess", owner="ada")
 
 
 def test_a_taken_value_says_which_field_and_whose_and_nothing_is_written(db: Session) -> None:
@@ -106,7 +106,7 @@ def test_a_value_that_is_removed_becomes_free_and_none_is_never_claimed(db: Sess
 def test_a_delete_frees_all_values(db: Session) -> None:
     first = db.run(PEOPLE.insert(ada(nickname="countess")).run())
     db.run(PEOPLE.delete(first).run())
-    assert len(db.maintenance("count").run(scan(Claimed).page(10))) == 0
+    assert len(db.maintenance("count").run(scan(UniqueClaim).page(10))) == 0
 
 
 def test_a_change_from_an_outdated_copy_is_a_conflict(db: Session) -> None:
@@ -120,7 +120,7 @@ def test_a_change_from_an_outdated_copy_is_a_conflict(db: Session) -> None:
 
 def test_a_release_notices_that_the_claim_is_anothers(db: Session) -> None:
     first = db.run(PEOPLE.insert(ada()).run())
-    db.run(update(claim_on("email", "ada@example.com"), f(Claimed.owner).set("eve")))
+    db.run(update(claim_on("email", "ada@example.com"), f(UniqueClaim.owner).set("eve")))
     with pytest.raises(VersionConflict, match=r"The email is not 'ada@example\.com' any more"):
         db.run(PEOPLE.delete(first).run())
 
@@ -172,7 +172,7 @@ def test_a_wrong_declaration_is_refused_when_it_is_made() -> None:
         Unique(claim_on, Person, f(Person.email), owner=f(Person.email))
     with pytest.raises(ModelError, match="has no field"):
         Unique(claim_on, Unversioned, f(Person.nickname), owner=f(Unversioned.person_id))
-    with pytest.raises(ModelError, match="no Claim with a key of field and value"):
+    with pytest.raises(ModelError, match="not a Claim with a key of field and value"):
         Unique(misplaced, Person, f(Person.email), owner=f(Person.person_id))
 
 
@@ -185,7 +185,7 @@ def holders(db: Session) -> dict[str, str]:
 
 
 def claims(db: Session) -> dict[str, str]:
-    found = db.maintenance("compare").run(scan(Claimed).page(100)).items
+    found = db.maintenance("compare").run(scan(UniqueClaim).page(100)).items
     return {claim.value: str(claim.owner) for claim in found if claim.field == "email"}
 
 

@@ -66,7 +66,7 @@ class TestIds:
         assert OLD not in repr(stored(db))
         assert [item["session_hash"] for item in stored(db)] == [session_hash(OLD)]
 
-    def test_the_hash_is_no_cookie(self, db: Session) -> None:
+    def test_the_hash_is_not_a_cookie(self, db: Session) -> None:
         db.run(SESSIONS.create(OLD, "ada"))
         assert user_of(db, session_hash(OLD)) is None
 
@@ -126,7 +126,7 @@ class TestLife:
         stricter = WebSessions(Stricter, idle=timedelta(minutes=2), absolute=timedelta(hours=1))
         assert db.run(stricter.resolve(OLD)) is None
 
-    def test_logout_ends_it_at_once_and_twice_is_no_error(self, db: Session) -> None:
+    def test_logout_ends_it_at_once_and_twice_is_not_an_error(self, db: Session) -> None:
         db.run(SESSIONS.create(OLD, "ada"))
         db.run(SESSIONS.end(OLD))
         db.run(SESSIONS.end(OLD))

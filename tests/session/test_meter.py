@@ -98,7 +98,7 @@ def test_runs_are_counted_by_access_pattern(db: Session) -> None:
         ("tasks_of", lambda: tasks_of("u").walk(max_items=3)),
     ],
 )
-def test_what_is_no_pattern_of_its_own_has_a_telling_name(
+def test_what_is_not_a_pattern_has_a_meaningful_name(
     db: Session, name: str, make: Callable[[], Operation[Any]]
 ) -> None:
     db.run(make())
@@ -219,7 +219,7 @@ def test_a_failure_after_several_requests_counts_those_that_were_answered(
 # --- budgets of patterns ---
 
 
-def test_a_budget_that_is_kept_is_no_matter(db: Session) -> None:
+def test_a_budget_that_is_kept_does_not_matter(db: Session) -> None:
     db.run(create_task(TASK))
     assert usage_of(db, "create_task").over_budget == 0
 

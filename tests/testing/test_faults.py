@@ -131,7 +131,7 @@ def test_a_single_request_is_never_left_out(send: Send, store: FaultyStore) -> N
     send(put())
     assert is_stored(store)
     store.unprocessed(on=PutItem)
-    with pytest.raises(TypeError, match="PutItem is no batch"):
+    with pytest.raises(TypeError, match="PutItem is not a batch"):
         send(put())
 
 
@@ -148,7 +148,7 @@ def test_a_crash_comes_before_or_after_the_nth_request(
     send(put("c"))
 
 
-def test_a_crash_is_no_exception() -> None:
+def test_a_crash_is_not_an_exception() -> None:
     assert not issubclass(Crash, Exception)
 
 

@@ -42,7 +42,7 @@ from partita import (
     Update,
     Usage,
     Version,
-    Walked,
+    WalkResult,
     Wcu,
     absent,
     all_of,
@@ -254,7 +254,7 @@ def results(db: Session, task: Task) -> None:
     assert_type(db.run(tasks_with_status("u", Status.OPEN)).next_cursor, str | None)
     assert_type(db.run(tasks_with_status("u", Status.OPEN).where(f(Task.points).gt(1)).first()), Task | None)
     assert_type(db.run(tasks_with_status("u", Status.OPEN).count()), int)
-    assert_type(db.run(tasks_with_status("u", Status.OPEN).walk(max_items=10)), Walked[Task])
+    assert_type(db.run(tasks_with_status("u", Status.OPEN).walk(max_items=10)), WalkResult[Task])
     assert_type(db.run(titles_with_status("u", Status.OPEN)), Page[Title])
     assert_type(db.run(titles_with_status("u", Status.OPEN).first()), Title | None)
     assert_type(db.run(board("u")), Board | None)

@@ -162,7 +162,7 @@ def changes(task: Task) -> None:
     f(Task.tags).add_members("red")  # mistake: a text instead of a set
     f(Task.points).remove_members({1})  # mistake: a number has no members
     f(Task.notes).set(f(Task.notes).with_appended([1]))  # mistake: a number for a list of texts
-    f(Task.title).with_appended(["x"])  # mistake: text is not a list
+    f(Task.title).with_appended(["x"])  # mistake: a text is not a list
     update(task, f(Task.title).eq("x"))  # mistake: a condition where a change is asked for
     update(task, title="x")  # mistake: changes are not keyword arguments
     update("t", f(Task.title).set("x"))  # mistake: an update of a text
@@ -183,7 +183,7 @@ def entities(task: Task) -> None:
     task.titel  # mistake: misspelt attribute
     insert(Title(task_id="t", title="x"))  # mistake: a view is not an entity
     put({"user_id": "u"})  # mistake: a dictionary is not an entity
-    delete("t")  # mistake: text is not an entity
+    delete("t")  # mistake: a text is not an entity
 
 
 def reading(db: Session) -> None:

@@ -24,7 +24,7 @@ class ItemChange:
 
         Args:
             table: the declared table.
-            record: what the stream tells.
+            record: what the stream has of it.
             shard: the part of the stream that it was read from; empty in a snapshot.
         """
         self.table = table
@@ -105,7 +105,7 @@ class ItemChange:
 
     @cached_property
     def problem(self) -> str | None:
-        """Why the item after the change is no valid entity; None if it is, or there is none."""
+        """Why the item after the change is not a valid entity; None if it is, or there is none."""
         try:
             self.new  # noqa: B018 - it raises
         except InvalidItem as error:

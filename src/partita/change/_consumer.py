@@ -22,7 +22,7 @@ BATCH: Final = 1_000
 class Consumer:
     """Reads a table's stream into a sink. Several consumers of one stream know nothing of each other.
 
-    The sink keeps the position, so a consumer may be stopped or killed at any time and made again.
+    The sink keeps the position, so a consumer may be stopped or killed at any time, and a new one goes on.
     """
 
     def __init__(
@@ -40,8 +40,8 @@ class Consumer:
         Args:
             store: where the table is.
             table: a declared table whose stream has new and old images.
-            sink: takes the changes.
-            batch: about how many changes the sink takes in one commit.
+            sink: where the changes go.
+            batch: about how many changes the sink commits at once.
             clock: the time, for the lag.
             pause: waits for records that DynamoDB delivers late; tests pass their own.
         """
@@ -91,7 +91,7 @@ class Consumer:
                 idle()
 
     def lag(self) -> Lag:
-        """How far the sink is behind; before its first load, as far as the stream reaches back.
+        """The lag of the sink; before its first load, that of the whole stream.
 
         Raises:
             RebuildRequired: changes were missed; `rebuild` helps.

@@ -65,9 +65,9 @@ class SqliteProjection:
 
         Args:
             path: a file of its own.
-            tables: the statements that create its tables. When they change, the projection starts again.
+            tables: the statements that create its tables. When they change, the projection starts over.
             apply: brings one change into the tables.
-            version: raise it when `apply` changes, so that the projection starts again.
+            version: raise it when `apply` changes, so that the projection starts over.
 
         Raises:
             StoreError: the file cannot be opened.
@@ -84,7 +84,7 @@ class SqliteProjection:
             with self._transaction():
                 self._connection.execute(_OWN_TABLES)
                 if self._connection.execute("SELECT version, tables FROM partita_declaration").get != (version, tables):
-                    self._start_anew()
+                    self._start_over()
 
     def positions(self) -> Mapping[str, int]:
         """Where it is; empty before the first load, and when its declaration has changed."""
@@ -92,18 +92,18 @@ class SqliteProjection:
         return {shard: int(sequence) for shard, sequence in rows}
 
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
-        """Take a batch in one transaction; what was applied before is passed over."""
+        """Apply a batch in one transaction; what was applied before is passed over."""
         with translating(self.path), self._transaction():
             known = dict(self._positions())
-            self._take(change for change in batch if change.sequence > known.get(change.shard, 0))
-            self._keep({shard: max(known.get(shard, 0), sequence) for shard, sequence in positions.items()})
+            self._apply_each(change for change in batch if change.sequence > known.get(change.shard, 0))
+            self._save_positions({shard: max(known.get(shard, 0), sequence) for shard, sequence in positions.items()})
 
     def load(self, snapshot: Snapshot) -> None:
         """Empty the tables and fill them from the snapshot, in one transaction."""
         with translating(self.path), self._transaction():
-            self._start_anew()
-            self._take(snapshot)
-            self._keep(snapshot.positions)
+            self._start_over()
+            self._apply_each(snapshot)
+            self._save_positions(snapshot.positions)
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query, from any thread; never waits for a batch that is being applied."""
@@ -149,7 +149,7 @@ class SqliteProjection:
                 raise
             self._connection.execute("COMMIT")
 
-    def _start_anew(self) -> None:
+    def _start_over(self) -> None:
         found: list[tuple[Any, ...]] = self._connection.execute(_NOT_OWN).fetchall()
         for kind, name in found:
             self._connection.execute(f'DROP {kind} IF EXISTS "{name}"')
@@ -158,7 +158,7 @@ class SqliteProjection:
         self._connection.execute("INSERT INTO partita_declaration VALUES (?, ?)", (self._version, self._tables))
         self._connection.execute(self._tables)
 
-    def _take(self, changes: Iterable[ItemChange]) -> None:
+    def _apply_each(self, changes: Iterable[ItemChange]) -> None:
         for change in changes:
             try:
                 with self._connection:
@@ -175,7 +175,7 @@ class SqliteProjection:
         rows: list[Any] = self._connection.execute("SELECT shard, sequence FROM partita_positions").fetchall()
         return [(shard, int(sequence)) for shard, sequence in rows]
 
-    def _keep(self, positions: Mapping[str, int]) -> None:
+    def _save_positions(self, positions: Mapping[str, int]) -> None:
         self._connection.execute("DELETE FROM partita_positions")
         rows = [(shard, str(sequence)) for shard, sequence in positions.items()]
         self._connection.executemany("INSERT INTO partita_positions VALUES (?, ?)", rows)

@@ -13,7 +13,7 @@ Positions: TypeAlias = Mapping[str, int]
 
 
 class Sink(Protocol):
-    """Takes changes, each exactly once, because it commits them together with its positions.
+    """Applies changes, each exactly once, because it commits them together with its positions.
 
     Contract:
     - `apply` and `load` happen wholly or not at all, whenever the process is killed.
@@ -26,9 +26,9 @@ class Sink(Protocol):
         ...
 
     def apply(self, batch: Sequence[ItemChange], positions: Positions) -> None:
-        """Take a batch, in order, and then be at the positions. The batch may be empty."""
+        """Apply a batch, in order, and then be at the positions. The batch may be empty."""
         ...
 
     def load(self, snapshot: Snapshot) -> None:
-        """Forget what there is, take all items of the snapshot, and be at its positions."""
+        """Drop what there is, load all items of the snapshot, and be at its positions."""
         ...

@@ -5,7 +5,7 @@ of the stream, so that what is left is exactly what the changes after the positi
 
     positions   scan begins         scan ends   read up to here
         |-----------|-------------------|-----------|---->  the stream
-        ^ what the snapshot gives       the first change of each key since `positions` tells what it was before
+        ^ what the snapshot gives       the first change of each key since `positions` has what it was before
 
 DynamoDB delivers records a little after the write is seen. There the reading waits before it begins.
 """
@@ -132,7 +132,7 @@ def snapshot(
     taken = Snapshot(table, stream.end() if at is None else at, clock())
     try:
         _scan(store, taken)
-        if not stream.tells_at_once():
+        if not stream.delivers_at_once():
             pause(SETTLE_SECONDS)
         _undo(stream, taken)
         yield taken

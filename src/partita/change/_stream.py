@@ -21,7 +21,7 @@ EMPTY_PAGES: Final = 5
 
 
 class Lag(Struct, frozen=True):
-    """How far a consumer is behind: unread changes, and the age of the oldest of them."""
+    """The lag of a consumer: how many changes it has not read, and the age of the oldest of them."""
 
     records: int
     seconds: float
@@ -56,7 +56,7 @@ class ChangeStream:
         """The positions after everything that the stream has now."""
         return {shard.id: self._end_of(shard) for shard in self._shards()}
 
-    def tells_at_once(self) -> bool:
+    def delivers_at_once(self) -> bool:
         """Whether a record is there as soon as its write is seen: so it is in stores that count their records."""
         return all(shard.newest is not None for shard in self._shards())
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
 
-from partita import AsyncSession, Budget, Collect, Operation, Page, Pattern, Query, Walked, explain
+from partita import AsyncSession, Budget, Collect, Operation, Page, Pattern, Query, WalkResult, explain
 from partita.console._declared import why_closed
 from partita.errors import InvalidKey, OperationError, ValidationFailed
 from partita.http import FieldProblem, HttpProblem
@@ -127,7 +127,7 @@ def _from(cursor: str | None, operation: Operation[Any]) -> Operation[Any]:
 def _found(result: Any) -> tuple[list[Any], str | None]:
     if isinstance(result, Page):
         return list(result.items), result.next_cursor
-    if isinstance(result, Walked | tuple | list):
+    if isinstance(result, WalkResult | tuple | list):
         return [item for item in result if item is not None], None
     return ([] if result is None else [result]), None
 

@@ -64,9 +64,9 @@ def explain(operation: Operation[Any], session: Session | None = None, *, item_b
 
 
 def _first_request(operation: Operation[Any], context: Context) -> Request[Any] | None:
-    steps = operation.requests(context)
-    first = next(steps, None)
-    steps.close()
+    requests = operation.requests(context)
+    first = next(requests, None)
+    requests.close()
     return first if isinstance(first, Request) else None
 
 

@@ -69,8 +69,8 @@ def _measure(pattern: Pattern, service: Service) -> Measurement:
         session = Session(store)
         session.create_tables(service.tables)
         now = time.time()
-        steps = service.seed(now) if service.seed else ()
-        samples = _Samples([session.run(step) for step in steps])
+        seed = service.seed(now) if service.seed else ()
+        samples = _Samples([session.run(operation) for operation in seed])
         examples = {example.pattern: example for example in (service.examples(now) if service.examples else ())}
         example = examples.get(pattern)
         try:

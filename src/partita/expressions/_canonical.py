@@ -10,16 +10,16 @@ from msgspec import Struct, structs
 def canonical_repr(tree: Any) -> str:
     """The `repr` of a condition or value, but the same in every process: sets and maps are sorted."""
     text = repr(tree)
-    return repr(_steady(tree)) if "{" in text else text
+    return repr(_canonical(tree)) if "{" in text else text
 
 
-def _steady(part: Any) -> Any:
+def _canonical(part: Any) -> Any:
     if isinstance(part, Struct):
-        return (type(part).__name__, *map(_steady, structs.astuple(part)))
+        return (type(part).__name__, *map(_canonical, structs.astuple(part)))
     if isinstance(part, list | tuple):
-        return [_steady(member) for member in part]
+        return [_canonical(member) for member in part]
     if isinstance(part, set | frozenset):
-        return ("set", *sorted(repr(_steady(member)) for member in part))
+        return ("set", *sorted(repr(_canonical(member)) for member in part))
     if isinstance(part, dict):
-        return ("map", *sorted((name, repr(_steady(member))) for name, member in part.items()))
+        return ("map", *sorted((name, repr(_canonical(member))) for name, member in part.items()))
     return part

@@ -24,14 +24,14 @@ from partita.expressions._ast import (
     Size,
     Value,
 )
-from partita.expressions._path_rules import check_path, path_text
-from partita.expressions._refusal import (
-    Refusal,
+from partita.expressions._invalid import (
+    InvalidExpression,
     no_condition_function,
     too_many_operators,
     wrong_count,
     wrong_type,
 )
+from partita.expressions._path_rules import check_path, path_text
 from partita.values import Kind, kind_of, number_text, value_size
 
 MAX_OPERATORS: Final = 300
@@ -88,7 +88,7 @@ def _check_operands(*operands: Operand) -> int:
 
 def _check_distinct(operator: str, first: Operand, second: Operand) -> None:
     if type(first) is Path and first == second:
-        raise Refusal(
+        raise InvalidExpression(
             "The first operand must be distinct from the remaining operands for this operator or function; "
             f"operator: {operator}, first operand: {path_text(first)}"
         )
@@ -117,7 +117,7 @@ def _check_bounds(low: Any, high: Any) -> None:
         rule = "requires upper bound to be greater than or equal to lower bound"
     else:
         return
-    raise Refusal(
+    raise InvalidExpression(
         f"The BETWEEN operator {rule}; lower bound operand: {_literal_text(low)}, "
         f"upper bound operand: {_literal_text(high)}"
     )
@@ -133,7 +133,7 @@ def _check_in(node: In) -> int:
     if not count:
         raise wrong_count("IN", 1)
     if count > MAX_OPTIONS:
-        raise Refusal(f"The IN operator is provided with too many operands; number of operands: {count}")
+        raise InvalidExpression(f"The IN operator is provided with too many operands; number of operands: {count}")
     return _check_operands(node.operand, *node.options)
 
 
@@ -148,7 +148,7 @@ def _check_has_type(node: HasType) -> int:
     if type(node.type) is not Value:
         raise wrong_type("attribute_type", "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}")
     if node.type.value not in _KINDS:
-        raise Refusal(
+        raise InvalidExpression(
             f"Invalid attribute type name found; type: {node.type.value!s}, "
             "valid types: {B,NULL,SS,BOOL,L,BS,N,NS,S,M}"
         )

@@ -1,4 +1,4 @@
-"""Turning a parsed condition into a key condition, or saying why it is none."""
+"""Turning a parsed condition into a key condition, or saying why it is not one."""
 
 from __future__ import annotations
 

@@ -10,9 +10,8 @@ from typing import Any, Final
 from partita.errors import ValidationFailed
 from partita.expressions._ast import IfNotExists, ListAppend, Operand, Path, Size, Value
 from partita.expressions._evaluate import size_of
-from partita.expressions._paths import MISSING
-from partita.expressions._refusal import (
-    Refusal,
+from partita.expressions._invalid import (
+    InvalidExpression,
     misused,
     nested_too_deeply,
     no_condition_function,
@@ -22,6 +21,7 @@ from partita.expressions._refusal import (
     wrong_count,
     wrong_type,
 )
+from partita.expressions._paths import MISSING
 from partita.expressions._reserved import RESERVED_WORDS
 from partita.expressions._tokens import Tokens
 from partita.expressions._update_rules import MAX_NESTED_FUNCTIONS
@@ -53,7 +53,7 @@ class Substitutions:
     def name(self, placeholder: str) -> str:
         """The attribute name that a `#placeholder` stands for."""
         if placeholder not in self.names:
-            raise Refusal(
+            raise InvalidExpression(
                 f"An expression attribute name used in the document path is not defined; attribute name: {placeholder}"
             )
         self._unused.pop(placeholder, None)
@@ -62,7 +62,7 @@ class Substitutions:
     def value(self, placeholder: str) -> Value:
         """The value that a `:placeholder` stands for."""
         if placeholder not in self.values:
-            raise Refusal(
+            raise InvalidExpression(
                 f"An expression attribute value used in expression is not defined; attribute value: {placeholder}"
             )
         self._unused.pop(placeholder, None)
@@ -136,10 +136,10 @@ class OperandReader:
 
     def _name(self) -> str:
         if self.tokens.kind() == "hash":
-            return self._substitutions.name(self.tokens.take().text)
+            return self._substitutions.name(self.tokens.advance().text)
         name = self.tokens.expect("name").text
         if name.upper() in RESERVED_WORDS:
-            raise Refusal(f"Attribute name is a reserved keyword; reserved keyword: {name}")
+            raise InvalidExpression(f"Attribute name is a reserved keyword; reserved keyword: {name}")
         return name
 
     def _further(self, path: Path) -> Path:
@@ -154,7 +154,7 @@ class OperandReader:
                 return Path(tuple(parts))
 
     def _function(self, depth: int) -> Operand:
-        name = self.tokens.take().text
+        name = self.tokens.advance().text
         if name == "size":
             if self._update:
                 raise no_update_function(name)
@@ -165,7 +165,7 @@ class OperandReader:
             return self._update_function(name, depth)
         if name in PREDICATES:
             raise no_update_function(name) if self._update else misused(name)
-        raise Refusal(f"Invalid function name; function: {name}")
+        raise InvalidExpression(f"Invalid function name; function: {name}")
 
     def _update_function(self, name: str, depth: int) -> Operand:
         first, second = self.arguments(name, UPDATE_FUNCTIONS[name], depth)

@@ -38,10 +38,10 @@ from partita.expressions._ast import (
     Update,
 )
 from partita.expressions._condition_rules import check_condition
+from partita.expressions._invalid import InvalidExpression, Within, misused, path_required, redundant_parentheses
 from partita.expressions._key_condition import key_condition
 from partita.expressions._operands import PREDICATES, OperandReader, Substitutions
 from partita.expressions._path_rules import check_projection
-from partita.expressions._refusal import Refusal, Within, misused, path_required, redundant_parentheses
 from partita.expressions._tokens import Tokens
 from partita.expressions._update_rules import check_update
 
@@ -164,7 +164,7 @@ def _read_condition(reader: OperandReader) -> Condition:
             groups[-1].negate()
             continue
         if tokens.kind() == "(" and tokens.kind_after_group() not in _AFTER_OPERAND:
-            tokens.take()
+            tokens.advance()
             groups.append(_Group())
             continue
         groups[-1].add(_read_term(reader))
@@ -184,10 +184,10 @@ def _read_condition(reader: OperandReader) -> Condition:
 def _read_term(reader: OperandReader) -> Condition:
     tokens = reader.tokens
     if tokens.called() in PREDICATES:
-        return _read_predicate(reader, tokens.take().text)
+        return _read_predicate(reader, tokens.advance().text)
     left = reader.operand()
     if tokens.kind() in _COMPARATORS:
-        return Compare(cast("Comparator", tokens.take().kind), left, reader.operand())
+        return Compare(cast("Comparator", tokens.advance().kind), left, reader.operand())
     if tokens.skip("BETWEEN"):
         low = reader.operand()
         tokens.expect("AND")
@@ -219,9 +219,9 @@ def _read_update(reader: OperandReader) -> Update:
         section = reader.tokens.kind()
         if section not in _SECTIONS:
             raise reader.tokens.unexpected()
-        reader.tokens.take()
+        reader.tokens.advance()
         if section in sections:
-            raise Refusal(f'The "{section}" section can only be used once in an update expression;')
+            raise InvalidExpression(f'The "{section}" section can only be used once in an update expression;')
         sections[section] = tuple(_listed(reader, _action_reader(reader, section)))
     if not sections:
         raise reader.tokens.unexpected()
@@ -253,7 +253,7 @@ def _read_assigned(reader: OperandReader) -> Operand:
     tokens = reader.tokens
     if tokens.kind() != "(" or tokens.kind_after_group() in {"+", "-"}:
         return _read_sum(reader)
-    tokens.take()
+    tokens.advance()
     if tokens.kind() == "(" and tokens.kind_after_group() == ")":
         raise redundant_parentheses()
     assigned = _read_sum(reader)
@@ -265,5 +265,5 @@ def _read_sum(reader: OperandReader) -> Operand:
     left = reader.operand()
     if reader.tokens.kind() not in {"+", "-"}:
         return left
-    sign = cast("Literal['+', '-']", reader.tokens.take().kind)
+    sign = cast("Literal['+', '-']", reader.tokens.advance().kind)
     return Arithmetic(sign, left, reader.operand())

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from partita.expressions._ast import Path, Projection
-from partita.expressions._refusal import Refusal
+from partita.expressions._invalid import InvalidExpression
 from partita.values import MAX_DEPTH
 
 MAX_LIST_INDEX: Final = 2**31 - 1
@@ -23,16 +23,16 @@ def check_path(path: Path) -> None:
     if len(path.parts) == 1 and type(path.parts[0]) is str and path.parts[0]:
         return  # nearly every path
     if not path.parts:
-        raise Refusal("The document path has no element(s);")
+        raise InvalidExpression("The document path has no element(s);")
     if not isinstance(path.parts[0], str):
-        raise Refusal("The document path does not start with a map element;")
+        raise InvalidExpression("The document path does not start with a map element;")
     if len(path.parts) > MAX_DEPTH:
-        raise Refusal(f"The document path has too many nesting levels; nesting levels: {len(path.parts)}")
+        raise InvalidExpression(f"The document path has too many nesting levels; nesting levels: {len(path.parts)}")
     for part in path.parts:
         if part == "":
-            raise Refusal("The document path has an empty attribute name;")
+            raise InvalidExpression("The document path has an empty attribute name;")
         if isinstance(part, int) and not 0 <= part <= MAX_LIST_INDEX:
-            raise Refusal(f"List index is not within the allowable range; index: [{part}]")
+            raise InvalidExpression(f"List index is not within the allowable range; index: [{part}]")
 
 
 def check_projection(projection: Projection) -> None:
@@ -65,8 +65,8 @@ def _check_pair(one: Path, two: Path) -> None:
     raise _meeting("overlap", one, two)
 
 
-def _meeting(how: str, one: Path, two: Path) -> Refusal:
-    return Refusal(
+def _meeting(how: str, one: Path, two: Path) -> InvalidExpression:
+    return InvalidExpression(
         f"Two document paths {how} with each other; must remove or rewrite one of these paths; "
         f"path one: {path_text(one)}, path two: {path_text(two)}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from partita.expressions._refusal import Refusal
+from partita.expressions._invalid import InvalidExpression
 
 MAX_EXPRESSION_BYTES: Final = 4_096
 _TOKEN: Final = re.compile(
@@ -27,15 +27,15 @@ class Tokens:
     """The tokens of one expression, and how far they have been read.
 
     Raises:
-        Refusal: the expression is empty or too long.
+        InvalidExpression: the expression is empty or too long.
     """
 
     def __init__(self, text: str, keywords: frozenset[str]) -> None:
         if not text:
-            raise Refusal("The expression can not be empty;")
+            raise InvalidExpression("The expression can not be empty;")
         size = len(text.encode(errors="surrogatepass"))
         if size > MAX_EXPRESSION_BYTES:
-            raise Refusal(f"Expression size has exceeded the maximum allowed size; expression size: {size}")
+            raise InvalidExpression(f"Expression size has exceeded the maximum allowed size; expression size: {size}")
         self._text = text
         self._tokens = _split(text, keywords)
         self._closing = _pairs(self._tokens)
@@ -49,7 +49,7 @@ class Tokens:
         """The name of the function that comes next, if one does."""
         return self._tokens[self._at].text if self.kind() == "name" and self.kind(1) == "(" else None
 
-    def take(self) -> Token:
+    def advance(self) -> Token:
         """The next token, which is then read."""
         token = self._tokens[self._at]
         if token.kind == "end":
@@ -68,7 +68,7 @@ class Tokens:
         """Read the next token, which must be this."""
         if self.kind() != kind:
             raise self.unexpected()
-        return self.take()
+        return self.advance()
 
     def finish(self) -> None:
         """Nothing may be left."""
@@ -80,13 +80,13 @@ class Tokens:
         closing = self._closing.get(self._at)
         return "end" if closing is None else self._tokens[closing + 1].kind
 
-    def unexpected(self) -> Refusal:
+    def unexpected(self) -> InvalidExpression:
         """That the next token cannot stand here, shown with its neighbours."""
         token = self._tokens[self._at]
         before = self._tokens[max(self._at - 1, 0)]
         after = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
         near = self._text[before.start : after.start + len(after.text)].strip()
-        return Refusal(f'Syntax error; token: "{token.text or "<EOF>"}", near: "{near}"')
+        return InvalidExpression(f'Syntax error; token: "{token.text or "<EOF>"}", near: "{near}"')
 
 
 def _split(text: str, keywords: frozenset[str]) -> list[Token]:

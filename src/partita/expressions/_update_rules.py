@@ -6,14 +6,14 @@ from typing import Final
 
 from partita.expressions._ast import Arithmetic, IfNotExists, ListAppend, Operand, Path, Size, Update, Value
 from partita.expressions._condition_rules import MAX_OPERATORS, check_kinds
-from partita.expressions._path_rules import check_overlaps, check_path
-from partita.expressions._refusal import (
-    Refusal,
+from partita.expressions._invalid import (
+    InvalidExpression,
     misused,
     nested_too_deeply,
     no_update_function,
     too_many_operators,
 )
+from partita.expressions._path_rules import check_overlaps, check_path
 from partita.values import AttributeValue, Kind, kind_of, value_size
 
 MAX_NESTED_FUNCTIONS: Final = 32
@@ -52,7 +52,7 @@ def _check_literal(operator: str, value: AttributeValue, allowed: tuple[Kind, ..
     value_size(value)
     kind = kind_of(value)
     if kind not in allowed:
-        raise Refusal(
+        raise InvalidExpression(
             f"Incorrect operand type for operator or function; operator: {operator}, "
             f"operand type: {_LONG_NAMES[kind]}, typeSet: ALLOWED_FOR_{operator}_OPERAND"
         )

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from partita.expressions._ast import Condition, Projection, Update
 from partita.expressions._condition_rules import check_condition
+from partita.expressions._invalid import Within
 from partita.expressions._path_rules import check_projection
-from partita.expressions._refusal import Within
 from partita.expressions._update_rules import check_update
 
 

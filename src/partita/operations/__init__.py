@@ -9,7 +9,7 @@ from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes
 from partita.operations._operation import Context, Label, Operation, Procedure, Requests
 from partita.operations._precondition import Precondition
-from partita.operations._query import First, Page, Query, Walked
+from partita.operations._query import First, Page, Query, WalkResult
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
 from partita.operations._stored import bumped, conflict, missing
@@ -55,7 +55,7 @@ __all__ = [
     "Transaction",
     "Update",
     "UpdatePlan",
-    "Walked",
+    "WalkResult",
     "Write",
     "absent",
     "batch_get",

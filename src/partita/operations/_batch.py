@@ -106,7 +106,7 @@ def batch_write(writes: Sequence[Put[Any] | Delete[Any]]) -> BatchWrite:
     """Put and delete many items, 25 at a time.
 
     Raises:
-        OperationError: a write has a condition or a version, which a batch cannot check, or is not a put or delete.
+        OperationError: a write has a condition or a version, which a batch cannot check, or is an update.
     """
     for write in writes:
         if not isinstance(write, Put | Delete):

@@ -38,13 +38,13 @@ class Get(Operation[E | None], frozen=True):
         return GetItem(self.schema.table.name, self.key, self.is_consistent)
 
     def result(self, item: Item | None, context: Context) -> E | None:
-        """The entity in the answer."""
+        """The entity in the response."""
         schema = self.schema
         if item is None or (schema.expires is not None and not schema.live(item, context.clock())):
             return None
         return schema.entity(item)
 
     def requests(self, context: Context) -> Requests[E | None]:
-        """Send requests, read the answers, return the result."""
+        """Send the request, and return the entity in the response."""
         response: ItemResponse = yield self.request()
         return self.result(response.item, context)

@@ -37,7 +37,7 @@ class Page(Struct, Generic[M], frozen=True):
         return len(self.items)
 
 
-class Walked(Struct, Generic[M], frozen=True):
+class WalkResult(Struct, Generic[M], frozen=True):
     """All matches that a walk found; `truncated` when it stopped at its maximum with more to come."""
 
     items: tuple[M, ...]
@@ -239,7 +239,7 @@ class Count(Operation[int], frozen=True):
         )
 
 
-class Walk(Operation[Walked[M]], Generic[M], frozen=True):
+class Walk(Operation[WalkResult[M]], Generic[M], frozen=True):
     """All matches of a query, with a maximum."""
 
     query: Query[M]
@@ -253,7 +253,7 @@ class Walk(Operation[Walked[M]], Generic[M], frozen=True):
         """The first request that is sent."""
         return replace(self.query.request(), limit=self.max_items)
 
-    def requests(self, context: Context) -> Requests[Walked[M]]:
+    def requests(self, context: Context) -> Requests[WalkResult[M]]:
         """Read page by page until the range ends or the maximum is reached."""
         request = self.request()
         items: list[M] = []
@@ -263,10 +263,10 @@ class Walk(Operation[Walked[M]], Generic[M], frozen=True):
             items += [self.query.typed(item) for item in self.query.visible(response.items, context)]
             inspected += response.scanned
             if response.last_key is None:
-                return Walked(tuple(items), truncated=False)
+                return WalkResult(tuple(items), truncated=False)
             if inspected >= self.max_items:
                 break
             request = replace(request, start=response.last_key, limit=self.max_items - inspected)
         # A page that ends at its limit has a key to go on from, whether or not anything follows.
         response = yield replace(request, start=response.last_key, limit=1)
-        return Walked(tuple(items), truncated=response.scanned > 0)
+        return WalkResult(tuple(items), truncated=response.scanned > 0)

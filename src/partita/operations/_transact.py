@@ -106,7 +106,7 @@ def transact(*actions: Action, token: str | None = None) -> Transaction:
     """All of the writes and checks, or none. With a `token`, the same call within ten minutes runs once.
 
     Raises:
-        OperationError: no action, or more than 100, or something that is none.
+        OperationError: no action, or more than 100, or something that is neither a write nor a check.
     """
     _check_count(actions)
     for action in actions:
@@ -130,7 +130,7 @@ def transact_get(*gets: Get[Any]) -> Operation[Any]:
     """Several items as they were at one instant; the results align with the gets.
 
     Raises:
-        OperationError: no get, or more than 100, or something that is none.
+        OperationError: no get, or more than 100, or something else than a get.
     """
     _check_count(gets)
     check_gets(gets)

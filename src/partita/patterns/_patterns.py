@@ -48,7 +48,7 @@ class Pattern(Struct, frozen=True):
     view: type[BaseModel] | None = None
     function: Callable[..., Operation[Any]] | None = None
     sends: tuple[Permission, ...] | None = None
-    """The requests that a role must be allowed to run it; None where nothing tells."""
+    """The requests that a role must be allowed to run it; None where that is not known."""
 
     @property
     def index(self) -> str | None:
@@ -189,10 +189,10 @@ def pattern(
     def create_task(task: Task) -> Put[Task]:
         return insert(task)
 
-    Which requests it sends follows from what the function says it returns. Where that does not tell, as with a
+    Which requests it sends follows from what the function says it returns. Where that is not enough, as with a
     transaction or a query, name the declared patterns that it is made of (`via`), or what it sends for each entity:
 
-    @pattern(budget=Wcu(4), writes={User: (PutItem,), Claimed: (PutItem, DeleteItem)})
+    @pattern(budget=Wcu(4), writes={User: (PutItem,), UniqueClaim: (PutItem, DeleteItem)})
     def save_user(plan: Plan[User]) -> Transaction: ...
     """
 

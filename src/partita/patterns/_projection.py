@@ -13,7 +13,7 @@ from partita.model import BoundKey, EntitySchema
 
 
 def projection_of(schema: EntitySchema[Any], key: BoundKey, view: type[BaseModel]) -> Projection:
-    """The attributes of a view, and the keys that tell whose they are."""
+    """The attributes of a view, and the keys that show which entity they are of."""
     names = [field.alias or name for name, field in view.model_fields.items()]
     for name in names:
         if name not in schema.attributes.values():

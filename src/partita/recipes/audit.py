@@ -153,7 +153,9 @@ class Append(Operation[A], Generic[A], frozen=True):
         try:
             return self._made(now, sequence)
         except ValidationError as error:
-            raise OperationError(f"{self.schema.name} does not take this event: {error.errors()[0]['msg']}.") from error
+            raise OperationError(
+                f"{self.schema.name} does not accept this event: {error.errors()[0]['msg']}."
+            ) from error
 
     def _made(self, now: int, sequence: int) -> A:
         return self.schema.cls(

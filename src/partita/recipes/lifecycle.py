@@ -145,7 +145,7 @@ class Declared(Struct, frozen=True):
                 raise self._error(f".{move.name} starts nowhere.")
             for state in (*move.sources, move.target):
                 if not isinstance(state, self.states):
-                    raise self._error(f".{move.name}: {state!r} is no {self.states.__name__}.")
+                    raise self._error(f".{move.name}: {state!r} is not a {self.states.__name__}.")
         reached = self.reachable(self.start) | {self.start}
         if lost := [state.name for state in self.states if state not in reached]:
             raise self._error(f": nothing leads to {', '.join(lost)}.")

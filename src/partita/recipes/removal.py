@@ -1,4 +1,4 @@
-"""Removing all that a query can reach, what has expired too, 25 at a time; cut off, it can be run again."""
+"""Removing all that a query can reach, expired items too, 25 at a time; when it was interrupted, it can run again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAGE: Final = 25
 def remove_all(query: Query[E], delete: Callable[[Sequence[Delete[E]]], BatchWrite] = batch_write) -> Procedure[int]:
     """Delete every item of the query's entity in its range, expired ones too; how many there were.
 
-    What is written meanwhile may stay: close the door first. `delete` is the access pattern of one batch.
+    What is written meanwhile may stay: stop writers first. `delete` is the access pattern of one batch.
     """
     removed = 0
     start: dict[str, Any] | None = None

@@ -1,9 +1,9 @@
 """Unique fields: a claim on each value, kept right in the transaction that writes its owner.
 
-class Claimed(Claim, table=TABLE):
+class UniqueClaim(Claim, table=TABLE):
     primary: ClassVar = Key("UNIQUE#{field}#{value}", "CLAIM")
 
-@get(Claimed, budget=Rcu(0.5))
+@get(UniqueClaim, budget=Rcu(0.5))
 def claim_on(field: str, value: str) -> None: ...
 
 EMAIL = Unique(claim_on, User, f(User.email), owner=f(User.user_id), fold=str.casefold)
@@ -60,18 +60,18 @@ class Unique(Generic[E]):
         Args:
             claim_on: the declared `@get` of a subclass of `Claim`.
             entity: whose field it is.
-            field: the field. None is not a value, and any number of entities may have none.
+            field: the field. None does not count as a value: any number of entities may have it.
             owner: the field of its primary key that names the entity in the claim.
             fold: brings values into the form in which they are compared, such as `str.casefold`.
 
         Raises:
-            ModelError: a field is another entity's, the owner could change, or the claim is no `Claim`.
+            ModelError: a field is another entity's, the owner could change, or the claim is not a `Claim`.
         """
         schema = schema_of(entity)
         claims = claim_on("field", "value").schema
         if not issubclass(claims.cls, Claim) or set(claims.primary.fields) != {"field", "value"}:
-            message = f"{claims.name} is no Claim with a key of field and value."
-            raise ModelError(message, hint="Declare class Claimed(Claim, table=TABLE) with a Key of both.")
+            message = f"{claims.name} is not a Claim with a key of field and value."
+            raise ModelError(message, hint="Declare class UniqueClaim(Claim, table=TABLE) with a Key of both.")
         self.field = _field_name(schema, field)
         self._owner = _field_name(schema, owner)
         if self._owner not in schema.primary.fields:

@@ -162,7 +162,7 @@ class WebSessions(Generic[S]):
         return delete(self._at(session_id)).labelled(f"{self._schema.name}.end")
 
     def end_all(self, user_id: str) -> Procedure[int]:
-        """End all sessions of a user, expired ones too; how many there were. Cut off, it can be run again."""
+        """End all sessions of a user, expired ones too; how many there were. Interrupted, it can run again."""
         return (yield from remove_all(self.of_user(user_id), self._end_batch))
 
     def _end_batch(self, ended: Sequence[Delete[S]]) -> BatchWrite:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from random import Random, SystemRandom
 from typing import Final
 
 from partita.runtime._clock import Clock, system_clock
@@ -13,9 +13,9 @@ _DIGITS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32: no I
 class Ulids:
     """A source of ULIDs: 48 bits of time in milliseconds and 80 random bits, as 26 characters."""
 
-    def __init__(self, clock: Clock = system_clock, randomness: random.Random | None = None) -> None:
+    def __init__(self, clock: Clock = system_clock, random: Random | None = None) -> None:
         self._clock = clock
-        self._random = randomness or random.SystemRandom()
+        self._random = random or SystemRandom()
 
     def __call__(self) -> str:
         """A new identifier."""

@@ -1,4 +1,4 @@
-"""The pipeline: the way of every request of every operation, told once, in `Pipeline.send`.
+"""The pipeline: the way of every request of every operation, written once, in `Pipeline.send`.
 
 It is written as generators that yield requests and pauses. A session executes what they yield, with blocking calls or
 with `await`.

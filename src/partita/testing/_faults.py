@@ -1,4 +1,4 @@
-"""A store that fails on demand: throttling, conflicts, lost answers, unfinished batches, and crashes."""
+"""A store that fails on demand: throttling, conflicts, lost responses, unfinished batches, and crashes."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Fault:
         """What is sent to the store; None for nothing."""
         raise NotImplementedError
 
-    def answer(self, request: Request[Any], response: Any) -> Any:
+    def respond(self, request: Request[Any], response: Any) -> Any:
         """What the caller gets for the store's response."""
         raise NotImplementedError
 
 
 class Failing(Fault):
-    """An error instead of an answer; `happens` when the store did the work all the same."""
+    """An error instead of a response; `happens` when the store did the work all the same."""
 
     def __init__(self, error: Callable[[Request[Any]], BaseException], *, happens: bool) -> None:
         self._error = error
@@ -59,7 +59,7 @@ class Failing(Fault):
         """The whole request, or nothing."""
         return request if self._happens else None
 
-    def answer(self, request: Request[Any], response: Any) -> Any:  # noqa: ARG002 - the answer is lost
+    def respond(self, request: Request[Any], response: Any) -> Any:  # noqa: ARG002 - the response is lost
         """Raise the error."""
         raise self._error(request)
 
@@ -78,7 +78,7 @@ class LeavingOut(Fault):
             return BatchWriteItem(request.writes[: -self._count]) if len(request.writes) > self._count else None
         raise TypeError(f"{type(request).__name__} is not a batch.")
 
-    def answer(self, request: Request[Any], response: Any) -> Any:
+    def respond(self, request: Request[Any], response: Any) -> Any:
         """The response for what was sent, with the rest as unprocessed."""
         capacity = () if response is None else response.capacity
         if isinstance(request, BatchGetItem):
@@ -130,7 +130,7 @@ class FaultyStore:
         self._plan(Failing(_conflict, happens=False), on, times)
 
     def unavailable(self, times: int = 1, *, on: RequestTypes = Request, happens: bool = False) -> None:
-        """Give no answer to the next requests; with `happens`, the store does the work nevertheless."""
+        """Give no response to the next requests; with `happens`, the store does the work nevertheless."""
         self._plan(Failing(lambda _: StoreUnavailable("The store did not answer."), happens=happens), on, times)
 
     def unprocessed(self, times: int = 1, *, count: int = 1, on: RequestTypes = (BatchGetItem, BatchWriteItem)) -> None:
@@ -144,7 +144,7 @@ class FaultyStore:
         self._plan(Failing(lambda _: Crash(f"before request {nth}"), happens=False), on, 1, passing=nth - 1)
 
     def crash_after(self, nth: int, *, on: RequestTypes = Request) -> None:
-        """Raise `Crash` when the nth request from now, counting from 1, has happened and before it is answered."""
+        """Raise `Crash` when the nth request from now, counting from 1, has happened and before it is responded to."""
         self._plan(Failing(lambda _: Crash(f"after request {nth}"), happens=True), on, 1, passing=nth - 1)
 
     @property
@@ -154,12 +154,12 @@ class FaultyStore:
             return sum(rule.times for rule in self._rules)
 
     def execute(self, request: Request[R]) -> R:
-        """Answer the request as the store does, unless a fault is due."""
+        """Execute the request as the store does, unless a fault is due."""
         fault = self._meet(request)
         if fault is None:
             return self._store.execute(request)
         part = fault.part(request)
-        return fault.answer(request, None if part is None else self._store.execute(part))  # type: ignore[no-any-return]
+        return fault.respond(request, None if part is None else self._store.execute(part))  # type: ignore[no-any-return]
 
     async def execute_async(self, request: Request[R]) -> R:
         """The same, without blocking the event loop."""
@@ -168,10 +168,10 @@ class FaultyStore:
             return await self._store.execute_async(request)
         part = fault.part(request)
         response = None if part is None else await self._store.execute_async(part)
-        return fault.answer(request, response)  # type: ignore[no-any-return]
+        return fault.respond(request, response)  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Close the store behind."""
+        """Close the other store."""
         self._store.close()
 
     def _plan(self, fault: Fault, on: RequestTypes, times: int, *, passing: int = 0) -> None:

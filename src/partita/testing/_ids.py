@@ -8,7 +8,7 @@ from partita.runtime import Clock, Ulids
 
 
 class _Counting(random.Random):
-    """Chance that counts, so that identifiers made in one instant sort as they were made."""
+    """Random numbers that count, so that identifiers made in one instant sort as they were made."""
 
     def __init__(self) -> None:
         super().__init__(0)

@@ -44,13 +44,13 @@ def partita_db(partita_store: EmbeddedStore, fake_clock: FakeClock) -> Session:
     """A session on the store with all registered tables; a budget exceeded is an error, and waiting moves the clock."""
     from partita import REGISTRY, Session
 
-    randomness = random.Random(0)  # noqa: S311 - spreads retries, the same way in every run
+    jitter = random.Random(0)  # noqa: S311 - spreads retries, the same way in every run
     db = Session(
         partita_store,
         clock=fake_clock,
         secret=b"fake",
         strict_budgets=True,
-        random=randomness,
+        random=jitter,
         sleep=fake_clock.advance,
     )
     db.create_tables(REGISTRY)

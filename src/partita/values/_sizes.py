@@ -1,7 +1,7 @@
 """Item sizes and capacity units, by the same arithmetic as AWS.
 
 Names and strings count their UTF-8 bytes, a number about half a byte a digit, a list or map
-three bytes and one for each element. Reads are charged in steps of 4 KB, writes of 1 KB.
+three bytes and one for each element. Reads are charged in units of 4 KB, writes of 1 KB.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from partita.errors import ValidationFailed
 from partita.values._attribute_values import MAX_DEPTH, Item, kind_of, number, number_text
 
 MAX_ITEM_BYTES: Final = 409_600
-READ_STEP: Final = 4_096
-WRITE_STEP: Final = 1_024
+READ_UNIT_BYTES: Final = 4_096
+WRITE_UNIT_BYTES: Final = 1_024
 
 
 def text_size(text: str) -> int:
@@ -47,7 +47,7 @@ def number_size(value: int | Decimal) -> int:
 
 
 def value_size(value: Any, depth: int = 0) -> int:
-    """Bytes that a value counts, checking on the way that DynamoDB would take it.
+    """Bytes that a value counts, checking on the way that DynamoDB would accept it.
 
     Raises:
         ValidationFailed: a type, number, set or depth that DynamoDB refuses.
@@ -89,10 +89,10 @@ def item_size(item: Item) -> int:
 
 def read_units(size: int, *, consistent: bool) -> float:
     """Read units for that many bytes; at least the minimum, also for a missing item."""
-    steps = max(1, -(-size // READ_STEP))
-    return float(steps) if consistent else steps / 2
+    units = max(1, -(-size // READ_UNIT_BYTES))
+    return float(units) if consistent else units / 2
 
 
 def write_units(size: int) -> float:
     """Write units for that many bytes; at least one."""
-    return float(-(-size // WRITE_STEP) or 1)
+    return float(-(-size // WRITE_UNIT_BYTES) or 1)

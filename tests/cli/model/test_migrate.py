@@ -18,7 +18,7 @@ from partita.cli._data_folder import DataFolder
 from partita.cli._names import ServiceName
 from partita.cli.model import _migrate
 from partita.cli.model._migrate import migrate
-from partita.recipes.versioned._backfill import PAGE, Backfilled, backfill_page
+from partita.recipes.versioned._backfill import PAGE, BackfillProgress, backfill_page
 from partita.service import Service
 from partita.store import ListTables
 
@@ -113,7 +113,7 @@ def test_what_was_kept_of_another_version_or_is_damaged_is_not_used(
 
 
 def test_newer_and_overtaken_items_are_mentioned() -> None:
-    done = Backfilled(3, rewritten=1, newer=2, overtaken=3)
+    done = BackfillProgress(3, rewritten=1, newer=2, overtaken=3)
     assert _migrate._summary(ACCOUNTS, done) == (
         "Account: 1 rewritten, 2 newer left alone, 3 changed meanwhile by old code: run it again."
     )

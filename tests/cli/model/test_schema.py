@@ -61,5 +61,5 @@ def test_a_file_with_a_merge_conflict_is_named(name: str, run: Run, schemas: Pat
     path.write_text(f"<<<<<<< HEAD\n{path.read_text(encoding='utf-8')}=======\n", encoding="utf-8")
     for command in ("check", "accept"):
         result = run("schema", command, "accounts", "--folder", str(schemas))
-        assert (result.exit_code, result.output.startswith(f"Error: {path} is no JSON: ")) == (1, True)
+        assert (result.exit_code, result.output.startswith(f"Error: {path} is not JSON: ")) == (1, True)
         assert "Is there a merge conflict in it?" in result.output

@@ -27,8 +27,8 @@ from partita import Budget, EmbeddedStore, Session
 from partita.errors import ScanRefused
 from partita.recipes.versioned._backfill import (
     PAGE,
-    Backfilled,
     BackfillPage,
+    BackfillProgress,
     VersionCount,
     backfill_page,
     count_versions,
@@ -55,7 +55,7 @@ def maintained(db: Session) -> Session:
     return session
 
 
-def backfill(db: Session, wcu_per_second: float = 1e9) -> Backfilled:
+def backfill(db: Session, wcu_per_second: float = 1e9) -> BackfillProgress:
     session = maintained(db)
     progress = session.run(backfill_page(ACCOUNTS, wcu_per_second=wcu_per_second))
     while not progress.done:
@@ -92,7 +92,7 @@ def test_a_backfill_rewrites_what_is_old_and_nothing_else(db: Session) -> None:
     db.run(ACCOUNTS.insert(mapped(balance=9)))
     current = stored(db)
     read_before = [db.run(ACCOUNTS.read(f"old{number}")) for number in range(3)]
-    assert backfill(db) == Backfilled(3, inspected=4, rewritten=3, done=True)
+    assert backfill(db) == BackfillProgress(3, inspected=4, rewritten=3, done=True)
     assert [stored(db, f"old{number}")["data_version"] for number in range(3)] == [3, 3, 3]
     assert [db.run(ACCOUNTS.read(f"old{number}")) for number in range(3)] == read_before
     assert stored(db) == current
@@ -111,7 +111,7 @@ def test_a_backfill_never_touches_newer_data(db: Session) -> None:
     insert_old(db, 1)
     newer = ACCOUNTS.form.item(Versioned(mapped(), 3, 5)) | {"data_version": 4, "more": True}
     place(db, newer)
-    assert backfill(db) == Backfilled(3, inspected=2, rewritten=1, newer=1, done=True)
+    assert backfill(db) == BackfillProgress(3, inspected=2, rewritten=1, newer=1, done=True)
     assert stored(db) == newer
     assert maintained(db).run(count_versions(ACCOUNTS)).newer == 1
 
@@ -124,7 +124,7 @@ def test_a_backfill_goes_on_where_it_was_stopped(db: Session) -> None:
     assert (first.inspected, first.rewritten, first.done) == (PAGE, PAGE, False)
     second = session.run(backfill_page(ACCOUNTS, first, wcu_per_second=1e9))
     third = session.run(backfill_page(ACCOUNTS, second, wcu_per_second=1e9))
-    assert third == Backfilled(3, inspected=2 * PAGE + 1, rewritten=2 * PAGE + 1, done=True)
+    assert third == BackfillProgress(3, inspected=2 * PAGE + 1, rewritten=2 * PAGE + 1, done=True)
 
 
 @pytest.mark.req("A06")
@@ -149,7 +149,7 @@ def test_in_every_order_a_backfill_loses_no_change() -> None:
             assert read.data == mapped(balance=107 if isinstance(results[1], Versioned) else read.data.balance)
             if results[1] == CRASHED:
                 assert read.data.balance in {100, 107}
-            if isinstance(results[0], Backfilled):
+            if isinstance(results[0], BackfillProgress):
                 assert stored(db)["data_version"] == 3
 
 
@@ -190,7 +190,7 @@ def test_an_item_that_old_code_keeps_changing_is_counted_as_overtaken() -> None:
         db = Session(Meddling(inner))
         db.create_tables(TABLES)
         db.run(FIRST.insert(FirstAccount(pk="a1", owner="Ada")))
-        assert backfill(db) == Backfilled(3, inspected=1, overtaken=1, done=True)
+        assert backfill(db) == BackfillProgress(3, inspected=1, overtaken=1, done=True)
 
 
 def test_an_item_that_is_deleted_meanwhile_stays_deleted(db: Session) -> None:
@@ -205,5 +205,5 @@ def test_an_item_that_is_deleted_meanwhile_stays_deleted(db: Session) -> None:
         db.store.execute(put)
     with pytest.raises(StopIteration) as stop:
         steps.throw(caught.value)
-    assert stop.value.value == Backfilled(3, inspected=1, done=True)
+    assert stop.value.value == BackfillProgress(3, inspected=1, done=True)
     assert db.run(ACCOUNTS.read("a1")) is None

@@ -179,7 +179,7 @@ def test_nothing_differs_from_itself(annotation: Any) -> None:
     assert differences(schema, json.loads(json.dumps(schema))) == ()
 
 
-def test_a_property_called_title_is_no_annotation() -> None:
+def test_a_property_called_title_is_not_an_annotation() -> None:
     assert "title" in fields(title=(str, ...), description=(str, ...))["properties"]
 
 

@@ -398,8 +398,8 @@ def test_an_entity_with_a_field_named_like_the_bookkeeping_is_refused() -> None:
         VersionedTable(taken_by_pk, data_version=1, example=Taken(pk="1"))
 
 
-def test_a_function_that_is_no_access_pattern_is_refused() -> None:
-    with pytest.raises(ModelError, match="is not an access pattern that gets a Account"):
+def test_a_function_that_is_not_an_access_pattern_is_refused() -> None:
+    with pytest.raises(ModelError, match="not an access pattern that gets a Account"):
         VersionedTable(undeclared, data_version=1, example=mapped())
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from partita import Change, Operation, Precondition, Prefix, Procedure, Query, Walked, f
+from partita import Change, Operation, Precondition, Prefix, Procedure, Query, WalkResult, f
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, VersionConflict
 from partita.recipes.history import UNWRITTEN, Difference, as_of, differences
 from partita.recipes.idempotency import Plan
@@ -91,7 +91,7 @@ def list_countries(prefix: str | None) -> Query[Country]:
     return active_countries_named(Prefix(start)) if prefix and (start := folded(prefix)) else active_countries()
 
 
-def export_all() -> Operation[Walked[Country]]:
+def export_all() -> Operation[WalkResult[Country]]:
     """All current countries by name."""
     return export_countries().walk(max_items=MAX_COUNTRIES)
 

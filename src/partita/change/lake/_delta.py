@@ -28,7 +28,7 @@ class LakeTable:
         Args:
             path: its folder.
             schema: the columns of a new table; one that is there keeps its own.
-            partition_by: the columns that tell which folder a row is in.
+            partition_by: the columns that say which folder a row is in.
             tidy_every: after so many commits small files are put together, and those of no use any more are removed.
         """
         self._delta = DeltaTable.create(path, schema, mode="ignore", partition_by=list(partition_by))

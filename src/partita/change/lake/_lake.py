@@ -86,7 +86,7 @@ class Lake:
         return self._log.positions
 
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
-        """Take a batch: merge it into the current tables, then add it to the log."""
+        """Apply a batch: merge it into the current tables, then add it to the log."""
         rows = self._rows(batch)
         for part in self._parts.values():
             reached = part.table.positions
@@ -98,7 +98,7 @@ class Lake:
         self._log.append(self._log_schema, self._log_batches(_after(self._log.positions, rows)), positions)
 
     def load(self, snapshot: Snapshot) -> None:
-        """Fill the current tables again from the snapshot, and add its items to the log."""
+        """Fill the current tables again, from the snapshot, and add its items to the log."""
         for part in self._parts.values():
             batches = (part.batch(self._rows(chunk)) for chunk in _chunks(snapshot.of(part.schema)))
             part.table.replace(part.arrow, batches, snapshot.positions)
@@ -133,7 +133,7 @@ class Lake:
 
 
 def lake_lag(folder: str | Path, table: Table, store: Store, now: float) -> Lag | None:
-    """How far the lake of a table is behind, whoever fills it; None where it was never filled.
+    """The lag of a table's lake, whoever fills it; None where it was never filled.
 
     Raises:
         RebuildRequired: changes were missed.
@@ -167,7 +167,7 @@ def _after(positions: Mapping[str, int], rows: Iterable[Row]) -> list[Row]:
 
 
 def _last_of_each_key(rows: Iterable[Row]) -> list[Row]:
-    """A merge takes each key once. What does not fit leaves the row as it was."""
+    """A merge may have each key once. What does not fit leaves the row as it was."""
     return list({row.key: row for row in rows if row.problem is None}.values())
 
 

@@ -26,21 +26,19 @@ def query_lake(folder: str | Path, sql: str) -> pa.RecordBatchReader:
         OperationError: there is no lake in the folder, or the query is wrong.
     """
     if not _READS.match(sql):
-        raise OperationError("Only queries are answered.", hint="Begin with SELECT or WITH.")
+        raise OperationError("Only queries can be run.", hint="Begin with SELECT or WITH.")
     tables = lake_tables(folder)
     try:
         return pa.RecordBatchReader.from_stream(_engine(tables).execute(sql))
     except DeltaError as error:
-        raise OperationError(
-            f"The query cannot be answered: {error}", hint=f"There is: {', '.join(tables)}."
-        ) from error
+        raise OperationError(f"The query cannot be run: {error}", hint=f"There is: {', '.join(tables)}.") from error
 
 
 def lake_tables(folder: str | Path) -> dict[str, Path]:
     """What a query may name, with the Delta table behind it.
 
     `task` has the items that there are, `task_all` also the removed ones, `changes` is the log. Where several tables of
-    a store are in the lake, `<table>_task` and `<table>_changes` tell them apart.
+    a store are in the lake, `<table>_task` and `<table>_changes` are unambiguous.
 
     Raises:
         OperationError: there is no lake in the folder.

@@ -18,7 +18,7 @@ from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.model._schema import tables_of
 from partita.errors import TableNotFound
 from partita.model import snake
-from partita.recipes.versioned import Backfilled, VersionCount, VersionedTable, backfill_page, count_versions
+from partita.recipes.versioned import BackfillProgress, VersionCount, VersionedTable, backfill_page, count_versions
 from partita.service import Service
 from partita.store import plain_item, wire_item
 
@@ -82,7 +82,9 @@ def _counted(session: Session, table: AnyTable) -> VersionCount:
         return VersionCount(table.form.schema.name, table.form.data_version)
 
 
-def _rewrite(session: Session, table: AnyTable, count: VersionCount, kept: Path, wcu_per_second: float) -> Backfilled:
+def _rewrite(
+    session: Session, table: AnyTable, count: VersionCount, kept: Path, wcu_per_second: float
+) -> BackfillProgress:
     progress = _resumed(kept, table)
     if progress.position is not None:
         click.echo(f"Going on after {progress.inspected:,} items of an earlier run.")
@@ -101,10 +103,10 @@ def _progress_file(data: DataFolder, table: AnyTable) -> Path:
     return data.path / f"backfill-{table.form.schema.table.name}-{snake(table.form.schema.name)}.json"
 
 
-def _resumed(kept: Path, table: AnyTable) -> Backfilled:
-    fresh = Backfilled(table.form.data_version)
+def _resumed(kept: Path, table: AnyTable) -> BackfillProgress:
+    fresh = BackfillProgress(table.form.data_version)
     try:
-        progress = msgspec.json.decode(kept.read_bytes(), type=Backfilled)
+        progress = msgspec.json.decode(kept.read_bytes(), type=BackfillProgress)
     except (FileNotFoundError, msgspec.DecodeError):
         return fresh
     if progress.data_version != table.form.data_version or progress.position is None:
@@ -112,7 +114,7 @@ def _resumed(kept: Path, table: AnyTable) -> Backfilled:
     return replace(progress, position=plain_item(progress.position))
 
 
-def _keep(kept: Path, progress: Backfilled) -> None:
+def _keep(kept: Path, progress: BackfillProgress) -> None:
     position = None if progress.position is None else wire_item(progress.position)
     unfinished = kept.with_suffix(".new")
     unfinished.write_bytes(msgspec.json.encode(replace(progress, position=position)))
@@ -141,7 +143,7 @@ def _estimate(count: VersionCount, wcu_per_second: float) -> str:
     )
 
 
-def _summary(table: AnyTable, done: Backfilled) -> str:
+def _summary(table: AnyTable, done: BackfillProgress) -> str:
     parts = [f"{table.form.schema.name}: {done.rewritten:,} rewritten"]
     parts += [f"{done.newer:,} newer left alone"] if done.newer else []
     parts += [f"{done.overtaken:,} changed meanwhile by old code: run it again"] if done.overtaken else []

@@ -152,7 +152,9 @@ def _checked(versions: Callable[..., Query[V]]) -> EntitySchema[V]:
         raise ModelError("A history needs a declared @query over the primary key of its versions.")
     schema: EntitySchema[V] = pattern.entity
     if not issubclass(schema.cls, Revision):
-        raise ModelError(f"{schema.name} is no Revision.", owner=schema.cls, hint="Write class X(Revision, table=…).")
+        raise ModelError(
+            f"{schema.name} is not a Revision.", owner=schema.cls, hint="Write class X(Revision, table=…)."
+        )
     if schema.primary.range is None or schema.primary.range.fields != ("created",):
         hint = 'Write primary: ClassVar = Key("…", "VERSION#{created}").'
         raise ModelError(f"{schema.name}: the sort key must be `created` alone.", owner=schema.cls, hint=hint)

@@ -1,6 +1,6 @@
 """Versioned tables: bookkeeping kept apart from domain data, optimistic locking, lazy migrations, schema snapshots."""
 
-from partita.recipes.versioned._backfill import Backfilled, VersionCount, backfill_page, count_versions
+from partita.recipes.versioned._backfill import BackfillProgress, VersionCount, backfill_page, count_versions
 from partita.recipes.versioned._form import LAST_WRITE
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._shapes import Difference
@@ -29,7 +29,7 @@ from partita.recipes.versioned._table import (
 __all__ = [
     "LAST_WRITE",
     "SNAPSHOT_FOLDER",
-    "Backfilled",
+    "BackfillProgress",
     "Difference",
     "Migrations",
     "SchemaReport",

@@ -47,7 +47,7 @@ class VersionCount(Struct, frozen=True):
         return sum(count for version, count in self.items.items() if version > self.data_version)
 
 
-class Backfilled(Struct, frozen=True):
+class BackfillProgress(Struct, frozen=True):
     """How far a backfill has come. `position` continues it; None when it has seen everything."""
 
     data_version: int
@@ -79,13 +79,13 @@ def count_versions(table: VersionedTable[..., E]) -> Procedure[VersionCount]:
 
 
 def backfill_page(
-    table: VersionedTable[..., E], so_far: Backfilled | None = None, *, wcu_per_second: float
-) -> Operation[Backfilled]:
+    table: VersionedTable[..., E], so_far: BackfillProgress | None = None, *, wcu_per_second: float
+) -> Operation[BackfillProgress]:
     """Rewrite the old items of the next page, no faster than so many write units a second.
 
     A change by another writer is never lost, and `last_write` stays: what clients have read remains valid for them.
     """
-    start = so_far or Backfilled(table.form.data_version)
+    start = so_far or BackfillProgress(table.form.data_version)
     return BackfillPage(table.form, start, wcu_per_second)
 
 
@@ -105,18 +105,18 @@ class VersionPage(Operation[PageResponse], Generic[E], frozen=True):
         return replace(response, items=[item for item in response.items if self.form.schema.owns(item)])
 
 
-class BackfillPage(Operation[Backfilled], Generic[E], frozen=True):
+class BackfillPage(Operation[BackfillProgress], Generic[E], frozen=True):
     """Rewrite the old items of one page."""
 
     form: VersionedForm[E]
-    so_far: Backfilled
+    so_far: BackfillProgress
     wcu_per_second: float
 
     def default_name(self) -> str:
         """The name in metrics."""
         return f"{self.form.schema.name}.backfill"
 
-    def requests(self, context: Context) -> Requests[Backfilled]:
+    def requests(self, context: Context) -> Requests[BackfillProgress]:
         """Read the page; rewrite each old item, then wait as long as its units take at the given rate."""
         page = yield from VersionPage(self.form, self.so_far.position).requests(context)
         seen: Counter[str] = Counter()

@@ -207,7 +207,7 @@ def _read(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         hint = "Is there a merge conflict in it? Restore it, and then accept what the code says."
-        raise ModelError(f"{path} is no JSON: {error}.", hint=hint) from error
+        raise ModelError(f"{path} is not JSON: {error}.", hint=hint) from error
 
 
 def _write(path: Path, content: Any) -> bool:

@@ -203,8 +203,9 @@ class VersionedTable(Generic[P, E]):
         pattern = getattr(get, "pattern", None)
         if not isinstance(pattern, Pattern) or pattern.entity is not schema:
             hint = f"Pass the function that @get({schema.name}) decorates."
-            message = f"{get!r} is not an access pattern that gets a {schema.name}."
-            raise ModelError(message, owner=schema.cls, hint=hint)
+            raise ModelError(
+                f"{get!r} is not an access pattern that gets a {schema.name}.", owner=schema.cls, hint=hint
+            )
         self.form = VersionedForm(schema, data_version, migrations)
         self.example = example
         self._get = get

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import BaseModel, Field
 
-from partita import Procedure, Span, Walked
+from partita import Procedure, Span, WalkResult
 from partita_services.commitcollect.model import MAX_WORKOUTS, CountedWorkout, Metric, Milestone, workouts_within
 
 OTHER_SPORT: Final = "other_sport"
@@ -50,7 +50,7 @@ def parts_earned(value: float, target: int, parts_total: int) -> int:
     return min(math.floor(value * parts_total / target), parts_total)
 
 
-def progress_of(milestone: Milestone, walked: Walked[CountedWorkout]) -> Progress:
+def progress_of(milestone: Milestone, walked: WalkResult[CountedWorkout]) -> Progress:
     """How far a milestone has come by workouts that were read newest first."""
     first, last = _first_instant(milestone.starts_on), _last_instant(milestone.ends_on)
     inside = [workout for workout in walked if first <= workout.started_local <= last]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from partita import Put, Ulids, Walked, insert
+from partita import Put, Ulids, WalkResult, insert
 from partita_services.commitcollect.milestones.catalogue import models, parts
 from partita_services.commitcollect.milestones.progress import parts_earned, progress_of
 from partita_services.commitcollect.model import (
@@ -139,9 +139,9 @@ def _milestone(number: int, sketch: _Sketch, today: datetime, workouts: Sequence
     return milestone.model_copy(update={"parts_earned": earned})
 
 
-def _walked(workouts: Sequence[Workout]) -> Walked[CountedWorkout]:
+def _walked(workouts: Sequence[Workout]) -> WalkResult[CountedWorkout]:
     counted = (CountedWorkout.model_validate(workout.model_dump()) for workout in reversed(workouts))
-    return Walked(tuple(counted), truncated=False)
+    return WalkResult(tuple(counted), truncated=False)
 
 
 def _awards(milestone: Milestone) -> list[Award]:
