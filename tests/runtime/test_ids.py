@@ -12,26 +12,26 @@ from tests.model.sample import steady
 from partita import Ulids
 from partita.testing import FakeClock
 
-moments = st.integers(0, 2**48 - 1)
+instants = st.integers(0, 2**48 - 1)
 
 
 @steady
-@given(moments, moments, st.integers())
+@given(instants, instants, st.integers())
 def test_identifiers_sort_by_the_millisecond_they_were_made_in(first: int, second: int, seed: int) -> None:
     clock = FakeClock()
     make = Ulids(clock, Random(seed))
     made = []
-    for moment in (first, second):
-        clock.set(moment / 1000)
+    for instant in (first, second):
+        clock.set(instant / 1000)
         made.append((int(clock() * 1000), make()))
     (early, earlier), (late, later) = sorted(made)
     assert early == late or earlier < later
 
 
 @steady
-@given(moments, st.integers())
-def test_an_identifier_is_a_ulid(moment: int, seed: int) -> None:
-    clock = FakeClock(moment / 1000)
+@given(instants, st.integers())
+def test_an_identifier_is_a_ulid(instant: int, seed: int) -> None:
+    clock = FakeClock(instant / 1000)
     assert re.fullmatch(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", Ulids(clock, Random(seed))())
 
 
