@@ -33,7 +33,7 @@ class MeddlingStore:
 
 
 class LateStore(MeddlingStore):
-    """A store whose stream is behind, and does not say how far it reaches, as DynamoDB's."""
+    """A store whose stream lags, and does not say how far it reaches, as DynamoDB's."""
 
     delivered = 0
 

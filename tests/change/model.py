@@ -79,38 +79,38 @@ def records(store: EmbeddedStore) -> list[StreamRecord]:
     return found
 
 
-def operations(chance: random.Random) -> Iterator[PutItem | DeleteItem]:
+def operations(rng: random.Random) -> Iterator[PutItem | DeleteItem]:
     """Random writes without end: few keys, so that items are changed, removed and made again."""
     while True:
-        number = chance.randrange(40)
+        number = rng.randrange(40)
         items = [
-            *[item_of(_task(number, chance))] * 6,
-            item_of(User(user_id=f"u{number % 5}", title=f"User {chance.random()}", estimate=chance.choice("abc"))),
+            *[item_of(_task(number, rng))] * 6,
+            item_of(User(user_id=f"u{number % 5}", title=f"User {rng.random()}", estimate=rng.choice("abc"))),
             item_of(Secret(key=f"s{number % 3}")),
-            {"PK": f"foreign-{number % 4}", "SK": "x", "n": chance.randrange(9)},
-            {**item_of(_task(number, chance)), "estimate": "no number"},
+            {"PK": f"foreign-{number % 4}", "SK": "x", "n": rng.randrange(9)},
+            {**item_of(_task(number, rng)), "estimate": "no number"},
         ]
-        item = chance.choice(items)
-        gone = chance.random() < 0.3
+        item = rng.choice(items)
+        gone = rng.random() < 0.3
         yield DeleteItem(TABLE.name, {"PK": item["PK"], "SK": item["SK"]}) if gone else PutItem(TABLE.name, item)
 
 
-def _task(number: int, chance: random.Random) -> Task:
+def _task(number: int, rng: random.Random) -> Task:
     return Task(
         user_id=f"u{number % 3}",
         task_id=f"t{number}",
-        title=f"Task {chance.randrange(5)}",
-        status=chance.choice(list(Status)),
-        estimate=chance.randrange(100),
-        due=chance.choice([None, date(2026, 1, 1 + number % 28)]),
-        tags=frozenset(chance.sample(["red", "green", "blue"], chance.randrange(4))),
-        ttl=chance.choice([None, 1]),
+        title=f"Task {rng.randrange(5)}",
+        status=rng.choice(list(Status)),
+        estimate=rng.randrange(100),
+        due=rng.choice([None, date(2026, 1, 1 + number % 28)]),
+        tags=frozenset(rng.sample(["red", "green", "blue"], rng.randrange(4))),
+        ttl=rng.choice([None, 1]),
     )
 
 
-def play(store: EmbeddedStore, chance: random.Random, count: int) -> None:
+def play(store: EmbeddedStore, rng: random.Random, count: int) -> None:
     """Run random operations, and let the store remove what has expired now and then."""
-    script = operations(chance)
+    script = operations(rng)
     for number in range(count):
         store.execute(next(script))
         if number % 40 == 39:

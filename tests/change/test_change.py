@@ -1,4 +1,4 @@
-"""What a change tells of an item."""
+"""What a change says of an item."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_it_has_the_entity_before_and_after(db: Session, consumer: Consumer, sin
     assert {change.entity for change in sink.changes} == {Task}
 
 
-def test_entities_of_one_table_are_told_apart(db: Session, consumer: Consumer, sink: MemorySink) -> None:
+def test_entities_of_one_table_are_recognised(db: Session, consumer: Consumer, sink: MemorySink) -> None:
     db.run(put(TASK))
     db.run(put(User(user_id="u")))
     consumer.catch_up()
@@ -70,7 +70,7 @@ def test_it_tells_where_and_when(db: Session, consumer: Consumer, sink: MemorySi
 
 
 @pytest.mark.req("T44")
-def test_expiry_is_told_from_deletion(
+def test_expiry_differs_from_deletion(
     store: EmbeddedStore, db: Session, consumer: Consumer, sink: MemorySink, fake_clock: FakeClock
 ) -> None:
     db.run(put(Task(user_id="u", task_id="1", ttl=int(fake_clock()) + 10)))

@@ -98,26 +98,26 @@ def test_lag_is_in_records_and_seconds(db: Session, consumer: Consumer, fake_clo
     assert consumer.lag() == Lag(0, 0.0)
 
 
-def test_before_its_first_load_a_sink_is_as_far_behind_as_the_stream_reaches(
+def test_before_its_first_load_a_sink_has_the_lag_of_the_whole_stream(
     store: EmbeddedStore, db: Session, fake_clock: FakeClock
 ) -> None:
     write(db, 3)
     assert Consumer(store, TABLE, MemorySink(), clock=fake_clock).lag() == Lag(3, 0.0)
 
 
-@pytest.mark.parametrize("moment", range(1, 12))
+@pytest.mark.parametrize("nth", range(1, 12))
 def test_a_crash_at_any_request_misses_and_repeats_nothing(
-    moment: int, store: EmbeddedStore, db: Session, sink: MemorySink
+    nth: int, store: EmbeddedStore, db: Session, sink: MemorySink
 ) -> None:
     play(store, random.Random(1), 30)
     before = len(records(store))
     faulty = FaultyStore(store)
-    faulty.crash_after(moment)
+    faulty.crash_after(nth)
 
     def follow() -> None:
         while True:
             Consumer(faulty, TABLE, sink, batch=10).catch_up()
-            play(store, random.Random(moment), 5)
+            play(store, random.Random(nth), 5)
 
     with pytest.raises(Crash):
         follow()

@@ -60,7 +60,9 @@ def truth(store: EmbeddedStore) -> dict[str, int]:
 
 
 def without_poison(script: Iterator[PutItem]) -> Iterator[PutItem]:
-    return (step for step in script if not isinstance(step, PutItem) or step.item.get("estimate") != "no number")
+    return (
+        request for request in script if not isinstance(request, PutItem) or request.item.get("estimate") != "no number"
+    )
 
 
 @pytest.mark.req("T16", "T17")
@@ -68,11 +70,11 @@ def without_poison(script: Iterator[PutItem]) -> Iterator[PutItem]:
 def test_counts_equal_the_truth_after_any_writes(
     seed: int, store: EmbeddedStore, db: Session, projection: SqliteProjection
 ) -> None:
-    chance = random.Random(seed)
-    script = without_poison(operations(chance))  # type: ignore[arg-type]
+    rng = random.Random(seed)
+    script = without_poison(operations(rng))  # type: ignore[arg-type]
 
     def write() -> None:
-        for _ in range(chance.randrange(6)):
+        for _ in range(rng.randrange(6)):
             store.execute(next(script))
 
     for _ in range(10):
@@ -91,12 +93,12 @@ def test_counts_equal_the_truth_after_any_writes(
 def test_a_crash_in_the_middle_of_a_batch_counts_nothing_twice(
     seed: int, store: EmbeddedStore, db: Session, path: Path
 ) -> None:
-    chance = random.Random(seed)
-    script = without_poison(operations(chance))  # type: ignore[arg-type]
+    rng = random.Random(seed)
+    script = without_poison(operations(rng))  # type: ignore[arg-type]
 
     def crashing(connection: apsw.Connection, change: ItemChange) -> None:
         count(connection, change)
-        if chance.random() < 0.02:
+        if rng.random() < 0.02:
             raise Crash
 
     crashes = 0
@@ -199,7 +201,7 @@ CHANGED = {"tables": {"tables": TABLES + "CREATE TABLE more (x)", "version": 1},
 
 
 @pytest.mark.parametrize("changed", CHANGED.values(), ids=CHANGED.keys())
-def test_a_changed_declaration_starts_anew(
+def test_a_changed_declaration_starts_over(
     changed: dict[str, object], store: EmbeddedStore, db: Session, projection: SqliteProjection, path: Path
 ) -> None:
     play(store, random.Random(1), 100)

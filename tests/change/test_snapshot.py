@@ -40,16 +40,16 @@ def test_it_has_all_items_when_nobody_writes(store: EmbeddedStore, db: Session, 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_it_is_exact_while_others_write(seed: int, store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     # More than a page, so that the scan is cut by the writes of others.
     db.run(batch_write([put(Task(user_id="many", task_id=f"{number:04}")) for number in range(2_100)]))
-    script = operations(chance)
+    script = operations(rng)
 
     def meddle() -> None:
-        for _ in range(chance.randrange(4)):
+        for _ in range(rng.randrange(4)):
             store.execute(next(script))
-        number = f"{chance.randrange(2_100):04}"
-        db.run(chance.choice([put, delete])(Task(user_id="many", task_id=number, title=f"{chance.random()}")))
+        number = f"{rng.randrange(2_100):04}"
+        db.run(rng.choice([put, delete])(Task(user_id="many", task_id=number, title=f"{rng.random()}")))
 
     with snapshot(MeddlingStore(store, meddle), TABLE, clock=fake_clock) as taken:
         items = [change.new_item for change in taken]
@@ -59,12 +59,12 @@ def test_it_is_exact_while_others_write(seed: int, store: EmbeddedStore, db: Ses
 
 
 def test_it_is_exact_where_records_come_late(store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
-    chance = random.Random(5)
-    script = operations(chance)
+    rng = random.Random(5)
+    script = operations(rng)
     late = LateStore(store, lambda: store.execute(next(script)))
-    play(store, chance, 100)
+    play(store, rng, 100)
     late.deliver(0)
-    play(store, chance, 100)
+    play(store, rng, 100)
     with snapshot(late, TABLE, clock=fake_clock, pause=late.deliver) as taken:
         items = [change.new_item for change in taken]
         position = taken.positions[SHARD]

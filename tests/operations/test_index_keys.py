@@ -121,18 +121,18 @@ PATHS = st.sampled_from([by_entity, by_key, by_put, by_transaction, by_transacti
 @example([(by_entity, [f(Task.status).remove()])])
 @example([(by_key, [f(Task.due).set_if_missing(date(2026, 1, 1)), f(Task.status).set(Status.DONE)])])
 def test_random_writes_of_a_task_leave_the_right_index_keys(
-    steps: list[tuple[Callable[[Session, list[Change]], None], list[Change]]],
+    writes: list[tuple[Callable[[Session, list[Change]], None], list[Change]]],
 ) -> None:
     with fresh_session() as db:
         db.run(insert(Task(user_id="u", task_id="t")))
-        for write, changes in steps:
+        for write, changes in writes:
             write(db, changes)
             assert_index_keys_fit(db, Task, Comment)
         task = db.run(task_by_id("u", "t"))
         assert task is not None
         assert db.run(tasks_with_status("u", task.status)).items == (task,)
         assert db.run(tasks_due("u", Span())).items == (() if task.due is None else (task,))
-        assert task.version == 1 + len(steps)
+        assert task.version == 1 + len(writes)
 
 
 # --- comments: without a version ---
@@ -158,10 +158,10 @@ comment_changes: st.SearchStrategy[list[Change]] = st.lists(
 @given(st.lists(st.tuples(st.booleans(), comment_changes), min_size=1, max_size=5))
 @example([(False, [f(Comment.mood).set("sad")]), (False, [f(Comment.score).add(1)])])
 @example([(False, [f(Comment.mood).set("sad"), f(Comment.score).remove()])])
-def test_random_writes_of_a_comment_leave_the_right_index_keys(steps: list[tuple[bool, list[Change]]]) -> None:
+def test_random_writes_of_a_comment_leave_the_right_index_keys(writes: list[tuple[bool, list[Change]]]) -> None:
     with fresh_session() as db:
         comment = db.run(insert(Comment(user_id="u", comment_id="c")))
-        for whole, changes in steps:
+        for whole, changes in writes:
             comment = db.run(update(comment if whole else comment_by_id("u", "c"), *changes))
             assert_index_keys_fit(db, Comment)
             assert db.run(comment_by_id("u", "c")) == comment

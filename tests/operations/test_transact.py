@@ -149,7 +149,7 @@ def test_the_same_transaction_of_an_expiring_entity_keeps_its_token_while_time_p
     assert db.run(task_by_id("u", "t")) == TASK.model_copy(update={"version": 1})
 
 
-def test_a_lost_answer_is_asked_for_again_where_a_token_makes_that_safe(
+def test_a_lost_response_is_asked_for_again_where_a_token_makes_that_safe(
     partita_store: EmbeddedStore, fake_clock: FakeClock
 ) -> None:
     store = FaultyStore(partita_store)

@@ -26,7 +26,7 @@ TASK = Task(user_id="u", task_id="t", title="one")
 COMMENT = Comment(user_id="u", comment_id="c", text="one")
 
 
-def moment(clock: FakeClock, seconds: float) -> datetime:
+def instant(clock: FakeClock, seconds: float) -> datetime:
     return datetime.fromtimestamp(clock(), UTC) + timedelta(seconds=seconds)
 
 
@@ -236,7 +236,7 @@ GUARDED: dict[str, Callable[[Task], Operation[Any]]] = {
 
 
 @pytest.mark.parametrize("write", GUARDED.values(), ids=GUARDED)
-def test_the_second_writer_is_told_what_the_first_wrote(db: Session, write: Callable[[Task], Operation[Any]]) -> None:
+def test_the_second_writer_learns_what_the_first_wrote(db: Session, write: Callable[[Task], Operation[Any]]) -> None:
     read = db.run(insert(TASK))
     first = db.run(update(read, f(Task.title).set("theirs")))
     with pytest.raises(VersionConflict, match="Another writer changed this Task first") as caught:
@@ -246,7 +246,7 @@ def test_the_second_writer_is_told_what_the_first_wrote(db: Session, write: Call
 
 
 @pytest.mark.parametrize("write", GUARDED.values(), ids=GUARDED)
-def test_the_second_writer_is_told_in_a_transaction_too(db: Session, write: Callable[[Task], Any]) -> None:
+def test_the_second_writer_learns_it_in_a_transaction_too(db: Session, write: Callable[[Task], Any]) -> None:
     read = db.run(insert(TASK))
     first = db.run(update(read, f(Task.title).set("theirs")))
     with pytest.raises(TransactionCancelled) as caught:
@@ -286,7 +286,7 @@ def test_a_conflict_after_a_delete_is_a_missing_item_or_a_conflict_with_nothing(
 
 
 def test_an_expired_item_is_not_there_although_it_is_stored(db: Session, fake_clock: FakeClock) -> None:
-    saved = db.run(insert(TASK.model_copy(update={"expires_at": moment(fake_clock, 10)})))
+    saved = db.run(insert(TASK.model_copy(update={"expires_at": instant(fake_clock, 10)})))
     fake_clock.advance(9.5)
     assert db.run(task_by_id("u", "t")) == saved
     fake_clock.advance(0.5)
@@ -294,7 +294,7 @@ def test_an_expired_item_is_not_there_although_it_is_stored(db: Session, fake_cl
 
 
 def test_an_expired_item_can_be_inserted_over(db: Session, fake_clock: FakeClock) -> None:
-    db.run(insert(TASK.model_copy(update={"expires_at": moment(fake_clock, 10)})))
+    db.run(insert(TASK.model_copy(update={"expires_at": instant(fake_clock, 10)})))
     with pytest.raises(AlreadyExists):
         db.run(insert(TASK))
     fake_clock.advance(10)
@@ -306,7 +306,7 @@ def test_an_expired_item_can_be_inserted_over(db: Session, fake_clock: FakeClock
     "change", [f(Task.title).set("x"), f(Task.status).set(Status.DONE), f(Task.points).set_if_missing(1)]
 )
 def test_an_expired_item_cannot_be_updated(db: Session, fake_clock: FakeClock, change: Any) -> None:
-    saved = db.run(insert(TASK.model_copy(update={"expires_at": moment(fake_clock, 10)})))
+    saved = db.run(insert(TASK.model_copy(update={"expires_at": instant(fake_clock, 10)})))
     fake_clock.advance(10)
     for at in (saved, task_by_id("u", "t")):
         with pytest.raises(ItemMissing):
@@ -314,14 +314,14 @@ def test_an_expired_item_cannot_be_updated(db: Session, fake_clock: FakeClock, c
 
 
 def test_deleting_an_expired_item_gives_nothing(db: Session, fake_clock: FakeClock) -> None:
-    db.run(insert(TASK.model_copy(update={"expires_at": moment(fake_clock, 10)})))
+    db.run(insert(TASK.model_copy(update={"expires_at": instant(fake_clock, 10)})))
     fake_clock.advance(10)
     assert db.run(delete(task_by_id("u", "t"))) is None
 
 
 def test_an_expired_item_is_in_no_query(db: Session, fake_clock: FakeClock) -> None:
     kept = db.run(insert(Task(user_id="u", task_id="kept")))
-    db.run(insert(TASK.model_copy(update={"expires_at": moment(fake_clock, 10)})))
+    db.run(insert(TASK.model_copy(update={"expires_at": instant(fake_clock, 10)})))
     fake_clock.advance(10)
     assert db.run(tasks_of("u")).items == (kept,)
     assert db.run(tasks_with_status("u", Status.OPEN)).items == (kept,)

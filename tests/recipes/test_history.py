@@ -1,4 +1,4 @@
-"""History: versions tile time, one is open, and every instant has its answer, whatever order or crash writers meet."""
+"""History: versions tile time, one is open, and every instant has its version, whatever order or crash writers meet."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_a_value_that_changes_hands_never_has_two_owners_at_an_instant(db: Sessi
     assert (taken.value.field, taken.value.owner) == ("label", "s1")
     clock.advance(10)
     one = db.run(PRICES.revise(one, f(Price.label).set(None)).run())
-    clock.advance(-10)  # the next writer's clock is behind
+    clock.advance(-10)  # the next writer's clock is slow
     two = db.run(PRICES.create(Price(sku="s2", cents=2, label="sale")).run())
     assert two.created == one.created + TICK
     before = db.run(as_of(prices_labelled("sale"), one.created - TICK))
@@ -336,7 +336,7 @@ def assert_tiles(db: Session, sku: str) -> None:
     assert [version.number for version in versions] == [*range(1, len(versions) + 1)]
 
 
-def assert_in_step(db: Session, skus: tuple[str, ...]) -> None:
+def assert_consistent(db: Session, skus: tuple[str, ...]) -> None:
     """The index lists what is current, and the claims are those that current things make."""
     for sku in skus:
         assert_tiles(db, sku)
@@ -364,7 +364,7 @@ def test_every_order_and_crash_of_two_creations_and_a_revision() -> None:
                 choose,
                 crashes=1,
             )
-            assert_in_step(db, ("s1", "s2"))
+            assert_consistent(db, ("s1", "s2"))
             if CRASHED not in results:
                 outcomes.add(tuple(type(result).__name__ for result in results))
     assert outcomes == {
@@ -388,7 +388,7 @@ def test_every_order_and_crash_of_three_writers_of_one_version() -> None:
                 choose,
                 crashes=1,
             )
-            assert_in_step(db, ("s1",))
+            assert_consistent(db, ("s1",))
             assert sum(isinstance(result, Price) for result in results) <= 1
             assert len(all_versions(db)) <= 2
 
@@ -408,14 +408,14 @@ writes = st.lists(
 
 @settings(max_examples=40, deadline=None)
 @given(writes, st.randoms(use_true_random=False))
-def test_random_writes_of_three_at_a_time_tile_time(moves: list[Any], chance: Any) -> None:
+def test_random_writes_of_three_at_a_time_tile_time(moves: list[Any], rng: Any) -> None:
     clock = FakeClock()
     with empty_db(TABLES, clock) as db:
         for start in range(0, len(moves), 3):
             works = [_work(db, *move) for move in moves[start : start + 3]]
             clock.advance(moves[start][-1])
-            play(db, [work for work in works if work is not None], chance.randrange, crashes=chance.randrange(2))
-            assert_in_step(db, ("s1", "s2", "s3"))
+            play(db, [work for work in works if work is not None], rng.randrange, crashes=rng.randrange(2))
+            assert_consistent(db, ("s1", "s2", "s3"))
 
 
 def _work(db: Session, verb: str, sku: str, cents: int, label: str | None, _: float) -> Any:

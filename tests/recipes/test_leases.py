@@ -96,7 +96,7 @@ class TestAcquire:
         taken = db.run(acquire("b"))
         assert (taken.owner, taken.fence) == ("b", 2)
 
-    def test_an_owner_that_lost_the_answer_takes_its_own_again(self, db: Session) -> None:
+    def test_an_owner_that_lost_the_response_acquires_its_own_again(self, db: Session) -> None:
         first = db.run(acquire("a"))
         again = db.run(acquire("a"))
         assert (first.fence, again.fence) == (1, 2)

@@ -189,7 +189,7 @@ def claims(db: Session) -> dict[str, str]:
     return {claim.value: str(claim.owner) for claim in found if claim.field == "email"}
 
 
-def test_every_order_and_crash_of_three_writers_keeps_claims_and_people_in_step() -> None:
+def test_every_order_and_crash_of_three_writers_keeps_claims_and_people_consistent() -> None:
     schedules = 0
     for choose in every_schedule():
         with empty_db(TABLES) as db:
@@ -223,7 +223,7 @@ moves = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(moves)
-def test_random_changes_keep_claims_and_people_in_step(changes: list[tuple[str, str, str]]) -> None:
+def test_random_changes_keep_claims_and_people_consistent(changes: list[tuple[str, str, str]]) -> None:
     with empty_db(TABLES) as db:
         for change, person_id, email in changes:
             stored = db.run(person_by_id(person_id))

@@ -53,7 +53,7 @@ def test_a_cursor_is_good_in_another_process_whatever_order_its_sets_have(tmp_pa
     assert in_process("2", path, name, cursor) == "1"
 
 
-def test_the_filter_of_a_cursor_is_told_from_one_that_looks_like_it() -> None:
+def test_the_filter_of_a_cursor_differs_from_one_that_looks_like_it() -> None:
     filters = [
         f(Task.tags).eq(frozenset({"a", "b"})),
         f(Task.tags).eq(frozenset({"a"})),

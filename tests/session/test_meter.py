@@ -204,7 +204,7 @@ def test_failures_are_counted_with_what_they_consumed(db: Session) -> None:
     assert usage_of(db, "tasks_of").failures == 1
 
 
-def test_a_failure_after_several_requests_counts_those_that_were_answered(
+def test_a_failure_after_several_requests_counts_those_that_got_a_response(
     partita_store: EmbeddedStore, fake_clock: FakeClock
 ) -> None:
     store = FaultyStore(partita_store)
@@ -245,7 +245,7 @@ def test_a_procedure_can_not_hide_that_a_budget_was_exceeded(db: Session) -> Non
 
 
 @pytest.mark.req("X10")
-def test_conflicts_are_told_from_other_failures(db: Session) -> None:
+def test_conflicts_are_counted_apart_from_other_failures(db: Session) -> None:
     db.run(insert(TASK))
     with pytest.raises(AlreadyExists):
         db.run(insert(TASK))
@@ -255,7 +255,7 @@ def test_conflicts_are_told_from_other_failures(db: Session) -> None:
 
 
 @pytest.mark.req("X10")
-def test_throttles_are_told_from_other_retries(partita_store: EmbeddedStore, fake_clock: FakeClock) -> None:
+def test_throttles_are_counted_apart_from_other_retries(partita_store: EmbeddedStore, fake_clock: FakeClock) -> None:
     store = FaultyStore(partita_store)
     db = session_on(store, fake_clock)
     store.throttle(2)

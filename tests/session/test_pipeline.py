@@ -1,4 +1,4 @@
-"""The way of every request is told once, in the code; the documentation quotes it."""
+"""The way of every request is written once, in the code; the documentation quotes it."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def plan_conflicts(store: FaultyStore) -> None:
 @pytest.mark.rule(39)
 @pytest.mark.parametrize("plan", [plan_throttling, plan_conflicts])
 @pytest.mark.parametrize("name", ALL)
-def test_what_was_refused_for_the_moment_is_tried_again(
+def test_what_was_refused_for_now_is_tried_again(
     db: Session, store: FaultyStore, fake_clock: FakeClock, name: str, plan: Callable[[FaultyStore], None]
 ) -> None:
     before = fake_clock()
@@ -118,7 +118,7 @@ def test_it_gives_up_after_eight_tries(db: Session, store: FaultyStore, plan: st
 
 
 @pytest.mark.parametrize("name", READS)
-def test_a_read_without_an_answer_is_tried_again(db: Session, store: FaultyStore, name: str) -> None:
+def test_a_read_without_a_response_is_tried_again(db: Session, store: FaultyStore, name: str) -> None:
     store.unavailable(2, happens=True)
     db.run(READS[name])
     assert store.pending == 0
@@ -129,7 +129,7 @@ UNSAFE = [name for name in WRITES if name != "update that reads first"]
 
 @pytest.mark.parametrize("happens", [True, False])
 @pytest.mark.parametrize("name", UNSAFE)
-def test_a_write_without_an_answer_is_not_sent_again(
+def test_a_write_without_a_response_is_not_sent_again(
     db: Session,
     store: FaultyStore,
     name: str,

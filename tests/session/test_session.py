@@ -105,7 +105,7 @@ def test_a_procedure_that_ran_already_is_refused(run: Run) -> None:
         run(procedure)
 
 
-def test_a_procedure_that_yields_no_operation_is_told_so(run: Run) -> None:
+def test_a_procedure_that_yields_no_operation_is_refused(run: Run) -> None:
     def nested() -> Procedure[None]:
         yield move("u", "t", Status.DONE)  # type: ignore[misc]  # a forgotten "from"
 
@@ -114,13 +114,13 @@ def test_a_procedure_that_yields_no_operation_is_told_so(run: Run) -> None:
 
 
 def test_a_procedure_is_tested_without_a_store() -> None:
-    steps = move("u", "t", Status.DONE)
-    asked = next(steps)
+    operations = move("u", "t", Status.DONE)
+    asked = next(operations)
     assert asked == task_by_id("u", "t")
     task = Task(user_id="u", task_id="t", version=4)
-    assert steps.send(task) == update(task, f(Task.status).set(Status.DONE))
+    assert operations.send(task) == update(task, f(Task.status).set(Status.DONE))
     with pytest.raises(StopIteration) as stopped:
-        steps.send(task)
+        operations.send(task)
     assert stopped.value.value == task
 
 

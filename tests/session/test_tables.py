@@ -98,10 +98,10 @@ class Overtaken(FaultyStore):
     """Another process creates each table just before this one does."""
 
     def execute(self, request: Request[Any]) -> Any:
-        answer = super().execute(request)
+        response = super().execute(request)
         if isinstance(request, CreateTable):
             raise TableInUse("Table already exists: table")
-        return answer
+        return response
 
 
 def test_two_processes_may_create_the_same_tables(db: Session, partita_store: EmbeddedStore) -> None:

@@ -23,15 +23,15 @@ def test_time_is_moved_on_and_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "moment",
+    "instant",
     [7200.0, datetime(1970, 1, 1, 2, tzinfo=UTC), datetime(1970, 1, 1, 3, tzinfo=timezone(timedelta(hours=1)))],
 )
-def test_time_is_set_to_a_moment(moment: float | datetime) -> None:
+def test_time_is_set_to_an_instant(instant: float | datetime) -> None:
     clock = FakeClock()
-    clock.set(moment)
+    clock.set(instant)
     assert clock() == 7200
 
 
-def test_a_moment_without_a_time_zone_is_refused() -> None:
+def test_an_instant_without_a_time_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="has no time zone"):
         FakeClock().set(datetime(2026, 1, 1))  # noqa: DTZ001

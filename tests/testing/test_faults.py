@@ -74,7 +74,7 @@ def test_a_refused_request_does_not_happen(send: Send, store: FaultyStore, plan:
     assert is_stored(store)
 
 
-def test_a_lost_answer_does_not_undo_the_work(send: Send, store: FaultyStore) -> None:
+def test_a_lost_response_does_not_undo_the_work(send: Send, store: FaultyStore) -> None:
     store.unavailable(happens=True)
     with pytest.raises(StoreUnavailable):
         send(put())
@@ -160,7 +160,7 @@ def test_a_plan_that_can_never_happen_is_refused(store: FaultyStore, plan: Calla
         plan(store)
 
 
-def test_closing_closes_the_store_behind(store: FaultyStore) -> None:
+def test_closing_closes_the_other_store(store: FaultyStore) -> None:
     store.close()
     with pytest.raises(StoreClosed):
         store.execute(put())

@@ -22,7 +22,7 @@ from partita.testing import Crash
 
 
 class Fuse:
-    """Burns with each step of a sink; at its end the process "dies"."""
+    """Burns with each call of a sink; at its end the process "dies"."""
 
     def __init__(self, length: int) -> None:
         self._left = length
@@ -76,14 +76,14 @@ def fill(folder: Path, store: EmbeddedStore, fuse: Fuse, *, rebuild: bool = Fals
 
 @pytest.mark.req("T40", "T41")
 @pytest.mark.parametrize(("operations_a_round", "batch"), [(50, 30), (340, 200)], ids=["1,500", "10,200"])
-def test_a_consumer_that_dies_at_any_step_misses_and_repeats_nothing(
+def test_a_consumer_that_dies_anywhere_misses_and_repeats_nothing(
     operations_a_round: int, batch: int, store: EmbeddedStore, db: Session, tmp_path: Path
 ) -> None:
-    chance = random.Random(operations_a_round)
+    rng = random.Random(operations_a_round)
     crashes = 0
     for _ in range(30):
-        play(store, chance, operations_a_round)
-        crashes += fill(tmp_path, store, Fuse(chance.randrange(16)), batch=batch)
+        play(store, rng, operations_a_round)
+        crashes += fill(tmp_path, store, Fuse(rng.randrange(16)), batch=batch)
     heal(store)
     assert not fill(tmp_path, store, Fuse(1_000), batch=batch)
     assert_lake_is_true(tmp_path, store)
@@ -91,29 +91,29 @@ def test_a_consumer_that_dies_at_any_step_misses_and_repeats_nothing(
 
 
 @pytest.mark.req("T41", "T42")
-@pytest.mark.parametrize("moment", range(9))  # three tables are opened and written, with a step before and after
-def test_a_first_load_that_dies_at_any_step_is_made_anew(
-    moment: int, store: EmbeddedStore, db: Session, tmp_path: Path
+@pytest.mark.parametrize("crash_at", range(9))  # three tables are opened and written, with a point before and after
+def test_a_first_load_that_dies_anywhere_is_made_again(
+    crash_at: int, store: EmbeddedStore, db: Session, tmp_path: Path
 ) -> None:
-    chance = random.Random(moment)
-    play(store, chance, 100)
-    assert fill(tmp_path, store, Fuse(moment))
-    play(store, chance, 50)
+    rng = random.Random(crash_at)
+    play(store, rng, 100)
+    assert fill(tmp_path, store, Fuse(crash_at))
+    play(store, rng, 50)
     heal(store)
     fill(tmp_path, store, Fuse(1_000))
     assert_lake_is_true(tmp_path, store)
 
 
-@pytest.mark.parametrize("moment", range(0, 14, 2))
-def test_a_rebuild_that_dies_at_any_step_misses_and_repeats_nothing(
-    moment: int, store: EmbeddedStore, db: Session, tmp_path: Path
+@pytest.mark.parametrize("crash_at", range(0, 14, 2))
+def test_a_rebuild_that_dies_anywhere_misses_and_repeats_nothing(
+    crash_at: int, store: EmbeddedStore, db: Session, tmp_path: Path
 ) -> None:
-    chance = random.Random(moment)
-    play(store, chance, 60)
+    rng = random.Random(crash_at)
+    play(store, rng, 60)
     fill(tmp_path, store, Fuse(1_000))
-    play(store, chance, 60)
-    fill(tmp_path, store, Fuse(moment), rebuild=True)
-    play(store, chance, 60)
+    play(store, rng, 60)
+    fill(tmp_path, store, Fuse(crash_at), rebuild=True)
+    play(store, rng, 60)
     heal(store)
     fill(tmp_path, store, Fuse(1_000))
     assert_lake_is_true(tmp_path, store)
@@ -124,10 +124,10 @@ def test_a_rebuild_that_dies_at_any_step_misses_and_repeats_nothing(
 def test_a_lake_that_is_loaded_while_others_write_equals_the_table(
     seed: int, store: EmbeddedStore, db: Session, tmp_path: Path
 ) -> None:
-    chance = random.Random(seed)
-    play(store, chance, 200)
-    script = operations(chance)
-    meddling = MeddlingStore(store, lambda: [store.execute(next(script)) for _ in range(chance.randrange(5))])
+    rng = random.Random(seed)
+    play(store, rng, 200)
+    script = operations(rng)
+    meddling = MeddlingStore(store, lambda: [store.execute(next(script)) for _ in range(rng.randrange(5))])
     lake = Lake(tmp_path, TABLE)
     consumer = Consumer(meddling, TABLE, lake, batch=30)
     for _ in range(10):
@@ -170,9 +170,9 @@ def test_a_batch_that_comes_again_is_passed_over(store: EmbeddedStore, db: Sessi
 
 
 def test_a_current_table_that_is_ahead_is_not_set_back(store: EmbeddedStore, db: Session, tmp_path: Path) -> None:
-    chance = random.Random(3)
+    rng = random.Random(3)
     fill(tmp_path, store, Fuse(1_000))
-    play(store, chance, 200)
+    play(store, rng, 200)
     heal(store)
     lake = Lake(tmp_path, TABLE)
     with snapshot(store, TABLE) as taken:

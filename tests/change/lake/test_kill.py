@@ -21,18 +21,18 @@ ROUNDS = 8
 
 @pytest.mark.req("T41", "T42")
 def test_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
-    chance = random.Random(7)
+    rng = random.Random(7)
     path, folder = tmp_path / "store.db", tmp_path / "lake"
     with EmbeddedStore(path, durable=False) as store:
         session(store)
-        play(store, chance, 300)
+        play(store, rng, 300)
         for _ in range(ROUNDS):
             command = [sys.executable, "-m", "tests.change.lake.filling", str(path), str(folder)]
             with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as filling:
                 assert filling.stdout is not None
-                for _ in range(chance.randrange(1, 12)):
+                for _ in range(rng.randrange(1, 12)):
                     assert filling.stdout.readline(), filling.stderr.read() if filling.stderr else ""
-                    play(store, chance, 25)
+                    play(store, rng, 25)
                 filling.kill()
                 filling.communicate()
         heal(store)

@@ -80,7 +80,7 @@ def test_a_removed_item_stays_as_a_tombstone(db: Session, consumer: Consumer, tm
 
 
 @pytest.mark.req("T44")
-def test_what_expired_is_told_from_what_was_deleted(
+def test_what_expired_differs_from_what_was_deleted(
     store: EmbeddedStore, db: Session, consumer: Consumer, tmp_path: Path, fake_clock: FakeClock
 ) -> None:
     db.run(put(Task(user_id="u", task_id="1", ttl=int(fake_clock()) + 10)))
@@ -240,7 +240,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("T43")
-def test_its_lag_is_told_while_it_is_being_filled(
+def test_its_lag_is_known_while_it_is_being_filled(
     store: EmbeddedStore, db: Session, consumer: Consumer, tmp_path: Path, fake_clock: FakeClock
 ) -> None:
     db.run(put(TASK))

@@ -1,4 +1,4 @@
-"""SQL over the lake: what a query may name, and what it is told when it is wrong."""
+"""SQL over the lake: what a query may name, and what is said when it is wrong."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_tables_can_be_joined(folder: Path) -> None:
     assert rows(folder, sql) == [{"total": 4}]
 
 
-def test_two_tables_in_one_lake_are_told_apart(folder: Path, store: EmbeddedStore) -> None:
+def test_two_tables_in_one_lake_have_different_names(folder: Path, store: EmbeddedStore) -> None:
     other = Table("other-things", stream="NEW_AND_OLD_IMAGES", registry=Registry())
 
     class Note(Entity, table=other):
@@ -57,13 +57,13 @@ def test_two_tables_in_one_lake_are_told_apart(folder: Path, store: EmbeddedStor
     assert "changes" not in lake_tables(folder)
 
 
-def test_a_wrong_query_is_told_what_there_is(folder: Path) -> None:
+def test_the_error_of_a_wrong_query_says_what_there_is(folder: Path) -> None:
     with pytest.raises(OperationError, match=r"nothing.*There is: .*changes, task"):
         query_lake(folder, "SELECT * FROM nothing")
 
 
 @pytest.mark.parametrize("sql", ["DROP TABLE changes", "INSERT INTO changes VALUES (1)", "COPY task TO 'x.csv'", ""])
-def test_only_queries_are_answered(folder: Path, sql: str) -> None:
+def test_only_queries_can_be_run(folder: Path, sql: str) -> None:
     with pytest.raises(OperationError, match="Begin with SELECT"):
         query_lake(folder, sql)
 

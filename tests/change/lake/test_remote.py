@@ -17,15 +17,15 @@ from partita.change.lake import Lake
 
 @pytest.mark.req("T40")
 def test_a_lake_is_filled_from_dynamodb_streams(tmp_path: Path) -> None:
-    chance = random.Random(1)
+    rng = random.Random(1)
     with EmbeddedStore(tmp_path / "store.db", durable=False) as store, served(store) as remote:
         session(store)
-        play(store, chance, 200)
+        play(store, rng, 200)
         lake = Lake(tmp_path / "lake", TABLE)
         pauses: list[float] = []
         consumer = Consumer(remote, TABLE, lake, batch=50, pause=pauses.append)
         consumer.step()
-        play(store, chance, 200)
+        play(store, rng, 200)
         heal(store)
         assert consumer.lag().records == consumer.catch_up()
         lake.close()

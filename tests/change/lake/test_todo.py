@@ -24,8 +24,8 @@ def test_every_entity_is_in_the_lake_but_idempotency_records(
     lake = Lake(tmp_path, TABLE)
     consumer = Consumer(store, TABLE, lake)
     consumer.step()
-    for step in seed(fake_clock()):
-        db.run(step)
+    for operation in seed(fake_clock()):
+        db.run(operation)
     consumer.catch_up()
     lake.close()
     out = {schema.name for schema in TABLE.entities if not schema.cls.in_lake}

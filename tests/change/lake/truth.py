@@ -17,7 +17,7 @@ FIELDS = {Task: "user_id, task_id, title, status, estimate, due, tags, ttl", Use
 
 
 def rows(folder: Path, sql: str) -> list[dict[str, Any]]:
-    """The answer to a query."""
+    """The result of a query."""
     found: list[dict[str, Any]] = query_lake(folder, sql).read_all().to_pylist()
     return found
 

@@ -197,13 +197,13 @@ def test_an_item_that_is_deleted_meanwhile_stays_deleted(db: Session) -> None:
     db.run(FIRST.insert(FirstAccount(pk="a1", owner="Ada")))
     operation = backfill_page(ACCOUNTS, wcu_per_second=1e9)
     assert isinstance(operation, BackfillPage)
-    steps = operation.requests(db.context)
-    put = steps.send(db.store.execute(next(steps)))  # type: ignore[arg-type]
+    requests = operation.requests(db.context)
+    put = requests.send(db.store.execute(next(requests)))  # type: ignore[arg-type]
     db.run(ACCOUNTS.delete_at(stored(db)["last_write"], "a1"))
     assert isinstance(put, PutItem)
     with pytest.raises(Exception, match="conditional request failed") as caught:
         db.store.execute(put)
     with pytest.raises(StopIteration) as stop:
-        steps.throw(caught.value)
+        requests.throw(caught.value)
     assert stop.value.value == BackfillProgress(3, inspected=1, done=True)
     assert db.run(ACCOUNTS.read("a1")) is None

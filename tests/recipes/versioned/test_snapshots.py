@@ -1,4 +1,4 @@
-"""Schema snapshots: which changes stored items survive, and what a developer is told."""
+"""Schema snapshots: which changes stored items survive, and what a developer has to do."""
 
 from __future__ import annotations
 

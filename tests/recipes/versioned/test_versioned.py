@@ -1,4 +1,4 @@
-"""Versioned tables: what is stored, who wins, and what a loser is told."""
+"""Versioned tables: what is stored, who wins, and what a loser learns."""
 
 from __future__ import annotations
 
@@ -121,13 +121,13 @@ def test_an_update_or_delete_of_what_is_gone_is_missing(db: Session) -> None:
 
 
 @pytest.mark.req("A02")
-@given(steps=st.lists(st.integers(min_value=-5_000, max_value=5_000), min_size=1, max_size=20))
-def test_last_write_rises_strictly_whatever_the_clock_does(steps: list[int]) -> None:
+@given(jumps=st.lists(st.integers(min_value=-5_000, max_value=5_000), min_size=1, max_size=20))
+def test_last_write_rises_strictly_whatever_the_clock_does(jumps: list[int]) -> None:
     clock = FakeClock()
     with empty_db(TABLES, clock) as db:
         account = db.run(ACCOUNTS.insert(mapped()))
-        for step in steps:
-            clock.advance(step / 1_000)
+        for jump in jumps:
+            clock.advance(jump / 1_000)
             written = db.run(ACCOUNTS.update(account))
             assert written.last_write == max(int(clock() * 1_000), account.last_write + 1)
             account = written
@@ -285,7 +285,7 @@ def test_a_cancelled_transaction_says_which_write_came_too_late(db: Session) -> 
     assert db.run(ACCOUNTS.read("a2")) is None
 
 
-def test_a_write_can_be_told_its_time_before_it_is_part_of_a_transaction(db: Session, clock: FakeClock) -> None:
+def test_a_write_can_be_given_its_time_before_it_is_part_of_a_transaction(db: Session, clock: FakeClock) -> None:
     account = db.run(ACCOUNTS.insert(mapped()))
     write = ACCOUNTS.update(account).at(NOON + 60)
     clock.advance(90)
