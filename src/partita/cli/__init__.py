@@ -1,6 +1,6 @@
 """The command line: the same verbs as in Python, on the services that are installed."""
 
-from partita.cli._data_folder import DataFolder, data_option, store_options
+from partita.cli._data_folder import DataFolder, data_option, queue_options, store_and_queue_options, store_options
 from partita.cli._extras import needs_serve
 from partita.cli._installation import installation_of
 from partita.cli._listen import listening, run_app
@@ -15,6 +15,8 @@ __all__ = [
     "listening",
     "main",
     "needs_serve",
+    "queue_options",
     "run_app",
+    "store_and_queue_options",
     "store_options",
 ]
