@@ -23,6 +23,8 @@ from partita.errors import ConditionFailed, IllegalTransition, ModelError, Opera
 from partita.model import Change, Entity, EntitySchema, Ref, schema_of
 from partita.operations import Get, Update, update
 
+__all__ = ["Lifecycle", "Move", "StateMachine", "Transition"]
+
 E = TypeVar("E", bound=Entity)
 S = TypeVar("S", bound=Enum)
 
