@@ -28,7 +28,7 @@ from partita import (
     transact,
 )
 from partita.errors import AlreadyExists, ModelError, OperationError, UniqueTaken, VersionConflict
-from partita.recipes.history._history import UNWRITTEN, Difference, History, Revision, as_of, differences
+from partita.recipes.history._history import UNWRITTEN, FieldDifference, History, Revision, as_of, differences
 from partita.recipes.idempotency import Plan
 from partita.recipes.unique import Claim, Unique
 from partita.testing import FakeClock
@@ -236,8 +236,8 @@ def test_differences_are_of_content_alone(db: Session, clock: FakeClock) -> None
     clock.advance(1)
     second = db.run(PRICES.revise(first, f(Price.cents).set(2), f(Price.label).set("sale")).run())
     third = db.run(PRICES.delete(second).run())
-    assert differences(first, second) == (Difference("cents", 1, 2), Difference("label", None, "sale"))
-    assert differences(second, third) == (Difference("deleted", False, True),)
+    assert differences(first, second) == (FieldDifference("cents", 1, 2), FieldDifference("label", None, "sale"))
+    assert differences(second, third) == (FieldDifference("deleted", False, True),)
     assert differences(second, second) == ()
 
 

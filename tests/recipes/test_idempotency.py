@@ -215,7 +215,7 @@ class TestRun:
         faulty = FaultyStore(db.store)
         shaky = on_store(db, faulty)
         faulty.unavailable(on=TransactWriteItems, happens=True)
-        with pytest.raises(Exception, match="did not answer"):
+        with pytest.raises(Exception, match="did not respond"):
             shaky.run(deposit_once("e1"))
         assert shaky.run(deposit_once("e2")).replayed
         assert booked(db) == ["e1"]

@@ -30,7 +30,7 @@ from partita.service import Service
 from partita.session import Session
 from partita.store.embedded import EmbeddedStore
 
-Verdict: TypeAlias = Literal["within", "over", "no budget", "not measured"]
+BudgetVerdict: TypeAlias = Literal["within", "over", "no budget", "not measured"]
 Make: TypeAlias = Callable[[type[Entity]], Entity]
 
 
@@ -42,7 +42,7 @@ class Measurement(Struct, frozen=True):
     index: str | None
     budget: Budget | None
     measured: Budget | None
-    verdict: Verdict
+    verdict: BudgetVerdict
     requests: tuple[str, ...] = ()
     """What it sent, by the names of the store's requests."""
 
@@ -84,7 +84,7 @@ def _measure(pattern: Pattern, service: Service) -> Measurement:
     )
 
 
-def _verdict(budget: Budget | None, measured: Budget | None) -> Verdict:
+def _verdict(budget: Budget | None, measured: Budget | None) -> BudgetVerdict:
     if measured is None:
         return "not measured"
     if budget is None:

@@ -58,6 +58,7 @@ class Arithmetic(Struct, frozen=True):
 
 
 Operand: TypeAlias = Path | Value | Size | IfNotExists | ListAppend | Arithmetic
+"""What a condition compares, or an update assigns."""
 
 
 class Compare(Struct, frozen=True):
@@ -184,6 +185,7 @@ class KeyCondition(Struct, frozen=True):
 
 
 Projection: TypeAlias = tuple[Path, ...]
+"""The paths that a read asks for."""
 
 
 def both(first: Condition | None, second: Condition | None) -> Condition | None:

@@ -27,6 +27,7 @@ from partita.expressions._paths import MISSING, project, resolve
 from partita.values import Item, kind_of, number, plus
 
 WRONG_OPERAND: Final = "An operand in the update expression has an incorrect data type"
+"""What DynamoDB says when a value is of a type that an action does not accept."""
 
 
 class _Branch(dict[str | int, Any]):

@@ -17,7 +17,7 @@ from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_tr
 from partita.operations._writes import (
     Check,
     Delete,
-    Failure,
+    ExplainFailure,
     Put,
     Update,
     Write,
@@ -39,7 +39,7 @@ __all__ = [
     "Context",
     "CursorSigner",
     "Delete",
-    "Failure",
+    "ExplainFailure",
     "First",
     "Get",
     "Label",

@@ -19,6 +19,7 @@ C = TypeVar("C", bound=Entity)
 D = TypeVar("D", bound=Entity)
 
 MAX_ACTIONS = 100
+"""As many writes and checks as one transaction may have."""
 
 
 def _epoch() -> float:

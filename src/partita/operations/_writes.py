@@ -35,7 +35,7 @@ R_co = TypeVar("R_co", covariant=True)
 MAX_REWRITES = 5
 
 
-Failure: TypeAlias = Callable[[ConditionFailed], ConditionFailed]
+ExplainFailure: TypeAlias = Callable[[ConditionFailed], ConditionFailed]
 """Says in a recipe's terms what a failed condition means; what it does not know, it gives back as it is."""
 
 
@@ -44,14 +44,14 @@ class Write(Operation[R_co], Generic[R_co], frozen=True, kw_only=True):
 
     schema: EntitySchema[Any]
     condition: Condition | None = None
-    failure: Failure | None = None
+    failure: ExplainFailure | None = None
 
     def when(self, condition: Condition) -> Self:
         """The same write, only when the stored item satisfies the condition too."""
         self.schema.check_paths(condition)
         return replace(self, condition=both(self.condition, condition))
 
-    def failing_as(self, failure: Failure) -> Self:
+    def failing_as(self, failure: ExplainFailure) -> Self:
         """The same write, whose failed condition is explained in other terms."""
         return replace(self, failure=failure)
 
@@ -248,9 +248,9 @@ class Check(Struct, frozen=True):
     key: Item
     exists: bool
     condition: Condition | None = None
-    failure: Failure | None = None
+    failure: ExplainFailure | None = None
 
-    def failing_as(self, failure: Failure) -> Check:
+    def failing_as(self, failure: ExplainFailure) -> Check:
         """The same check, whose failed condition is explained in other terms."""
         return replace(self, failure=failure)
 

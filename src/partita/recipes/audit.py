@@ -31,9 +31,13 @@ from partita.recipes.records import check_complete, check_expires
 from partita.session import Meter
 from partita.store import PutItem
 
+__all__ = ["RETENTION", "Append", "AuditEvent", "AuditRecord", "AuditTrail", "Trace"]
+
 A = TypeVar("A", bound="AuditRecord")
 
 RETENTION: Final = timedelta(days=90)
+"""How long records are kept, unless said otherwise."""
+
 MAX_IN_ONE_INSTANT: Final = 100
 
 _PLAIN: Final = (str, int, bool, Decimal, date, datetime, Enum, UUID)

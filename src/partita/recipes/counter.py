@@ -12,6 +12,8 @@ from partita.model import Entity, EntitySchema, Ref, schema_of
 from partita.operations import Get, Update, update
 from partita.values import Item
 
+__all__ = ["Counter"]
+
 E = TypeVar("E", bound=Entity)
 
 

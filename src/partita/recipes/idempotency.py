@@ -54,11 +54,24 @@ from partita.patterns import declare_operation, get
 from partita.recipes.records import check_complete, check_expires
 from partita.store import PutItem
 
+__all__ = [
+    "LIFETIME",
+    "Command",
+    "CommandOutcome",
+    "Idempotency",
+    "IdempotencyRecord",
+    "Plan",
+    "StoredResponse",
+    "fingerprint",
+]
+
 R = TypeVar("R")
 S = TypeVar("S")
 Record = TypeVar("Record", bound="IdempotencyRecord")
 
 LIFETIME: Final = timedelta(hours=24)
+"""How long a response is replayed, unless said otherwise."""
+
 _WRITE_UNITS_PER_READ: Final = 4
 """A read unit is for 4 KB of an item, a write unit for 1."""
 

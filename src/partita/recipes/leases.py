@@ -23,6 +23,8 @@ from partita.patterns import declare_operation, get
 from partita.recipes.records import check_complete
 from partita.store import ConditionCheck, UpdateItem, WriteResponse
 
+__all__ = ["Acquire", "LeaseRecord", "Leases", "Renew"]
+
 L = TypeVar("L", bound="LeaseRecord")
 
 

@@ -23,6 +23,8 @@ from partita.errors import ConditionFailed, IllegalTransition, ModelError, Opera
 from partita.model import Change, Entity, EntitySchema, Ref, schema_of
 from partita.operations import Get, Update, update
 
+__all__ = ["Lifecycle", "Move", "StateMachine", "Transition"]
+
 E = TypeVar("E", bound=Entity)
 S = TypeVar("S", bound=Enum)
 
@@ -93,7 +95,7 @@ class Lifecycle(Generic[E, S]):
     forward_only: ClassVar[bool] = False
     """Whether no state may ever be entered twice."""
 
-    declared: ClassVar[Declared]
+    declared: ClassVar[StateMachine]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -107,8 +109,8 @@ class Lifecycle(Generic[E, S]):
         return "\n".join(("stateDiagram-v2", *(f"    {line}" for line in cls.declared.arrows())))
 
 
-class Declared(Struct, frozen=True):
-    """What the body of a lifecycle says."""
+class StateMachine(Struct, frozen=True):
+    """The states and moves that the body of a lifecycle declares."""
 
     name: str
     schema: EntitySchema[Any]
@@ -166,11 +168,11 @@ class Declared(Struct, frozen=True):
         return ModelError(f"{self.name}{message}", owner=self.schema.cls)
 
 
-def _declared(name: str, schema: EntitySchema[Any], states: type[Enum], body: Mapping[str, Any]) -> Declared:
+def _declared(name: str, schema: EntitySchema[Any], states: type[Enum], body: Mapping[str, Any]) -> StateMachine:
     if missing := [needed for needed in ("state", "start") if needed not in body]:
         hint = "Write state = f(Request.status) and start = Status.RECEIVED."
         raise ModelError(f"{name} does not say its {' and '.join(missing)}.", owner=schema.cls, hint=hint)
     state, start = body["state"], body["start"]
     transitions = [value for value in body.values() if isinstance(value, Transition)]
     moves = {t.name: Move(schema, state, t.name, t.sources, t.target) for t in transitions}
-    return Declared(name, schema, states, state, start, body.get("forward_only", False), moves)
+    return StateMachine(name, schema, states, state, start, body.get("forward_only", False), moves)

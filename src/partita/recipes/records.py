@@ -7,6 +7,8 @@ from typing import Any
 from partita.errors import ModelError
 from partita.model import Entity, EntitySchema
 
+__all__ = ["check_complete", "check_expires"]
+
 
 def check_complete(schema: EntitySchema[Any], mixin: type[Entity]) -> None:
     """Refuse fields that the recipe would have to give a value, and does not know.

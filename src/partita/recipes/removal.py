@@ -11,6 +11,8 @@ from partita.model import Entity
 from partita.operations import BatchWrite, Context, Delete, Operation, Procedure, Query, Requests, batch_write
 from partita.store import PageResponse
 
+__all__ = ["remove_all"]
+
 E = TypeVar("E", bound=Entity)
 
 PAGE: Final = 25

@@ -28,6 +28,8 @@ from partita.operations import Action, Context, Get, Put, bumped, delete, insert
 from partita.recipes.idempotency import Plan
 from partita.store import TransactAction
 
+__all__ = ["Claim", "Release", "Take", "Unique", "UniqueFields"]
+
 E = TypeVar("E", bound=Entity)
 
 _UNCHANGED_OWNER: Final = "Name a field of its primary key, which never changes."

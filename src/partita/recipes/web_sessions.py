@@ -44,6 +44,8 @@ from partita.recipes.records import check_complete, check_expires
 from partita.recipes.removal import remove_all
 from partita.store import BatchWriteItem, DeleteItem, GetItem, ItemResponse, PutItem, UpdateItem
 
+__all__ = ["Create", "Resolve", "WebSession", "WebSessions", "new_session_id", "session_hash"]
+
 S = TypeVar("S", bound="WebSession")
 
 ID_BYTES: Final = 32

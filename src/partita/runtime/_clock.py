@@ -7,5 +7,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Clock: TypeAlias = Callable[[], float]
+"""Gives the time, in seconds since the epoch."""
 
 system_clock: Clock = time.time
+"""The time of the machine."""

@@ -131,7 +131,7 @@ class FaultyStore:
 
     def unavailable(self, times: int = 1, *, on: RequestTypes = Request, happens: bool = False) -> None:
         """Give no response to the next requests; with `happens`, the store does the work nevertheless."""
-        self._plan(Failing(lambda _: StoreUnavailable("The store did not answer."), happens=happens), on, times)
+        self._plan(Failing(lambda _: StoreUnavailable("The store did not respond."), happens=happens), on, times)
 
     def unprocessed(self, times: int = 1, *, count: int = 1, on: RequestTypes = (BatchGetItem, BatchWriteItem)) -> None:
         """Leave the last `count` parts of the next batches unprocessed."""

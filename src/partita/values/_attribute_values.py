@@ -19,12 +19,21 @@ from partita.errors import ValidationFailed
 AttributeValue: TypeAlias = (
     str | int | Decimal | bytes | bool | list[Any] | dict[str, Any] | frozenset[Any] | set[Any] | None
 )
+"""A value that DynamoDB can store, as plain Python."""
+
 Item: TypeAlias = dict[str, Any]
+"""The attributes of an item, by name."""
+
 Kind: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
+"""DynamoDB's name for the type of a value."""
 
 MAX_DIGITS: Final = 38
+"""As many significant digits as a number may have."""
+
 _INT_LIMIT: Final = 10**MAX_DIGITS
 MAX_DEPTH: Final = 32
+"""As many levels as lists and maps may be nested."""
+
 MAX_MAGNITUDE: Final = 125
 MIN_MAGNITUDE: Final = -130
 _WIDE: Final = Context(prec=400, traps=[Inexact, Overflow])

@@ -13,6 +13,8 @@ from partita.errors import ValidationFailed
 from partita.values._attribute_values import MAX_DEPTH, Item, kind_of, number, number_text
 
 MAX_ITEM_BYTES: Final = 409_600
+"""As large as an item may be."""
+
 READ_UNIT_BYTES: Final = 4_096
 WRITE_UNIT_BYTES: Final = 1_024
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from partita import Change, Operation, Precondition, Prefix, Procedure, Query, WalkResult, f
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, VersionConflict
-from partita.recipes.history import UNWRITTEN, Difference, as_of, differences
+from partita.recipes.history import UNWRITTEN, FieldDifference, as_of, differences
 from partita.recipes.idempotency import Plan
 from partita_services.countries.model import (
     HISTORY,
@@ -107,7 +107,9 @@ def show_history(code: str, limit: int, cursor: str | None) -> Procedure[tuple[t
     return page.items, page.next_cursor
 
 
-def compare(code: str, before: datetime, after: datetime) -> Procedure[tuple[Country, Country, tuple[Difference, ...]]]:
+def compare(
+    code: str, before: datetime, after: datetime
+) -> Procedure[tuple[Country, Country, tuple[FieldDifference, ...]]]:
     """Two versions of a country, those of two instants, and in what they differ.
 
     Raises:

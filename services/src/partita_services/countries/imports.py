@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from partita import Procedure
 from partita.errors import AlreadyExists, OperationError
-from partita.recipes.history import Difference, Planning, differences
+from partita.recipes.history import FieldDifference, Planning, differences
 from partita_services.countries.handlers import CountryData, export_all
 from partita_services.countries.iso import Content, Event
 from partita_services.countries.model import HISTORY, Country, country_versions
@@ -34,7 +34,7 @@ class Proposal(Struct, frozen=True):
 
     verb: Verb
     event: Event
-    differences: tuple[Difference, ...]
+    differences: tuple[FieldDifference, ...]
 
 
 def propose(events: Sequence[Event], *, whole: bool = False) -> Procedure[tuple[Proposal, ...]]:

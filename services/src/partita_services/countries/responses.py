@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from pydantic import BaseModel, Field
 
 from partita.http import CamelModel, Instant, Problem
-from partita.recipes.history import Difference
+from partita.recipes.history import FieldDifference
 from partita_services.countries.handlers import mark
 from partita_services.countries.imports import COLUMNS
 from partita_services.countries.model import Country
@@ -68,7 +68,7 @@ class FieldChange(BaseModel):
     after: Any = Field(examples=["Türkiye"])
 
     @classmethod
-    def of(cls, difference: Difference) -> Self:
+    def of(cls, difference: FieldDifference) -> Self:
         """The response for a difference, under the field's name in the table."""
         name = Country.__entity__.attribute(difference.field)
         return cls(field=name, before=difference.before, after=difference.after)

@@ -34,14 +34,14 @@ from partita.model import Change, EntitySchema, Span
 from partita.operations import First, Get, Query, Transaction, check_changes, transact
 from partita.patterns import declare_operation, span_range
 from partita.recipes.history._planning import Planning
-from partita.recipes.history._revisions import OWN_FIELDS, UNWRITTEN, Difference, Revision, differences
+from partita.recipes.history._revisions import OWN_FIELDS, UNWRITTEN, FieldDifference, Revision, differences
 from partita.recipes.idempotency import Plan
 from partita.recipes.unique import Unique
 from partita.store import GetItem
 
 __all__ = [
     "UNWRITTEN",
-    "Difference",
+    "FieldDifference",
     "History",
     "Planning",
     "Revision",

@@ -38,7 +38,7 @@ class Revision(Entity):
         return self.created <= instant and (self.expires is None or instant < self.expires)
 
 
-class Difference(Struct, frozen=True):
+class FieldDifference(Struct, frozen=True):
     """One field in which two versions differ."""
 
     field: str
@@ -46,8 +46,8 @@ class Difference(Struct, frozen=True):
     after: Any
 
 
-def differences(before: Revision, after: Revision) -> tuple[Difference, ...]:
+def differences(before: Revision, after: Revision) -> tuple[FieldDifference, ...]:
     """The fields in which the content of two versions differs, instants aside."""
     names = [name for name in type(before).model_fields if name not in OWN_FIELDS or name == "deleted"]
     pairs = [(name, getattr(before, name), getattr(after, name)) for name in names]
-    return tuple(Difference(name, old, new) for name, old, new in pairs if old != new)
+    return tuple(FieldDifference(name, old, new) for name, old, new in pairs if old != new)

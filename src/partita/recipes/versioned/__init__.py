@@ -3,7 +3,7 @@
 from partita.recipes.versioned._backfill import BackfillProgress, VersionCount, backfill_page, count_versions
 from partita.recipes.versioned._form import LAST_WRITE
 from partita.recipes.versioned._migrations import Migrations
-from partita.recipes.versioned._shapes import Difference
+from partita.recipes.versioned._shapes import SchemaDifference
 from partita.recipes.versioned._snapshots import (
     SNAPSHOT_FOLDER,
     SchemaReport,
@@ -30,8 +30,8 @@ __all__ = [
     "LAST_WRITE",
     "SNAPSHOT_FOLDER",
     "BackfillProgress",
-    "Difference",
     "Migrations",
+    "SchemaDifference",
     "SchemaReport",
     "Verdict",
     "VersionCount",

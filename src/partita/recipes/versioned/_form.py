@@ -18,6 +18,7 @@ E = TypeVar("E", bound=Entity)
 
 DATA_VERSION: Final = "data_version"
 LAST_WRITE: Final = "last_write"
+"""The attribute with the time of the last write, in milliseconds since the epoch."""
 
 
 class Versioned(Struct, Generic[E], frozen=True):

@@ -20,7 +20,7 @@ _COMPARED_APART: Final = frozenset(
 )
 
 
-class Difference(Struct, frozen=True):
+class SchemaDifference(Struct, frozen=True):
     """One change of a schema. It is breaking when a stored item may no longer be read, or be read differently."""
 
     where: str
@@ -52,7 +52,7 @@ def _bare_value(value: Any) -> Any:
     return [_bare_value(member) for member in value] if isinstance(value, list) else value
 
 
-def differences(old: Json, new: Json) -> tuple[Difference, ...]:
+def differences(old: Json, new: Json) -> tuple[SchemaDifference, ...]:
     """What changed from one entity's schema to the next, in the order of their fields."""
     return tuple(_between_objects(_inlined(old, old), _inlined(new, new), ""))
 
@@ -74,23 +74,23 @@ def _inlined(schema: Any, root: Json, inside: tuple[str, ...] = ()) -> Any:
     }
 
 
-def _between_objects(old: Json, new: Json, prefix: str) -> Iterator[Difference]:
+def _between_objects(old: Json, new: Json, prefix: str) -> Iterator[SchemaDifference]:
     before, after = old.get("properties", {}), new.get("properties", {})
     required = set(new.get("required", ()))
     for name in before.keys() - after.keys():
-        yield Difference(f"{prefix}{name}", _removal(before[name], name, before, after), breaking=True)
+        yield SchemaDifference(f"{prefix}{name}", _removal(before[name], name, before, after), breaking=True)
     for name in sorted(after.keys() - before.keys()):
         how = "was added without a default" if name in required else f"was added, {_text(after[name])}"
-        yield Difference(f"{prefix}{name}", how, breaking=name in required)
+        yield SchemaDifference(f"{prefix}{name}", how, breaking=name in required)
     for name in [name for name in before if name in after]:
         was_required = name in old.get("required", ())
         if name in required and not was_required:
-            yield Difference(f"{prefix}{name}", "has no default any more", breaking=True)
+            yield SchemaDifference(f"{prefix}{name}", "has no default any more", breaking=True)
         if name not in required and not was_required and before[name].get("default") != after[name].get("default"):
             change = f"from {_text(before[name].get('default'))} to {_text(after[name].get('default'))}"
-            yield Difference(f"{prefix}{name}", f"changed its default {change}", breaking=True)
+            yield SchemaDifference(f"{prefix}{name}", f"changed its default {change}", breaking=True)
         if was_required and name not in required:
-            yield Difference(f"{prefix}{name}", "was given a default", breaking=False)
+            yield SchemaDifference(f"{prefix}{name}", "was given a default", breaking=False)
         yield from _between_values(before[name], after[name], f"{prefix}{name}")
 
 
@@ -99,13 +99,13 @@ def _removal(schema: Json, name: str, before: Json, after: Json) -> str:
     return f"was removed (renamed to {alike[0]}?)" if alike and name not in after else "was removed"
 
 
-def _between_values(old: Json, new: Json, where: str) -> Iterator[Difference]:
+def _between_values(old: Json, new: Json, where: str) -> Iterator[SchemaDifference]:
     if "properties" in old and "properties" in new:
         yield from _between_objects(old, new, f"{where}.")
     elif not _same(old, new):
         kept = _accepts(new, old)
         how = "was widened" if kept else "was changed"
-        yield Difference(where, f"{how} from {_text(old)} to {_text(new)}", breaking=not kept)
+        yield SchemaDifference(where, f"{how} from {_text(old)} to {_text(new)}", breaking=not kept)
 
 
 def _same(one: Json, other: Json) -> bool:

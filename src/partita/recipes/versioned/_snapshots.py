@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from partita.errors import ModelError, PartitaError
 from partita.model import snake
-from partita.recipes.versioned._shapes import Difference, Json, bare, differences
+from partita.recipes.versioned._shapes import Json, SchemaDifference, bare, differences
 from partita.recipes.versioned._table import Versioned, VersionedTable
 from partita.store import plain_item, wire_item
 from partita.values import Item
@@ -24,6 +24,8 @@ from partita.values import Item
 AnyTable: TypeAlias = VersionedTable[..., Any]
 
 SNAPSHOT_FOLDER: Final = Path("schema")
+"""Where snapshots are kept, unless said otherwise."""
+
 _FROZEN_AT: Final = 1_735_689_600_000  # the last_write of every frozen example: 2025-01-01
 
 
@@ -44,7 +46,7 @@ class SchemaReport(Struct, frozen=True):
 
     entity: str
     verdict: Verdict
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[SchemaDifference, ...] = ()
     problems: tuple[str, ...] = ()
     """Frozen items that are missing or can no longer be read."""
     advice: str = ""
@@ -130,7 +132,7 @@ def frozen_items(table: AnyTable, version: int, folder: Path = SNAPSHOT_FOLDER) 
     return [plain_item(item) for item in kept]
 
 
-def _compare(stored: Json, current: Json) -> tuple[Verdict, tuple[Difference, ...]]:
+def _compare(stored: Json, current: Json) -> tuple[Verdict, tuple[SchemaDifference, ...]]:
     before, after = stored["data_version"], current["data_version"]
     if before > after:
         return Verdict.LOWERED, ()
@@ -143,13 +145,13 @@ def _compare(stored: Json, current: Json) -> tuple[Verdict, tuple[Difference, ..
     return (Verdict.BREAKING if breaking else Verdict.COMPATIBLE), changes
 
 
-def _between_keys(stored: Json, current: Json) -> Iterator[Difference]:
+def _between_keys(stored: Json, current: Json) -> Iterator[SchemaDifference]:
     for name in [*stored, *(name for name in current if name not in stored)]:
         if name not in current:
-            yield Difference(f"key {name}", "was removed", breaking=False)
+            yield SchemaDifference(f"key {name}", "was removed", breaking=False)
         elif stored.get(name) != current[name]:
             how = "was added" if name not in stored else f"was changed from {stored[name]} to {current[name]}"
-            yield Difference(f"key {name}", f"{how}: stored items have it only once rewritten", breaking=True)
+            yield SchemaDifference(f"key {name}", f"{how}: stored items have it only once rewritten", breaking=True)
 
 
 def _frozen_problems(table: AnyTable, folder: Path) -> Iterator[str]:
