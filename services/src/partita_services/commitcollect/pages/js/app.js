@@ -38,7 +38,10 @@ async function attempt(work) {
   }
 }
 
+// A look that is under way meanwhile is refused, and must not take the text away again.
 function leave(text = "") {
+  if (leave.isDone && !text) return;
+  leave.isDone = true;
   clearTimeout(leave.timer);
   replace(session);
   replace(content, welcome(new URLSearchParams(location.search).get("problem"), text));
