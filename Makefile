@@ -9,10 +9,10 @@ CODE := $(wildcard src services/src examples tests bench)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint bench soak docs
+.PHONY: help setup run test test-fast lint bench soak docs
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## prepare .venv with the pinned versions
 
@@ -28,6 +28,9 @@ run: $(READY) ## serve the services on the embedded store
 
 test: $(READY) ## run all tests, in random order and in parallel
 	$(BIN)/pytest
+
+test-fast: $(READY) ## run all but the slow tests (scaffold, CDK, Schemathesis, wheels)
+	$(BIN)/pytest -m "not slow"
 
 lint: $(READY) ## check rules, format and types
 	$(BIN)/ruff check .

@@ -27,11 +27,11 @@ def main(*names: str) -> int:
 
 def table(results: list[Comparison]) -> str:
     """The results as text."""
-    lines = [f"{'what, to what':<48} {'ours':>10} {'theirs':>10} {'ratio':>7}  {'required':<13}"]
+    lines = [f"{'what, to what':<48} {'ours':>10} {'theirs':>10} {'ratio':>7}  {'required':<14}"]
     for result in results:
         times = f"{duration(result.ours):>10} {duration(result.theirs):>10}"
         verdict = "pass" if result.passed else "FAIL"
-        lines.append(f"{result.name:<48} {times} {result.ratio:>6.2f}x  {result.bar!s:<13} {verdict}")
+        lines.append(f"{result.name:<48} {times} {result.ratio:>6.2f}x  {result.bar!s:<14} {verdict}")
     return "\n".join(lines)
 
 

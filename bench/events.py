@@ -24,13 +24,14 @@ from partita import EmbeddedStore, Session
 from partita.operations._batch import chunks
 from partita.queue import Create, Queue, open_queue
 from partita.queue.sqs import SqsQueue
+from partita.recipes.idempotency import run_plan
 from partita.store import Store
 from partita.store.remote import Credentials, RemoteStore
 from partita_services.events import handlers, model
 from partita_services.events.handlers import EventDraft
-from partita_services.events.queueing import MAX_IN_MESSAGE, sending
+from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
+from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import EventType
-from partita_services.events.work import Clerk
 
 REQUESTS: Final = 2_000
 REMOTE_REQUESTS: Final = 500
@@ -63,16 +64,16 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def decided(store: Store, queue: Queue, requests: int) -> Side:
-    """Our workers, one of which has the event's turn: batches, each one transaction."""
+    """Our workers, one of which works on the event: batches, each one transaction."""
     session = Session(store)
     session.create_tables([model.TABLE])
     queue.execute(Create())
-    clerk = Clerk(session, queue, "bench")
+    worker = Worker(session, queue, "bench")
 
     def measure() -> float:
         _fill(session, queue, requests)
         start = time.perf_counter()
-        while clerk.serve():
+        while worker.serve():
             pass
         return (time.perf_counter() - start) / requests
 
@@ -92,7 +93,7 @@ def _fill(session: Session, queue: Queue, requests: int) -> None:
     plan = handlers.open_event(draft, now, b"seed")
     session.transact(*plan.actions)
     users = (f"user-{next(_numbers)}" for _ in range(requests))
-    stored = [session.run(handlers.apply(plan.result.event, user, now)).request for user in users]
+    stored = [session.run(handlers.apply(plan.result.event, user, now, run_plan)).request for user in users]
     for together in chunks(stored, MAX_IN_MESSAGE):
         queue.execute(sending(together))
 

@@ -23,8 +23,8 @@ import httpx
 
 from bench._compare import Bar, Comparison
 from partita import EmbeddedStore, Session
-from partita.queue import Measure, Send, open_queue, written
-from partita_services.commitcollect.ingest import EventJob
+from partita.queue import GetStats, Send, encode_body, open_queue
+from partita_services.commitcollect.jobs.ingest import EventJob
 from partita_services.commitcollect.model import subscription_of
 
 ALLOWED: Final = 0.100
@@ -50,9 +50,9 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         with closing(open_queue(data, "commitcollect")) as queue, ThreadPoolExecutor(SENDERS) as senders:
             numbers = count()
             list(senders.map(lambda _: queue.execute(_queued(subscription, next(numbers))), range(BACKLOG)))
-            before = queue.execute(Measure()).waiting
+            before = queue.execute(GetStats()).waiting
             taken = list(senders.map(lambda _: _send(client, subscription, next(numbers)), range(MEASURED)))
-            after = queue.execute(Measure()).waiting
+            after = queue.execute(GetStats()).waiting
             worked = before + MEASURED - after
     slowest = quantiles(taken, n=100)[98]
     assert min(before, after) >= QUEUED
@@ -80,7 +80,7 @@ def _serving(data: Path) -> Iterator[str]:
 def _log_in(client: httpx.Client) -> None:
     """Connect an athlete: then the worker subscribes to events."""
     authorize = client.get("/commitcollect/auth/login").headers["Location"]
-    form = urlencode({"athlete": ATHLETE, "scope": "activity:read", "answer": "authorize"})
+    form = urlencode({"athlete": ATHLETE, "scope": "activity:read", "decision": "authorize"})
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     back = client.post(authorize, content=form, headers=headers).headers["Location"]
     assert client.get(back).headers["Location"] == "/commitcollect/"
@@ -110,14 +110,14 @@ def _event(subscription: int, number: int) -> dict[str, Any]:
 def _queued(subscription: int, number: int) -> Send:
     """An event as the service queues it."""
     job = EventJob("bench", "bench", **_event(subscription, number))
-    return Send(written(job), str(job.owner_id), str(number))
+    return Send(encode_body(job), str(job.owner_id), str(number))
 
 
 def _send(client: httpx.Client, subscription: int, number: int) -> float:
     """Send an event as Strava does; how long its acknowledgement took."""
     event = _event(subscription, number)
     start = time.perf_counter()
-    answer = client.post("/commitcollect/webhooks/strava", json=event)
+    response = client.post("/commitcollect/webhooks/strava", json=event)
     seconds = time.perf_counter() - start
-    assert answer.status_code == httpx.codes.OK, answer.text
+    assert response.status_code == httpx.codes.OK, response.text
     return seconds

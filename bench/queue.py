@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
-from partita.queue import Acknowledge, Measure, Receive, Send
+from partita.queue import Acknowledge, GetStats, Receive, Send
 from partita.queue.embedded import EmbeddedQueue
 
 MESSAGES = 20_000
@@ -62,7 +62,7 @@ def main() -> None:
         rate(f"sent by {THREADS} threads", by_threads, queue)
         rate("sent by the tasks of one event loop", by_tasks, queue)
         rate(f"received and acknowledged, {BATCH} at a time", received, queue, 2 * MESSAGES)
-        assert queue.execute(Measure()).waiting == 0
+        assert queue.execute(GetStats()).waiting == 0
 
 
 if __name__ == "__main__":

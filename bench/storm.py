@@ -11,13 +11,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from random import Random
 
 from partita.cli._data_folder import DataFolder
 from partita.http import Identity
-from partita_services.events.server import Server
+from partita_services.events.loadtest.server import Server
 
 COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
 LOOK_SECONDS = 0.05
@@ -36,7 +36,7 @@ class Rig:
         self._log = (folder / "rig.log").open("ab")
         self._server = self._serve()
         self._wait_until_served()
-        self._crew = self._work() if workers else None
+        self._pool = self._work() if workers else None
 
     def _serve(self) -> subprocess.Popen[bytes]:
         return self._start("serve", "events", "--port", str(self.port), "--workers", "0", "--no-seed")
@@ -64,16 +64,16 @@ class Rig:
 
     def kill_workers(self, random: Random) -> None:
         """`kill -9` of half of the workers; the process above them replaces them."""
-        if self._crew is None:
+        if self._pool is None:
             return
-        children = Path(f"/proc/{self._crew.pid}/task/{self._crew.pid}/children").read_text().split()
+        children = Path(f"/proc/{self._pool.pid}/task/{self._pool.pid}/children").read_text().split()
         for child in random.sample(children, len(children) // 2):
             with suppress(ProcessLookupError):
                 os.kill(int(child), signal.SIGKILL)
 
     def stop(self) -> None:
         """Let both finish what they have begun."""
-        for process in (self._crew, self._server):
+        for process in (self._pool, self._server):
             if process is not None:
                 process.terminate()
                 process.wait(timeout=60)
@@ -110,12 +110,12 @@ def storm(
 
 def _wait_for_requests(rig: Rig, storm: subprocess.Popen[str], wanted: int) -> None:
     """Wait until so many requests of the newest event are stored."""
-    server = Server(rig.url, Identity(DataFolder(rig.data).secret("tokens")), PATIENCE)
-    while storm.poll() is None:
-        newest = server.newest_event()
-        if newest is not None and server.figures(newest)["requests"] >= wanted:
-            return
-        time.sleep(LOOK_SECONDS)
+    with closing(Server(rig.url, Identity(DataFolder(rig.data).secret("tokens")), PATIENCE)) as server:
+        while storm.poll() is None:
+            newest = server.newest_event()
+            if newest is not None and server.figures(newest)["requests"] >= wanted:
+                return
+            time.sleep(LOOK_SECONDS)
 
 
 def _free_port() -> int:

@@ -11,10 +11,12 @@ from pathlib import Path
 
 MODULES = (
     "partita",
+    "partita.app",
     "partita.change",
     "partita.change.lake",
     "partita.cost",
     "partita.expressions",
+    "partita.http",
     "partita.model",
     "partita.operations",
     "partita.patterns",
@@ -31,6 +33,7 @@ MODULES = (
     "partita.recipes.versioned",
     "partita.recipes.web_sessions",
     "partita.runtime",
+    "partita.service",
     "partita.session",
     "partita.store",
     "partita.testing",

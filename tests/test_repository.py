@@ -80,4 +80,4 @@ def test_constraints_are_exact_versions_only() -> None:
 
 def test_every_installed_dependency_is_pinned() -> None:
     pinned = {package_name(line) for line in constraints()}
-    assert declared_dependencies() - pinned == {"hatchling", "partita"}  # the builder, and the package itself
+    assert declared_dependencies() - pinned == {"partita"}  # the package itself

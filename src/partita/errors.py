@@ -12,9 +12,9 @@ PartitaError
 │       ├── ScanRefused         a scan outside a maintenance session
 │       ├── LimitExceeded       a walk, collection or page went past its declared maximum
 │       └── BudgetExceeded      an access pattern consumed more than it declares
-├── RequestError                the store answered the request with an error
+├── RequestError                the store refused the request
 │   ├── ValidationFailed        the request breaks one of DynamoDB's rules
-│   ├── SerializationFailed     a value cannot be read at all (malformed base64, a number that is no text)
+│   ├── SerializationFailed     a value cannot be read at all (malformed base64, a number that is not text)
 │   ├── ConditionFailed         a condition was false; carries the current item
 │   │   ├── AlreadyExists       an insert met an existing item
 │   │   │   └── UniqueTaken     another item has the value of a unique field
@@ -35,17 +35,17 @@ PartitaError
 │   ├── QueueNotFound
 │   ├── TableInUse              the table exists already, or is being changed
 │   ├── StreamTrimmed           the position in the stream is older than what is kept
-│   │   └── RebuildRequired     a consumer has missed changes; its sink must be built anew
+│   │   └── RebuildRequired     a consumer has missed changes; its sink must be built again
 │   ├── Throttled               capacity exceeded, also after all retries
 │   └── Unprocessed             a batch could not be finished; names what is left
 └── StoreError                  the store itself is in trouble
-    ├── StoreDamaged            the file is no database, or is corrupt
+    ├── StoreDamaged            the file is not a database, or is corrupt
     ├── StoreNewer              the file was written by a newer version
     ├── StoreFull               no space left
     ├── StoreReadOnly           the file or its folder cannot be written
     ├── StoreBusy               another program holds the file
     ├── StoreClosed
-    └── StoreUnavailable        no answer from the store
+    └── StoreUnavailable        no response from the store
 """
 
 from __future__ import annotations
@@ -62,6 +62,11 @@ class PartitaError(Exception):
     code: ClassVar[str] = "partita"
     hint: str = ""
 
+    def __init_subclass__(cls, *, code: str | None = None) -> None:
+        super().__init_subclass__()
+        if code is not None:
+            cls.code = code
+
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
@@ -72,42 +77,32 @@ class PartitaError(Exception):
         return f"{self.message} {self.hint}".strip() if self.hint else self.message
 
 
-class ModelError(PartitaError):
+class ModelError(PartitaError, code="model"):
     """A declaration is wrong. `owner` is the class, table or pattern that was being made."""
-
-    code = "model"
 
     def __init__(self, message: str, *, owner: object = None, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.owner = owner
 
 
-class OperationError(PartitaError):
+class OperationError(PartitaError, code="operation"):
     """An operation cannot be built or sent as it stands."""
 
-    code = "operation"
 
-
-class InvalidKey(OperationError):
+class InvalidKey(OperationError, code="invalid_key"):
     """A key part is empty, too long, or of a type that cannot stand in a key."""
 
-    code = "invalid_key"
 
-
-class InvalidItem(OperationError):
+class InvalidItem(OperationError, code="invalid_item"):
     """A stored item does not fit its entity; `item` is what was stored."""
-
-    code = "invalid_item"
 
     def __init__(self, message: str, *, item: dict[str, Any]) -> None:
         super().__init__(message, hint="Give new fields a default, or migrate the stored items.")
         self.item = item
 
 
-class DataNewer(InvalidItem):
+class DataNewer(InvalidItem, code="data_newer"):
     """A stored item was written by newer code, in a `data_version` that this code does not know."""
-
-    code = "data_newer"
 
     def __init__(self, message: str, *, item: dict[str, Any], data_version: int) -> None:
         super().__init__(message, item=item)
@@ -115,74 +110,56 @@ class DataNewer(InvalidItem):
         self.data_version = data_version
 
 
-class InvalidCursor(OperationError):
+class InvalidCursor(OperationError, code="invalid_cursor"):
     """A cursor that was tampered with, belongs to another query, or is outdated."""
 
-    code = "invalid_cursor"
     hint = "Start again from the first page."
 
 
-class PoisonMessage(OperationError):
+class PoisonMessage(OperationError, code="poison_message"):
     """A message of a queue that no code here can read; `body` is what it says."""
-
-    code = "poison_message"
 
     def __init__(self, message: str, *, body: str) -> None:
         super().__init__(message, hint="Deploy the code that knows it, and redrive it from the dead letters.")
         self.body = body
 
 
-class GuardrailError(OperationError):
+class GuardrailError(OperationError, code="guardrail"):
     """The operation is refused before it reaches the store."""
 
-    code = "guardrail"
 
-
-class ScanRefused(GuardrailError):
+class ScanRefused(GuardrailError, code="scan_refused"):
     """A scan was run outside a maintenance session."""
 
-    code = "scan_refused"
     hint = "Declare an access pattern, or run maintenance work in `session.maintenance(reason)`."
 
 
-class LimitExceeded(GuardrailError):
+class LimitExceeded(GuardrailError, code="limit_exceeded"):
     """A walk, collection or page went past its declared maximum."""
 
-    code = "limit_exceeded"
 
-
-class BudgetExceeded(GuardrailError):
+class BudgetExceeded(GuardrailError, code="budget_exceeded"):
     """An access pattern consumed more capacity than it declares."""
 
-    code = "budget_exceeded"
+
+class RequestError(PartitaError, code="request"):
+    """The store refused the request."""
 
 
-class RequestError(PartitaError):
-    """The store answered the request with an error."""
-
-    code = "request"
-
-
-class ValidationFailed(RequestError):
+class ValidationFailed(RequestError, code="validation"):
     """The request breaks one of DynamoDB's rules; nothing was written."""
 
-    code = "validation"
 
-
-class SerializationFailed(RequestError):
+class SerializationFailed(RequestError, code="serialization"):
     """A value cannot be read at all."""
 
-    code = "serialization"
 
-
-class ConditionFailed(RequestError):
+class ConditionFailed(RequestError, code="condition_failed"):
     """A condition was false, so nothing was written.
 
     `item` is the stored item as plain attributes, where the request asked for it;
     `current` is the same as an entity, where the operation knows which.
     """
-
-    code = "condition_failed"
 
     def __init__(
         self,
@@ -197,16 +174,13 @@ class ConditionFailed(RequestError):
         self.current = current
 
 
-class AlreadyExists(ConditionFailed):
+class AlreadyExists(ConditionFailed, code="already_exists"):
     """An insert met an existing item."""
 
-    code = "already_exists"
 
-
-class UniqueTaken(AlreadyExists):
+class UniqueTaken(AlreadyExists, code="unique_taken"):
     """Another item has the value of a unique field; `owner` is which."""
 
-    code = "unique_taken"
     hint = "Choose another value."
 
     def __init__(self, field: str, value: str, *, owner: str | None, item: dict[str, Any] | None = None) -> None:
@@ -216,16 +190,12 @@ class UniqueTaken(AlreadyExists):
         self.owner = owner
 
 
-class ItemMissing(ConditionFailed):
+class ItemMissing(ConditionFailed, code="item_missing"):
     """An update or check met no item, or one that has expired."""
 
-    code = "item_missing"
 
-
-class LimitReached(ConditionFailed):
+class LimitReached(ConditionFailed, code="limit_reached"):
     """A bounded counter would leave its bounds; `remaining` is how many it can still be moved by."""
-
-    code = "limit_reached"
 
     def __init__(
         self, message: str, *, remaining: int, item: dict[str, Any] | None = None, current: Any = None
@@ -234,30 +204,25 @@ class LimitReached(ConditionFailed):
         self.remaining = remaining
 
 
-class VersionConflict(ConditionFailed):
+class VersionConflict(ConditionFailed, code="version_conflict"):
     """Another writer was first; `current` is what it wrote."""
 
-    code = "version_conflict"
     hint = "Read again, apply the change to the current item, and write once more."
 
 
-class IllegalTransition(ConditionFailed):
+class IllegalTransition(ConditionFailed, code="illegal_transition"):
     """The state of an item does not allow the move; `current` is the item."""
 
-    code = "illegal_transition"
 
-
-class LeaseHeld(ConditionFailed):
+class LeaseHeld(ConditionFailed, code="lease_held"):
     """Someone else holds the lease; `current` is the lease."""
 
-    code = "lease_held"
     hint = "Try again when it has run out."
 
 
-class LeaseLost(ConditionFailed):
+class LeaseLost(ConditionFailed, code="lease_lost"):
     """The lease was released, or someone else has it now; `current` is the lease."""
 
-    code = "lease_lost"
     hint = "Stop the work, and acquire the lease again."
 
 
@@ -280,10 +245,8 @@ class Reason:
         return f"Reason({self.code!r}, {self.message!r})"
 
 
-class TransactionCancelled(RequestError):
+class TransactionCancelled(RequestError, code="transaction_cancelled"):
     """Nothing of the transaction was written. `reasons` aligns with its actions."""
-
-    code = "transaction_cancelled"
 
     def __init__(self, reasons: Sequence[Reason]) -> None:
         codes = ", ".join(reason.code for reason in reasons)
@@ -301,148 +264,116 @@ class TransactionCancelled(RequestError):
         return next((reason.error for reason in self.reasons if reason.error is not None), None)
 
 
-class TransactionConflict(RequestError):
+class TransactionConflict(RequestError, code="transaction_conflict"):
     """Another transaction holds the item; the session retries these."""
 
-    code = "transaction_conflict"
 
-
-class TokenMismatch(RequestError):
+class TokenMismatch(RequestError, code="token_mismatch"):
     """A client request token came again with another request."""
 
-    code = "token_mismatch"
 
-
-class TokenInProgress(RequestError):
+class TokenInProgress(RequestError, code="token_in_progress"):
     """The first call with this client request token is still running."""
 
-    code = "token_in_progress"
 
-
-class IdempotencyMismatch(RequestError):
+class IdempotencyMismatch(RequestError, code="idempotency_mismatch"):
     """An idempotency key came again with another request; nothing was written."""
 
-    code = "idempotency_mismatch"
     hint = "Use a new key for a new request."
 
 
-class IdempotencyInProgress(RequestError):
+class IdempotencyInProgress(RequestError, code="idempotency_in_progress"):
     """The first request with this idempotency key is still running."""
 
-    code = "idempotency_in_progress"
     hint = "Send the same request again a little later."
 
 
-class AccessDenied(RequestError):
+class AccessDenied(RequestError, code="access_denied"):
     """The credentials are missing, wrong or expired, or do not allow the request; nothing was written."""
 
-    code = "access_denied"
     hint = "Check the credentials, and what their policy allows."
 
 
-class TableNotFound(RequestError):
+class TableNotFound(RequestError, code="table_not_found"):
     """The table or index does not exist."""
 
-    code = "table_not_found"
     hint = "Create it with `session.create_tables()`."
 
 
-class QueueNotFound(RequestError):
+class QueueNotFound(RequestError, code="queue_not_found"):
     """The queue does not exist."""
 
-    code = "queue_not_found"
     hint = "Create it with `partita queue create`."
 
 
-class TableInUse(RequestError):
+class TableInUse(RequestError, code="table_in_use"):
     """The table exists already, or is being changed."""
 
-    code = "table_in_use"
 
-
-class StreamTrimmed(RequestError):
+class StreamTrimmed(RequestError, code="stream_trimmed"):
     """The position in the stream is older than what is kept (24 hours)."""
 
-    code = "stream_trimmed"
 
-
-class RebuildRequired(StreamTrimmed):
+class RebuildRequired(StreamTrimmed, code="rebuild_required"):
     """A consumer has missed changes that the stream no longer has, or reads a stream that is gone."""
 
-    code = "rebuild_required"
-    hint = "Build it anew from the table with `consumer.rebuild()`, or `partita cdc rebuild` for a lake."
+    hint = "Build it again from the table with `consumer.rebuild()`, or `partita cdc rebuild` for a lake."
 
 
-class Throttled(RequestError):
+class Throttled(RequestError, code="throttled"):
     """Capacity was exceeded; the session retries these before it raises.
 
     `reasons` says which limit of which table or index, where the store tells.
     """
-
-    code = "throttled"
 
     def __init__(self, message: str, *, reasons: Sequence[str] = (), hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.reasons = tuple(reasons)
 
 
-class Unprocessed(RequestError):
+class Unprocessed(RequestError, code="unprocessed"):
     """A batch could not be finished; `operations` names what is left."""
-
-    code = "unprocessed"
 
     def __init__(self, message: str, *, operations: Sequence[Any] = ()) -> None:
         super().__init__(message, hint="Run the remaining operations again.")
         self.operations = tuple(operations)
 
 
-class StoreError(PartitaError):
+class StoreError(PartitaError, code="store"):
     """The store itself is in trouble."""
 
-    code = "store"
 
-
-class StoreDamaged(StoreError):
+class StoreDamaged(StoreError, code="store_damaged"):
     """The file is not a database of Partita's, or is corrupt; it was left as it is."""
 
-    code = "store_damaged"
     hint = "Restore it from a backup (`partita restore`); the damaged file was not touched."
 
 
-class StoreNewer(StoreError):
+class StoreNewer(StoreError, code="store_newer"):
     """The file was written by a newer version; it was left as it is."""
 
-    code = "store_newer"
     hint = "Upgrade Partita to open this file."
 
 
-class StoreFull(StoreError):
+class StoreFull(StoreError, code="store_full"):
     """No space is left; the write did not happen."""
 
-    code = "store_full"
     hint = "Free disk space and write again; what was acknowledged before is safe."
 
 
-class StoreReadOnly(StoreError):
+class StoreReadOnly(StoreError, code="store_read_only"):
     """The file or its folder cannot be written."""
 
-    code = "store_read_only"
     hint = "Choose a folder that this user may write to."
 
 
-class StoreBusy(StoreError):
+class StoreBusy(StoreError, code="store_busy"):
     """Another program holds the file, or this thread is in the middle of another call to the store."""
 
-    code = "store_busy"
 
-
-class StoreClosed(StoreError):
+class StoreClosed(StoreError, code="store_closed"):
     """The store was closed."""
 
-    code = "store_closed"
 
-
-class StoreUnavailable(StoreError):
-    """The store did not answer; whether a write happened is unknown."""
-
-    code = "store_unavailable"
+class StoreUnavailable(StoreError, code="store_unavailable"):
+    """The store did not respond; whether a write happened is unknown."""

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias
 
 from msgspec import Struct
+from typing_extensions import TypeVar
 
 from partita.model import Budget, Table
 from partita.operations import Operation, Procedure
@@ -30,58 +31,80 @@ if TYPE_CHECKING:
 
     from partita import Session
     from partita.change import Consumer, SqliteProjection
-    from partita.queue import Policy, Queue
+    from partita.queue import Queue, QueuePolicy
+
+__all__ = [
+    "GROUP",
+    "Installation",
+    "OpenProjection",
+    "PatternRole",
+    "PatternSummary",
+    "Projection",
+    "Seed",
+    "Service",
+    "WorkerContext",
+    "discover",
+    "summary_of",
+]
 
 GROUP: Final = "partita.services"
+"""The entry-point group in which packages name their services."""
 
-Role: TypeAlias = Literal["request", "worker", "nobody"]
-"""Who uses a pattern: who answers requests, who works in the background, or nobody in this service."""
+R = TypeVar("R", default=Any)
+"""What a service opens for its routes and workers; any type where it is not named."""
+P = TypeVar("P", bound="SqliteProjection", default="SqliteProjection")
+
+PatternRole: TypeAlias = Literal["request", "worker", "nobody"]
+"""Who uses a pattern: the routes, the workers, or nobody in this service."""
 
 Seed: TypeAlias = Callable[[float], Sequence[Operation[Any] | Procedure[Any]]]
-"""Gives the steps that write sample data, for the time that it is. A step that meets its own item is done already."""
+"""Gives the writes of sample data, for the current time. One that raises `AlreadyExists` was done before."""
 
 
 class Projection(Struct, frozen=True):
-    """What a service keeps up from the changes of one of its tables."""
+    """What a service keeps up to date from the changes of one of its tables."""
 
     table: Table
     open: Callable[[Path], SqliteProjection]
     """Opens its file at a path."""
 
 
-class Projected(Struct, frozen=True):
-    """An open projection, and the consumer that keeps it up."""
+class OpenProjection(Struct, Generic[P], frozen=True):
+    """An open projection, and the consumer that reads the changes into it."""
 
-    sink: Any
+    sink: P
     consumer: Consumer
 
 
-class Place(Struct, frozen=True):
-    """Where a service runs: what it may use of the installation besides the store."""
+class Installation(Struct, frozen=True):
+    """Where a service is installed: what it may use besides the store."""
 
     folder: Path
     """For files of its own."""
     secret: Callable[[str], bytes]
-    """Gives the installation's secret for one purpose, which is always the same."""
-    open_queue: Callable[[str, Policy], Queue]
+    """Gives the secret of this installation for one purpose, which is always the same."""
+    open_queue: Callable[[str, QueuePolicy], Queue]
     """Opens the queue of a name."""
     url: str | None = None
     """The address that it is served at; None where it is not served, as in a worker of its own."""
 
 
-class Work(Struct, frozen=True):
-    """What a worker of a service gets."""
+class WorkerContext(Struct, Generic[R], frozen=True):
+    """What a worker of a service runs with."""
 
     session: Session
-    resources: Any
+    resources: R
     """What the service has opened (`Service.resources`)."""
     name: str
-    """Tells this worker from all others."""
+    """Unique to this worker."""
     stop: threading.Event
 
 
-class Service(Struct, frozen=True):
-    """All that is needed to run a service. Only declarations; nothing is opened or built before it is served."""
+class Service(Struct, Generic[R], frozen=True):
+    """The declaration of a service. Nothing is opened or built before it is served.
+
+    `Service[Tools]` opens `Tools`: its workers get a `WorkerContext[Tools]`, its routes take `Resources[Tools]`.
+    """
 
     name: str
     """Its path (`/todo`) and its name on the command line."""
@@ -100,19 +123,19 @@ class Service(Struct, frozen=True):
     """Gives commands of its own, which run as `partita <name> …`."""
     site: Callable[[], APIRouter] | None = None
     """Gives routes beside its API, such as `/<name>/auth/login`."""
-    resources: Callable[[Place], AbstractContextManager[Any]] | None = None
-    """Opens what its routes and workers share, such as a queue; routes take it with `Resources`."""
-    apps: Callable[[Place], Mapping[str, ASGIApp]] | None = None
+    resources: Callable[[Installation], AbstractContextManager[R]] | None = None
+    """Opens what its routes and workers use besides the store, such as a queue."""
+    apps: Callable[[Installation], Mapping[str, ASGIApp]] | None = None
     """Gives whole apps that are served beside it, by their path."""
-    worker: Callable[[Work], None] | None = None
-    """Works in the background until it is to stop, and then finishes what it has begun: `partita worker <name>`."""
-    roles: Mapping[Role, Sequence[Callable[..., Operation[Any]] | str]] = {}
+    worker: Callable[[WorkerContext[R]], None] | None = None
+    """Works in the background until it must stop, and then finishes what it has begun: `partita worker <name>`."""
+    roles: Mapping[PatternRole, Sequence[Callable[..., Operation[Any]] | str]] = {}
     """What each role uses: functions of declared patterns, and names of what recipes send by themselves.
 
-    What is listed belongs to the roles that list it, and everything else to the request path."""
+    A pattern belongs to the roles that list it; one that no role lists belongs to the routes."""
     caller: tuple[str, ...] = ()
-    """The fields that hold the identifier of who is calling. A partition key that has one is the caller's own."""
-    queues: Mapping[str, Policy] = {}
+    """The fields that hold the identifier of the caller. A partition key with one of them is the caller's own."""
+    queues: Mapping[str, QueuePolicy] = {}
     """The queues that its request path sends to and its workers receive from, by their names."""
 
     @property
@@ -128,14 +151,14 @@ def discover() -> tuple[Service, ...]:
 
 
 class PatternSummary(Struct, frozen=True):
-    """What a reader wants to know of an access pattern, on a page or in a listing."""
+    """An access pattern as a page or a listing shows it."""
 
     name: str
     kind: str
     index: str | None
     """The index that serves it; None for the table itself and for writes."""
     served_by: str
-    """The same for people: an index, the table, or a dash."""
+    """The same as text: an index, the table, or a dash."""
     parameters: dict[str, str]
     budget: Budget | None
     doc: str

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.http.toy import RAISED
 
 from partita import AsyncSession, Meter
-from partita.app._metrics import BUCKETS, MeasuredRequests, Requests, metrics_text
+from partita.app._metrics import BUCKETS, MeasuredRequests, RequestMetrics, metrics_text
 from partita.errors import AlreadyExists, Throttled
 
 pytestmark = pytest.mark.req("X10")
@@ -17,9 +17,9 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 DURATION = "partita_http_request_duration_seconds"
 
 
-def parsed(text: str) -> Samples:
+def parsed(text: bytes) -> Samples:
     """Every sample of the text, as Prometheus' own parser reads it."""
-    families = text_string_to_metric_families(text)
+    families = text_string_to_metric_families(text.decode())
     return {
         (sample.name, frozenset(sample.labels.items())): sample.value for found in families for sample in found.samples
     }
@@ -28,7 +28,7 @@ def parsed(text: str) -> Samples:
 async def scrape(client: httpx.AsyncClient) -> Samples:
     response = await client.get("/metrics")
     assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
-    return parsed(response.text)
+    return parsed(response.content)
 
 
 def of(samples: Samples, name: str, **labels: str) -> float | None:
@@ -87,7 +87,7 @@ async def test_throttles_conflicts_and_failures_show(client: httpx.AsyncClient, 
 
 
 def test_replays_are_counted_by_route() -> None:
-    requests = Requests()
+    requests = RequestMetrics()
     for replayed in (False, True, True):
         requests.record("POST", "/shop/api/orders", 201, 0.1, replayed=replayed)
     assert (
@@ -96,7 +96,7 @@ def test_replays_are_counted_by_route() -> None:
 
 
 def test_latencies_fall_into_every_bucket_that_reaches_them() -> None:
-    requests = Requests()
+    requests = RequestMetrics()
     for seconds in (0.0005, 0.001, 0.0011, 0.3, 11.0):
         requests.record("GET", "/x", 200, seconds, replayed=False)
     samples = parsed(metrics_text(requests, Meter()))
@@ -107,7 +107,7 @@ def test_latencies_fall_into_every_bucket_that_reaches_them() -> None:
 
 
 def test_any_name_can_be_a_label() -> None:
-    requests = Requests()
+    requests = RequestMetrics()
     requests.record("GET", 'a"b\\c\nd', 200, 0.1, replayed=False)
     samples = parsed(metrics_text(requests, Meter()))
     assert of(samples, f"{DURATION}_count", method="GET", route='a"b\\c\nd', status="200") == 1
@@ -117,12 +117,12 @@ async def test_the_time_is_from_the_request_to_its_end() -> None:
     ticks = iter([100.0, 100.2])
 
     async def app(scope: object, receive: object, send: object) -> None:
-        """Answer nothing at all."""
+        """Send nothing at all."""
 
     async def nothing(*_: object) -> dict[str, object]:
         return {}
 
-    requests = Requests()
+    requests = RequestMetrics()
     measured = MeasuredRequests(app, requests, timer=lambda: next(ticks))
     await measured({"type": "http", "method": "GET"}, nothing, nothing)  # type: ignore[arg-type]
     samples = parsed(metrics_text(requests, Meter()))

@@ -12,14 +12,14 @@ from tests.http.toy import TOY
 
 from partita import AsyncSession
 from partita.app import build_app
-from partita.http import Identity, Resources
+from partita.http import AppState, Identity, Resources
 
 SITE = APIRouter()
 
 
 @SITE.get("/greeting")
-async def greeting(resources: Resources) -> str:
-    return f"{resources} says hello"
+async def greeting(name: Resources[str]) -> str:
+    return f"{name.title()} says hello"
 
 
 async def test_routes_apps_and_pages_are_served_beside_the_api(
@@ -28,25 +28,23 @@ async def test_routes_apps_and_pages_are_served_beside_the_api(
     (tmp_path / "index.html").write_text("<h1>Toy</h1>", encoding="utf-8")
     app = build_app(
         [replace(TOY, site=lambda: SITE, pages=tmp_path)],
-        session,
-        identity,
-        resources={"toy": "The queue"},
-        beside={"/other": PlainTextResponse("Another app")},
+        AppState(session, identity, resources={"toy": "ann"}),
+        apps={"/other": PlainTextResponse("Another app")},
     )
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
-        answers = [await client.get(path) for path in ("/toy/greeting", "/toy/", "/toy/api/me", "/other/x")]
-    assert [(answer.status_code, answer.text) for answer in answers if answer.status_code != 401] == [
-        (200, '"The queue says hello"'),
+        responses = [await client.get(path) for path in ("/toy/greeting", "/toy/", "/toy/api/me", "/other/x")]
+    assert [(response.status_code, response.text) for response in responses if response.status_code != 401] == [
+        (200, '"Ann says hello"'),
         (200, "<h1>Toy</h1>"),
         (200, "Another app"),
     ]
-    assert "default-src 'none'" in answers[1].headers["Content-Security-Policy"]
-    assert answers[2].json()["code"] == "unauthenticated"
+    assert "default-src 'none'" in responses[1].headers["Content-Security-Policy"]
+    assert responses[2].json()["code"] == "unauthenticated"
 
 
 async def test_what_pages_share_is_served_with_them(client: httpx.AsyncClient) -> None:
     names = ("address.js", "api.js", "base.css", "dom.js", "signin.js")
-    answers = [await client.get(f"/assets/{name}") for name in names]
-    kinds = [(answer.status_code, answer.headers["Content-Type"].split(";")[0]) for answer in answers]
+    responses = [await client.get(f"/assets/{name}") for name in names]
+    kinds = [(response.status_code, response.headers["Content-Type"].split(";")[0]) for response in responses]
     script, style = (200, "text/javascript"), (200, "text/css")
     assert kinds == [script, script, style, script, script]

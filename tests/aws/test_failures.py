@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.store.remote.scripted import ScriptedStore, answer, refusal
+from tests.store.remote.scripted import ScriptedStore, error_response, http_response
 
 from partita import errors
 from partita.store._requests import PutItem, TransactWriteItems
@@ -38,19 +38,19 @@ NAMES: dict[str, type[errors.PartitaError]] = {
 def test_an_error_has_its_name(name: str, error: type[errors.PartitaError]) -> None:
     status = 500 if name == "InternalServerError" else 400
     with pytest.raises(error, match="because") as raised:
-        ScriptedStore(refusal(name, "because", status=status), tries=1).store.execute(PUT)
+        ScriptedStore(error_response(name, "because", status=status), tries=1).store.execute(PUT)
     assert type(raised.value) is error
 
 
 def test_the_message_may_be_spelt_with_a_capital_and_the_type_without_a_namespace() -> None:
     body = {"__type": "AccessDeniedException", "Message": "User: x is not authorized"}
     with pytest.raises(errors.AccessDenied, match="User: x is not authorized"):
-        ScriptedStore(answer(body, status=400)).store.execute(PUT)
+        ScriptedStore(http_response(body, status=400)).store.execute(PUT)
 
 
 def test_a_failed_condition_carries_the_item() -> None:
     with pytest.raises(errors.ConditionFailed) as raised:
-        ScriptedStore(refusal("ConditionalCheckFailedException", Item={"n": {"N": "3"}})).store.execute(PUT)
+        ScriptedStore(error_response("ConditionalCheckFailedException", Item={"n": {"N": "3"}})).store.execute(PUT)
     assert raised.value.item == {"n": 3}
 
 
@@ -61,7 +61,7 @@ def test_a_cancelled_transaction_carries_a_reason_for_each_action() -> None:
         {"Code": "ValidationError", "Message": "bad"},
     ]
     with pytest.raises(errors.TransactionCancelled) as raised:
-        ScriptedStore(refusal("TransactionCanceledException", CancellationReasons=reasons)).store.execute(
+        ScriptedStore(error_response("TransactionCanceledException", CancellationReasons=reasons)).store.execute(
             TransactWriteItems((PUT, PUT, PUT))
         )
     assert [(reason.code, reason.message, reason.item) for reason in raised.value.reasons] == [
@@ -71,6 +71,6 @@ def test_a_cancelled_transaction_carries_a_reason_for_each_action() -> None:
     ]
 
 
-def test_an_answer_that_is_no_error_of_dynamodb_is_unavailable() -> None:
+def test_a_response_that_is_not_an_error_of_dynamodb_is_unavailable() -> None:
     with pytest.raises(errors.StoreUnavailable, match="HTTP status 404"):
-        ScriptedStore(answer(b"<html>not here</html>", status=404)).store.execute(PUT)
+        ScriptedStore(http_response(b"<html>not here</html>", status=404)).store.execute(PUT)

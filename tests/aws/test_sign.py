@@ -22,8 +22,8 @@ def botocores(host: str, region: str, target: str, body: bytes, keys: Credential
     """The header that botocore makes for the same request."""
     headers = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": target}
     request = AWSRequest("POST", f"http://{host}/", headers=headers, data=body)
-    moment = datetime.fromtimestamp(int(now), UTC)
-    with patch("botocore.auth.get_current_datetime", return_value=moment):
+    instant = datetime.fromtimestamp(int(now), UTC)
+    with patch("botocore.auth.get_current_datetime", return_value=instant):
         SigV4Auth(
             BotocoreCredentials(keys.access_key, keys.secret_key, keys.session_token), "dynamodb", region
         ).add_auth(request)
@@ -50,8 +50,8 @@ def test_it_is_the_same_as_botocores(
 
 def test_another_day_another_secret_and_another_second_are_noticed() -> None:
     signer = Signer("us-east-1", "h")
-    moments = [(Credentials("a", "one"), 0.0), (Credentials("a", "two"), 0.0), (Credentials("a", "two"), 86_400.0)]
-    again = [signer.headers("t", b"", keys, now) for keys, now in moments]
-    fresh = [Signer("us-east-1", "h").headers("t", b"", keys, now) for keys, now in moments]
+    instants = [(Credentials("a", "one"), 0.0), (Credentials("a", "two"), 0.0), (Credentials("a", "two"), 86_400.0)]
+    again = [signer.headers("t", b"", keys, now) for keys, now in instants]
+    fresh = [Signer("us-east-1", "h").headers("t", b"", keys, now) for keys, now in instants]
     assert again == fresh
     assert again[-1]["X-Amz-Date"] == time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(86_400))

@@ -20,7 +20,7 @@ from partita.cli._data_folder import DataFolder
 from partita.http import Caller, Identity, Role
 
 PATIENCE = 20_000
-"""In milliseconds: a busy machine is no fault."""
+"""In milliseconds: a busy machine is not a fault."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox",

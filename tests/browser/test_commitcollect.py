@@ -88,15 +88,15 @@ def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> N
         page.get_by_role("link", name="Open Strava").click()
     strava = opened.value
     strava.get_by_label("Each event is sent").select_option("three times")
-    told = strava.locator(".events li").filter(has_text="activity create")
-    before = told.count()
+    events = strava.locator(".events li").filter(has_text="activity create")
+    before = events.count()
     alex = strava.get_by_role("article", name=ALEX)
     alex.get_by_label("Sport of Alex's next workout").select_option("Swim")
     alex.get_by_role("button", name="Add a workout").click()
     expect(page.locator(".said")).to_contain_text("You earned a part of your sailing boat: Hull")
     expect(card.get_by_role("img")).to_have_attribute("aria-label", "Sailing boat: 1 of 8 parts earned")
     assert earned(card) == ["Hull"]
-    expect(told).to_have_count(before + 3)
+    expect(events).to_have_count(before + 3)
 
     # The rest, until the model is complete.
     for _ in range(7):

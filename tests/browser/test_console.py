@@ -49,7 +49,7 @@ def test_an_operator_tries_a_read_and_turns_its_pages(open_page: OpenPage, serve
     page.get_by_role("button", name="Next page").click()
     expect(rows).to_have_count(6)
     expect(page.locator(".paging")).to_contain_text("6 items, page 2")
-    page.get_by_role("button", name="Page before").click()
+    page.get_by_role("button", name="Previous page").click()
     expect(rows).to_have_count(20)
     expect(page.locator("#pattern-tasks_by_status .runs")).to_contain_text("3 runs")
 
@@ -92,7 +92,7 @@ def test_the_figures_move_while_somebody_looks(open_page: OpenPage, server: Serv
     page = open_page()
     page.goto(f"{server.url}/#/todo")
     runs = page.locator("#pattern-user_by_id .runs")
-    expect(page.locator("#health")).to_have_text("Store answers")
+    expect(page.locator("#health")).to_have_text("Store responds")
     before = runs.inner_text()
     httpx.get(
         f"{server.url}/todo/api/me", headers={"Authorization": f"Bearer {server.token('demo')}"}
@@ -106,7 +106,7 @@ def test_it_is_used_with_the_keyboard_alone(open_page: OpenPage, server: Server)
     expect(page.locator(".pattern").first).to_be_visible()
     page.keyboard.press("/")
     page.keyboard.type("priority of one")
-    expect(page.get_by_text("No access pattern is like this.")).to_be_visible()
+    expect(page.get_by_text("No access pattern matches.")).to_be_visible()
     page.get_by_label("Find an access pattern").fill("of one priority")
     expect(page.locator(".pattern:visible")).to_have_count(1)
     page.keyboard.press("Tab")

@@ -25,7 +25,7 @@ SignIn = Callable[..., Page]
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("E12")]
 
-expect.set_options(timeout=20_000)  # a busy machine is no fault
+expect.set_options(timeout=20_000)  # a busy machine is not a fault
 
 STORM = "from partita.cli import main; main()"
 USERS, SEATS = 300, 40
@@ -160,15 +160,15 @@ def test_an_operator_downloads_the_outcomes(sign_in: SignIn, server: Server) -> 
     ]
 
 
-def test_an_operator_sees_the_last_minute_go_on_while_nothing_is_told(sign_in: SignIn, server: Server) -> None:
+def test_an_operator_sees_the_last_minute_go_on_while_no_figures_arrive(sign_in: SignIn, server: Server) -> None:
     event = create(server, "Told once")
     for user in ("ann", "ben"):
         post(server, user, f"events/{event}/requests")
     page = sign_in("boss", "operator", at=f"#/operate/{event}")
     expect(outcome(page, "Won")).to_have_text("2")
-    stream = iter([told_once(server, event)])
+    stream = iter([sent_once(server, event)])
     page.route("**/figures/stream", lambda route: route.fulfill(**next(stream, {"status": 404, "json": {}})))
-    pages = iter(range(3))  # before anything is told, and for each of the two that are told
+    pages = iter(range(3))  # before any figures arrive, and for each of the two that do
     page.route("**/requests?*", lambda route: first_rows(next(pages), route))
     page.reload()
     expect(page.locator(".bars rect:not([height='0'])")).to_have_count(1)
@@ -176,13 +176,13 @@ def test_an_operator_sees_the_last_minute_go_on_while_nothing_is_told(sign_in: S
     expect(page.locator(".requests tbody tr")).to_have_count(2)
 
 
-def told_once(server: Server, event: str) -> dict[str, Any]:
+def sent_once(server: Server, event: str) -> dict[str, Any]:
     """A stream that tells of two decisions, one right after the other, and nothing more."""
     headers = {"Authorization": f"Bearer {server.token('boss', 'operator')}"}
     figures = httpx.get(f"{server.url}/events/api/events/{event}/figures", headers=headers).json()
     seconds = [{"second": figures["at"], "decided": 2}]
-    told = [figures | {"requests": count, "backlog": 0, "seconds": seconds} for count in (1, 2)]
-    body = "".join(f"data: {json.dumps(each)}\n\n" for each in told)
+    sent = [figures | {"requests": count, "backlog": 0, "seconds": seconds} for count in (1, 2)]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in sent)
     return {"status": 200, "content_type": "text/event-stream", "body": body}
 
 

@@ -247,7 +247,7 @@ def test_filters_look_at_a_thousand_found_tasks_and_then_ask(sign_in: SignIn) ->
         pages += 1
         task = {"title": f"Page {pages}", "status": "pending", "priority": "urgent" if pages > 10 else "low"}
         items = [task | {"task_id": f"{pages}-{number}", "version": 1} for number in range(100)]
-        route.fulfill(json={"items": items, "next_cursor": str(pages), "behind": {"records": 0, "seconds": 0}})
+        route.fulfill(json={"items": items, "next_cursor": str(pages), "lag": {"records": 0, "seconds": 0}})
 
     page.route("**/api/tasks/search?*", answer)
     page.get_by_label("Priority", exact=True).select_option("Urgent")

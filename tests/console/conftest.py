@@ -13,9 +13,9 @@ from fastapi import FastAPI
 from partita import AsyncSession, EmbeddedStore
 from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity, Role
-from partita.queue import Policy, Queue, open_queue
-from partita.service import Projected
+from partita.http import AppState, Caller, Identity, Role
+from partita.queue import Queue, QueuePolicy, open_queue
+from partita.service import OpenProjection
 from partita.testing import FakeClock, FaultyStore
 from partita_services.todo.bootstrap import SERVICE
 from partita_services.todo.model import TABLE
@@ -44,20 +44,21 @@ async def session(store: FaultyStore, fake_clock: FakeClock) -> AsyncSession:
 
 
 @pytest.fixture
-def projected(partita_store: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path) -> Iterator[Projected]:
+def projection(partita_store: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path) -> Iterator[OpenProjection]:
     with closing(TaskProjection(tmp_path / "projection.db")) as sink:
-        yield Projected(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
+        yield OpenProjection(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
 
 
 @pytest.fixture
 def queue(tmp_path: Path) -> Iterator[Queue]:
-    with closing(open_queue(tmp_path, "errands", Policy())) as queue:
+    with closing(open_queue(tmp_path, "errands", QueuePolicy())) as queue:
         yield queue
 
 
 @pytest.fixture
-def app(session: AsyncSession, identity: Identity, projected: Projected, queue: Queue) -> FastAPI:
-    return build_app([SERVICE], session, identity, projected={"todo": projected}, queues={"errands": queue})
+def app(session: AsyncSession, identity: Identity, projection: OpenProjection, queue: Queue) -> FastAPI:
+    state = AppState(session, identity, projections={"todo": projection}, queues={"errands": queue})
+    return build_app([SERVICE], state)
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from partita import AsyncSession
 from partita.app import build_app
 from partita.console._attempt import Attempt, attempt
-from partita.http import Caller, Identity, Refusal
+from partita.http import AppState, Caller, HttpProblem, Identity
 from partita.queue import Queue, Send
-from partita.service import Projected
+from partita.service import OpenProjection
 from partita.store import QueryTable
 from partita.testing import FaultyStore
 from partita_services.events.model import TABLE as EVENTS
@@ -33,7 +33,7 @@ async def test_everything_that_is_declared_is_there(client: httpx.AsyncClient) -
     assert [pattern["name"] for pattern in service["patterns"]] == list(TABLE.patterns)
     assert (service["page"], service["api"], service["projected"]) == ("/todo/", "/todo/api", True)
     (table,) = service["tables"]
-    assert [entity["name"] for entity in table["entities"]] == ["User", "Task", "Claimed", "Request"]
+    assert [entity["name"] for entity in table["entities"]] == ["User", "Task", "EmailClaim", "Request"]
     assert table["layout"][2] == {
         "entity": "Task",
         "key": "by_status",
@@ -73,9 +73,9 @@ async def test_what_writes_or_is_secret_or_has_no_form_cannot_be_tried(client: h
 
 
 async def test_the_figures_are_those_of_the_moment(
-    client: httpx.AsyncClient, session: AsyncSession, projected: Projected, queue: Queue
+    client: httpx.AsyncClient, session: AsyncSession, projection: OpenProjection, queue: Queue
 ) -> None:
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     await session.of_service("todo").run(tasks_with_status("demo", Status.PENDING))
     queue.execute(Send("a", group="g", deduplication_id="1"))
     figures = (await client.get("/console/api/live", headers={"Authorization": ""})).json()
@@ -84,11 +84,11 @@ async def test_the_figures_are_those_of_the_moment(
     assert {name: (usage["runs"], usage["read"]) for name, usage in figures["usage"]["todo"].items()} == {
         "tasks_with_status": (1, 1.0)
     }
-    assert figures["behind"] == {"todo": {"records": 0, "seconds": 0.0}}
+    assert figures["lag"] == {"todo": {"records": 0, "seconds": 0.0}}
     assert (figures["queues"]["errands"]["waiting"], figures["queues"]["errands"]["dead"]) == (1, 0)
 
 
-async def test_a_store_that_does_not_answer_is_shown(client: httpx.AsyncClient, session: AsyncSession) -> None:
+async def test_a_store_that_does_not_respond_is_shown(client: httpx.AsyncClient, session: AsyncSession) -> None:
     session.store.close()
     response = await client.get("/console/api/live")
     assert (response.status_code, response.json()["healthy"]) == (200, False)
@@ -194,10 +194,10 @@ async def test_half_of_a_character_is_no_text(wrong: str, client: httpx.AsyncCli
     "span", ["0001-01-01T00:00:00+12:00..", "..9999-12-31T23:59:59-12:00", "2026-01-01T00:00:00.."]
 )
 async def test_an_instant_that_can_be_no_key_is_said(span: str, session: AsyncSession) -> None:
-    wanted = Attempt(service="events", pattern="waiting_requests", arguments={"line": "a", "queued_at": span})
-    with pytest.raises(Refusal) as refusal:
+    wanted = Attempt(service="events", pattern="waiting_requests", arguments={"shard": "a", "queued_at": span})
+    with pytest.raises(HttpProblem) as refused:
         await attempt(EVENTS.patterns["waiting_requests"], wanted, session)
-    assert (refusal.value.status_code, refusal.value.code) == (422, "invalid_request")
+    assert (refused.value.status_code, refused.value.code) == (422, "invalid_request")
 
 
 async def test_nothing_is_ever_written(client: httpx.AsyncClient, store: FaultyStore) -> None:
@@ -228,7 +228,7 @@ async def test_its_page_is_at_the_root_and_may_load_nothing_from_outside(client:
 
 
 async def test_without_services_there_is_a_console_too(session: AsyncSession, identity: Identity) -> None:
-    transport = httpx.ASGITransport(build_app([], session, identity))
+    transport = httpx.ASGITransport(build_app([], AppState(session, identity)))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         assert (await client.get("/console/api/services")).json() == []
         assert (await client.get("/")).status_code == 200

@@ -9,7 +9,7 @@ import pytest
 
 from partita import AsyncSession, EmbeddedStore, Entity, Key, Query, Registry, Table, collect, get, pattern, query
 from partita.console._attempt import Attempt, attempt
-from partita.http import Refusal
+from partita.http import HttpProblem
 from partita.testing import FaultyStore
 from partita_services.events.model import TABLE as EVENTS
 
@@ -59,9 +59,9 @@ def vault_of(name: str) -> None: ...
 async def test_a_secret_is_not_read(closed: str, partita_store: EmbeddedStore) -> None:
     store = FaultyStore(partita_store)
     session = AsyncSession(store)
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(HttpProblem) as refused:
         await attempt(TABLE.patterns[closed], _asking(closed), session)
-    assert (refusal.value.status_code, refusal.value.code, store.requests) == (403, "closed", [])
+    assert (refused.value.status_code, refused.value.code, store.requests) == (403, "closed", [])
 
 
 async def test_what_is_no_secret_is_read(partita_store: EmbeddedStore) -> None:
@@ -72,9 +72,9 @@ async def test_what_is_no_secret_is_read(partita_store: EmbeddedStore) -> None:
 
 async def test_the_seed_of_a_lottery_is_a_secret(partita_store: EmbeddedStore) -> None:
     wanted = Attempt(service="events", pattern="seed_of", arguments={"event_id": "e"})
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(HttpProblem) as refused:
         await attempt(EVENTS.patterns["seed_of"], wanted, AsyncSession(partita_store))
-    assert "stays out of the lake, and out of the console" in str(refusal.value.detail)
+    assert "stays out of the lake, and out of the console" in str(refused.value.detail)
 
 
 def _asking(name: str) -> Attempt:

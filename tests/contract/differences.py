@@ -1,4 +1,4 @@
-"""Where the emulator (ministack 1.5.33) answers otherwise than AWS documents: the suite follows AWS.
+"""Where the emulator (ministack 1.5.33) behaves otherwise than AWS documents: the suite follows AWS.
 
 By file and test; a case is named in brackets, without one all cases of the test differ.
 """
@@ -35,12 +35,12 @@ KNOWN_REFEREE_DIFFERENCES: dict[str, dict[str, str]] = {
         "test_an_invalid_condition_is_refused_though_there_is_no_item": "rule 13",
         "test_between_with_an_end_without_order_is_refused": "rule 13",
         "test_between_with_ends_of_two_types_is_refused": "rule 13",
-        "test_more_than_a_hundred_options_are_refused": "takes any number of options",
+        "test_more_than_a_hundred_options_are_refused": "accepts any number of options",
     },
     "test_functions.py": {
-        "test_a_type_that_is_no_text_is_refused": "takes any type name (rule 14)",
-        "test_an_unknown_type_is_refused": "takes any type name (rule 14)",
-        "test_the_type_of_a_value_may_be_asked_too": "takes a value for a path",
+        "test_a_type_that_is_not_text_is_refused": "accepts any type name (rule 14)",
+        "test_an_unknown_type_is_refused": "accepts any type name (rule 14)",
+        "test_the_type_of_a_value_may_be_asked_too": "accepts a value for a path",
         "test_begins_with[text for bytes]": "compares any type as text; first a path",
         "test_begins_with[a number]": "compares any type as text; first a path",
         "test_begins_with[a path as prefix]": "compares any type as text; first a path",
@@ -52,7 +52,7 @@ KNOWN_REFEREE_DIFFERENCES: dict[str, dict[str, str]] = {
     },
     "test_get.py": {
         "test_a_key_has_no_inside": "looks into keys",
-        "test_conflicting_projections_are_refused": "tells no conflict from an overlap (rule 23)",
+        "test_conflicting_projections_are_refused": "confuses a conflict with an overlap (rule 23)",
     },
     "test_index_gsi.py": {
         "test_a_query_may_not_filter_by_what_the_index_does_not_project": "filters by the item (rule 27)",
@@ -92,10 +92,10 @@ KNOWN_REFEREE_DIFFERENCES: dict[str, dict[str, str]] = {
         "test_an_update_returns_what_was_asked_for[touched list elements new]": "gives the whole list (rule 21)",
     },
     "test_scan.py": {
-        "test_a_start_key_of_another_segment_is_refused": "takes it",
+        "test_a_start_key_of_another_segment_is_refused": "accepts it",
     },
     "test_sizes_limits.py": {
-        "test_a_path_may_have_32_parts": "takes any number of parts (rule 7)",
+        "test_a_path_may_have_32_parts": "accepts any number of parts (rule 7)",
         "test_an_attribute_name_too_long_is_refused": "rule 6",
         "test_an_empty_attribute_name_is_refused": "rule 6",
     },
@@ -114,7 +114,7 @@ KNOWN_REFEREE_DIFFERENCES: dict[str, dict[str, str]] = {
         "test_a_schema_that_is_refused[projected name too long]": "has no such limit (rules 6, 30)",
     },
     "test_tokens.py": {
-        "test_the_same_token_runs_once": "charges a replay as writes, so it cannot be told (rule 34)",
+        "test_the_same_token_runs_once": "charges a replay as writes, so it cannot be recognised (rule 34)",
         "test_two_first_calls_at_once_do_not_both_run": "charges a replay as writes (rule 34)",
         "test_a_token_has_1_to_36_characters[empty]": "takes an empty token for none (rule 38)",
     },
@@ -131,8 +131,8 @@ KNOWN_REFEREE_DIFFERENCES: dict[str, dict[str, str]] = {
         "test_with_a_validation_error_no_condition_is_evaluated": "evaluates them (rule 36)",
     },
     "test_ttl.py": {
-        "test_switching_ttl_off_twice_is_refused": "takes it",
-        "test_switching_ttl_on_twice_is_refused": "takes it",
+        "test_switching_ttl_off_twice_is_refused": "accepts it",
+        "test_switching_ttl_on_twice_is_refused": "accepts it",
         "test_the_ttl_attribute_has_1_to_255_bytes[too long]": "rule 6",
     },
     "test_update_clauses.py": {
@@ -155,7 +155,7 @@ KNOWN_REFEREE_DIFFERENCES: dict[str, dict[str, str]] = {
         "test_set_refused[sum with a text]": "is not validated (rules 17, 19)",
         "test_set_refused[sum of literal texts]": "is not validated (rules 17, 19)",
         "test_set_refused[append to a text]": "is not validated (rules 17, 19)",
-        "test_set_refused[append a literal that is no list]": "is not validated (rules 17, 19)",
+        "test_set_refused[append a literal that is not a list]": "is not validated (rules 17, 19)",
         "test_set_refused[same path twice]": "is not validated (rules 17, 19)",
         "test_set_refused[map and its member]": "is not validated (rules 17, 19)",
         "test_set_refused[append in append]": "is not validated (rules 17, 19)",

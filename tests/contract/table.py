@@ -59,7 +59,7 @@ class Table:
         return responses[-1]
 
     def read(self, *key: Any, **options: Any) -> ItemResponse:
-        """Read with everything that the store answers."""
+        """Read with everything that the store returns."""
         return self.store.execute(GetItem(self.name, self.key(*key), **options))
 
     def get(self, *key: Any) -> Item | None:

@@ -26,9 +26,9 @@ def puts(table: Table, count: int, **attributes: Any) -> tuple[PutItem, ...]:
 
 def test_items_align_with_the_gets(table: Table) -> None:
     table.put({"pk": "p", "sk": "1", "n": 1}, {"pk": "p", "sk": "2", "n": 2})
-    answer = table.store.execute(BatchGetItem(gets(table, "2", "missing", "1")))
-    assert answer.items == [{"pk": "p", "sk": "2", "n": 2}, None, {"pk": "p", "sk": "1", "n": 1}]
-    assert answer.unprocessed == ()
+    response = table.store.execute(BatchGetItem(gets(table, "2", "missing", "1")))
+    assert response.items == [{"pk": "p", "sk": "2", "n": 2}, None, {"pk": "p", "sk": "1", "n": 1}]
+    assert response.unprocessed == ()
 
 
 def test_gets_may_be_of_several_tables(make_table: MakeTable) -> None:
@@ -46,10 +46,10 @@ def test_gets_may_be_projected(table: Table) -> None:
 
 
 @pytest.mark.rule(8)
-def test_a_hundred_gets_are_answered(table: Table) -> None:
+def test_a_hundred_gets_are_executed(table: Table) -> None:
     table.put({"pk": "p", "sk": "42"})
-    answer = table.store.execute(BatchGetItem(gets(table, *map(str, range(100)))))
-    assert [n for n, item in enumerate(answer.items) if item is not None] == [42]
+    response = table.store.execute(BatchGetItem(gets(table, *map(str, range(100)))))
+    assert [n for n, item in enumerate(response.items) if item is not None] == [42]
 
 
 @pytest.mark.rule(8)
@@ -91,20 +91,20 @@ def test_a_get_with_a_wrong_key_refuses_the_batch(table: Table) -> None:
 def test_gets_beyond_sixteen_megabytes_are_left_unprocessed(table: Table) -> None:
     table.put(*({"pk": "p", "sk": f"{n:03}", "body": "x" * 390_000} for n in range(50)))
     request = BatchGetItem(gets(table, *(f"{n:03}" for n in range(50))))
-    answer = table.store.execute(request)
-    found = [item["sk"] for item in answer.items if item is not None]
-    left = [get.key["sk"] for get in answer.unprocessed]
+    response = table.store.execute(request)
+    found = [item["sk"] for item in response.items if item is not None]
+    left = [get.key["sk"] for get in response.unprocessed]
     assert sorted(found + left) == [f"{n:03}" for n in range(50)]
     assert 40 <= len(found) <= 43
-    again = table.store.execute(BatchGetItem(answer.unprocessed))
+    again = table.store.execute(BatchGetItem(response.unprocessed))
     assert [item["sk"] for item in again.items if item is not None] == left
 
 
 def test_puts_and_deletes_are_all_done(table: Table) -> None:
     table.put({"pk": "p", "sk": "gone"})
     writes: tuple[PutItem | DeleteItem, ...] = (*puts(table, 24), DeleteItem(table.name, {"pk": "p", "sk": "gone"}))
-    answer = table.store.execute(BatchWriteItem(writes))
-    assert answer.unprocessed == ()
+    response = table.store.execute(BatchWriteItem(writes))
+    assert response.unprocessed == ()
     assert [item["sk"] for item in table.query("p").items] == [f"{n:03}" for n in range(24)]
 
 

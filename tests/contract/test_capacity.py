@@ -245,8 +245,8 @@ def test_a_batch_costs_what_its_parts_cost(make_table: MakeTable) -> None:
 def test_a_batch_write_costs_what_its_parts_cost(make_table: MakeTable) -> None:
     one, two = make_table(), make_table(indexes=(ALL,))
     writes = (PutItem(one.name, sized(1500)), DeleteItem(one.name, {"pk": "p", "sk": "2"}), PutItem(two.name, PERSON))
-    answer = one.store.execute(BatchWriteItem(writes))
-    units = {capacity.table: (capacity.write, index_units(capacity)) for capacity in answer.capacity}
+    response = one.store.execute(BatchWriteItem(writes))
+    units = {capacity.table: (capacity.write, index_units(capacity)) for capacity in response.capacity}
     assert units == {one.name: (3, {}), two.name: (1, {"all": 1})}
 
 

@@ -56,8 +56,8 @@ TRUTH |= {"<=": (False, True, True), ">": (True, False, False), ">=": (True, Tru
 @pytest.mark.parametrize("kind", ORDERED.keys())
 def test_comparing_ordered_types(table: Table, kind: str, op: Any) -> None:
     name, below, same, above = ORDERED[kind]
-    answers = tuple(holds(table, compare(name, op, value)) for value in (below, same, above))
-    assert answers == TRUTH[op]
+    results = tuple(holds(table, compare(name, op, value)) for value in (below, same, above))
+    assert results == TRUTH[op]
 
 
 EQUAL: dict[str, tuple[str, Any, bool]] = {

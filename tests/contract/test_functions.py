@@ -54,7 +54,7 @@ def test_what_is_missing(table: Table, name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_attribute_type_tells_each_type_from_all_others(table: Table, kind: str) -> None:
+def test_attribute_type_distinguishes_each_type_from_all_others(table: Table, kind: str) -> None:
     assert [name for name in KINDS if holds(table, has_type(name, kind))] == [kind]
 
 
@@ -75,7 +75,7 @@ def test_an_unknown_type_is_refused(table: Table, kind: str) -> None:
 
 
 @pytest.mark.rule(14)
-def test_a_type_that_is_no_text_is_refused(table: Table) -> None:
+def test_a_type_that_is_not_text_is_refused(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="Incorrect operand type"):
         holds(table, has_type("S", 1))
 

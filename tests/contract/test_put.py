@@ -67,9 +67,9 @@ def test_changing_a_stored_or_returned_item_changes_nothing_in_the_store(table: 
     item: dict[str, Any] = {"pk": "a", "sk": "1", "list": [1]}
     table.put(item)
     item["list"].append(2)
-    answer = table.get("a", "1")
-    assert answer is not None
-    answer["list"].append(3)
+    returned = table.get("a", "1")
+    assert returned is not None
+    returned["list"].append(3)
     assert table.get("a", "1") == {"pk": "a", "sk": "1", "list": [1]}
 
 

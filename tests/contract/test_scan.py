@@ -92,8 +92,8 @@ def test_a_start_key_of_another_segment_is_refused(twelve: Table) -> None:
     for segment in range(3):
         try:
             twelve.scan(segment=segment, segments=3, start=first.last_key)
-        except ValidationFailed as refusal:
-            assert "ExclusiveStartKey with correct Segment" in refusal.message  # noqa: PT017 - two of three refuse
+        except ValidationFailed as error:
+            assert "ExclusiveStartKey with correct Segment" in error.message  # noqa: PT017 - two of three refuse
             refusals += 1
     assert refusals == 2
 

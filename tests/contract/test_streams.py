@@ -190,7 +190,7 @@ def test_disabling_what_is_disabled_is_refused(table: Table) -> None:
         table.store.execute(SetStream(table.name, None))
 
 
-def test_a_record_tells_when_and_how_large(streamed: Table, clock: Clock) -> None:
+def test_a_record_says_when_and_how_large(streamed: Table, clock: Clock) -> None:
     streamed.put(KEY)
     (record,) = streamed.records()
     assert record.at == clock()

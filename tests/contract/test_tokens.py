@@ -88,17 +88,17 @@ def test_a_token_is_kept_for_ten_minutes(table: Table, clock: Clock) -> None:
 
 @pytest.mark.rule(38)
 def test_two_first_calls_at_once_do_not_both_run(table: Table) -> None:
-    answers: list[bool] = []
+    replays: list[bool] = []
 
     def call() -> None:
         try:
-            answers.append(increment(table, unique(table)).replayed)
+            replays.append(increment(table, unique(table)).replayed)
         except TokenInProgress:
-            answers.append(True)
+            replays.append(True)
 
     threads = [threading.Thread(target=call) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (answers.count(False), len(answers), counter(table)) == (1, 8, 1)
+    assert (replays.count(False), len(replays), counter(table)) == (1, 8, 1)

@@ -20,8 +20,8 @@ def gets(table: Table, *ranges: str, **options: Any) -> TransactGetItems:
 
 def test_items_align_with_the_gets(table: Table) -> None:
     table.put({"pk": "p", "sk": "1", "n": 1}, {"pk": "p", "sk": "2", "n": 2})
-    answer = table.store.execute(gets(table, "2", "missing", "1"))
-    assert answer.items == [{"pk": "p", "sk": "2", "n": 2}, None, {"pk": "p", "sk": "1", "n": 1}]
+    response = table.store.execute(gets(table, "2", "missing", "1"))
+    assert response.items == [{"pk": "p", "sk": "2", "n": 2}, None, {"pk": "p", "sk": "1", "n": 1}]
 
 
 def test_gets_may_be_of_several_tables(make_table: MakeTable) -> None:
@@ -50,10 +50,10 @@ def test_a_projection_that_matches_nothing_gives_no_item(table: Table) -> None:
 
 
 @pytest.mark.rule(8)
-def test_a_hundred_gets_are_answered(table: Table) -> None:
+def test_a_hundred_gets_are_executed(table: Table) -> None:
     table.put({"pk": "p", "sk": "7"})
-    answer = table.store.execute(gets(table, *map(str, range(100))))
-    assert [n for n, item in enumerate(answer.items) if item is not None] == [7]
+    response = table.store.execute(gets(table, *map(str, range(100))))
+    assert [n for n, item in enumerate(response.items) if item is not None] == [7]
 
 
 @pytest.mark.rule(8)

@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str | None]] = {
     "sum with a text": ({"m": plus("text", 1)}, "incorrect data type"),
     "sum of literal texts": ({"m": plus(Value("a"), 1)}, "Incorrect operand type for operator or function"),
     "append to a text": ({"m": append(path("text"), ["w"])}, "incorrect data type"),
-    "append a literal that is no list": ({"m": append(path("tags"), "w")}, "Incorrect operand type"),
+    "append a literal that is not a list": ({"m": append(path("tags"), "w")}, "Incorrect operand type"),
     "append to a missing list": ({"m": append(path("nothing"), ["w"])}, "attribute that does not exist in the item"),
     "same path twice": ({"n": 1, "n[0]": 1}, "Two document paths"),
     "map and its member": ({"address": {}, "address.city": "Q"}, "Two document paths overlap with each other"),

@@ -1,4 +1,4 @@
-"""Expression trees in few words: a text is a path, anything else that is no node is a value."""
+"""Expression trees in few words: a text is a path, anything else that is not a node is a value."""
 
 from __future__ import annotations
 

@@ -16,11 +16,11 @@ from tests.services.commitcollect.world import SETTINGS, tools_of
 from partita import Session, insert
 from partita.queue import Create, Send
 from partita.recipes.web_sessions import new_session_id
-from partita.service import Place
+from partita.service import Installation
 from partita.testing import FakeClock
 from partita_services.commitcollect.bootstrap import POLICY, QUEUE
-from partita_services.commitcollect.catalogue import models, parts
-from partita_services.commitcollect.sessions import SESSIONS
+from partita_services.commitcollect.milestones.catalogue import models, parts
+from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.work import Tools
 
 SITE = "https://service.test/commitcollect"
@@ -40,8 +40,8 @@ def commitcollect(clock: FakeClock) -> Journey:
     strava = StravaModel(clock)
 
     @contextmanager
-    def opened(place: Place) -> Iterator[Tools]:
-        with closing(place.open_queue(QUEUE, POLICY)) as queue:
+    def opened(installation: Installation) -> Iterator[Tools]:
+        with closing(installation.open_queue(QUEUE, POLICY)) as queue:
             queue.execute(Create())
             yield tools_of(clock, queue, strava)
 
@@ -127,7 +127,7 @@ async def _commit(visit: Visit, headers: dict[str, str] | None = None, **changes
 
 
 async def _strava_says(visit: Visit, number: int, aspect: str, **more: Any) -> None:
-    told = {
+    fields = {
         "object_type": "activity",
         "object_id": number,
         "aspect_type": aspect,
@@ -136,4 +136,4 @@ async def _strava_says(visit: Visit, number: int, aspect: str, **more: Any) -> N
         "event_time": int(visit.clock()),
         "updates": {},
     }
-    await ok(visit.api, "POST", f"{SITE}/webhooks/strava", json={**told, **more})
+    await ok(visit.api, "POST", f"{SITE}/webhooks/strava", json={**fields, **more})

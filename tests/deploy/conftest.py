@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pytest
 from tests.deploy.policed import ARNS, PolicedStore
-from tests.deploy.running import Installation
+from tests.deploy.running import Site
 
 from partita import EmbeddedStore, Session
 from partita.deploy import RoleName, needs, policy
@@ -24,8 +24,8 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def installation(tmp_path: Path, fake_clock: FakeClock) -> Installation:
-    return Installation(tmp_path, fake_clock)
+def site(tmp_path: Path, fake_clock: FakeClock) -> Site:
+    return Site(tmp_path, fake_clock)
 
 
 @pytest.fixture

@@ -74,21 +74,21 @@ class PolicedQueue:
         self.used = used
         self.name = queue.name
 
-    def execute(self, request: rq.Request[R]) -> R:
+    def execute(self, request: rq.QueueRequest[R]) -> R:
         self._note(request)
         return self._queue.execute(request)
 
-    async def execute_async(self, request: rq.Request[R]) -> R:
+    async def execute_async(self, request: rq.QueueRequest[R]) -> R:
         self._note(request)
         return await self._queue.execute_async(request)
 
     def close(self) -> None:
         self._queue.close()
 
-    def _note(self, request: rq.Request[Any]) -> None:
+    def _note(self, request: rq.QueueRequest[Any]) -> None:
         for action in _QUEUE_ACTIONS[type(request)]:
             self.used.add((f"sqs:{action}", ARNS(Resource("queue", self.name))))
-        if isinstance(request, rq.Create | rq.Measure):
+        if isinstance(request, rq.Create | rq.GetStats):
             for action in _QUEUE_ACTIONS[type(request)]:
                 self.used.add((f"sqs:{action}", ARNS(Resource("dead letters", self.name))))
 
@@ -99,7 +99,7 @@ _QUEUE_ACTIONS: Final[Mapping[type, tuple[str, ...]]] = {
     rq.Receive: ("ReceiveMessage",),
     rq.Acknowledge: ("DeleteMessage",),
     rq.Postpone: ("ChangeMessageVisibility",),
-    rq.Measure: ("GetQueueUrl", "GetQueueAttributes"),
+    rq.GetStats: ("GetQueueUrl", "GetQueueAttributes"),
 }
 
 

@@ -15,10 +15,10 @@ from msgspec import Struct
 from partita import AsyncSession, Meter, Session
 from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity, Role
-from partita.queue import Policy, Queue
+from partita.http import AppState, Caller, Identity, Role
+from partita.queue import Queue, QueuePolicy
 from partita.queue.embedded import EmbeddedQueue
-from partita.service import Place, Projected, Service, Work
+from partita.service import Installation, OpenProjection, Service, WorkerContext
 from partita.store import Store
 from partita.testing import FakeClock
 
@@ -54,12 +54,12 @@ class Journey(Struct, frozen=True):
     walk: Callable[[Visit], Awaitable[None]]
     prepare: Callable[[Session], None] = _nothing
     """Writes what must be there before."""
-    opened: Callable[[Place], AbstractContextManager[Any]] | None = None
+    opened: Callable[[Installation], AbstractContextManager[Any]] | None = None
     """Opens what the service uses, instead of what it would open itself."""
 
 
-class Installation(Struct, frozen=True):
-    """What a service has besides its store."""
+class Site(Struct, frozen=True):
+    """Where a service runs: what it has besides its store."""
 
     folder: Path
     clock: FakeClock
@@ -72,11 +72,11 @@ class Installation(Struct, frozen=True):
         if opening is None:
             yield None
             return
-        with opening(self._place(gate)) as opened:
+        with opening(self._installation(gate)) as opened:
             yield opened
 
     @contextmanager
-    def projected(self, service: Service, store: Store) -> Iterator[Projected | None]:
+    def projection(self, service: Service, store: Store) -> Iterator[OpenProjection | None]:
         """The service's projection, filled from a store; None where it has none."""
         if service.projection is None:
             yield None
@@ -84,7 +84,7 @@ class Installation(Struct, frozen=True):
         with closing(service.projection.open(self.folder / "projection.db")) as sink:
             consumer = Consumer(store, service.projection.table, sink, clock=self.clock, pause=self.clock.advance)
             consumer.catch_up()
-            yield Projected(sink, consumer)
+            yield OpenProjection(sink, consumer)
 
     @asynccontextmanager
     async def client(
@@ -92,17 +92,13 @@ class Installation(Struct, frozen=True):
         service: Service,
         store: Store,
         resources: Any = None,
-        projected: Projected | None = None,
+        projection: OpenProjection | None = None,
         meter: Meter | None = None,
     ) -> AsyncIterator[httpx.AsyncClient]:
         """Calls the service's API as an operator."""
-        app = build_app(
-            [service],
-            AsyncSession(store, clock=self.clock, secret=b"fake", strict_budgets=True, meter=meter),
-            IDENTITY,
-            projected={service.name: projected} if projected else None,
-            resources={service.name: resources},
-        )
+        session = AsyncSession(store, clock=self.clock, secret=b"fake", strict_budgets=True, meter=meter)
+        projections = {service.name: projection} if projection else {}
+        app = build_app([service], AppState(session, IDENTITY, {service.name: resources}, projections))
         headers = {"Authorization": f"Bearer {IDENTITY.token(OPERATOR)}"}
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(
@@ -123,18 +119,18 @@ class Installation(Struct, frozen=True):
 
         def work() -> None:
             if service.worker is not None:
-                service.worker(Work(session, resources, "worker", _After(ROUNDS)))
+                service.worker(WorkerContext(session, resources, "worker", _After(ROUNDS)))
 
         return work
 
-    def _place(self, gate: Gate) -> Place:
-        def opened(name: str, policy: Policy) -> Queue:
+    def _installation(self, gate: Gate) -> Installation:
+        def opened(name: str, policy: QueuePolicy) -> Queue:
             path = self.folder / f"{name}.db"
             queue = EmbeddedQueue(path, name, policy=policy, clock=self.clock, durable=False, sleep=self.clock.advance)
             self.queues[name] = queue
             return gate(queue)
 
-        return Place(self.folder, lambda purpose: hashlib.sha256(purpose.encode()).digest(), opened, BASE)
+        return Installation(self.folder, lambda purpose: hashlib.sha256(purpose.encode()).digest(), opened, BASE)
 
 
 class _After(threading.Event):

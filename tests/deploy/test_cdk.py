@@ -16,7 +16,7 @@ from msgspec import Struct
 from partita.deploy import template
 from partita_services.accounts.bootstrap import SERVICE
 
-pytestmark = [pytest.mark.xdist_group("deploy"), pytest.mark.req("A07")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploy"), pytest.mark.req("A07")]
 
 APP: Final = Path(__file__).with_name("cdk_app.py")
 LOGICAL_NAME: Final = re.compile(r"ServiceResources(\w+)[0-9A-F]{8}")

@@ -27,11 +27,11 @@ from partita import (
 )
 from partita.deploy import ROLES, Need, Resource, RoleName, arns_in, needs, policy
 from partita.errors import ModelError
-from partita.queue import Policy
+from partita.queue import QueuePolicy
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._table import VersionedTable
-from partita.service import Service, Work, discover
+from partita.service import Service, WorkerContext, discover
 from partita.store import ConditionCheck, UpdateItem
 
 pytestmark = pytest.mark.req("A07")
@@ -109,7 +109,7 @@ VersionedTable(
 )
 
 
-def work(assigned: Work) -> None:
+def work(context: WorkerContext) -> None:
     """Nothing to do."""
 
 
@@ -126,7 +126,7 @@ SERVICE = Service(
         "nobody": ("JobLease.renew", "JobLease.check", "job_lease_by_name"),
     },
     caller=("user_id",),
-    queues={"jobs": Policy()},
+    queues={"jobs": QueuePolicy()},
 )
 JOBS, STATES, QUEUE = Resource("table", "jobs"), Resource("index", "jobs", "GSI1"), Resource("queue", "jobs")
 DEAD = Resource("dead letters", "jobs")

@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute, APIRouter
 from tests.deploy.conftest import Police
 from tests.deploy.journeys import ENDLESS, JOURNEYS, todo_tasks
 from tests.deploy.policed import ARNS, allowed_by
-from tests.deploy.running import BASE, Installation, Visit
+from tests.deploy.running import BASE, Site, Visit
 
 from partita import Meter, Operation, Session, batch_get
 from partita.change import Consumer, ItemChange, Snapshot
@@ -44,25 +44,23 @@ def allowed(service: Service, role: RoleName) -> set[tuple[str, str]]:
 
 @pytest.mark.req("A07", "X09")
 @pytest.mark.parametrize("name", JOURNEYS)
-async def test_the_policies_of_routes_and_workers_are_enough_and_no_more(
-    name: str, police: Police, installation: Installation
-) -> None:
+async def test_the_policies_of_routes_and_workers_are_enough_and_no_more(name: str, police: Police, site: Site) -> None:
     service, meter, calls = SERVICES[name], Meter(), list[httpx.Request]()
-    journey = JOURNEYS[name](installation.clock)
+    journey = JOURNEYS[name](site.clock)
     request, worker = police(service, "request"), police(service, "worker")
-    db = installation.session(police(service).behind)
+    db = site.session(police(service).behind)
     journey.prepare(db)
     for starting in (request, worker) if service.worker else (request,):
         Session(starting).create_tables(service.tables)  # what `partita serve` and `partita worker` do first
     with (
-        installation.resources(service, journey, request.gate) as served,
-        installation.resources(service, journey, worker.gate) as working,
-        installation.projected(service, police(service, "cdc", "maintenance")) as projected,
+        site.resources(service, journey, request.gate) as served,
+        site.resources(service, journey, worker.gate) as working,
+        site.projection(service, police(service, "cdc", "maintenance")) as projection,
     ):
-        async with installation.client(service, request, served, projected, meter) as api:
+        async with site.client(service, request, served, projection, meter) as api:
             api.event_hooks = {"request": [_remembering(calls)]}
-            work = installation.worker(service, worker, working, meter)
-            await journey.walk(Visit(api, installation.clock, work, db, installation.queues))
+            work = site.worker(service, worker, working, meter)
+            await journey.walk(Visit(api, site.clock, work, db, site.queues))
             assert (await api.get(f"{BASE}/healthz")).json() == {"status": "ok"}
     assert request.denied + worker.denied == []
     assert allowed(service, "request") == request.used
@@ -160,14 +158,12 @@ def test_scans_are_for_maintenance_alone() -> None:
 
 
 @pytest.mark.req("A07")
-async def test_credentials_of_a_caller_reach_that_callers_items_alone(
-    police: Police, installation: Installation
-) -> None:
+async def test_credentials_of_a_caller_reach_that_callers_items_alone(police: Police, site: Site) -> None:
     policed = police(TODO, "caller", tags={"user_id": "ann"})
     full = police(TODO, "cdc", "maintenance")
-    with installation.projected(TODO, full) as projected:
-        async with installation.client(TODO, policed, None, projected) as api:
-            await todo_tasks(Visit(api, installation.clock, lambda: None, installation.session(policed), {}))
+    with site.projection(TODO, full) as projection:
+        async with site.client(TODO, policed, None, projection) as api:
+            await todo_tasks(Visit(api, site.clock, lambda: None, site.session(policed), {}))
     assert policed.denied == []
     assert allowed(TODO, "caller") == policed.used
 

@@ -11,16 +11,16 @@ import boto3
 import pytest
 from cfnlint.api import ManualArgs, lint
 from tests.deploy.journeys import JOURNEYS
-from tests.deploy.running import Installation, Visit
+from tests.deploy.running import Site, Visit
 from tests.referee import ministack
 
 from partita import AsyncSession, Index, LocalIndex, Registry, Table
-from partita._aws._connections import HttpTransport
-from partita._aws._transport import HttpAnswer, HttpCall
+from partita._aws._http_transport import HttpTransport
+from partita._aws._transport import HttpRequest, HttpResponse
 from partita.cli.data._tables import differences
 from partita.deploy import ROLES, Provisioned, TableSettings, arns_in, needs, policy, template
 from partita.deploy._resources import table_resources
-from partita.queue import Acknowledge, Create, Measure, Postpone, Receive, Send
+from partita.queue import Acknowledge, Create, GetStats, Postpone, Receive, Send
 from partita.queue.sqs import SqsQueue
 from partita.service import discover
 from partita.store import DescribeTable
@@ -188,11 +188,11 @@ class Noting(HttpTransport):
         super().__init__(Limits())
         self.names: set[str] = set()
 
-    def send(self, call: HttpCall) -> HttpAnswer:
+    def send(self, call: HttpRequest) -> HttpResponse:
         self.names.add(call.headers["X-Amz-Target"].partition(".")[2])
         return super().send(call)
 
-    async def send_async(self, call: HttpCall) -> HttpAnswer:
+    async def send_async(self, call: HttpRequest) -> HttpResponse:
         self.names.add(call.headers["X-Amz-Target"].partition(".")[2])
         return await super().send_async(call)
 
@@ -203,20 +203,20 @@ TRANSACTIONS = {"TransactGetItems", "TransactWriteItems"}
 
 @pytest.mark.parametrize("name", JOURNEYS)
 async def test_a_service_runs_on_what_was_deployed_by_calls_that_its_policies_allow(
-    name: str, deployed: RemoteStore, endpoint: str, installation: Installation
+    name: str, deployed: RemoteStore, endpoint: str, site: Site
 ) -> None:
-    service, journey, noting = SERVICES[name], JOURNEYS[name](installation.clock), Noting()
+    service, journey, noting = SERVICES[name], JOURNEYS[name](site.clock), Noting()
     await AsyncSession(deployed).create_tables(service.tables)
-    db = installation.session(deployed)
+    db = site.session(deployed)
     journey.prepare(db)
     with (
         RemoteStore(endpoint, credentials=Credentials("test", "test"), transport=noting) as store,
-        installation.resources(service, journey) as resources,
-        installation.projected(service, deployed) as projected,
+        site.resources(service, journey) as resources,
+        site.projection(service, deployed) as projection,
     ):
-        async with installation.client(service, store, resources, projected) as api:
-            work = installation.worker(service, store, resources)
-            await journey.walk(Visit(api, installation.clock, work, db, installation.queues))
+        async with site.client(service, store, resources, projection) as api:
+            work = site.worker(service, store, resources)
+            await journey.walk(Visit(api, site.clock, work, db, site.queues))
     allowed = {need.action.partition(":")[2] for role in ("request", "worker") for need in needs(service, role)}
     assert noting.names - TRANSACTIONS <= allowed
 
@@ -235,7 +235,7 @@ def test_a_queue_that_was_deployed_is_used_by_the_calls_that_a_worker_may_make(
             (message,) = queue.execute(Receive())
             queue.execute(Postpone((message.receipt,), 30))
             queue.execute(Acknowledge((message.receipt,)))
-            queue.execute(Measure())
+            queue.execute(GetStats())
     actions = {need.action for need in needs(service, "worker")}
     allowed = {action.partition(":")[2] for action in actions if action.startswith("sqs:")}
     assert {call.removesuffix("Batch") for call in noting.names} == allowed

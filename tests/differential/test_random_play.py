@@ -19,6 +19,8 @@ from partita.store._interface import Store
 from partita.store.embedded import EmbeddedStore
 from partita.values._attribute_values import Item, kind_of
 
+pytestmark = pytest.mark.slow
+
 PLAYS = 64
 SEEDS = 6
 STEPS = 80
@@ -43,7 +45,7 @@ class Stage:
         met = list(self.parts(request))
         if any(explanation(action, item, in_transaction=together) for action, item in met):
             return False
-        mine, theirs = answer(self.embedded, request), answer(self.referee, request)
+        mine, theirs = outcome(self.embedded, request), outcome(self.referee, request)
         idle = met == list(self.parts(request))
         assert seen(request, mine, idle=idle) == seen(request, theirs, idle=idle), request
         return True
@@ -67,7 +69,7 @@ class Stage:
             assert list(map(change, records(self.embedded, table.name))) == list(map(change, theirs))
 
 
-def answer(store: Store, request: Any) -> Any:
+def outcome(store: Store, request: Any) -> Any:
     """The response, all pages of a query, or the error."""
     try:
         return list(pages(store, request)) if isinstance(request, rq.QueryTable) else store.execute(request)
@@ -90,23 +92,23 @@ def fields(struct: Any) -> dict[str, Any]:
     return {name: getattr(struct, name) for name in struct.__struct_fields__}
 
 
-def seen(request: Any, answered: Any, *, idle: bool) -> Any:
-    """Everything that a caller would see of the answer, in a form that compares exactly."""
-    match answered:
+def seen(request: Any, result: Any, *, idle: bool) -> Any:
+    """Everything that a caller would see of the response, in a form that compares exactly."""
+    match result:
         case TransactionCancelled():
-            return [(code, exact(item)) for code, item in comparable_reasons(answered.reasons)]
+            return [(code, exact(item)) for code, item in comparable_reasons(result.reasons)]
         case ConditionFailed():
-            return (answered.code, answered.message, exact(answered.item))
+            return (result.code, result.message, exact(result.item))
         case RequestError():
-            return answered.code
+            return result.code
         case rq.TableDescription():
-            return answered.schema
+            return result.schema
         case list():
-            return [seen(request, page, idle=idle) for page in answered]
-    parts = {name: exact(value) if name in ITEMS else value for name, value in fields(answered).items()}
+            return [seen(request, page, idle=idle) for page in result]
+    parts = {name: exact(value) if name in ITEMS else value for name, value in fields(result).items()}
     if isinstance(request, rq.ScanTable):
-        parts["items"] = sorted(repr(exact(item)) for item in answered.items)
-    return {**parts, "capacity": comparable_capacity(request, answered.capacity, idle=idle)}
+        parts["items"] = sorted(repr(exact(item)) for item in result.items)
+    return {**parts, "capacity": comparable_capacity(request, result.capacity, idle=idle)}
 
 
 def exact(value: Any) -> Any:

@@ -24,9 +24,9 @@ class Contents:
         self.safe = _written(self.safe, self.unsafe)
         self.unsafe.clear()
 
-    def after_power_loss(self, chance: random.Random, kept: float) -> bytearray:
+    def after_power_loss(self, rng: random.Random, kept: float) -> bytearray:
         """What is there afterwards: a disk may have made any of its outstanding writes, in any order."""
-        return _written(self.safe, [write for write in self.unsafe if chance.random() < kept])
+        return _written(self.safe, [write for write in self.unsafe if rng.random() < kept])
 
 
 def _written(contents: bytearray, writes: list[Write]) -> bytearray:
@@ -66,11 +66,11 @@ class ForgetfulDisk(apsw.VFS):
         super().xDelete(filename, syncdir)
         self.files.pop(Path(filename).name, None)
 
-    def lose_power(self, folder: Path, chance: random.Random) -> None:
+    def lose_power(self, folder: Path, rng: random.Random) -> None:
         """Put into the folder what would be left of the files."""
         folder.mkdir()
         for name, contents in self.files.items():
-            (folder / name).write_bytes(contents.after_power_loss(chance, self.kept))
+            (folder / name).write_bytes(contents.after_power_loss(rng, self.kept))
 
 
 class _File(apsw.VFSFile):

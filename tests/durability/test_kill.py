@@ -16,6 +16,8 @@ from bench.kill import Lost, check_total, stored_state
 from partita import EmbeddedStore
 from partita.store._requests import CreateTable, DeleteItem, TransactWriteItems
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 
 

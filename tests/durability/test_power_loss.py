@@ -21,16 +21,16 @@ STEPS = 400
 
 
 def lose_power_while_writing(folder: Path, *, kept: float, durable: bool = True) -> list[tuple[Path, int]]:
-    """Write, and lose power at random moments: the folders that are left, with the number of acknowledged steps."""
-    chance = random.Random(1)
+    """Write, and lose power at random instants: the folders that are left, with the number of acknowledged steps."""
+    rng = random.Random(1)
     left: list[tuple[Path, int]] = []
     acknowledged = 0
 
     def perhaps_lose_power(name: str) -> None:
-        # Rather while the log is brought into the file, which is the rarer and more delicate moment.
-        if chance.random() < (0.05 if name == FILE else 0.004):
+        # Rather while the log is brought into the file, which is the rarer and more delicate instant.
+        if rng.random() < (0.05 if name == FILE else 0.004):
             left.append((folder / f"left-{len(left)}", acknowledged))
-            disk.lose_power(left[-1][0], chance)
+            disk.lose_power(left[-1][0], rng)
 
     with ForgetfulDisk(kept) as disk, EmbeddedStore(folder / FILE, durable=durable) as store:
         store.execute(CreateTable(TABLE))

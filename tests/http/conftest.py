@@ -11,7 +11,7 @@ from tests.http.toy import TOY
 
 from partita import AsyncSession, EmbeddedStore
 from partita.app import build_app
-from partita.http import Caller, Identity
+from partita.http import AppState, Caller, Identity
 from partita.testing import FakeClock
 
 
@@ -28,7 +28,7 @@ def session(partita_store: EmbeddedStore, fake_clock: FakeClock) -> AsyncSession
 @pytest.fixture
 async def app(session: AsyncSession, identity: Identity) -> FastAPI:
     await session.create_tables(TOY.tables)
-    return build_app([TOY], session, identity, max_body_bytes=1_000)
+    return build_app([TOY], AppState(session, identity), max_body_bytes=1_000)
 
 
 @pytest.fixture

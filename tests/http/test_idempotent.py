@@ -1,4 +1,4 @@
-"""Idempotent routes: the same request again is answered as before, and changes nothing."""
+"""Idempotent routes: the same request again gets the same response, and changes nothing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,36 @@ import pytest
 from fastapi import APIRouter, Depends, FastAPI, Response
 from pydantic import BaseModel
 
-from partita import AsyncSession, Entity, Key, Procedure, Put, Registry, Table, get, insert, pattern, query
+from partita import (
+    AsyncSession,
+    Entity,
+    Key,
+    Procedure,
+    Put,
+    Registry,
+    Table,
+    get,
+    insert,
+    pattern,
+    query,
+    retry_on_conflict,
+)
 from partita.app import build_app
 from partita.errors import AlreadyExists
-from partita.http import Caller, CurrentCaller, Db, Identity, Listing, Once, Paging, describe_problems, once_by
-from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan, StoredResponse
+from partita.http import (
+    AppState,
+    Caller,
+    CurrentCaller,
+    Db,
+    Identity,
+    Listing,
+    Once,
+    Paging,
+    describe_problems,
+    once_by,
+    response_of,
+)
+from partita.recipes.idempotency import Command, Idempotency, IdempotencyRecord, Plan, StoredResponse
 from partita.service import Service
 from partita.testing import FakeClock
 
@@ -100,7 +125,7 @@ SHOP = Service("shop", "Shop", "Cups.", (TABLE,), lambda: ROUTER)
 @pytest.fixture
 async def app(session: AsyncSession, identity: Identity) -> FastAPI:
     await session.create_tables(SHOP.tables)
-    return build_app([SHOP], session, identity)
+    return build_app([SHOP], AppState(session, identity))
 
 
 @pytest.fixture
@@ -122,7 +147,7 @@ async def count(client: httpx.AsyncClient) -> int:
     return len((await client.get("/orders")).json()["items"])
 
 
-async def test_the_same_request_again_is_answered_as_before(client: httpx.AsyncClient) -> None:
+async def test_the_same_request_again_gets_the_same_response(client: httpx.AsyncClient) -> None:
     first = await order(client, "k1")
     again = await order(client, "k1")
     assert first.status_code == again.status_code == 201
@@ -187,7 +212,7 @@ async def test_without_a_token_nothing_is_replayed(client: httpx.AsyncClient) ->
     assert (await order(client, "k1", token="nonsense")).status_code == 401
 
 
-async def test_an_answer_without_a_body(client: httpx.AsyncClient) -> None:
+async def test_a_response_without_a_body(client: httpx.AsyncClient) -> None:
     for replayed in (None, "true"):
         response = await client.post("/ping", headers={"Idempotency-Key": "p1"})
         assert (response.status_code, response.content) == (204, b"")
@@ -204,3 +229,42 @@ async def test_the_header_is_described(client: httpx.AsyncClient) -> None:
     description = (await client.get("/openapi.json")).json()
     names = [parameter["name"] for parameter in description["paths"]["/orders"]["post"]["parameters"]]
     assert names == ["idempotency-key"]
+
+
+@pytest.fixture
+async def empty_shop(session: AsyncSession) -> AsyncSession:
+    await session.create_tables(SHOP.tables)
+    return session
+
+
+@pytest.mark.parametrize("command", [None, Command("ann", "k1", "payload")], ids=["without a key", "with a key"])
+async def test_a_command_gives_the_result_and_whether_it_was_replayed(
+    command: Command | None, empty_shop: AsyncSession
+) -> None:
+    once = Once(REQUESTS, empty_shop, command)
+    first, again = [await empty_shop.run(once.command(next_order("ann", 2), created)) for _ in range(2)]
+    assert (first.result, first.replayed) == (Order(user_id="ann", number=1, cups=2), False)
+    if command is None:
+        assert (again.result, again.replayed) == (Order(user_id="ann", number=2, cups=2), False)
+    else:
+        assert (again.result, again.replayed) == (None, True)
+        assert response_of(again).body == response_of(first).body
+
+
+@pytest.mark.parametrize("command", [None, Command("ann", "k1", "payload")], ids=["without a key", "with a key"])
+async def test_a_command_that_comes_second_is_planned_again(command: Command | None, empty_shop: AsyncSession) -> None:
+    numbers = iter([1, 2])
+
+    def next_number() -> Plan[Order]:
+        write = place(Order(user_id="ann", number=next(numbers), cups=2))
+        return Plan(write.saved, write)
+
+    await empty_shop.run(place(Order(user_id="ann", number=1, cups=9)))
+    once = Once(REQUESTS, empty_shop, command)
+    outcome = await empty_shop.run(
+        retry_on_conflict(
+            lambda: once.command(next_number(), created), when=lambda error: isinstance(error, AlreadyExists)
+        )
+    )
+    assert (outcome.result, outcome.replayed) == (Order(user_id="ann", number=2, cups=2), False)
+    assert response_of(outcome).headers["Location"] == "/orders/2"

@@ -9,7 +9,7 @@ import httpx
 import jwt
 import pytest
 
-from partita.http import Caller, Identity, Refusal, Role
+from partita.http import Caller, HttpProblem, Identity, Role
 from partita.testing import FakeClock
 
 pytestmark = pytest.mark.req("X03")
@@ -45,7 +45,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("token", REFUSED.values(), ids=REFUSED)
 def test_a_token_is_refused(token: str, identity: Identity) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HttpProblem) as refused:
         identity.caller(token)
     assert (refused.value.status_code, refused.value.code) == (401, "unauthenticated")
 
@@ -53,7 +53,7 @@ def test_a_token_is_refused(token: str, identity: Identity) -> None:
 def test_a_token_expires(fake_clock: FakeClock) -> None:
     fake_clock.set(0)
     long_ago = Identity(b"k" * 32, fake_clock)
-    with pytest.raises(Refusal, match="expired"):
+    with pytest.raises(HttpProblem, match="expired"):
         long_ago.caller(long_ago.token(Caller("ann"), timedelta(hours=1)))
 
 
@@ -69,7 +69,7 @@ async def test_a_route_knows_its_caller_and_the_time(client: httpx.AsyncClient, 
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer nonsense", "Basic YW5uOmFubg=="])
-async def test_without_a_valid_token_the_answer_is_401(header: str, client: httpx.AsyncClient) -> None:
+async def test_without_a_valid_token_the_response_is_401(header: str, client: httpx.AsyncClient) -> None:
     response = await client.get("/toy/api/me", headers={"Authorization": header})
     assert (response.status_code, response.json()["code"]) == (401, "unauthenticated")
     assert response.headers["WWW-Authenticate"] == "Bearer"

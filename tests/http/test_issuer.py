@@ -19,7 +19,7 @@ from tests.http.toy import TOY
 from partita import AsyncSession
 from partita.app import build_app
 from partita.errors import OperationError
-from partita.http import Caller, Issuer, Refusal, Role
+from partita.http import AppState, Caller, HttpProblem, Issuer, Role
 
 pytestmark = pytest.mark.req("X03")
 
@@ -41,7 +41,7 @@ class LocalIssuer:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 issuer.asked.append(self.path)
-                body = json.dumps(issuer.answer(self.path)).encode()
+                body = json.dumps(issuer.document(self.path)).encode()
                 self.send_response(200)
                 self.end_headers()
                 self.wfile.write(body)
@@ -54,7 +54,7 @@ class LocalIssuer:
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01})
         self.thread.start()
 
-    def answer(self, path: str) -> Any:
+    def document(self, path: str) -> Any:
         if path == "/realm/.well-known/openid-configuration":
             return {"issuer": self.named or self.url, "jwks_uri": f"{self.url}/keys"}
         return {"keys": [jwk(kid, key) for kid, key in self.published.items()]}
@@ -102,7 +102,7 @@ def test_its_keys_are_fetched_once(local: LocalIssuer, issuer: Issuer) -> None:
 
 def test_a_stranger_cannot_make_it_fetch_again_and_again(local: LocalIssuer, issuer: Issuer) -> None:
     for kid in ("a", "b", "c"):
-        with pytest.raises(Refusal):
+        with pytest.raises(HttpProblem):
             issuer.caller(local.token(kid, STRANGER))
     assert local.asked.count("/realm/keys") == 1
 
@@ -133,19 +133,19 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("wrong", REFUSED.values(), ids=REFUSED)
 def test_a_token_is_refused(local: LocalIssuer, issuer: Issuer, wrong: dict[str, Any]) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HttpProblem) as refused:
         issuer.caller(local.token(**wrong))
     assert (refused.value.status_code, refused.value.detail) == (401, "The token is not valid.")
     assert local.url in (refused.value.hint or "")
 
 
 def test_an_expired_token_is_refused_as_such(local: LocalIssuer, issuer: Issuer) -> None:
-    with pytest.raises(Refusal, match="expired"):
+    with pytest.raises(HttpProblem, match="expired"):
         issuer.caller(local.token(exp=1_000))
 
 
 def test_what_is_no_token_is_refused(issuer: Issuer) -> None:
-    with pytest.raises(Refusal, match="not valid"):
+    with pytest.raises(HttpProblem, match="not valid"):
         issuer.caller("nonsense")
 
 
@@ -153,28 +153,28 @@ def test_an_audience_must_be_named_where_one_is_asked_for(local: LocalIssuer) ->
     strict = Issuer(local.url, audience="partita")
     assert strict.caller(local.token(aud=["partita", "other"])).user_id == "ann"
     for claims in ({"aud": "other"}, {}):
-        with pytest.raises(Refusal, match="not valid"):
+        with pytest.raises(HttpProblem, match="not valid"):
             strict.caller(local.token(**claims))
 
 
-def test_an_issuer_that_does_not_answer_is_no_fault_of_the_token(local: LocalIssuer) -> None:
+def test_an_issuer_that_does_not_respond_is_no_fault_of_the_token(local: LocalIssuer) -> None:
     token = local.token()
     gone = Issuer("http://127.0.0.1:9/realm")
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HttpProblem) as refused:
         gone.caller(token)
     assert (refused.value.status_code, refused.value.code) == (503, "issuer_unavailable")
 
 
 def test_keys_that_cannot_be_fetched_are_no_fault_of_the_token(local: LocalIssuer, issuer: Issuer) -> None:
     issuer._keys = jwt.PyJWKClient("http://127.0.0.1:9/keys")
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HttpProblem) as refused:
         issuer.caller(local.token())
     assert (refused.value.status_code, refused.value.code) == (503, "issuer_unavailable")
 
 
 def test_a_configuration_of_another_issuer_is_not_trusted(local: LocalIssuer, issuer: Issuer) -> None:
     local.named = "https://elsewhere.example"
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(HttpProblem) as refused:
         issuer.caller(local.token())
     assert refused.value.status_code == 503
 
@@ -191,7 +191,7 @@ def test_https_and_this_machine_are_trusted(url: str) -> None:
 
 
 async def test_routes_take_its_tokens(local: LocalIssuer, session: AsyncSession) -> None:
-    transport = httpx.ASGITransport(build_app([TOY], session, Issuer(local.url)))
+    transport = httpx.ASGITransport(build_app([TOY], AppState(session, Issuer(local.url))))
     async with httpx.AsyncClient(transport=transport, base_url="http://test/toy/api") as client:
         known = await client.get("/me", headers={"Authorization": f"Bearer {local.token()}"})
         unknown = await client.get("/me")

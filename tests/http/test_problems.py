@@ -9,7 +9,7 @@ import pytest
 from tests.http.toy import RAISED
 
 from partita import errors
-from partita.http import Refusal
+from partita.http import HttpProblem
 
 pytestmark = pytest.mark.req("X04")
 
@@ -26,16 +26,16 @@ EXPECTED = [
     (errors.IdempotencyMismatch("other"), 422, "idempotency_mismatch"),
     (errors.IllegalTransition("not from there"), 409, "illegal_transition"),
     (errors.Throttled("too fast"), 503, "throttled"),
-    (errors.StoreUnavailable("no answer"), 503, "store_unavailable"),
+    (errors.StoreUnavailable("no response"), 503, "store_unavailable"),
     (errors.StoreDamaged("bad page in secret.db"), 500, "store_damaged"),
     (errors.BudgetExceeded("too much"), 500, "budget_exceeded"),
     (errors.ModelError("wrong"), 500, "model"),
     (ZeroDivisionError("secret"), 500, "internal"),
-    (Refusal(412, "precondition_failed", "changed"), 412, "precondition_failed"),
+    (HttpProblem(412, "precondition_failed", "changed"), 412, "precondition_failed"),
 ]
 
 
-async def answer_to(error: Exception, client: httpx.AsyncClient) -> httpx.Response:
+async def response_to(error: Exception, client: httpx.AsyncClient) -> httpx.Response:
     name = uuid4().hex
     RAISED[name] = error
     return await client.get(f"/toy/api/raise/{name}")
@@ -45,28 +45,28 @@ async def answer_to(error: Exception, client: httpx.AsyncClient) -> httpx.Respon
 async def test_an_error_has_its_status_and_code(
     error: Exception, status: int, code: str, client: httpx.AsyncClient
 ) -> None:
-    response = await answer_to(error, client)
+    response = await response_to(error, client)
     problem = response.json()
     assert response.headers["Content-Type"] == "application/problem+json"
     assert (status, status, code) == (response.status_code, problem["status"], problem["code"])
 
 
 async def test_a_problem_carries_message_and_hint(client: httpx.AsyncClient) -> None:
-    problem = (await answer_to(errors.VersionConflict("Another was first."), client)).json()
+    problem = (await response_to(errors.VersionConflict("Another was first."), client)).json()
     assert problem["detail"] == "Another was first."
     assert problem["hint"] == errors.VersionConflict.hint
 
 
 @pytest.mark.parametrize("error", [errors.StoreDamaged("bad page in secret.db"), ZeroDivisionError("secret")])
 async def test_a_fault_tells_nothing_of_the_inside(error: Exception, client: httpx.AsyncClient) -> None:
-    response = await answer_to(error, client)
+    response = await response_to(error, client)
     assert "secret" not in response.text
     assert "Traceback" not in response.text
     assert response.headers["X-Request-Id"]
 
 
 async def test_throttling_says_when_to_try_again(client: httpx.AsyncClient) -> None:
-    response = await answer_to(errors.Throttled("too fast"), client)
+    response = await response_to(errors.Throttled("too fast"), client)
     assert response.headers["Retry-After"] == "1"
 
 

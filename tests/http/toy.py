@@ -1,4 +1,4 @@
-"""A service made for tests: it raises what it is told to, counts what it is sent, and stores a note."""
+"""A service made for tests: it raises what a test asks for, counts what it is sent, and stores a note."""
 
 from __future__ import annotations
 

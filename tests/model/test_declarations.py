@@ -79,19 +79,19 @@ INDEX = "The index 'GSI1'"
 @pytest.mark.parametrize(
     ("settings", "complaint", "allowed"),
     [
-        ({"hash": ("year", "Number")}, "Table('table'): ('year', 'Number') is no key attribute", KEY_TYPES),
-        ({"range": ("year", "n")}, "Table('table'): ('year', 'n') is no key attribute", KEY_TYPES),
-        ({"hash": ("year", "N", "S")}, "('year', 'N', 'S') is no key attribute", KEY_TYPES),
-        ({"range": False}, "False is no key attribute", KEY_TYPES),
-        ({"indexes": [odd("GSI1", ("year", "Number"))]}, f"{INDEX}: ('year', 'Number') is no key", KEY_TYPES),
-        ({"indexes": [odd_local("GSI1", ("year", "SS"))]}, f"{INDEX}: ('year', 'SS') is no key", KEY_TYPES),
-        ({"indexes": [odd("GSI1", projection="KEYS-ONLY")]}, f"{INDEX}: 'KEYS-ONLY' is no proj", PROJECTIONS),
-        ({"indexes": [odd_local("GSI1", projection="all")]}, f"{INDEX}: 'all' is no projection", PROJECTIONS),
-        ({"indexes": [odd("GSI1", projection=())]}, f"{INDEX}: () is no projection", PROJECTIONS),
-        ({"indexes": [odd("GSI1", projection=("title", 1))]}, "('title', 1) is no projection", PROJECTIONS),
-        ({"stream": "NEW_AND_OLD"}, "Table('table'): 'NEW_AND_OLD' is no view of a stream", VIEWS),
-        ({"stream": "new_image"}, "Table('table'): 'new_image' is no view of a stream", VIEWS),
-        ({"stream": True}, "True is no view of a stream", VIEWS),
+        ({"hash": ("year", "Number")}, "Table('table'): ('year', 'Number') is not a key attribute", KEY_TYPES),
+        ({"range": ("year", "n")}, "Table('table'): ('year', 'n') is not a key attribute", KEY_TYPES),
+        ({"hash": ("year", "N", "S")}, "('year', 'N', 'S') is not a key attribute", KEY_TYPES),
+        ({"range": False}, "False is not a key attribute", KEY_TYPES),
+        ({"indexes": [odd("GSI1", ("year", "Number"))]}, f"{INDEX}: ('year', 'Number') is not a key", KEY_TYPES),
+        ({"indexes": [odd_local("GSI1", ("year", "SS"))]}, f"{INDEX}: ('year', 'SS') is not a key", KEY_TYPES),
+        ({"indexes": [odd("GSI1", projection="KEYS-ONLY")]}, f"{INDEX}: 'KEYS-ONLY' is not a proj", PROJECTIONS),
+        ({"indexes": [odd_local("GSI1", projection="all")]}, f"{INDEX}: 'all' is not a projection", PROJECTIONS),
+        ({"indexes": [odd("GSI1", projection=())]}, f"{INDEX}: () is not a projection", PROJECTIONS),
+        ({"indexes": [odd("GSI1", projection=("title", 1))]}, "('title', 1) is not a projection", PROJECTIONS),
+        ({"stream": "NEW_AND_OLD"}, "Table('table'): 'NEW_AND_OLD' is not a view of a stream", VIEWS),
+        ({"stream": "new_image"}, "Table('table'): 'new_image' is not a view of a stream", VIEWS),
+        ({"stream": True}, "True is not a view of a stream", VIEWS),
     ],
 )
 def test_a_word_that_no_store_knows_is_refused(settings: dict[str, Any], complaint: str, allowed: str) -> None:
@@ -176,8 +176,14 @@ def test_a_literal_of_several_types_may_not_stand_in_a_key() -> None:
 
 
 def test_a_key_on_a_number_attribute_must_be_a_bare_field() -> None:
-    with refused("PK is no string, so its template must be one bare field"):
+    with refused("PK is not a string, so its template must be one bare field"):
         entity(Key("USER#{user_id}", "X"), on=table(hash=("PK", "N")))
+
+
+def test_a_refused_key_carries_the_class_that_was_being_made() -> None:
+    with refused("Made has no field 'city'") as caught:
+        entity(Key("USER#{city}", "TASK#{task_id}"))
+    assert caught.value.owner.__name__ == "Made"
 
 
 def test_an_entity_needs_a_primary_key() -> None:
@@ -256,7 +262,7 @@ def test_a_class_without_a_table_has_no_items() -> None:
     class Abstract(Entity):
         user_id: str
 
-    with refused("Abstract is bound to no table"):
+    with refused("Abstract is not bound to a table"):
         put(Abstract(user_id="u"))
 
 
@@ -264,12 +270,12 @@ def test_a_subclass_is_an_entity_of_its_own() -> None:
     class Derived(Elsewhere):
         more: str = ""
 
-    with refused("Derived is bound to no table"):
+    with refused("Derived is not bound to a table"):
         put(Derived(user_id="u", place="p"))
 
 
 @pytest.mark.parametrize("place", ["table", 7])
-def test_what_is_no_table_is_refused_as_one(place: Any) -> None:
+def test_what_is_not_a_table_is_refused_as_one(place: Any) -> None:
     with refused("table"):
         entity(on=place)
 

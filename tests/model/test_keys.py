@@ -22,7 +22,7 @@ from partita.model._keys import Template, Width, part_text
 texts = st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=8)
 tricky = st.text(alphabet="#%235a", min_size=1, max_size=5)
 parts = texts | tricky
-moments = st.datetimes(
+instants = st.datetimes(
     datetime(1, 1, 3),  # noqa: DTZ001 - Hypothesis adds the zone
     datetime(9999, 12, 29),  # noqa: DTZ001
     timezones=st.sampled_from([UTC, timezone(timedelta(hours=9)), timezone(timedelta(hours=-5))]),
@@ -149,8 +149,8 @@ def test_dates_sort_as_dates(values: list[date]) -> None:
 
 
 @steady
-@given(st.lists(moments))
-def test_moments_of_all_time_zones_sort_by_time(values: list[datetime]) -> None:
+@given(st.lists(instants))
+def test_instants_of_all_time_zones_sort_by_time(values: list[datetime]) -> None:
     assert in_order(values, "A#{d}")
 
 
@@ -194,7 +194,7 @@ def test_a_number_that_would_sort_wrongly_is_refused(spec: str, value: int | Dec
 
 @pytest.mark.parametrize("spec", ["6", "00", "06.", "x", "", "-06", "0100", "06.0"])
 def test_an_unreadable_width_is_refused(spec: str) -> None:
-    with pytest.raises(ModelError, match="is no width"):
+    with pytest.raises(ModelError, match="is not a width"):
         Template(f"A#{{n:{spec}}}")
 
 
@@ -205,8 +205,8 @@ def test_an_unreadable_width_is_refused(spec: str) -> None:
     ("template", "complaint"),
     [
         ("", "is empty"),
-        ("A#{}", "is no field name"),
-        ("A#{x y}", "is no field name"),
+        ("A#{}", "is not a field name"),
+        ("A#{x y}", "is not a field name"),
         ("A#{x", "unmatched brace"),
         ("A#x}", "unmatched brace"),
         ("A#{x}{y}", "not closed by '#'"),
@@ -237,7 +237,7 @@ KEYS = ["".join(key) for length in range(1, LONGEST + 1) for key in itertools.pr
 
 
 def least_length(template: Template) -> int:
-    return len(template.head) + sum(1 + len(place.tail) for place in template.places)
+    return len(template.head) + sum(1 + len(placeholder.tail) for placeholder in template.placeholders)
 
 
 @steady

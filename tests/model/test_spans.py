@@ -128,7 +128,7 @@ def test_a_span_of_texts_at_the_end_of_a_key_finds_what_a_filter_would(words: se
 @given(
     st.sets(st.text(alphabet="ab", min_size=1, max_size=4), max_size=6), spans(st.text("ab", min_size=1, max_size=3))
 )
-def test_a_span_inside_a_key_never_reaches_past_its_place(words: set[str], span: Span[str]) -> None:
+def test_a_span_inside_a_key_never_reaches_past_its_placeholder(words: set[str], span: Span[str]) -> None:
     expected = sorted(word for word in words if inside(span)(word))
     assert found([Line(text=word) for word in words], lines_in(span)) == expected
 

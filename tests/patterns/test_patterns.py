@@ -80,7 +80,7 @@ def test_a_query_that_its_key_cannot_serve_is_refused(key: str, function: Callab
 
 
 def test_a_key_of_another_entity_is_refused() -> None:
-    with refused("is no key of Made"):
+    with refused("is not a key of Made"):
         query(made(), Elsewhere.primary)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.referee import moto
 
-from partita.queue import Create, Policy, Queue
+from partita.queue import Create, Queue, QueuePolicy
 from partita.queue.embedded import EmbeddedQueue
 from partita.queue.sqs import SqsQueue
 from partita.store.remote import Credentials
@@ -22,12 +22,12 @@ KEYS = Credentials("test", "test")
 KNOWN_MOTO_DIFFERENCES = {
     "test_a_deduplication_id_belongs_to_its_group": "knows no scope of deduplication",
     "test_a_deduplication_id_is_remembered_when_its_message_is_done": "forgets it",
-    "test_a_message_without_a_body_is_refused": "takes it",
+    "test_a_message_without_a_body_is_refused": "accepts it",
     "test_a_position_sorts_as_text_as_the_queue_does": "gives sequence numbers at random",
-    "test_a_receipt_is_too_late_when_the_message_was_handed_out_again": "takes old receipts",
+    "test_a_receipt_is_too_late_when_the_message_was_handed_out_again": "accepts old receipts",
     "test_messages_come_in_the_order_in_which_they_were_accepted": "gives sequence numbers at random",
     "test_tasks_send_and_receive_too": "gives sequence numbers at random",
-    "test_the_same_deduplication_id_is_sent_once_and_answered_alike": "answers with a new sequence number",
+    "test_the_same_deduplication_id_is_sent_once_with_the_same_response": "responds with a new sequence number",
 }
 
 _numbers = count(1)
@@ -56,7 +56,7 @@ def moto_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 )
 def queue(request: pytest.FixtureRequest, tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
     """An empty queue, whose messages are handed out twice at most."""
-    name, policy = f"contract-{os.getpid()}-{next(_numbers)}", Policy(max_receives=2)
+    name, policy = f"contract-{os.getpid()}-{next(_numbers)}", QueuePolicy(max_receives=2)
     if request.param == "embedded":
         queue: Queue = EmbeddedQueue(tmp_path / "queue.db", name, policy=policy, clock=fake_clock, durable=False)
     else:

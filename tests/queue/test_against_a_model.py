@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from msgspec import Struct
 
-from partita.queue import Acknowledge, Discard, Measure, Message, Policy, Postpone, Receive, Redrive, Send
+from partita.queue import Acknowledge, Discard, GetStats, Message, Postpone, QueuePolicy, Receive, Redrive, Send
 from partita.queue.embedded import EmbeddedQueue
 from partita.testing import FakeClock
 
@@ -39,13 +39,13 @@ class QueueMachine(RuleBasedStateMachine):
         self.queue = self.opened()
         self.expected: list[Expected] = []
         self.dead: list[Expected] = []
-        self.taken: list[tuple[Message, Expected]] = []
+        self.received: list[tuple[Message, Expected]] = []
         self.sent = 0
         self.last = 0
 
     def opened(self) -> EmbeddedQueue:
         path = Path(self.folder.name) / "queue.db"
-        return EmbeddedQueue(path, "q", policy=Policy(MAX_RECEIVES), clock=self.clock, durable=False)
+        return EmbeddedQueue(path, "q", policy=QueuePolicy(MAX_RECEIVES), clock=self.clock, durable=False)
 
     def teardown(self) -> None:
         self.queue.close()
@@ -77,26 +77,26 @@ class QueueMachine(RuleBasedStateMachine):
             each.receives += 1
             each.hidden_until = now + visibility
         assert [(m.body, m.group, m.receives) for m in messages] == [(e.body, e.group, e.receives) for e in wanted]
-        self.taken += zip(messages, wanted, strict=True)
+        self.received += zip(messages, wanted, strict=True)
 
     def bury(self, group: str) -> None:
         spent = [each for each in self.expected if each.group == group and each.receives >= MAX_RECEIVES]
         self.dead += spent
         self.expected = [each for each in self.expected if each not in spent]
 
-    @precondition(lambda self: self.taken)
+    @precondition(lambda self: self.received)
     @rule(data=st.data())
     def acknowledge(self, data: st.DataObject) -> None:
-        message, expected = data.draw(st.sampled_from(self.taken))
+        message, expected = data.draw(st.sampled_from(self.received))
         is_late = not self.counts(message, expected)
         assert self.queue.execute(Acknowledge((message.receipt,))) == ((message.receipt,) if is_late else ())
         if not is_late:
             self.expected.remove(expected)
 
-    @precondition(lambda self: self.taken)
+    @precondition(lambda self: self.received)
     @rule(data=st.data(), seconds=st.sampled_from([0.0, 10.0]))
     def postpone(self, data: st.DataObject, seconds: float) -> None:
-        message, expected = data.draw(st.sampled_from(self.taken))
+        message, expected = data.draw(st.sampled_from(self.received))
         is_late = not self.counts(message, expected)
         assert self.queue.execute(Postpone((message.receipt,), seconds)) == ((message.receipt,) if is_late else ())
         if not is_late:
@@ -131,7 +131,7 @@ class QueueMachine(RuleBasedStateMachine):
     @invariant()
     def numbers_agree(self) -> None:
         hidden = sum(each.hidden_until > self.clock() for each in self.expected)
-        stats = self.queue.execute(Measure())
+        stats = self.queue.execute(GetStats())
         assert (stats.waiting, stats.in_flight, stats.dead) == (len(self.expected) - hidden, hidden, len(self.dead))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from partita.errors import ModelError, PoisonMessage
-from partita.queue import Bodies, Body, written
+from partita.queue import Body, BodyDecoder, encode_body
 
 pytestmark = pytest.mark.req("E02")
 
@@ -23,24 +23,24 @@ class AdmitLater(Body, frozen=True):
     after: float
 
 
-BODIES = Bodies(Admit, AdmitLater)
+BODIES = BodyDecoder(Admit, AdmitLater)
 
 
 def test_a_body_says_its_kind_and_version() -> None:
-    assert written(Admit("r1")) == '{"v":1,"kind":"admit","request_id":"r1","attempt":0}'
+    assert encode_body(Admit("r1")) == '{"v":1,"kind":"admit","request_id":"r1","attempt":0}'
 
 
 @pytest.mark.parametrize("body", [Admit("r1", 3), AdmitLater("r1", 2.5)])
 def test_every_version_that_is_known_is_read(body: Body) -> None:
-    assert BODIES.read(written(body)) == body
+    assert BODIES.decode(encode_body(body)) == body
 
 
 def test_a_message_of_older_code_gets_the_defaults_of_new_fields() -> None:
-    assert BODIES.read('{"v":1,"kind":"admit","request_id":"r1"}') == Admit("r1")
+    assert BODIES.decode('{"v":1,"kind":"admit","request_id":"r1"}') == Admit("r1")
 
 
 def test_a_message_of_newer_code_may_have_more_fields() -> None:
-    assert BODIES.read('{"v":1,"kind":"admit","request_id":"r1","colour":"red"}') == Admit("r1")
+    assert BODIES.decode('{"v":1,"kind":"admit","request_id":"r1","colour":"red"}') == Admit("r1")
 
 
 @pytest.mark.parametrize(
@@ -58,10 +58,10 @@ def test_a_message_of_newer_code_may_have_more_fields() -> None:
 )
 def test_anything_else_is_poison(text: str) -> None:
     with pytest.raises(PoisonMessage) as raised:
-        BODIES.read(text)
+        BODIES.decode(text)
     assert raised.value.body == text
 
 
 def test_two_bodies_of_one_kind_and_version_are_a_mistake() -> None:
     with pytest.raises(ModelError, match="same kind and version"):
-        Bodies(Admit, Admit)
+        BodyDecoder(Admit, Admit)

@@ -11,15 +11,15 @@ from partita.queue import (
     Acknowledge,
     Create,
     Discard,
-    Measure,
+    GetStats,
     Message,
     Postpone,
     Queue,
+    QueueStats,
     ReadDead,
     Receive,
     Redrive,
     Send,
-    Stats,
 )
 
 pytestmark = pytest.mark.req("E02")
@@ -38,7 +38,7 @@ def receipts(messages: tuple[Message, ...]) -> tuple[str, ...]:
 
 
 def counts(queue: Queue) -> tuple[int, int, int]:
-    stats: Stats = queue.execute(Measure())
+    stats: QueueStats = queue.execute(GetStats())
     return stats.waiting, stats.in_flight, stats.dead
 
 
@@ -64,7 +64,7 @@ def test_a_message_carries_what_was_sent(queue: Queue) -> None:
     assert abs(message.sent_at - accepted.at) < 60
 
 
-def test_the_same_deduplication_id_is_sent_once_and_answered_alike(queue: Queue) -> None:
+def test_the_same_deduplication_id_is_sent_once_with_the_same_response(queue: Queue) -> None:
     first = queue.execute(Send("a", "g", "id"))
     again = queue.execute(Send("a, again", "g", "id"))
     assert (again.id, again.sequence) == (first.id, first.sequence)
@@ -86,11 +86,11 @@ def test_a_deduplication_id_belongs_to_its_group(queue: Queue) -> None:
 
 def test_a_group_waits_while_some_of_it_are_in_flight(queue: Queue) -> None:
     send(queue, "a", "b", "c")
-    taken = queue.execute(Receive(limit=2))
+    received = queue.execute(Receive(limit=2))
     assert bodies(queue.execute(Receive())) == []
-    queue.execute(Acknowledge(receipts(taken[:1])))
+    queue.execute(Acknowledge(receipts(received[:1])))
     assert bodies(queue.execute(Receive())) == []
-    queue.execute(Acknowledge(receipts(taken[1:])))
+    queue.execute(Acknowledge(receipts(received[1:])))
     assert bodies(queue.execute(Receive())) == ["c"]
 
 
@@ -141,11 +141,11 @@ def test_a_postponed_message_holds_its_group_back(queue: Queue) -> None:
 def test_many_are_acknowledged_at_once(queue: Queue) -> None:
     for n in range(25):
         queue.execute(Send(str(n), f"g{n}", str(n)))
-    taken: list[Message] = []
+    received: list[Message] = []
     while messages := queue.execute(Receive(limit=10)):
-        taken += messages
-    assert len(taken) == 25
-    assert queue.execute(Acknowledge(receipts(tuple(taken)))) == ()
+        received += messages
+    assert len(received) == 25
+    assert queue.execute(Acknowledge(receipts(tuple(received)))) == ()
     assert counts(queue) == (0, 0, 0)
 
 

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreNewer, ValidationFailed
-from partita.queue import Acknowledge, Measure, Policy, Postpone, ReadDead, Receive, Redrive, Send, Stats
+from partita.queue import Acknowledge, GetStats, Postpone, QueuePolicy, QueueStats, ReadDead, Receive, Redrive, Send
 from partita.queue.embedded import EmbeddedQueue
 from partita.testing import FakeClock
 
@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def queue(path: Path, fake_clock: FakeClock) -> Iterator[EmbeddedQueue]:
-    with EmbeddedQueue(path, "q", policy=Policy(max_receives=2), clock=fake_clock, durable=False) as queue:
+    with EmbeddedQueue(path, "q", policy=QueuePolicy(max_receives=2), clock=fake_clock, durable=False) as queue:
         yield queue
 
 
@@ -117,16 +117,16 @@ def test_dead_letters_do_not_stand_before_messages_of_other_groups(queue: Embedd
     assert bodies(queue, Receive(limit=1)) == ["good"]
 
 
-def test_the_numbers_tell_how_long_the_oldest_has_waited(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
-    assert queue.execute(Measure()) == Stats(0, 0, 0, None)
+def test_the_stats_say_how_long_the_oldest_has_waited(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+    assert queue.execute(GetStats()) == QueueStats(0, 0, 0, None)
     for body in "abc":
         queue.execute(Send(body, "g", body))
         fake_clock.advance(10)
     queue.execute(Receive(limit=1))
-    assert queue.execute(Measure()) == Stats(waiting=2, in_flight=1, dead=0, oldest_seconds=30.0)
+    assert queue.execute(GetStats()) == QueueStats(waiting=2, in_flight=1, dead=0, oldest_seconds=30.0)
 
 
-def test_whoever_waits_in_vain_is_told_so(path: Path, fake_clock: FakeClock) -> None:
+def test_who_waits_in_vain_gets_nothing(path: Path, fake_clock: FakeClock) -> None:
     pauses: list[float] = []
     with EmbeddedQueue(path, "q", clock=fake_clock, durable=False, sleep=pauses.append) as queue:
         assert queue.execute(Receive(wait=1.0)) == ()
@@ -196,7 +196,7 @@ def test_messages_are_still_there_when_the_file_is_opened_again(path: Path, queu
 
 
 def test_a_signal_handler_may_look_but_not_change_anything_in_the_middle_of_a_change(queue: EmbeddedQueue) -> None:
-    seen: list[Stats] = []
+    seen: list[QueueStats] = []
 
     def handle(*_: object) -> None:
         queue._writer.connection.set_update_hook(None)
@@ -204,40 +204,40 @@ def test_a_signal_handler_may_look_but_not_change_anything_in_the_middle_of_a_ch
             queue.execute(Send("b", "g", "2"))
         with pytest.raises(StoreBusy):
             queue.close()
-        seen.append(queue.execute(Measure()))
+        seen.append(queue.execute(GetStats()))
 
     queue._writer.connection.set_update_hook(handle)
     queue.execute(Send("a", "g", "1"))
-    assert seen == [Stats(0, 0, 0, None)]
+    assert seen == [QueueStats(0, 0, 0, None)]
     assert bodies(queue) == ["a"]
 
 
 def test_a_signal_handler_may_look_while_others_are_counted(path: Path, fake_clock: FakeClock) -> None:
-    looks: list[Stats] = []
+    looks: list[QueueStats] = []
 
     def clock() -> float:  # called in the middle of a count
         if not looks:
-            looks.append(Stats(0, 0, 0, None))
-            looks.append(counted.execute(Measure()))
+            looks.append(QueueStats(0, 0, 0, None))
+            looks.append(counted.execute(GetStats()))
         return fake_clock()
 
     with EmbeddedQueue(path, "q", clock=clock, durable=False) as counted:
-        assert counted.execute(Measure()) == Stats(0, 0, 0, None)
-    assert looks == [Stats(0, 0, 0, None)] * 2
+        assert counted.execute(GetStats()) == QueueStats(0, 0, 0, None)
+    assert looks == [QueueStats(0, 0, 0, None)] * 2
 
 
 FORK = """
 import asyncio, os, signal, sys
 from partita.errors import StoreError
-from partita.queue import Measure, Receive, Send
+from partita.queue import GetStats, Receive, Send
 from partita.queue.embedded import EmbeddedQueue
 
 signal.alarm(60)  # nobody is left behind, whatever hangs
 queue = EmbeddedQueue(sys.argv[1], "q", durable=False)
-asyncio.run(queue.execute_async(Send("a", "g", "1")))  # there is a scribe, but only in the parent
+asyncio.run(queue.execute_async(Send("a", "g", "1")))  # there is a writer thread, but only in the parent
 if os.fork() == 0:
     signal.alarm(60)
-    for request in (Measure(), Send("b", "g", "2"), Receive()):
+    for request in (GetStats(), Send("b", "g", "2"), Receive()):
         for call in (queue.execute, lambda each: asyncio.run(queue.execute_async(each))):
             try:
                 call(request)
@@ -264,7 +264,7 @@ def test_a_queue_that_was_opened_before_a_fork_is_the_parents(path: Path) -> Non
 def test_a_closed_queue_says_so(queue: EmbeddedQueue) -> None:
     queue.close()
     queue.close()
-    for request in (Receive(), Measure(), Send("a", "g", "1")):
+    for request in (Receive(), GetStats(), Send("a", "g", "1")):
         with pytest.raises(StoreClosed):
             queue.execute(request)
 
@@ -279,7 +279,7 @@ def test_a_file_of_something_else_is_left_as_it_is(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_file_that_is_no_database_is_left_as_it_is(path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_left_as_it_is(path: Path) -> None:
     path.write_bytes(b"no database at all".ljust(4096))
     with pytest.raises(StoreDamaged):
         EmbeddedQueue(path, "q")

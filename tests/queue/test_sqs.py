@@ -8,18 +8,18 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedTransport, answer, refusal
+from tests.store.remote.scripted import KEYS, NOW, Play, ScriptedTransport, error_response, http_response
 
-from partita._aws._transport import AnswerLost, HttpAnswer, HttpCall
+from partita._aws._transport import HttpRequest, HttpResponse, ResponseLost
 from partita.errors import QueueNotFound, StoreUnavailable, Throttled, ValidationFailed
-from partita.queue import Accepted, Acknowledge, Create, Policy, Receive, Send
+from partita.queue import Acknowledge, Create, QueuePolicy, Receive, Send, SentMessage
 from partita.queue.sqs import SqsQueue
 from partita.store.remote import Outside
 
 pytestmark = pytest.mark.req("E02")
 
-URL = answer({"QueueUrl": "http://127.0.0.1/1/q.fifo"})
-SENT = answer({"MessageId": "m", "SequenceNumber": "18849496460467696128"})
+URL = http_response({"QueueUrl": "http://127.0.0.1/1/q.fifo"})
+SENT = http_response({"MessageId": "m", "SequenceNumber": "18849496460467696128"})
 
 
 class ScriptedQueue(SqsQueue):
@@ -29,7 +29,7 @@ class ScriptedQueue(SqsQueue):
             "q",
             "http://127.0.0.1:4566",
             region="eu-west-1",
-            policy=Policy(max_receives=3),
+            policy=QueuePolicy(max_receives=3),
             credentials=KEYS,
             transport=self.transport,
             outside=Outside(lambda: NOW, Random(1), lambda _: None, lambda: "attempt"),
@@ -38,7 +38,7 @@ class ScriptedQueue(SqsQueue):
 
 def test_a_call_is_signed_for_sqs() -> None:
     queue = ScriptedQueue(URL, SENT)
-    assert queue.execute(Send("body", "g", "id")) == Accepted("m", 18_849_496_460_467_696_128, NOW)
+    assert queue.execute(Send("body", "g", "id")) == SentMessage("m", 18_849_496_460_467_696_128, NOW)
     call = queue.transport.sent[1]
     assert call.headers["X-Amz-Target"] == "AmazonSQS.SendMessage"
     assert "/20260101/eu-west-1/sqs/aws4_request" in call.headers["Authorization"]
@@ -57,15 +57,15 @@ def test_the_address_of_a_queue_is_asked_for_once() -> None:
     assert queue.transport.names == ["GetQueueUrl", "SendMessage", "SendMessage"]
 
 
-def test_a_lost_answer_is_asked_for_again_with_the_same_deduplication_id() -> None:
-    queue = ScriptedQueue(URL, AnswerLost("reset"), SENT)
+def test_a_lost_response_is_asked_for_again_with_the_same_deduplication_id() -> None:
+    queue = ScriptedQueue(URL, ResponseLost("reset"), SENT)
     assert queue.execute(Send("a", "g", "id")).id == "m"
     first, again = queue.transport.bodies[1:]
     assert first == again
 
 
 def test_a_lost_delivery_is_asked_for_again_under_the_same_attempt() -> None:
-    queue = ScriptedQueue(URL, AnswerLost("reset"), answer({}))
+    queue = ScriptedQueue(URL, ResponseLost("reset"), http_response({}))
     assert queue.execute(Receive(limit=50, wait=0.5, visibility=1.5)) == ()
     first, again = queue.transport.bodies[1:]
     assert first == again
@@ -75,7 +75,7 @@ def test_a_lost_delivery_is_asked_for_again_under_the_same_attempt() -> None:
 
 
 def test_a_queue_that_is_not_there_says_how_to_make_it() -> None:
-    queue = ScriptedQueue(refusal("QueueDoesNotExist"))
+    queue = ScriptedQueue(error_response("QueueDoesNotExist"))
     with pytest.raises(QueueNotFound, match="partita queue create"):
         queue.execute(Receive())
 
@@ -84,9 +84,11 @@ REDRIVE = '{"deadLetterTargetArn":"arn:dead","maxReceiveCount":3}'
 
 
 def test_creating_makes_what_is_missing_and_sets_the_policy() -> None:
-    dead = answer({"QueueUrl": "dead"})
-    arn = answer({"Attributes": {"QueueArn": "arn:dead"}})
-    queue = ScriptedQueue(refusal("QueueDoesNotExist"), dead, URL, dead, arn, answer({}), answer(b""))
+    dead = http_response({"QueueUrl": "dead"})
+    arn = http_response({"Attributes": {"QueueArn": "arn:dead"}})
+    queue = ScriptedQueue(
+        error_response("QueueDoesNotExist"), dead, URL, dead, arn, http_response({}), http_response(b"")
+    )
     queue.execute(Create())
     assert queue.transport.names == [
         "GetQueueUrl",
@@ -102,21 +104,21 @@ def test_creating_makes_what_is_missing_and_sets_the_policy() -> None:
 
 def test_creating_changes_nothing_where_all_is_right() -> None:
     """So that whoever may only use a queue can start with one that was deployed."""
-    arn = answer({"Attributes": {"QueueArn": "arn:dead"}})
-    known = answer({"Attributes": {"RedrivePolicy": REDRIVE.replace("3", '"3"')}})
-    queue = ScriptedQueue(answer({"QueueUrl": "dead"}), URL, arn, known)
+    arn = http_response({"Attributes": {"QueueArn": "arn:dead"}})
+    known = http_response({"Attributes": {"RedrivePolicy": REDRIVE.replace("3", '"3"')}})
+    queue = ScriptedQueue(http_response({"QueueUrl": "dead"}), URL, arn, known)
     queue.execute(Create())
     assert set(queue.transport.names) == {"GetQueueUrl", "GetQueueAttributes"}
 
 
-def test_throttling_is_told_after_all_tries() -> None:
-    queue = ScriptedQueue(URL, *[refusal("RequestThrottled")] * 3)
+def test_throttling_is_raised_after_all_tries() -> None:
+    queue = ScriptedQueue(URL, *[error_response("RequestThrottled")] * 3)
     with pytest.raises(Throttled):
         queue.execute(Send("a", "g", "a"))
 
 
-def failed(sender_fault: bool) -> HttpAnswer:  # noqa: FBT001 - what the test varies
-    return answer({"Failed": [{"Id": "1", "Code": "X", "SenderFault": sender_fault, "Message": "no"}]})
+def failed(sender_fault: bool) -> HttpResponse:  # noqa: FBT001 - what the test varies
+    return http_response({"Failed": [{"Id": "1", "Code": "X", "SenderFault": sender_fault, "Message": "no"}]})
 
 
 def test_receipts_that_sqs_refuses_were_too_late() -> None:
@@ -129,16 +131,16 @@ def test_what_sqs_fails_with_is_not_taken_for_done() -> None:
 
 
 class Batches:
-    """A transport that accepts whatever is sent in batches, but the messages that it is told to refuse."""
+    """A transport that accepts whatever is sent in batches, but refuses some messages."""
 
     def __init__(self, refused: str = "") -> None:
         self.sizes: list[int] = []
         self._refused = refused
 
-    def send(self, call: HttpCall) -> HttpAnswer:
+    def send(self, call: HttpRequest) -> HttpResponse:
         raise NotImplementedError
 
-    async def send_async(self, call: HttpCall) -> HttpAnswer:
+    async def send_async(self, call: HttpRequest) -> HttpResponse:
         if call.headers["X-Amz-Target"].endswith("GetQueueUrl"):
             return URL
         await asyncio.sleep(0)
@@ -146,7 +148,7 @@ class Batches:
         self.sizes.append(len(entries))
         good = [each for each in entries if each["MessageBody"] != self._refused]
         bad = [each for each in entries if each["MessageBody"] == self._refused]
-        return answer(
+        return http_response(
             {
                 "Successful": [
                     {
@@ -181,7 +183,7 @@ async def test_a_message_that_is_refused_does_not_harm_the_others() -> None:
     sends = (queue.execute_async(Send(str(n), "g", str(n))) for n in range(3))
     first, refused, third = await asyncio.gather(*sends, return_exceptions=True)
     assert isinstance(refused, ValidationFailed)
-    assert [each.sequence for each in (first, third) if isinstance(each, Accepted)] == [0, 2]
+    assert [each.sequence for each in (first, third) if isinstance(each, SentMessage)] == [0, 2]
 
 
 async def test_large_messages_go_out_in_calls_of_their_own() -> None:
@@ -192,8 +194,8 @@ async def test_large_messages_go_out_in_calls_of_their_own() -> None:
     assert sorted(transport.sizes) == [1, 2]
 
 
-async def test_when_a_call_fails_all_of_it_are_told() -> None:
-    queue = ScriptedQueue(URL, *[AnswerLost("reset")] * 3)
+async def test_when_a_call_fails_all_of_its_senders_get_the_error() -> None:
+    queue = ScriptedQueue(URL, *[ResponseLost("reset")] * 3)
     sends = (queue.execute_async(Send(str(n), "g", str(n))) for n in range(2))
     outcomes = await asyncio.gather(*sends, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [StoreUnavailable, StoreUnavailable]

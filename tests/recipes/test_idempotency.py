@@ -126,7 +126,7 @@ def deposit(name: str, entry_id: str, amount: int) -> Procedure[Plan[Account]]:
     return Plan(account.model_copy(update={"balance": account.balance + amount}), entry, changed)
 
 
-def created(account: Account) -> StoredResponse:
+def answer(account: Account) -> StoredResponse:
     return StoredResponse.of(account, status=201, headers={"Location": f"/accounts/{account.name}"})
 
 
@@ -136,8 +136,8 @@ def command(key: str = "k", payload: str = "100", scope: str = "ada") -> Command
 
 def deposit_once(
     entry_id: str = "e1", key: str = "k", payload: str = "100", scope: str = "ada"
-) -> Procedure[CommandOutcome]:
-    return REQUESTS.run(command(key, payload, scope), deposit("ada", entry_id, 100), created)
+) -> Procedure[CommandOutcome[Account]]:
+    return REQUESTS.run(command(key, payload, scope), deposit("ada", entry_id, 100), answer)
 
 
 @pytest.fixture
@@ -159,15 +159,13 @@ def balance(db: Session) -> int:
 
 @pytest.mark.req("X05")
 class TestRun:
-    def test_the_first_run_responds_and_writes(self, db: Session) -> None:
+    def test_the_first_run_answers_and_writes(self, db: Session) -> None:
         outcome = db.run(deposit_once())
-        assert outcome == CommandOutcome(
-            StoredResponse(201, '{"name":"ada","balance":100,"version":1}', {"Location": "/accounts/ada"}),
-            replayed=False,
-        )
+        answer = StoredResponse(201, '{"name":"ada","balance":100,"version":1}', {"Location": "/accounts/ada"})
+        assert outcome == CommandOutcome(answer, replayed=False, result=Account(name="ada", balance=100, version=1))
         assert (balance(db), booked(db)) == (100, ["e1"])
 
-    def test_the_second_run_responds_the_same_and_writes_nothing(self, db: Session) -> None:
+    def test_the_second_run_answers_the_same_and_writes_nothing(self, db: Session) -> None:
         first = db.run(deposit_once("e1"))
         second = db.run(deposit_once("e2"))
         assert second == CommandOutcome(first.response, replayed=True)
@@ -188,7 +186,7 @@ class TestRun:
         db.run(deposit_once("e1", scope="ada#1", key="2"))
         assert not db.run(deposit_once("e2", scope="ada", key="1#2")).replayed
 
-    def test_a_response_is_forgotten_after_24_hours(self, db: Session, fake_clock: FakeClock) -> None:
+    def test_an_answer_is_forgotten_after_24_hours(self, db: Session, fake_clock: FakeClock) -> None:
         db.run(deposit_once("e1"))
         fake_clock.advance(DAY - 1)
         assert db.run(deposit_once("e2")).replayed
@@ -210,10 +208,10 @@ class TestRun:
 
     def test_a_plan_may_write_nothing_and_is_remembered(self, db: Session) -> None:
         plan: Plan[Account] = Plan(Account(name="x"))
-        db.run(REQUESTS.run(command(), plan, created))
-        assert db.run(REQUESTS.run(command(), plan, created)).replayed
+        db.run(REQUESTS.run(command(), plan, answer))
+        assert db.run(REQUESTS.run(command(), plan, answer)).replayed
 
-    def test_it_responds_the_same_when_the_store_only_said_that_it_did_not(self, db: Session) -> None:
+    def test_it_answers_the_same_when_the_store_only_said_that_it_did_not(self, db: Session) -> None:
         faulty = FaultyStore(db.store)
         shaky = on_store(db, faulty)
         faulty.unavailable(on=TransactWriteItems, happens=True)
@@ -227,7 +225,7 @@ class TestRun:
 class TestFailures:
     def test_what_the_plan_refuses_is_not_stored(self, db: Session) -> None:
         with pytest.raises(ItemMissing):
-            db.run(REQUESTS.run(command(), deposit("nobody", "e1", 100), created))
+            db.run(REQUESTS.run(command(), deposit("nobody", "e1", 100), answer))
         assert db.run(REQUESTS.record(command())) is None
         assert not db.run(deposit_once("e1")).replayed
 
@@ -246,7 +244,7 @@ class TestFailures:
             return plan
 
         with pytest.raises(VersionConflict) as caught:
-            db.run(REQUESTS.run(command(), overtaken(), created))
+            db.run(REQUESTS.run(command(), overtaken(), answer))
         assert caught.value.current.balance == 7
 
     def test_a_plan_that_writes_by_itself_is_refused(self, db: Session) -> None:
@@ -255,14 +253,14 @@ class TestFailures:
             return Plan(account)
 
         with pytest.raises(OperationError, match=r"Account\.insert writes while a plan is being made"):
-            db.run(REQUESTS.run(command(), hasty(), created))
+            db.run(REQUESTS.run(command(), hasty(), answer))
         assert db.run(account_of("eve")) is None
 
     def test_a_plan_leaves_room_for_the_record_in_its_transaction(self, db: Session) -> None:
         writes = [book(Entry(name="ada", entry_id=f"e{number}", amount=1)) for number in range(100)]
         with pytest.raises(OperationError, match="1 to 100 actions, not 101"):
-            db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes), created))
-        db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes[:99]), created))
+            db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes), answer))
+        db.run(REQUESTS.run(command(), Plan(Account(name="ada"), *writes[:99]), answer))
         assert len(booked(db)) == 99
 
     def test_a_plan_may_handle_the_errors_of_its_reads(self, db: Session) -> None:
@@ -275,7 +273,7 @@ class TestFailures:
                 return Plan(account)
             raise AssertionError
 
-        assert db.run(REQUESTS.run(command(), tolerant(), created)).response.status == 201
+        assert db.run(REQUESTS.run(command(), tolerant(), answer)).response.status == 201
 
 
 @pytest.mark.req("X05")
@@ -331,11 +329,11 @@ class TestOutsideEffects:
         with pytest.raises(IdempotencyInProgress):
             db.run(REQUESTS.begin(command(), owner="w3", lease=LEASE))
 
-    def test_the_response_is_replayed_when_it_was_completed(self, db: Session, fake_clock: FakeClock) -> None:
+    def test_the_answer_is_replayed_when_it_was_completed(self, db: Session, fake_clock: FakeClock) -> None:
         db.run(REQUESTS.begin(command(), owner="w1", lease=LEASE))
         db.run(REQUESTS.complete(command(), StoredResponse(202, "{}"), owner="w1"))
         fake_clock.advance(31)
-        replayed = CommandOutcome(StoredResponse(202, "{}"), replayed=True)
+        replayed = CommandOutcome[Account](StoredResponse(202, "{}"), replayed=True)
         assert db.run(REQUESTS.begin(command(), owner="w2", lease=LEASE)) == replayed
         assert db.run(deposit_once()) == replayed
 
@@ -374,7 +372,7 @@ class TestOutsideEffects:
 
 @pytest.mark.req("X05")
 class TestGuarantee:
-    def test_in_every_order_of_two_with_a_crash_and_a_retry_the_effect_happens_once_and_all_get_its_response(
+    def test_in_every_order_of_two_with_a_crash_and_a_retry_the_effect_happens_once_and_all_get_its_answer(
         self,
     ) -> None:
         schedules = 0
@@ -401,17 +399,17 @@ class TestGuarantee:
             db.run(insert(Account(name="ada")))
             works = [deposit_once(f"e{n}", key, payload) for n, (key, payload) in enumerate(commands)]
             results = play(db, works, lambda n: data.draw(st.integers(0, n - 1)), crashes=2)
-            bodies_of: dict[str, set[str]] = {}
+            answers: dict[str, set[str]] = {}
             for (key, _), result in zip(commands, results, strict=True):
                 if isinstance(result, CommandOutcome):
-                    bodies_of.setdefault(key, set()).add(result.response.body)
+                    answers.setdefault(key, set()).add(result.response.body)
                 else:
                     assert result == CRASHED or isinstance(result, IdempotencyMismatch | VersionConflict)
-            assert all(len(bodies) == 1 for bodies in bodies_of.values())
+            assert all(len(bodies) == 1 for bodies in answers.values())
             assert len(booked(db)) <= len({key for key, _ in commands})
-            assert len(booked(db)) >= len(bodies_of)
+            assert len(booked(db)) >= len(answers)
             assert balance(db) == 100 * len(booked(db))
-            for key in bodies_of:  # a response is given again, until it expires
+            for key in answers:  # what was answered is answered again, until it expires
                 again = REQUESTS.record(command(key))
                 assert db.run(again) is not None
                 clock.advance(DAY)
@@ -509,8 +507,8 @@ class TestDeclaration:
         legacy = Idempotency(Legacy, lifetime=timedelta(minutes=1))
         with empty_db(registry) as db:
             plan = Plan(Account(name="x"))
-            db.run(legacy.run(command(), plan, created))
-            assert db.run(legacy.run(command(), plan, created)).replayed
+            db.run(legacy.run(command(), plan, answer))
+            assert db.run(legacy.run(command(), plan, answer)).replayed
 
 
 def test_fingerprints_tell_parts_apart() -> None:

@@ -1,4 +1,4 @@
-"""The referee: Partita's requests answered by any DynamoDB endpoint, through boto3."""
+"""The referee: Partita's requests executed by any DynamoDB endpoint, through boto3."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Referee:
 
     def execute(self, request: rq.Request[R]) -> R:
         """Ask the endpoint; its errors are raised as every store raises them."""
-        answer = cast("Callable[[Referee, Any], R]", _ANSWERS[type(request)])
+        handler = cast("Callable[[Referee, Any], R]", _HANDLERS[type(request)])
         with translated_errors():
-            return answer(self, request)
+            return handler(self, request)
 
     async def execute_async(self, request: rq.Request[R]) -> R:
         """The same in a thread."""
@@ -253,7 +253,7 @@ _ACTION_NAMES: dict[type, str] = {
     rq.DeleteItem: "Delete",
     rq.ConditionCheck: "ConditionCheck",
 }
-_ANSWERS: dict[type, Callable[..., Any]] = {
+_HANDLERS: dict[type, Callable[..., Any]] = {
     rq.GetItem: Referee._get,
     rq.PutItem: Referee._put,
     rq.UpdateItem: Referee._update,

@@ -92,7 +92,7 @@ def optional_item(wire: Mapping[str, Any] | None) -> Item | None:
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Raise what the endpoint answered as the error that every store raises."""
+    """Raise what the endpoint returned as the error that every store raises."""
     try:
         yield
     except ClientError as error:
@@ -108,7 +108,7 @@ def _translate(response: Mapping[str, Any]) -> Exception:
         return TransactionCancelled([_reason(reason) for reason in response["CancellationReasons"]])
     if code in _ERRORS:
         return _ERRORS[code](message)
-    return AssertionError(f"The endpoint answered {code}: {message}")
+    return AssertionError(f"The endpoint returned {code}: {message}")
 
 
 def _reason(wire: Mapping[str, Any]) -> Reason:

@@ -61,6 +61,14 @@ async def test_a_generator_may_handle_the_error_of_its_request(to_the_end: Calla
     assert await to_the_end(doubling(forgives=True), refuses_eleven) == "10 0"
 
 
+async def test_a_generator_that_was_begun_goes_on_from_its_first_request() -> None:
+    async def execute(request: int) -> int:
+        return ten_times(request)
+
+    numbers = doubling()
+    assert await run_async(numbers, execute, next(numbers)) == "10 110"
+
+
 async def test_what_it_does_not_handle_is_raised(to_the_end: Callable[..., Any]) -> None:
     with pytest.raises(ValueError, match="eleven"):
         await to_the_end(doubling(), refuses_eleven)

@@ -48,7 +48,7 @@ def test_what_is_no_name_or_has_a_meaning_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["services", "listings", "paths", "roots", "collections", "mappings", "tests", "drafts", "filters", "inserts"],
+    ["services", "listings", "paths", "roots", "commands", "plans", "tests", "drafts", "filters", "inserts"],
 )
 def test_a_service_is_about_nothing_that_its_code_has_already(text: str) -> None:
     with pytest.raises(ValueError, match=r" Take another name\.$"):

@@ -130,9 +130,9 @@ def test_a_schema_that_cannot_be_kept_leaves_nothing(in_project: Path) -> None:
         (("entity", "Entity"), "'Entity' has a meaning already"),
         (("entity", "note", "--index", "n:int"), "'n:int': the type is one of str, date."),
         (("entity", "note", "--field", "a", "--index", "a"), "A field is there already: a."),
-        (("entity", "note", "--owner", "Me"), "'Me' is no name for a field"),
+        (("entity", "note", "--owner", "Me"), "'Me' is not a name for a field"),
         (("entity", "note", "--service", "notes"), "There is no service 'notes' in corner_shop"),
-        (("service", "Guest Books"), "'Guest Books' is no name for a service"),
+        (("service", "Guest Books"), "'Guest Books' is not a name for a service"),
         (("service", "class"), "'class' is a keyword of Python. Take another name."),
         (
             ("service", "listings"),

@@ -11,7 +11,8 @@ import pytest
 from tests.scaffold.guide import blocks
 from tests.scaffold.scratch import Scratch, a_project_of_its_own, copy_of_this_repository
 
-pytestmark = [pytest.mark.req("A08"), pytest.mark.xdist_group("scaffold")]  # one worker, and so one copy
+SAME_WORKER = pytest.mark.xdist_group("scaffold")  # and so one copy
+pytestmark = [pytest.mark.slow, pytest.mark.req("A08"), SAME_WORKER]
 
 ENTITY = "entity parcel --service todo --owner user_id --index state --index due:date"
 BARE = "entity city --index country --index founded:date"

@@ -20,7 +20,7 @@ from partita.testing import FakeClock, FaultyStore
 ON_EVERY_STORE = "test_http.py"
 
 NEEDS_THE_EMBEDDED_STORE = {
-    "test_answers_say_how_far_behind_they_are": "the clock of the test",
+    "test_responses_say_how_far_behind_they_are": "the clock of the test",
     "test_completed_tasks_may_be_kept_for_some_days": "sweeping at will",
     "test_counts_and_search_equal_the_truth_after_any_work_and_any_death": "sweeping at will",
     "test_records_are_deleted_after_a_day": "sweeping at will",

@@ -1,4 +1,4 @@
-"""Requests made up from the description of a service (Schemathesis), whose answers it must allow."""
+"""Requests made up from the description of a service (Schemathesis), whose responses it must allow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from schemathesis.config import SchemathesisConfig
 
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.app import build_app
-from partita.http import Caller, Identity
+from partita.http import AppState, Caller, Identity
 from partita.service import Service
 from partita.testing import FakeClock
 
@@ -56,7 +56,7 @@ def routes_in(description: dict[str, Any]) -> list[str]:
     return sorted(f"{method.upper()} {path}" for path, methods in description["paths"].items() for method in methods)
 
 
-def check_answers(
+def check_responses(
     service: Service,
     route: str,
     mode: schemathesis.GenerationMode,
@@ -65,7 +65,7 @@ def check_answers(
     samples: int | None = None,
     assuming: Callable[[Case], bool] = lambda _: True,
 ) -> None:
-    """Call one route (`POST /tasks`) with made-up requests, and fail on an answer that is not described.
+    """Call one route (`POST /tasks`) with made-up requests, and fail on a response that is not described.
 
     Args:
         service: on an empty store with sample data.
@@ -81,7 +81,7 @@ def check_answers(
         session.create_tables(service.tables)
         for step in (service.seed(clock()) if service.seed else ())[:samples]:
             session.run(step)
-        app = build_app([service], AsyncSession(store, clock=clock), IDENTITY)
+        app = build_app([service], AppState(AsyncSession(store, clock=clock), IDENTITY))
         method, path = route.split()
         config = SchemathesisConfig.from_dict(CONFIG)
         operation = schemathesis.openapi.from_asgi(f"/{service.name}/api/openapi.json", app, config=config)[path][
@@ -91,14 +91,14 @@ def check_answers(
         keys = count()
 
         @made_up(operation, mode, examples=30)
-        def answers_are_described(case: Case) -> None:
+        def responses_are_described(case: Case) -> None:
             assume(assuming(case))
             # A key that came before with another request is refused, however valid it is.
             fresh = {"Idempotency-Key": f"key-{next(keys)}"} if mode is MODES[0] and _takes_a_key(case) else {}
             case.call_and_validate(headers=headers | fresh)
 
         try:
-            answers_are_described()
+            responses_are_described()
         except Unsatisfiable:
             assert mode is MODES[1], f"{route} cannot be called"  # a route without parameters cannot be called wrongly
 

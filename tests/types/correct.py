@@ -1,12 +1,14 @@
 """What the type checkers must infer of every public operation. Checked, never run."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, ClassVar, assert_type
 
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from partita import (
@@ -26,6 +28,7 @@ from partita import (
     Meter,
     Operation,
     Page,
+    Precondition,
     Prefix,
     Procedure,
     Put,
@@ -62,6 +65,8 @@ from partita import (
     transact_get,
     update,
 )
+from partita.change import SqliteProjection
+from partita.http import CurrentProjection, CurrentState, IfMatch, Once, Resources, response_of
 from partita.model._fields import Comparable
 from partita.operations import Scan, scan
 from partita.recipes.audit import AuditEvent, AuditRecord, AuditTrail, Trace
@@ -69,6 +74,7 @@ from partita.recipes.idempotency import Command, CommandOutcome, Idempotency, Id
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.lifecycle import Lifecycle, Move, Transition
 from partita.recipes.web_sessions import WebSession, WebSessions
+from partita.service import Installation, Service, WorkerContext
 from partita.store import PutItem, Store, UpdateItem
 from partita.testing import FakeClock, FaultyStore, assert_budget
 
@@ -381,8 +387,8 @@ def recipes(db: Session, task: Task, command: Command) -> None:
     assert_type(db.run(TaskLife.finish(task_by_id("u", "t"))), Task)
     db.transact(TaskLife.finish(task))
     assert_type(db.run(Plan(task, insert(task)).run()), Task)
-    assert_type(db.run(REQUESTS.run(command, Plan(task, insert(task)), shown)), CommandOutcome)
-    assert_type(db.run(REQUESTS.begin(command, owner="w", lease=MINUTE)), CommandOutcome | None)
+    assert_type(db.run(REQUESTS.run(command, Plan(task, insert(task)), shown)), CommandOutcome[Task])
+    assert_type(db.run(REQUESTS.begin(command, owner="w", lease=MINUTE)), CommandOutcome[Any] | None)
     assert_type(db.run(REQUESTS.record(command)), Request | None)
     lease = db.run(LEASES.acquire("sweep", owner="w", duration=MINUTE))
     assert_type(lease, WorkLease)
@@ -395,3 +401,39 @@ def recipes(db: Session, task: Task, command: Command) -> None:
         db.run(AUDIT.append(LoggedIn(method="m"), user_id="u", trace=Trace("r", "c"))),
         AuditEntry | None,
     )
+
+
+class Tools(BaseModel):
+    """What a service opens for its routes and workers."""
+
+    name: str
+
+
+@contextmanager
+def open_tools(installation: Installation) -> Iterator[Tools]:
+    yield Tools(name=installation.folder.name)
+
+
+def work(context: WorkerContext[Tools]) -> None:
+    assert_type(context.resources, Tools)
+
+
+SERVICE = Service("tasks", "Tasks", "Tasks.", (TABLE,), APIRouter, resources=open_tools, worker=work)
+
+
+async def route(
+    tools: Resources[Tools],
+    state: CurrentState[Tools],
+    projection: CurrentProjection[SqliteProjection],
+    once: Once,
+    only: IfMatch,
+    task: Task,
+) -> None:
+    assert_type(tools, Tools)
+    assert_type(state.resources, Tools)
+    assert_type(state.singleton(lambda state: state.resources.name), str)
+    assert_type(projection.sink, SqliteProjection)
+    assert_type(only, Precondition | None)
+    outcome = await state.session.run(once.command(Plan(task, insert(task)), shown))
+    assert_type(outcome.result, Task | None)
+    assert_type(response_of(outcome), Response)

@@ -5,6 +5,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import ClassVar
 
+from fastapi import APIRouter
+
 from partita import (
     AsyncSession,
     Entity,
@@ -37,12 +39,14 @@ from partita import (
     transact_get,
     update,
 )
+from partita.http import CurrentState, IfMatch, Once, Resources
 from partita.recipes.audit import Trace
 from partita.recipes.counter import Counter
-from partita.recipes.idempotency import Command, Plan, StoredResponse
+from partita.recipes.idempotency import StoredResponse, Command, Plan
 from partita.recipes.lifecycle import Lifecycle, Transition
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._table import VersionedTable
+from partita.service import Service, WorkerContext
 from partita.store import PutItem, Store
 from partita.testing import FakeClock, FaultyStore, assert_budget
 from tests.types.correct import (
@@ -60,9 +64,11 @@ from tests.types.correct import (
     Task,
     TaskLife,
     Title,
+    Tools,
     User,
     board,
     create_task,
+    open_tools,
     rename,
     shown,
     task_by_id,
@@ -420,8 +426,8 @@ def idempotency(db: Session, task: Task, user: User, command: Command) -> None:
     REQUESTS.run(command, Plan(user, insert(user)), shown)  # mistake: an answer to another result
     Plan(task, task)  # mistake: an entity where an action is asked for
     REQUESTS.begin(command, owner="w", lease=30)  # mistake: a lease in seconds
-    REQUESTS.complete(command, "done", owner="w")  # mistake: a text where a response is asked for
-    StoredResponse.of("text")  # mistake: a response that is not a model
+    REQUESTS.complete(command, "done", owner="w")  # mistake: a text where an answer is asked for
+    StoredResponse.of("text")  # mistake: an answer that is not a model
     db.run(REQUESTS.record(command)).status  # mistake: a record may be missing
 
 
@@ -445,3 +451,19 @@ def audits(task: Task, trace: Trace) -> None:
     AUDIT.append(LoggedIn(method="m"), user_id="u", trace="r")  # mistake: a text where a trace is asked for
     AUDIT.append(LoggedIn(method="m", cookie="c"), user_id="u", trace=trace)  # mistake: what the event does not declare
     AUDIT.append(LoggedIn(method="m"), trace=trace)  # mistake: an event of nobody
+
+
+def work_with_text(context: WorkerContext[str]) -> None:
+    context.resources.name  # mistake: an attribute that a text does not have
+
+
+def services() -> None:
+    Service("t", "T", "T.", (), APIRouter, resources=open_tools, worker=work_with_text)  # mistake: a worker with others
+
+
+async def route(tools: Resources[Tools], state: CurrentState[Tools], once: Once, only: IfMatch, task: Task) -> None:
+    tools.names  # mistake: misspelt attribute of what a service has opened
+    state.resources.names  # mistake: the same in its state
+    only.allows(1)  # mistake: a precondition may be missing
+    once.command(Plan(1, insert(task)), shown)  # mistake: a response to another result
+    (await state.session.run(once.command(Plan(task, insert(task)), shown))).result.title  # mistake: may be replayed

@@ -27,6 +27,6 @@ def call(store: EmbeddedStore) -> Caller:
 
 @pytest.fixture
 def address(store: EmbeddedStore) -> Iterator[tuple[str, int]]:
-    """Where a server answers for the store."""
+    """Where a server serves the store."""
     with serving(store) as address:
         yield address

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from partita import EmbeddedStore
-from partita.errors import RequestError
+from partita.runtime import run
 from partita.store._interface import Store
 from partita.wire import AccessKey, Limits, WireServer
 from partita.wire._operations import operations
@@ -47,7 +47,7 @@ def task(user: str, task: str, **texts: str) -> Json:
 def serving(
     store: EmbeddedStore, *, key: AccessKey | None = None, limits: Limits | None = None
 ) -> Iterator[tuple[str, int]]:
-    """Answers for the store while the block runs; gives host and port."""
+    """Serves the store while the block runs; gives host and port."""
     listener = socket.create_server(("127.0.0.1", 0))
     loop = asyncio.new_event_loop()
     server = WireServer(store, key=key, limits=limits or Limits())
@@ -83,7 +83,7 @@ class Client:
         self.socket.sendall(data)
 
     def receive(self) -> tuple[int, dict[str, str], Json]:
-        """Status, headers and body of the next answer."""
+        """Status, headers and body of the next response."""
         status = int(self._file.readline().split()[1])
         headers: dict[str, str] = {}
         while (line := self._file.readline().strip().decode()) != "":
@@ -120,16 +120,4 @@ class Caller:
         self._operations = operations(lambda: self.now)
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
-        steps = self._operations[operation](Parameters(parameters))
-        try:
-            request = next(steps)
-            while True:
-                try:
-                    response = self._store.execute(request)
-                except RequestError as error:
-                    request = steps.throw(error)
-                else:
-                    request = steps.send(response)
-        except StopIteration as end:
-            body: Json = end.value
-            return body
+        return run(self._operations[operation](Parameters(parameters)), self._store.execute)

@@ -1,4 +1,4 @@
-"""What comes over a connection is read within bounds, answered in order, and never believed."""
+"""What comes over a connection is read within bounds, executed in order, and never believed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIST = http("ListTables", b"{}")
 SMALL = Limits(head_bytes=1_000, body_bytes=1_000, connections=2)
 
 
-def answer(address: tuple[str, int], request: bytes) -> tuple[int, str]:
+def response_to(address: tuple[str, int], request: bytes) -> tuple[int, str]:
     """Status and error type."""
     with connected(address) as client:
         client.send(request)
@@ -27,7 +27,7 @@ def answer(address: tuple[str, int], request: bytes) -> tuple[int, str]:
 
 
 @pytest.mark.rule(44)
-def test_an_answer_has_a_checksum_and_a_request_id(address: tuple[str, int]) -> None:
+def test_a_response_has_a_checksum_and_a_request_id(address: tuple[str, int]) -> None:
     with connected(address) as client:
         client.send(LIST)
         status, headers, body = client.receive()
@@ -38,7 +38,7 @@ def test_an_answer_has_a_checksum_and_a_request_id(address: tuple[str, int]) -> 
     assert parsedate_to_datetime(headers["date"]).tzinfo == UTC
 
 
-def test_requests_of_one_connection_are_answered_in_their_order(address: tuple[str, int]) -> None:
+def test_requests_of_one_connection_are_executed_in_their_order(address: tuple[str, int]) -> None:
     table = {
         "TableName": "abc",
         "BillingMode": "PAY_PER_REQUEST",
@@ -69,7 +69,7 @@ def test_a_request_may_come_byte_by_byte(address: tuple[str, int]) -> None:
     ids=["gzip", "gzip in parts", "deflate"],
 )
 def test_a_body_may_be_packed(address: tuple[str, int], encoding: str, packed: bytes) -> None:
-    assert answer(address, http("ListTables", packed, content_encoding=encoding)) == (200, "")
+    assert response_to(address, http("ListTables", packed, content_encoding=encoding)) == (200, "")
 
 
 @pytest.mark.rule(44)
@@ -91,13 +91,13 @@ def test_what_cannot_be_read_is_a_serialization_exception(
     address: tuple[str, int], body: bytes, headers: dict[str, str]
 ) -> None:
     expected = (400, "com.amazon.coral.service#SerializationException")
-    assert expected == answer(address, http("DescribeTable", body, **headers))
+    assert expected == response_to(address, http("DescribeTable", body, **headers))
 
 
 @pytest.mark.rule(44)
 @pytest.mark.parametrize("target", ["Nothing", ""])
 def test_an_unknown_operation_is_refused(address: tuple[str, int], target: str) -> None:
-    assert answer(address, http(target, b"{}")) == (400, "com.amazon.coral.service#UnknownOperationException")
+    assert response_to(address, http(target, b"{}")) == (400, "com.amazon.coral.service#UnknownOperationException")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_an_unknown_operation_is_refused(address: tuple[str, int], target: str) 
 def test_what_is_too_large_is_refused(store: EmbeddedStore, request_: bytes, status: int) -> None:
     with serving(store, limits=SMALL) as address:
         expected = (status, "com.amazonaws.dynamodb.v20120810#RequestEntityTooLargeException")
-        assert expected == answer(address, request_)
+        assert expected == response_to(address, request_)
 
 
 def chunked(*chunks: bytes) -> bytes:
@@ -147,7 +147,7 @@ def test_a_body_may_come_in_chunks(address: tuple[str, int]) -> None:
 )
 def test_chunks_that_are_wrong_or_too_large_are_refused(store: EmbeddedStore, request_: bytes, status: int) -> None:
     with serving(store, limits=SMALL) as address:
-        assert answer(address, request_)[0] == status
+        assert response_to(address, request_)[0] == status
 
 
 def test_chunks_that_never_end_are_given_up(store: EmbeddedStore) -> None:
@@ -156,7 +156,7 @@ def test_chunks_that_never_end_are_given_up(store: EmbeddedStore) -> None:
         assert client.is_closed()
 
 
-def test_what_is_no_http_is_refused_and_the_connection_closed(address: tuple[str, int]) -> None:
+def test_what_is_not_http_is_refused_and_the_connection_closed(address: tuple[str, int]) -> None:
     with connected(address) as client:
         client.send(b"hello\r\n\r\n")
         assert client.receive()[0] == 400
@@ -185,17 +185,17 @@ def test_a_request_that_never_ends_is_given_up(store: EmbeddedStore) -> None:
         assert client.is_closed()
 
 
-def test_the_root_tells_that_the_server_is_well(address: tuple[str, int]) -> None:
-    assert answer(address, b"GET / HTTP/1.1\r\n\r\n") == (200, "")
+def test_the_root_says_that_the_server_is_well(address: tuple[str, int]) -> None:
+    assert response_to(address, b"GET / HTTP/1.1\r\n\r\n") == (200, "")
 
 
 @pytest.mark.parametrize("start", [b"GET /other", b"POST /other", b"PUT /", b"DELETE /", b"OPTIONS /"])
 def test_there_is_nothing_beside_the_root(address: tuple[str, int], start: bytes) -> None:
     expected = (404, "com.amazon.coral.service#UnknownOperationException")
-    assert expected == answer(address, start + b" HTTP/1.1\r\n\r\n")
+    assert expected == response_to(address, start + b" HTTP/1.1\r\n\r\n")
 
 
-def test_the_endpoint_is_told_where_it_is(address: tuple[str, int]) -> None:
+def test_the_endpoint_says_where_it_is(address: tuple[str, int]) -> None:
     with connected(address) as client:
         client.send(http("DescribeEndpoints", b"{}"))
         endpoints = client.receive()[2]["Endpoints"]

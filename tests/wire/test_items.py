@@ -1,4 +1,4 @@
-"""Items over the wire: what is told beside them, and what is refused, in DynamoDB's words."""
+"""Items over the wire: what is reported beside them, and what is refused, in DynamoDB's words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from partita.wire._values import read_value
 KEY = task("u", "1")
 
 
-def test_capacity_is_told_for_table_and_index(call: Caller) -> None:
+def test_capacity_is_reported_for_table_and_index(call: Caller) -> None:
     put = call("PutItem", TableName="tasks", Item=task("u", "1", status="open"), ReturnConsumedCapacity="INDEXES")
     expected = {
         "TableName": "tasks",
@@ -27,10 +27,10 @@ def test_capacity_is_told_for_table_and_index(call: Caller) -> None:
     assert get["ConsumedCapacity"] == {"TableName": "tasks", "CapacityUnits": 0.5}
 
 
-def test_a_transaction_tells_reads_and_writes_apart(call: Caller) -> None:
+def test_a_transaction_reports_reads_and_writes_apart(call: Caller) -> None:
     put = {"Put": {"TableName": "tasks", "Item": KEY}}
-    answer = call("TransactWriteItems", TransactItems=[put], ReturnConsumedCapacity="TOTAL")
-    assert answer["ConsumedCapacity"] == [{"TableName": "tasks", "CapacityUnits": 2.0, "WriteCapacityUnits": 2.0}]
+    response = call("TransactWriteItems", TransactItems=[put], ReturnConsumedCapacity="TOTAL")
+    assert response["ConsumedCapacity"] == [{"TableName": "tasks", "CapacityUnits": 2.0, "WriteCapacityUnits": 2.0}]
 
 
 def test_item_collections_are_measured_where_there_is_a_local_index(call: Caller) -> None:
@@ -39,8 +39,8 @@ def test_item_collections_are_measured_where_there_is_a_local_index(call: Caller
     table = {name: part for name, part in TASKS.items() if name != "GlobalSecondaryIndexes"}
     call("CreateTable", **{**table, "TableName": "local", "LocalSecondaryIndexes": [local]})
     for name, expected in (("local", {"ItemCollectionKey": {"user": {"S": "u"}}}), ("tasks", {})):
-        answer = call("PutItem", TableName=name, Item=KEY, ReturnItemCollectionMetrics="SIZE")
-        metrics = answer.get("ItemCollectionMetrics", {})
+        response = call("PutItem", TableName=name, Item=KEY, ReturnItemCollectionMetrics="SIZE")
+        metrics = response.get("ItemCollectionMetrics", {})
         assert {part: metrics[part] for part in metrics if part != "SizeEstimateRangeGB"} == expected
 
 
@@ -156,11 +156,11 @@ def test_a_value_is_only_so_deep() -> None:
         read_value(value)
 
 
-def test_a_batch_answers_by_the_name_that_it_was_given(call: Caller) -> None:
+def test_a_batch_responds_by_the_name_that_it_was_given(call: Caller) -> None:
     arn = call("DescribeTable", TableName="tasks")["Table"]["TableArn"]
     call("BatchWriteItem", RequestItems={arn: [{"PutRequest": {"Item": task("u", "1")}}]})
-    answer = call("BatchGetItem", RequestItems={arn: {"Keys": [task("u", "1")]}})
-    assert answer["Responses"] == {arn: [task("u", "1")]}
+    response = call("BatchGetItem", RequestItems={arn: {"Keys": [task("u", "1")]}})
+    assert response["Responses"] == {arn: [task("u", "1")]}
 
 
 @pytest.mark.rule(6)

@@ -97,9 +97,9 @@ def test_attributes_are_updated_by_actions(stored: Caller) -> None:
         "tags": {"Action": "DELETE", "Value": {"SS": ["a"]}},
         "list": {"Action": "ADD", "Value": {"L": [{"S": "x"}]}},
     }
-    answer = stored("UpdateItem", TableName="tasks", Key=KEY, AttributeUpdates=updates, ReturnValues="ALL_NEW")
+    response = stored("UpdateItem", TableName="tasks", Key=KEY, AttributeUpdates=updates, ReturnValues="ALL_NEW")
     expected = {**task("u", "1", title="bread"), "n": {"N": "7"}, "list": {"L": [{"S": "x"}]}}
-    assert expected == answer["Attributes"]
+    assert expected == response["Attributes"]
 
 
 def test_only_named_attributes_are_got(stored: Caller) -> None:

@@ -1,4 +1,4 @@
-"""Whatever stands in a request where something else belongs, the answer is an error of the client's."""
+"""Whatever stands in a request where something else belongs, the response is an error of the client's."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def mutations(value: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("operation", "parameters"), CALLS, ids=[f"{name}-{n}" for n, (name, _) in enumerate(CALLS)])
-def test_a_malformed_request_is_refused_or_answered(call: Caller, operation: str, parameters: Json) -> None:
+def test_a_malformed_request_is_refused_or_executed(call: Caller, operation: str, parameters: Json) -> None:
     for wrong in mutations(parameters):
         if isinstance(wrong, dict):
             with suppress(RequestError):

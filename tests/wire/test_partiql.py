@@ -25,8 +25,8 @@ def stored(call: Caller) -> Caller:
     return call
 
 
-def tasks_of(answer: Json) -> list[str]:
-    return [item["task"]["S"] for item in answer["Items"]]
+def tasks_of(response: Json) -> list[str]:
+    return [item["task"]["S"] for item in response["Items"]]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def three(call: Caller) -> Caller:
     return call
 
 
-def places_of(answer: Json) -> list[str]:
-    return [item["user"]["S"] + item["task"]["S"] for item in answer["Items"]]
+def places_of(response: Json) -> list[str]:
+    return [item["user"]["S"] + item["task"]["S"] for item in response["Items"]]
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_several_partitions_are_read_in_order_and_page_by_page(three: Caller, wh
 
 def test_partitions_are_queried_and_not_scanned(three: Caller) -> None:
     statement = "SELECT * FROM tasks WHERE \"user\" IN ['a', 'b']"
-    answer = three("ExecuteStatement", Statement=statement, ReturnConsumedCapacity="TOTAL")
-    assert answer["ConsumedCapacity"] == {"TableName": "tasks", "CapacityUnits": 1.0}
+    response = three("ExecuteStatement", Statement=statement, ReturnConsumedCapacity="TOTAL")
+    assert response["ConsumedCapacity"] == {"TableName": "tasks", "CapacityUnits": 1.0}
 
 
 def test_a_page_has_at_most_a_megabyte_of_all_partitions(call: Caller) -> None:
@@ -144,8 +144,8 @@ def test_a_token_that_was_not_given_out_is_refused(stored: Caller, token: str) -
 
 
 def test_select_names_a_path_by_its_last_part(stored: Caller) -> None:
-    answer = stored("ExecuteStatement", Statement="SELECT m.x, n FROM tasks WHERE \"user\" = 'u' AND task = '1'")
-    assert answer["Items"] == [{"x": {"S": "deep"}, "n": {"N": "1"}}]
+    response = stored("ExecuteStatement", Statement="SELECT m.x, n FROM tasks WHERE \"user\" = 'u' AND task = '1'")
+    assert response["Items"] == [{"x": {"S": "deep"}, "n": {"N": "1"}}]
 
 
 def test_insert_takes_every_kind_of_literal_and_no_duplicate(call: Caller) -> None:
@@ -164,9 +164,9 @@ def test_insert_takes_every_kind_of_literal_and_no_duplicate(call: Caller) -> No
 
 def test_update_changes_and_returns(stored: Caller) -> None:
     statement = "UPDATE tasks SET n = n + 10 SET t = 'x' REMOVE m WHERE \"user\" = 'u' AND task = '1' AND n = 1"
-    answer = stored("ExecuteStatement", Statement=f"{statement} RETURNING ALL NEW *")
+    response = stored("ExecuteStatement", Statement=f"{statement} RETURNING ALL NEW *")
     expected = {**task("u", "1", status="open", t="x"), "n": {"N": "11"}, "l": {"L": [{"S": "a"}]}}
-    assert [expected] == answer["Items"]
+    assert [expected] == response["Items"]
     with pytest.raises(ConditionFailed):
         stored("ExecuteStatement", Statement=statement)
 
@@ -175,8 +175,8 @@ def test_update_changes_lists_and_sets(stored: Caller) -> None:
     def update(changes: str, *parameters: Json) -> Json:
         words = ("UPDATE tasks", changes, "WHERE \"user\" = 'u' AND task = '1' RETURNING ALL NEW *")
         given = {"Parameters": list(parameters)} if parameters else {}
-        answer: Json = stored("ExecuteStatement", Statement=" ".join(words), **given)["Items"][0]
-        return answer
+        response: Json = stored("ExecuteStatement", Statement=" ".join(words), **given)["Items"][0]
+        return response
 
     with pytest.raises(ValidationFailed, match="Two document paths overlap"):
         update("SET l = list_append(l, ['b']), l[5] = 'c'")
@@ -193,8 +193,8 @@ def test_a_failed_condition_carries_the_item_where_it_is_asked_for(stored: Calle
     with pytest.raises(ConditionFailed) as failure:
         stored("ExecuteStatement", **asked)
     assert failure.value.item is not None
-    answer = stored("BatchExecuteStatement", Statements=[asked])
-    assert answer["Responses"][0]["Error"]["Item"]["n"] == {"N": "1"}
+    response = stored("BatchExecuteStatement", Statements=[asked])
+    assert response["Responses"][0]["Error"]["Item"]["n"] == {"N": "1"}
 
 
 def test_update_does_not_create(call: Caller) -> None:
@@ -229,13 +229,13 @@ def test_delete_deletes_and_returns(stored: Caller) -> None:
         "",
     ],
 )
-def test_what_is_no_statement_is_refused(call: Caller, statement: str) -> None:
+def test_what_is_not_a_statement_is_refused(call: Caller, statement: str) -> None:
     with pytest.raises(ValidationFailed):
         call("ExecuteStatement", Statement=statement)
 
 
 def test_statements_of_a_batch_fail_alone(stored: Caller) -> None:
-    answer = stored(
+    response = stored(
         "BatchExecuteStatement",
         Statements=[
             {"Statement": "SELECT task FROM tasks WHERE \"user\" = 'u' AND task = '1'"},
@@ -243,9 +243,9 @@ def test_statements_of_a_batch_fail_alone(stored: Caller) -> None:
             {"Statement": "INSERT INTO tasks VALUE {'user': 'u', 'task': '1'}"},
         ],
     )
-    codes = [response.get("Error", {}).get("Code") for response in answer["Responses"]]
+    codes = [each.get("Error", {}).get("Code") for each in response["Responses"]]
     assert codes == [None, "ResourceNotFound", "DuplicateItem"]
-    assert answer["Responses"][0]["Item"] == {"task": {"S": "1"}}
+    assert response["Responses"][0]["Item"] == {"task": {"S": "1"}}
 
 
 def test_a_transaction_writes_all_or_nothing(stored: Caller) -> None:
@@ -258,8 +258,8 @@ def test_a_transaction_writes_all_or_nothing(stored: Caller) -> None:
 
 def test_a_transaction_reads_together(stored: Caller) -> None:
     select = "SELECT n FROM tasks WHERE \"user\" = 'u' AND task = '{}'"
-    answer = stored("ExecuteTransaction", TransactStatements=[{"Statement": select.format(n)} for n in (2, 9)])
-    assert answer == {"Responses": [{"Item": {"n": {"N": "2"}}}, {}]}
+    response = stored("ExecuteTransaction", TransactStatements=[{"Statement": select.format(n)} for n in (2, 9)])
+    assert response == {"Responses": [{"Item": {"n": {"N": "2"}}}, {}]}
 
 
 def test_a_transaction_may_require_what_it_does_not_write(stored: Caller) -> None:

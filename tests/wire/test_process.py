@@ -1,4 +1,4 @@
-"""The command itself: it keeps what it answered for, whatever ends it."""
+"""The command itself: what it has confirmed is kept, whatever ends it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ask(client: Client, operation: str, parameters: object) -> dict[str, object]
     return body
 
 
-def test_what_was_answered_survives_a_kill(tmp_path: Path) -> None:
+def test_what_was_confirmed_survives_a_kill(tmp_path: Path) -> None:
     with command(tmp_path) as (process, address), connected(address) as client:
         ask(client, "CreateTable", {**TASKS, "Tags": [{"Key": "team", "Value": "a"}]})
         for number in range(50):

@@ -1,4 +1,4 @@
-"""With a key, only what was signed with it, and lately, is answered."""
+"""With a key, only what was signed with it, and lately, is executed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_another_body_is_refused() -> None:
         ("someone", "a-long-secret", "UnrecognizedClientException"),
     ],
 )
-def test_boto3_is_answered_with_the_right_key_alone(
+def test_boto3_is_let_in_with_the_right_key_alone(
     store: EmbeddedStore, key: str, secret: str, code: str | None
 ) -> None:
     with serving(store, key=KEY) as address:

@@ -61,13 +61,13 @@ def test_an_index_may_be_added_and_is_filled(call: Caller) -> None:
         "KeySchema": [{"AttributeName": "n", "KeyType": "HASH"}],
         "Projection": {"ProjectionType": "KEYS_ONLY"},
     }
-    answer = call(
+    response = call(
         "UpdateTable",
         TableName="tasks",
         AttributeDefinitions=[{"AttributeName": "n", "AttributeType": "N"}],
         GlobalSecondaryIndexUpdates=[{"Create": create}],
     )
-    indexes = {index["IndexName"]: index for index in answer["TableDescription"]["GlobalSecondaryIndexes"]}
+    indexes = {index["IndexName"]: index for index in response["TableDescription"]["GlobalSecondaryIndexes"]}
     assert {name: index["IndexStatus"] for name, index in indexes.items()} == {
         "by_status": "ACTIVE",
         "by_number": "CREATING",
@@ -274,7 +274,7 @@ def test_a_disabled_stream_is_read_to_its_end(call: Caller) -> None:
     assert call("DescribeStream", StreamArn=arn)["StreamDescription"]["StreamStatus"] == "DISABLED"
 
 
-def test_limits_and_backups_are_answered(call: Caller) -> None:
+def test_limits_and_backups_are_described(call: Caller) -> None:
     assert call("DescribeLimits")["TableMaxReadCapacityUnits"] == 40_000
     point = {"PointInTimeRecoveryEnabled": True}
     call("UpdateContinuousBackups", TableName="tasks", PointInTimeRecoverySpecification=point)

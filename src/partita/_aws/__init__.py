@@ -1,36 +1,27 @@
 """AWS over HTTP: credentials, signing, connections and retries, for the remote store and SQS."""
 
-from partita._aws._attempts import Attempts, Call
-from partita._aws._connections import HttpTransport
+from partita._aws._api_client import ApiCall, ApiClient
 from partita._aws._credentials import Credentials, CredentialSource, source_of
-from partita._aws._driver import Driver
 from partita._aws._endpoints import ITEMS, QUEUES, STREAMS, Api, endpoints_at, endpoints_of_region, is_local
 from partita._aws._failures import IteratorExpired
-from partita._aws._loops import LoopTransport
-from partita._aws._retry import CAP_SECONDS
-from partita._aws._steps import Steps
-from partita._aws._transport import AnswerLost, HttpAnswer, HttpCall, Limits, NotSent, Transport
+from partita._aws._http_transport import HttpTransport
+from partita._aws._runner import Calls, Runner
+from partita._aws._transport import Limits, Transport
 
 __all__ = [
-    "CAP_SECONDS",
     "ITEMS",
     "QUEUES",
     "STREAMS",
-    "AnswerLost",
     "Api",
-    "Attempts",
-    "Call",
+    "ApiCall",
+    "ApiClient",
+    "Calls",
     "CredentialSource",
     "Credentials",
-    "Driver",
-    "HttpAnswer",
-    "HttpCall",
     "HttpTransport",
     "IteratorExpired",
     "Limits",
-    "LoopTransport",
-    "NotSent",
-    "Steps",
+    "Runner",
     "Transport",
     "endpoints_at",
     "endpoints_of_region",

@@ -28,7 +28,7 @@ ANYONE: Final = Credentials("local", "local")
 
 
 class CredentialSource(Protocol):
-    """Gives the credentials of the moment."""
+    """Gives the current credentials."""
 
     def ready(self) -> Credentials | None:
         """The credentials where they are at hand and valid for a while; never waits."""
@@ -43,7 +43,7 @@ class CredentialSource(Protocol):
         ...
 
     def forget(self) -> None:
-        """The endpoint takes these for expired: find new ones next time."""
+        """The endpoint says that these have expired: find new ones next time."""
         ...
 
 

@@ -43,7 +43,7 @@ def is_local(url: str | None) -> bool:
 
 
 def endpoints_at(url: str, region: str | None, apis: Iterable[Api] = TABLES) -> Endpoints:
-    """A server that answers all the APIs at one URL.
+    """A server that has all the APIs at one URL.
 
     Raises:
         OperationError: the URL cannot be used.
@@ -82,7 +82,7 @@ def _regional_url(session: Any, service: str, region: str) -> str:
 def _endpoint(url: str, region: str, api: Api) -> Endpoint:
     parts = urlsplit(url)
     if parts.scheme not in _USUAL_PORTS or not parts.hostname:
-        raise OperationError(f"{url!r} is no URL of an endpoint.", hint="Write it as http://127.0.0.1:8000.")
+        raise OperationError(f"{url!r} is not the URL of an endpoint.", hint="Write it as http://127.0.0.1:8000.")
     if parts.username is not None or parts.query or parts.fragment:
         hint = "Give credentials as AWS does: in the environment, in a profile, or as `credentials`."
         raise OperationError("The URL of an endpoint has only scheme, host, port and path.", hint=hint)

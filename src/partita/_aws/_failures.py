@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from partita._aws._endpoints import STREAMS, Api
-from partita._aws._transport import HttpAnswer
+from partita._aws._transport import HttpResponse
 from partita.errors import (
     AccessDenied,
     ConditionFailed,
@@ -81,20 +81,20 @@ _ERRORS: Final[dict[str, type[RequestError]]] = {
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """An answer that is an error: its name at the endpoint, and the error to raise."""
+    """A response that is an error: its name at the endpoint, and the error to raise."""
 
     name: str
     error: PartitaError
 
 
-def failure_of(answer: HttpAnswer, api: Api) -> Failure:
-    """Read an answer whose status is not 200."""
+def failure_of(response: HttpResponse, api: Api) -> Failure:
+    """Read a response whose status is not 200."""
     try:
-        body = msgspec.json.decode(answer.body, type=dict[str, Any])
+        body = msgspec.json.decode(response.body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError):
         body = {}
     name = str(body.get("__type") or body.get("code") or "").rpartition("#")[2]
-    message = str(body.get("message") or body.get("Message") or name or f"HTTP status {answer.status}")
+    message = str(body.get("message") or body.get("Message") or name or f"HTTP status {response.status}")
     known = _WITH_DETAILS.get(name)
     if known is not None:
         return Failure(name, known(message, body))
@@ -102,7 +102,7 @@ def failure_of(answer: HttpAnswer, api: Api) -> Failure:
         return Failure(name, Throttled(message))
     if name in _ERRORS:
         return Failure(name, _ERRORS[name](message))
-    if answer.status >= SERVER_FAULT or not name:
+    if response.status >= SERVER_FAULT or not name:
         return Failure(name, StoreUnavailable(f"The store is in trouble: {message}.", hint=UNKNOWN))
     return Failure(name, RequestError(f"{name}: {message}"))
 

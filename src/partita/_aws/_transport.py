@@ -1,4 +1,4 @@
-"""The seam to HTTP: one call out, one answer back, and whether a call that failed was sent at all."""
+"""The interface to HTTP: one request out, one response back, and whether a request that failed was sent at all."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 
-class HttpCall(Struct, frozen=True):
-    """One signed request. Its headers hold credentials, so no `repr` shows them."""
+class HttpRequest(Struct, frozen=True):
+    """One signed POST. Its headers hold credentials, so no `repr` shows them."""
 
     url: str
     headers: Mapping[str, str]
     body: bytes
 
     def __repr__(self) -> str:
-        return f"HttpCall({self.url!r}, {len(self.body)} bytes)"
+        return f"HttpRequest({self.url!r}, {len(self.body)} bytes)"
 
 
-class HttpAnswer(Struct, frozen=True):
-    """What came back, whole."""
+class HttpResponse(Struct, frozen=True):
+    """What came back, complete."""
 
     status: int
     body: Any
@@ -28,30 +28,30 @@ class HttpAnswer(Struct, frozen=True):
     header: Callable[[str], str | None]
     """Gives a header by its name, in any case."""
     closes: bool = False
-    """Whether the connection ends with it."""
+    """Whether the server closes the connection after it."""
 
 
-class NotSent(Exception):
-    """No connection was made: the call certainly did not happen."""
+class RequestNotSent(Exception):
+    """No connection was made: the request certainly did not happen."""
 
 
-class AnswerLost(Exception):
-    """The call may have arrived, but no whole answer came back."""
+class ResponseLost(Exception):
+    """The request may have arrived, but no complete response came back."""
 
 
 class Transport(Protocol):
-    """Sends calls. Safe for any number of threads and event loops at once. Never sends a call twice."""
+    """Sends requests. Safe for any number of threads and event loops at once. Never sends a request twice."""
 
-    def send(self, call: HttpCall) -> HttpAnswer:
-        """Send and wait for the whole answer.
+    def send(self, request: HttpRequest) -> HttpResponse:
+        """Send and wait for the complete response.
 
         Raises:
-            NotSent: it certainly did not happen.
-            AnswerLost: it may have happened.
+            RequestNotSent: it certainly did not happen.
+            ResponseLost: it may have happened.
         """
         ...
 
-    async def send_async(self, call: HttpCall) -> HttpAnswer:
+    async def send_async(self, request: HttpRequest) -> HttpResponse:
         """The same, without blocking the event loop."""
         ...
 
@@ -61,16 +61,16 @@ class Transport(Protocol):
 
 
 class Limits(Struct, frozen=True):
-    """How long to wait, in seconds, how many connections to keep, and how often to try."""
+    """How long to wait, in seconds, how many connections to use, and how often to try."""
 
     connect: float = 2.0
     read: float = 10.0
-    """The longest silence while an answer is awaited."""
+    """The longest silence while a response is awaited."""
     connections: int = 100
-    """Calls at once, of all threads, and of the tasks of each event loop; others wait."""
+    """Requests at once, of all threads, and of the tasks of each event loop; others wait."""
     wait: float = 10.0
     """The longest wait for a connection that others use."""
     idle: float = 20.0
     """A connection that was idle for this long is not used again."""
     tries: int = 3
-    """How often one request is sent at most; the session has retries of its own around these."""
+    """How often one call is sent at most; the session has retries of its own around these."""

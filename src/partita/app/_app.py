@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
@@ -12,58 +11,51 @@ from fastapi.responses import JSONResponse, Response
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
-from partita import AsyncSession
+from partita import Meter
 from partita.app._capacity import ConsumedCapacity
 from partita.app._limits import MAX_BODY_BYTES, BodyLimit
 from partita.app._metrics import MEDIA_TYPE as METRICS
-from partita.app._metrics import MeasuredRequests, Requests, metrics_text
+from partita.app._metrics import MeasuredRequests, RequestMetrics, metrics_text
 from partita.app._openapi import ABOUT, completed
 from partita.app._request_id import RequestId
 from partita.app._tracing import TracedRequests, can_trace
 from partita.console import CONSOLE, console_api
-from partita.http import ASSETS, Pages, Verifier, answer_with_problems, ask_store, describe_problems
-from partita.queue import Queue
-from partita.service import Projected, Service
+from partita.http import (
+    ASSETS,
+    AppState,
+    Pages,
+    ServiceState,
+    check_store,
+    describe_problems,
+    handle_errors,
+    run_with,
+)
+from partita.service import Service
 
 
 def build_app(
     services: Sequence[Service],
-    session: AsyncSession,
-    identity: Verifier,
+    state: AppState,
     *,
+    apps: Mapping[str, ASGIApp] | None = None,
     max_body_bytes: int = MAX_BODY_BYTES,
-    projected: Mapping[str, Projected] | None = None,
-    resources: Mapping[str, Any] | None = None,
-    beside: Mapping[str, ASGIApp] | None = None,
-    queues: Mapping[str, Queue] | None = None,
 ) -> FastAPI:
-    """The app that serves the services. Whoever runs it sets `app.state.stopping`, at which answers without end do end.
+    """The app that serves the services.
 
     Args:
         services: each is served at its own path.
-        session: runs the operations of all of them.
-        identity: says who is calling.
+        state: what all of them run with.
+        apps: other apps, by the path that each is served at.
         max_body_bytes: a larger body is refused.
-        projected: the open projections, by the name of their service.
-        resources: what services have opened for their routes, by the name of the service.
-        beside: other apps, by the path that each is served at.
-        queues: the open queues whose depth the console shows, by name.
     """
-    requests = Requests()
-    app = _outer_app(session, requests, max_body_bytes)
+    requests = RequestMetrics()
+    app = _outer_app(state.session.meter, requests, max_body_bytes)
     for service in services:
-        state = {
-            "stopping": app.state.stopping,
-            "session": session.of_service(service.name),
-            "identity": identity,
-            "projected": (projected or {}).get(service.name),
-            "resources": (resources or {}).get(service.name),
-        }
-        _mount(app, service, state)
-    for path, other in (beside or {}).items():
+        _mount(app, service, state.of_service(service.name))
+    for path, other in (apps or {}).items():
         app.mount(path, other)
     app.mount("/assets", Pages(ASSETS))
-    app.mount("/console/api", console_api(services, session, identity, projected or {}, queues or {}))
+    app.mount("/console/api", console_api(services, state))
     pages = Pages(CONSOLE)
     app.mount("/console", pages)
 
@@ -73,35 +65,34 @@ def build_app(
 
     @app.get("/healthz")
     async def healthz() -> Response:
-        await ask_store(session, services)
+        await check_store(state.session, services)
         return JSONResponse({"status": "ok"})
 
     @app.get("/metrics")
     async def metrics() -> Response:
-        return Response(metrics_text(requests, session.meter), media_type=METRICS)
+        return Response(metrics_text(requests, state.session.meter), media_type=METRICS)
 
     return app
 
 
-def _outer_app(session: AsyncSession, requests: Requests, max_body_bytes: int) -> FastAPI:
-    """What every request passes, whichever service it is for."""
+def _outer_app(meter: Meter, requests: RequestMetrics, max_body_bytes: int) -> FastAPI:
+    """What every request passes through, whichever service it is for."""
     app = FastAPI(
         title="Partita",
         openapi_url=None,
         middleware=[
-            Middleware(MeasuredRequests, requests=requests),
-            *([Middleware(TracedRequests, meter=session.meter)] if can_trace() else []),
+            Middleware(MeasuredRequests, metrics=requests),
+            *([Middleware(TracedRequests, meter=meter)] if can_trace() else []),
             Middleware(RequestId),
-            Middleware(ConsumedCapacity, meter=session.meter),
+            Middleware(ConsumedCapacity, meter=meter),
             Middleware(BodyLimit, max_bytes=max_body_bytes),
         ],
     )
-    app.state.stopping = threading.Event()
-    answer_with_problems(app)
+    handle_errors(app)
     return app
 
 
-def _mount(app: FastAPI, service: Service, state: Mapping[str, Any]) -> None:
+def _mount(app: FastAPI, service: Service, state: ServiceState) -> None:
     """Serve a service: its API, and beside it its own routes first, then its pages."""
     app.mount(f"/{service.name}/api", _service_app(service, service.router(), state))
     if service.site is not None:
@@ -122,7 +113,7 @@ class _ServiceApp(FastAPI):
         return self.openapi_schema
 
 
-def _service_app(service: Service, router: APIRouter, state: Mapping[str, Any]) -> FastAPI:
+def _service_app(service: Service, router: APIRouter, state: ServiceState) -> FastAPI:
     app = _ServiceApp(
         title=service.title,
         summary=service.summary,
@@ -133,8 +124,7 @@ def _service_app(service: Service, router: APIRouter, state: Mapping[str, Any]) 
         responses=describe_problems(401, 413, 422, 500, 503),
         generate_unique_id_function=lambda route: route.name,
     )
-    for name, value in state.items():
-        setattr(app.state, name, value)
-    answer_with_problems(app)
+    run_with(app, state)
+    handle_errors(app)
     app.include_router(router)
     return app

@@ -1,4 +1,4 @@
-"""Limits on what a request may bring along."""
+"""Limits on the size of a request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from partita.http import Refusal, problem_response
+from partita.http import HttpProblem, problem_response
 
 MAX_BODY_BYTES: Final = 1_000_000
 
@@ -36,7 +36,7 @@ class BodyLimit:
             message = await receive()
             received += len(message.get("body", b""))
             if received > self.max_bytes:
-                raise Refusal(413, "body_too_large", self.detail)
+                raise HttpProblem(413, "body_too_large", self.detail)
             return message
 
         await self.app(scope, receive_counting, send)

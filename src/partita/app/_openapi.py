@@ -7,11 +7,11 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from partita.app._capacity import HEADER as CAPACITY
-from partita.http import MEDIA_TYPE, REPLAYED, describe_problems, problem_schemas
+from partita.http import PROBLEM_MEDIA_TYPE, REPLAYED, describe_problems, problem_schemas
 
 ABOUT: Final = """\
-Errors are `application/problem+json` with a stable `code`. Lists have `limit` and `cursor`, and answer with `items` and
-`next_cursor`. Every answer says in `X-Consumed-Capacity` what its access patterns consumed, and has an `X-Request-Id`.
+Errors are `application/problem+json` with a stable `code`. Lists take `limit` and `cursor`, and give `items` and
+`next_cursor`. Every response has an `X-Request-Id`, and `X-Consumed-Capacity` says what its access patterns consumed.
 """
 
 HEADERS: Final[dict[str, dict[str, Any]]] = {
@@ -28,7 +28,7 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "string"}, "example": "1"},
     "WWW-Authenticate": {"description": "What is asked for.", "schema": {"type": "string"}, "example": "Bearer"},
     REPLAYED: {
-        "description": "`true` where the answer is that of an earlier request with the same key.",
+        "description": "`true` where the response is that of an earlier request with the same key.",
         "schema": {"type": "string", "enum": ["true"]},
     },
 }
@@ -44,12 +44,12 @@ _EXAMPLES: Final = {
     422: ("invalid_request", "title: Field required"),
     428: ("precondition_required", "The request has no If-Match."),
     500: ("internal", "The service failed."),
-    503: ("throttled", "The service cannot answer at the moment."),
+    503: ("throttled", "The service is not available now."),
 }
 
 
 def completed(description: dict[str, Any]) -> dict[str, Any]:
-    """The description with what every operation answers, and with nothing that it never does."""
+    """The description with what every operation responds, and without what it never does."""
     components = description["components"]
     components["schemas"].update(problem_schemas())
     components["headers"] = HEADERS
@@ -90,8 +90,9 @@ def _complete_response(status: int, response: dict[str, Any]) -> None:
     if response["description"] == "Successful Response":
         response["description"] = HTTPStatus(status).phrase
     content = response.get("content", {})
-    if MEDIA_TYPE in content and status in _EXAMPLES:
-        response["content"] = {**content, MEDIA_TYPE: {"example": _example(status), **content[MEDIA_TYPE]}}
+    if PROBLEM_MEDIA_TYPE in content and status in _EXAMPLES:
+        described = {"example": _example(status), **content[PROBLEM_MEDIA_TYPE]}
+        response["content"] = {**content, PROBLEM_MEDIA_TYPE: described}
 
 
 def _example(status: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Final
 from starlette.types import Scope
 
 UNKNOWN: Final = "none"
-"""Requests that no route took; their paths are anybody's, so they are not told apart."""
+"""Requests that no route took. Anybody may invent their paths, so they are counted together."""
 
 
 def route_of(scope: Scope) -> str:

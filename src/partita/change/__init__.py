@@ -3,8 +3,8 @@
 `partita.change.lake` writes Delta Lake tables; it needs the extra `lake`.
 """
 
+from partita.change._change import ItemChange
 from partita.change._consumer import Consumer
-from partita.change._item_change import ItemChange
 from partita.change._projection import SetAside, SqliteProjection
 from partita.change._sink import Positions, Sink
 from partita.change._snapshot import Snapshot

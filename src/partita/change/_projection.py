@@ -15,11 +15,11 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from partita.change._item_change import ItemChange
+from partita._sqlite import translating
+from partita.change._change import ItemChange
 from partita.change._snapshot import Snapshot
 from partita.errors import InvalidItem
 from partita.store import plain_item, wire_item
-from partita.store.embedded import translating
 
 Apply: TypeAlias = Callable[[apsw.Connection, ItemChange], object]
 """Brings one change into the projection's tables."""

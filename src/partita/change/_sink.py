@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from partita.change._item_change import ItemChange
+from partita.change._change import ItemChange
 from partita.change._snapshot import Snapshot
 
 Positions: TypeAlias = Mapping[str, int]

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import apsw
 
-from partita.change._item_change import ItemChange
+from partita.change._change import ItemChange
 from partita.change._stream import PAGE, ChangeStream
 from partita.model import EntitySchema, Table
 from partita.operations import Context, Operation, Requests

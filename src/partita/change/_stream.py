@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from partita.change._item_change import ItemChange
+from partita.change._change import ItemChange
 from partita.errors import ModelError, RebuildRequired, StreamTrimmed
 from partita.model import Table
 from partita.store import DescribeStream, ReadStream, Shard, Store, StreamPage

@@ -1,20 +1,22 @@
 """The command line: the same verbs as in Python, on the services that are installed."""
 
-from partita.cli._data_folder import DataFolder, data_option, store_option
+from partita.cli._data_folder import DataFolder, data_option, queue_options, store_and_queue_options, store_options
 from partita.cli._extras import needs_serve
+from partita.cli._installation import installation_of
 from partita.cli._listen import listening, run_app
 from partita.cli._main import main
 from partita.cli._output import echo_table
-from partita.cli._place import place_of
 
 __all__ = [
     "DataFolder",
     "data_option",
     "echo_table",
+    "installation_of",
     "listening",
     "main",
     "needs_serve",
-    "place_of",
+    "queue_options",
     "run_app",
-    "store_option",
+    "store_and_queue_options",
+    "store_options",
 ]

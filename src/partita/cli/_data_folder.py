@@ -8,21 +8,23 @@ import os
 import secrets
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import click
 from msgspec import Struct
 
 from partita import EmbeddedStore
 from partita.errors import StoreDamaged, StoreError, StoreReadOnly
-from partita.queue import Policy, Queue, open_queue
+from partita.queue import Queue, QueuePolicy, open_queue
 from partita.store import Store, open_store
 
 _SECRET_BYTES: Final = 32
 EMBEDDED: Final = "embedded"
-_STORE: Final = "partita.cli.store"
-_QUEUE: Final = "partita.cli.queue"
+
+Command: TypeAlias = Callable[..., Any]
 
 
 class DataFolder(Struct, frozen=True):
@@ -58,7 +60,7 @@ class DataFolder(Struct, frozen=True):
             return open_store(self.store)
         return self.open_existing() if must_exist else self.open(sweep_every=sweep_every)
 
-    def open_queue(self, name: str, policy: Policy | None = None) -> Queue:
+    def open_queue(self, name: str, policy: QueuePolicy | None = None) -> Queue:
         """Open the queue of a name where `--queue` says: in this folder, unless it says otherwise.
 
         Raises:
@@ -131,54 +133,61 @@ def default_folder() -> Path:
     return Path(home).expanduser() / "partita"
 
 
-def _to_folder(context: click.Context, parameter: click.Parameter, value: Path) -> DataFolder:  # noqa: ARG001 - click's
-    return DataFolder(value, context.meta.get(_STORE, EMBEDDED), context.meta.get(_QUEUE, EMBEDDED))
-
-
-def _keep_address(context: click.Context, parameter: click.Parameter, value: str) -> None:  # noqa: ARG001 - click's
-    context.meta[_STORE] = value
-
-
-def _keep_queue(context: click.Context, parameter: click.Parameter, value: str) -> None:  # noqa: ARG001 - click's
-    context.meta[_QUEUE] = value
-
-
-data_option = click.option(
+_DATA: Final = click.option(
     "--data",
     envvar="PARTITA_DATA",
     type=click.Path(file_okay=False, path_type=Path),
     default=default_folder,
     show_default="partita in your data directory",
     show_envvar=True,
-    callback=_to_folder,
     help="Folder of the embedded database.",
 )
-"""The option `--data`, which gives the command a `DataFolder`."""
 
-store_option = click.option(
+_STORE: Final = click.option(
     "--store",
     envvar="PARTITA_STORE",
     default=EMBEDDED,
     show_default=True,
     show_envvar=True,
-    is_eager=True,  # the data folder, which is made after it, has to know
-    expose_value=False,
-    callback=_keep_address,
     metavar="URL",
     help="Where the items are: dynamodb://REGION, the URL of a compatible server, or the database in --data.",
 )
-"""The option `--store`, for commands that use `DataFolder.open_store`."""
 
-queue_option = click.option(
+_QUEUE: Final = click.option(
     "--queue",
     envvar="PARTITA_QUEUE",
     default=EMBEDDED,
     show_default=True,
     show_envvar=True,
-    is_eager=True,  # as above
-    expose_value=False,
-    callback=_keep_queue,
     metavar="URL",
     help="Where messages wait: sqs://REGION, the URL of a server that speaks SQS, or a file in --data.",
 )
-"""The option `--queue`, for commands that use `DataFolder.open_queue`."""
+
+
+def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Declare options on a command, which gets one `DataFolder` made from all of them as `data`."""
+
+    def declare(command: Command) -> Command:
+        @wraps(command)
+        def run(*args: Any, data: Path, store: str = EMBEDDED, queue: str = EMBEDDED, **others: Any) -> Any:
+            return command(*args, data=DataFolder(data, store, queue), **others)
+
+        declared: Command = run
+        for option in reversed(options):
+            declared = option(declared)
+        return declared
+
+    return declare
+
+
+data_option = _folder_from(_DATA)
+"""The option `--data`, which gives the command a `DataFolder`."""
+
+store_options = _folder_from(_DATA, _STORE)
+"""The options `--data` and `--store`, for commands that use `DataFolder.open_store`."""
+
+queue_options = _folder_from(_DATA, _QUEUE)
+"""The options `--data` and `--queue`, for commands that use `DataFolder.open_queue`."""
+
+store_and_queue_options = _folder_from(_DATA, _STORE, _QUEUE)
+"""The options `--data`, `--store` and `--queue`."""

@@ -14,7 +14,7 @@ R = TypeVar("R")
 
 PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "lake": ("deltalake", "pyarrow"),
-    "serve": ("fastapi", "jinja2", "jwt", "uvicorn"),
+    "serve": ("fastapi", "jinja2", "jwt", "prometheus_client", "uvicorn"),
 }
 
 

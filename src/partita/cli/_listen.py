@@ -29,8 +29,8 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         reason = str(error.strerror).partition(" (")[0]
         message = f"Cannot listen on {host}, port {port}: {reason}. Choose another with --host and --port."
         raise click.ClickException(message) from error
-    # Connections inherit it. asyncio would set it only on sockets that say their protocol, and without it every answer
-    # that is sent in two pieces waits 40 ms for an acknowledgement.
+    # Connections inherit it. asyncio would set it only on sockets that say their protocol, and without it every
+    # response that is sent in two pieces waits 40 ms for an acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     with listener:
         yield listener
@@ -39,7 +39,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callable[[], None] = lambda: None) -> None:
     """Say where an app is, and serve it until Ctrl-C or SIGTERM; what is under way then is finished.
 
-    `on_stop` is called at the signal: answers that have no end must end then.
+    `on_stop` is called at the signal: responses that have no end must end then.
     """
     import uvicorn
 

@@ -61,7 +61,12 @@ def _all_if_none(
     parameter: click.Parameter,  # noqa: ARG001 - click's
     value: Sequence[Service],
 ) -> Sequence[Service]:
-    return value or discover()
+    if found := value or discover():
+        return found
+    raise click.ClickException(
+        "No service is installed. Install the five of Partita (pip install partita-services), "
+        "or write one of your own (partita new service NAME --entity ENTITY) and install your package."
+    )
 
 
 services_argument = click.argument(

@@ -1,4 +1,4 @@
-"""The console: what the services declare, what they consume, and a way to try what can be read."""
+"""The console: what the services declare, what they consume, and a way to try the patterns that read."""
 
 from partita.console._api import CONSOLE, console_api
 

@@ -1,4 +1,4 @@
-"""The console's own API. What is declared and counted is for everybody, as are the metrics; data is for operators."""
+"""The console's own API. Declarations and figures are for everybody, as are the metrics; data is for operators."""
 
 from __future__ import annotations
 
@@ -10,30 +10,22 @@ import msgspec
 from fastapi import Depends, FastAPI
 from fastapi.responses import Response
 
-from partita import AsyncSession, Pattern
+from partita import Pattern
 from partita.console._attempt import Attempt, attempt
 from partita.console._declared import ServiceView
 from partita.console._live import live
-from partita.http import Refusal, Verifier, answer_with_problems, operators_only
-from partita.queue import Queue
-from partita.service import Projected, Service
+from partita.http import AppState, HttpProblem, handle_errors, operators_only, run_with
+from partita.service import Service
 
 CONSOLE: Final = Path(__file__).parent / "pages"
 """The folder of its pages."""
 
 
-def console_api(
-    services: Sequence[Service],
-    session: AsyncSession,
-    identity: Verifier,
-    projected: Mapping[str, Projected],
-    queues: Mapping[str, Queue],
-) -> FastAPI:
-    """The app that the console's pages ask."""
+def console_api(services: Sequence[Service], state: AppState) -> FastAPI:
+    """The API of the console's pages."""
     app = FastAPI(title="Partita's console", openapi_url=None)
-    app.state.session = session
-    app.state.identity = identity
-    answer_with_problems(app)
+    run_with(app, state.of_service("console"))
+    handle_errors(app)
     declared = msgspec.json.encode([ServiceView.of(service) for service in services])
     patterns = {(service.name, pattern.name): pattern for service in services for pattern in service.patterns}
 
@@ -43,11 +35,11 @@ def console_api(
 
     @app.get("/live")
     async def show_live() -> Response:
-        return _json(await live(services, session, projected, queues))
+        return _json(await live(services, state))
 
     @app.post("/attempts", dependencies=[Depends(operators_only)])
     async def run_attempt(wanted: Attempt) -> Response:
-        return _json(await attempt(_known(patterns, wanted), wanted, session.of_service(wanted.service)))
+        return _json(await attempt(_known(patterns, wanted), wanted, state.session.of_service(wanted.service)))
 
     return app
 
@@ -55,7 +47,7 @@ def console_api(
 def _known(patterns: Mapping[tuple[str, str], Pattern], wanted: Attempt) -> Pattern:
     found = patterns.get((wanted.service, wanted.pattern))
     if found is None:
-        raise Refusal(404, "not_found", f"{wanted.service} has no access pattern {wanted.pattern!r}.")
+        raise HttpProblem(404, "not_found", f"{wanted.service} has no access pattern {wanted.pattern!r}.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Trying an access pattern that reads: its request, what it should cost, what it did cost, and what it found."""
+"""Trying an access pattern that reads: its request, its predicted and its consumed units, and the items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 from partita import AsyncSession, Budget, Collect, Operation, Page, Pattern, Query, WalkResult, explain
 from partita.console._declared import why_closed
 from partita.errors import InvalidKey, OperationError, ValidationFailed
-from partita.http import FieldProblem, Refusal
+from partita.http import FieldProblem, HttpProblem
 from partita.model import EntitySchema
 from partita.patterns import UnfitArgument, operation_of
 
@@ -26,12 +26,12 @@ def _whole(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("half of a character (a lone surrogate) is no text") from None
+        raise ValueError("half of a character (a lone surrogate) is not text") from None
     return text
 
 
 Text = Annotated[str, AfterValidator(_whole)]
-"""Text that can be sent. JSON can write what cannot."""
+"""Text that can be sent. JSON can also hold half of a character, which cannot."""
 
 
 class Attempt(BaseModel):
@@ -46,7 +46,7 @@ class Attempt(BaseModel):
     cursor: str | None = None
 
 
-class Outcome(Struct, frozen=True):
+class AttemptResult(Struct, frozen=True):
     """What was sent, what it cost, and what was found."""
 
     call: str
@@ -61,23 +61,23 @@ class Outcome(Struct, frozen=True):
     next_cursor: str | None
 
 
-async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> Outcome:
+async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> AttemptResult:
     """Run a pattern that reads.
 
     Raises:
-        Refusal: it writes or reads what is secret, or an argument does not fit.
+        HttpProblem: it writes or reads a secret, or an argument does not fit.
     """
     if closed := why_closed(pattern):
-        raise Refusal(403, "closed", f"{pattern.name} cannot be tried. {closed}")
-    with _refusing(OperationError, OverflowError):
+        raise HttpProblem(403, "closed", f"{pattern.name} cannot be tried. {closed}")
+    with _naming_the_problem(OperationError, OverflowError):
         operation = _operation(pattern, wanted)
         explained = explain(operation)  # of the first page: only the session can read a cursor
     if explained.call not in READS or any(not entity.cls.in_lake for entity in _collected(operation)):
-        raise Refusal(403, "closed", f"{pattern.name} cannot be tried: it may write, or reads a secret.")
-    with _refusing(InvalidKey, ValidationFailed), session.meter.watch() as seen:
+        raise HttpProblem(403, "closed", f"{pattern.name} cannot be tried: it may write, or reads a secret.")
+    with _naming_the_problem(InvalidKey, ValidationFailed), session.meter.watch() as seen:
         result = await session.run(_from(wanted.cursor, operation))
     items, cursor = _found(result)
-    return Outcome(
+    return AttemptResult(
         explained.call,
         explained.index,
         explained.request,
@@ -101,17 +101,19 @@ def _operation(pattern: Pattern, wanted: Attempt) -> Operation[Any]:
 
 
 @contextmanager
-def _refusing(*kinds: type[Exception]) -> Iterator[None]:
-    """Keys are made of what the caller wrote: where none can be made of it, or DynamoDB takes none like it, say why."""
+def _naming_the_problem(*kinds: type[Exception]) -> Iterator[None]:
+    """Keys are made of what the caller wrote. Where that is not possible, or DynamoDB refuses such a key, say why."""
     try:
         yield
     except kinds as error:
-        raise _unfit("arguments", str(error.args[0])) from error  # without the hint, which is for who declares keys
+        raise _unfit(
+            "arguments", str(error.args[0])
+        ) from error  # without the hint, which is for those who declare keys
 
 
-def _unfit(field: str, reason: str) -> Refusal:
+def _unfit(field: str, reason: str) -> HttpProblem:
     problem = FieldProblem(location="body", field=field, message=reason)
-    return Refusal(422, "invalid_request", reason, members={"errors": [problem]})
+    return HttpProblem(422, "invalid_request", reason, members={"errors": [problem]})
 
 
 def _collected(operation: Operation[Any]) -> list[EntitySchema[Any]]:

@@ -1,4 +1,4 @@
-"""What the services declare, as the console shows it. None of it is data."""
+"""What the services declare, as the console shows it, without any data."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class PatternView(Struct, frozen=True):
     doc: str
     asked: list[KeyMatch]
     parameters: list[Parameter] | None
-    """What a form asks for; None where it cannot be tried."""
+    """The fields of its form; None where it cannot be tried."""
     closed: str | None
     """Why it cannot be tried."""
 
@@ -117,7 +117,7 @@ class PatternView(Struct, frozen=True):
 
 
 def why_closed(pattern: Pattern) -> str | None:
-    """Why nobody may try a pattern in the console; None where operators may.
+    """Why a pattern cannot be tried in the console; None where operators may try it.
 
     What is kept out of the lake is kept from the console too: tokens, sessions, the seed of a lottery.
     """
@@ -137,7 +137,7 @@ class ServiceView(Struct, frozen=True):
     page: str | None
     api: str
     projected: bool
-    """Whether it keeps something up from the changes of a table."""
+    """Whether it has a projection of the changes of a table."""
     queues: tuple[str, ...]
     tables: list[TableView]
     patterns: list[PatternView]

@@ -1,48 +1,43 @@
-"""What moves: consumption by access pattern, the store's health, projections behind their tables, and queues."""
+"""Live figures: consumption by access pattern, the store's health, the lag of projections, and queues."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from fastapi.concurrency import run_in_threadpool
 from msgspec import Struct
 
-from partita import AsyncSession, Usage
+from partita import Usage
 from partita.change import Lag
 from partita.errors import PartitaError
-from partita.http import ask_store
-from partita.queue import Measure, Queue, Stats
-from partita.service import Projected, Service
+from partita.http import AppState, check_store
+from partita.queue import GetStats, QueueStats
+from partita.service import Service
 
 
 class Live(Struct, frozen=True):
-    """The figures of one moment."""
+    """The figures at one time."""
 
     healthy: bool
     usage: dict[str, dict[str, Usage]]
     """By service and access pattern, since the server was started."""
-    behind: dict[str, Lag]
-    """How far the projection of each service is behind its table."""
-    queues: dict[str, Stats]
+    lag: dict[str, Lag]
+    """How far the projection of each service lags behind its table."""
+    queues: dict[str, QueueStats]
 
 
-async def live(
-    services: Sequence[Service],
-    session: AsyncSession,
-    projected: Mapping[str, Projected],
-    queues: Mapping[str, Queue],
-) -> Live:
-    """The figures of this moment; only what answers is in them."""
-    healthy, behind, depths = True, {}, {}
+async def live(services: Sequence[Service], state: AppState) -> Live:
+    """The figures now. Where a store or queue does not respond, the figures so far."""
+    healthy, lags, depths = True, {}, {}
     try:
-        await ask_store(session, services)
-        for name, part in projected.items():
-            behind[name] = await run_in_threadpool(part.consumer.lag)
-        for name, queue in queues.items():
-            depths[name] = await queue.execute_async(Measure())
+        await check_store(state.session, services)
+        for name, projection in state.projections.items():
+            lags[name] = await run_in_threadpool(projection.consumer.lag)
+        for name, queue in state.queues.items():
+            depths[name] = await queue.execute_async(GetStats())
     except PartitaError:
         healthy = False
-    return Live(healthy, _by_service(session.meter.usage()), behind, depths)
+    return Live(healthy, _by_service(state.session.meter.usage()), lags, depths)
 
 
 def _by_service(usages: Iterable[Usage]) -> dict[str, dict[str, Usage]]:

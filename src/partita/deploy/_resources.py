@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from partita.deploy._policy import Json, queue_name
 from partita.deploy._roles import Resource
-from partita.queue import Policy
+from partita.queue import QueuePolicy
 from partita.store import TableSchema, table_definition
 
 Resources: TypeAlias = dict[str, Json]
@@ -77,7 +77,7 @@ def table_resources(schema: TableSchema, settings: TableSettings = SAFE) -> Reso
     return {name: table, **alarms}
 
 
-def queue_resources(name: str, policy: Policy, *, alarm_topic: str | None = None) -> Resources:
+def queue_resources(name: str, policy: QueuePolicy, *, alarm_topic: str | None = None) -> Resources:
     """A FIFO queue, its dead letters, and an alarm for when there are any."""
     own, dead = Resource("queue", name), Resource("dead letters", name)
     queue, letters = logical(name, "Queue"), logical(name, "DeadLetters")

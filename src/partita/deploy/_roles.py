@@ -97,8 +97,8 @@ def used_by(service: Service, role: RoleName) -> tuple[DeclaredOperation, ...]:
 
 def _working(service: Service, role: RoleName) -> Iterator[Need]:
     for each in used_by(service, role):
-        for access in each.sends:
-            yield Need(f"dynamodb:{access.action}", _resource(access), each.name)
+        for permission in each.sends:
+            yield Need(f"dynamodb:{permission.action}", _resource(permission), each.name)
     if role == "request" or service.worker is not None:
         for table in service.tables:
             yield from (Need(f"dynamodb:{action}", Resource("table", table.name), "start") for action in _START)
@@ -139,24 +139,24 @@ def _maintaining(service: Service) -> Iterator[Need]:
 def _calling(service: Service) -> Iterator[Need]:
     """What of the request path is bound to the caller: every partition that it reaches begins with who is calling."""
     for each in used_by(service, "request"):
-        own = [_own_partition(access, service.caller) for access in each.sends]
+        own = [_own_partition(permission, service.caller) for permission in each.sends]
         if own and None not in own:
-            for access, partition in zip(each.sends, own, strict=True):
-                yield Need(f"dynamodb:{access.action}", _resource(access), each.name, partition)
+            for permission, partition in zip(each.sends, own, strict=True):
+                yield Need(f"dynamodb:{permission.action}", _resource(permission), each.name, partition)
 
 
-def _own_partition(access: Permission, caller: tuple[str, ...]) -> str | None:
-    template = Template(access.partition)
+def _own_partition(permission: Permission, caller: tuple[str, ...]) -> str | None:
+    template = Template(permission.partition)
     if not template.fields or template.fields[0] not in caller:
         return None
     tag = f"${{aws:PrincipalTag/{caller[0]}}}"
-    first, *others = template.places
-    return template.head + tag + first.tail + "".join(f"*{place.tail}" for place in others)
+    first, *others = template.placeholders
+    return template.head + tag + first.tail + "".join(f"*{placeholder.tail}" for placeholder in others)
 
 
-def _resource(access: Permission) -> Resource:
-    name = access.table.name
-    return Resource("table", name) if access.index is None else Resource("index", name, access.index)
+def _resource(permission: Permission) -> Resource:
+    name = permission.table.name
+    return Resource("table", name) if permission.index is None else Resource("index", name, permission.index)
 
 
 _NEEDS: Final = {

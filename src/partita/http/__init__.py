@@ -1,64 +1,70 @@
 """Building blocks for services that speak HTTP: identity, problems, paging, preconditions, idempotent routes, pages."""
 
-from partita.http._answers import Answered, Instant
 from partita.http._dependencies import CurrentCaller, Db, Now, Resources
-from partita.http._etag import ANY, IfMatch, IfNoneMatch, UnlessMatch, etag, precondition, still_right
-from partita.http._health import ask_store
-from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by
+from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
+from partita.http._health import check_store
+from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
 from partita.http._identity import Caller, Identity, Role, Verifier
 from partita.http._issuer import Issuer
 from partita.http._pages import ASSETS, Pages
 from partita.http._paging import Listing, Paging
 from partita.http._problems import (
-    MEDIA_TYPE,
+    PROBLEM_MEDIA_TYPE,
     FieldProblem,
+    HttpProblem,
     Problem,
-    Refusal,
-    answer_with_problems,
     describe_problems,
+    handle_errors,
     problem_response,
     problem_schemas,
 )
-from partita.http._projected import Behind, ProjectedState
+from partita.http._projection import CurrentProjection, LagView
+from partita.http._responses import CamelModel, Instant
 from partita.http._roles import operators_only
+from partita.http._state import AppState, CurrentState, ServiceState, run_with, state_of
 
 __all__ = [
-    "ANY",
     "ASSETS",
-    "MEDIA_TYPE",
+    "PROBLEM_MEDIA_TYPE",
     "REPLAYED",
-    "Answered",
-    "Behind",
+    "AppState",
     "Caller",
+    "CamelModel",
     "CurrentCaller",
+    "CurrentProjection",
+    "CurrentState",
     "Db",
     "FieldProblem",
+    "HttpProblem",
     "IdempotencyKey",
     "Identity",
     "IfMatch",
     "IfNoneMatch",
     "Instant",
     "Issuer",
+    "LagView",
     "Listing",
     "Now",
     "Once",
     "Pages",
     "Paging",
     "Problem",
-    "ProjectedState",
-    "Refusal",
     "Resources",
     "Role",
+    "ServiceState",
     "UnlessMatch",
     "Verifier",
-    "answer_with_problems",
-    "ask_store",
+    "check_store",
     "describe_problems",
     "etag",
+    "handle_errors",
+    "is_not_modified",
     "once_by",
     "operators_only",
-    "precondition",
+    "precondition_problems",
     "problem_response",
     "problem_schemas",
-    "still_right",
+    "response_of",
+    "run_with",
+    "state_of",
 ]

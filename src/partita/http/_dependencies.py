@@ -1,4 +1,4 @@
-"""What a route may ask for: the session, the caller, the time."""
+"""What a route may take: the session, the caller, the time, and what the service has opened."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, Request, Security
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from typing_extensions import TypeVar
 
 from partita import AsyncSession
-from partita.http._identity import Caller, Verifier, unauthenticated
+from partita.http._identity import Caller, unauthenticated
+from partita.http._state import state_of
+
+R = TypeVar("R")
 
 _BEARER: Final = HTTPBearer(auto_error=False, bearerFormat="JWT", description="`partita token --user ID` prints one.")
 
@@ -19,15 +23,14 @@ _BEARER: Final = HTTPBearer(auto_error=False, bearerFormat="JWT", description="`
 
 
 async def _session(request: Request) -> AsyncSession:
-    session: AsyncSession = request.app.state.session
-    return session
+    return state_of(request).session
 
 
 async def current_caller(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
 ) -> Caller:
     """Who sent the request, by its token."""
-    identity: Verifier = request.app.state.identity
+    identity = state_of(request).identity
     if credentials is None:
         raise unauthenticated("The request has no token.", identity.hint)
     if identity.waits:
@@ -36,11 +39,11 @@ async def current_caller(
 
 
 async def _resources(request: Request) -> Any:
-    return request.app.state.resources
+    return state_of(request).resources
 
 
 async def _now(request: Request) -> int:
-    return int((await _session(request)).context.clock())
+    return int(state_of(request).session.context.clock())
 
 
 Db = Annotated[AsyncSession, Depends(_session)]
@@ -52,5 +55,5 @@ CurrentCaller = Annotated[Caller, Depends(current_caller)]
 Now = Annotated[int, Depends(_now)]
 """The time in seconds since the epoch."""
 
-Resources = Annotated[Any, Depends(_resources)]
-"""What the service has opened for its routes (`Service.resources`)."""
+Resources = Annotated[R, Depends(_resources)]
+"""What the service has opened for its routes (`Service.resources`): `tools: Resources[Tools]`."""

@@ -1,4 +1,4 @@
-"""Whether the store answers."""
+"""Whether the store responds."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from partita.service import Service
 from partita.store import DescribeTable, ListTables
 
 
-async def ask_store(session: AsyncSession, services: Sequence[Service]) -> None:
-    """Ask for something small: a table of the services, which all of their roles may see, unlike a list of all tables.
+async def check_store(session: AsyncSession, services: Sequence[Service]) -> None:
+    """Send a small request: for a table of the services, which all of their roles may see, unlike a list of all tables.
 
     Raises:
-        PartitaError: it does not answer, or the table is not there.
+        PartitaError: the store does not respond, or the table does not exist.
     """
     tables = [table for service in services for table in service.tables]
     await session.store.execute_async(DescribeTable(tables[0].name) if tables else ListTables())

@@ -1,4 +1,4 @@
-"""Idempotent routes: the header `Idempotency-Key`, and one call that runs a plan once or replays its answer.
+"""Idempotent routes: the header `Idempotency-Key`, and one call that runs a plan once or replays its response.
 
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 
@@ -17,12 +17,20 @@ from fastapi import Depends, Header, Request, Response
 from partita import AsyncSession, Procedure
 from partita.http._dependencies import Db, current_caller
 from partita.http._identity import Caller
-from partita.operations import reading
-from partita.recipes.idempotency import Command, CommandOutcome, Idempotency, Plan, StoredResponse, fingerprint
+from partita.recipes.idempotency import (
+    Command,
+    CommandOutcome,
+    Idempotency,
+    Plan,
+    StoredResponse,
+    fingerprint,
+    run_plan,
+)
 
 R = TypeVar("R")
 
 REPLAYED: Final = "Idempotent-Replayed"
+"""The header of a response that was given before."""
 _KEY: Final = r'^("[ !#-~]{1,255}"|[!#-~]{1,255})$'
 
 IdempotencyKey = Annotated[
@@ -30,10 +38,11 @@ IdempotencyKey = Annotated[
     Header(
         pattern=_KEY,
         description="A key of the caller's for this request, quoted or bare, of at most 255 characters. "
-        f"The same request again is answered as before, with `{REPLAYED}: true`, and changes nothing.",
+        f"The same request again gets the same response, with `{REPLAYED}: true`, and changes nothing.",
         examples=['"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
     ),
 ]
+"""The `Idempotency-Key` of a request; None without one."""
 
 
 class Once:
@@ -44,16 +53,29 @@ class Once:
         self._db = db
         self._command = command
 
-    async def __call__(self, plan: Plan[R] | Procedure[Plan[R]], answer: Callable[[R], StoredResponse]) -> Response:
-        """The response to the plan's result, or the one that was given before.
+    async def __call__(self, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]) -> Response:
+        """The response to the plan's result, or the one that was given before; raises what `command` raises."""
+        return response_of(await self._db.run(self.command(plan, respond)))
+
+    def command(
+        self, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]
+    ) -> Procedure[CommandOutcome[R]]:
+        """The same as a procedure, which `retry_on_conflict` can run again with a new plan.
+
+        outcome = await db.run(retry_on_conflict(lambda: once.command(handlers.deposit(pk, amount), respond)))
+        outcome.result, outcome.replayed, response_of(outcome)
+
+        Args:
+            plan: what to write, or a procedure that reads and returns it. It does not run on a replay.
+            respond: turns the plan's result into what is stored and sent.
 
         Raises:
             IdempotencyMismatch: the key was used with another request.
             IdempotencyInProgress: the first request with the key is still running.
         """
         if self._command is None:
-            return _response(CommandOutcome(answer(await self._db.run(_plainly(plan)))))
-        return _response(await self._db.run(self._requests.run(self._command, plan, answer)))
+            return _run(plan, respond)
+        return self._requests.run(self._command, plan, respond)
 
 
 def once_by(requests: Idempotency[Any], caller: Callable[..., Any] = current_caller) -> Callable[..., Awaitable[Once]]:
@@ -78,13 +100,14 @@ def once_by(requests: Idempotency[Any], caller: Callable[..., Any] = current_cal
     return once
 
 
-def _plainly(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[R]:
-    planned = plan if isinstance(plan, Plan) else (yield from reading(plan))
-    return (yield from planned.run())
-
-
-def _response(outcome: CommandOutcome) -> Response:
+def response_of(outcome: CommandOutcome[Any]) -> Response:
+    """The response to a command; one that was given before says so."""
     replayed = {REPLAYED: "true"} if outcome.replayed else {}
     headers = {**outcome.response.headers, **replayed}
     media_type = "application/json" if outcome.response.body else None
     return Response(outcome.response.body, outcome.response.status, headers, media_type)
+
+
+def _run(plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]) -> Procedure[CommandOutcome[R]]:
+    result = yield from run_plan(plan)
+    return CommandOutcome(respond(result), result=result)

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import jwt
 from msgspec import Struct
 
-from partita.http._problems import Refusal
+from partita.http._problems import HttpProblem
 from partita.runtime import Clock, system_clock
 
 ALGORITHM: Final = "HS256"
@@ -38,13 +38,13 @@ class Verifier(Protocol):
     hint: str
     """Where a caller gets a token."""
     waits: bool
-    """Whether it may have to wait for somebody else's answer, so that it needs a thread of its own."""
+    """Whether it may wait for a response from elsewhere, and so must not run in the event loop."""
 
     def caller(self, token: str) -> Caller:
         """The caller that a token names.
 
         Raises:
-            Refusal: 401, the token is not valid.
+            HttpProblem: 401, the token is not valid.
         """
         ...
 
@@ -76,7 +76,7 @@ class Identity:
         """The caller that a token names.
 
         Raises:
-            Refusal: 401, the token is not ours, was altered, or has expired.
+            HttpProblem: 401, the token is not ours, was altered, or has expired.
         """
         try:
             return caller_of(jwt.decode(token, self._key, [ALGORITHM], options={"require": ["exp", "sub"]}))
@@ -88,7 +88,7 @@ def caller_of(claims: Mapping[str, Any]) -> Caller:
     """The caller that the claims of a token name.
 
     Raises:
-        ValueError: they name none, or a role that there is not.
+        ValueError: they do not name one, or name an unknown role.
     """
     caller = Caller(claims["sub"], Role(claims.get("role", Role.USER)))
     if not _usable(caller.user_id):
@@ -96,15 +96,15 @@ def caller_of(claims: Mapping[str, Any]) -> Caller:
     return caller
 
 
-def invalid_token(error: Exception, hint: str) -> Refusal:
-    """The refusal of a token that could not be verified; only that it has expired is told."""
+def invalid_token(error: Exception, hint: str) -> HttpProblem:
+    """The problem of a token that could not be verified. It says no more than whether the token has expired."""
     expired = isinstance(error, jwt.ExpiredSignatureError)
     return unauthenticated("The token has expired." if expired else "The token is not valid.", hint)
 
 
-def unauthenticated(detail: str, hint: str) -> Refusal:
-    """The refusal of a request that does not say who is calling."""
-    return Refusal(401, "unauthenticated", detail, hint=hint, headers={"WWW-Authenticate": "Bearer"})
+def unauthenticated(detail: str, hint: str) -> HttpProblem:
+    """The problem of a request that does not say who is calling."""
+    return HttpProblem(401, "unauthenticated", detail, hint=hint, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _usable(user_id: str) -> bool:

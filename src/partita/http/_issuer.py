@@ -13,7 +13,7 @@ import jwt
 
 from partita.errors import OperationError
 from partita.http._identity import Caller, caller_of, invalid_token
-from partita.http._problems import RETRY_LATER, Refusal
+from partita.http._problems import RETRY_LATER, HttpProblem
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a public key. One with a shared secret could be made by anybody who has the published keys."""
@@ -32,10 +32,10 @@ class Issuer:
 
         Args:
             url: as it stands in the tokens' `iss`.
-            audience: what the tokens must be meant for; give it wherever the issuer has other clients too.
+            audience: what the tokens must be meant for; give it where the issuer has other clients too.
 
         Raises:
-            OperationError: the URL is not one of https, nor of this machine.
+            OperationError: the URL is neither https nor of this machine.
         """
         self.url = _checked(url)
         self.audience = audience
@@ -47,7 +47,7 @@ class Issuer:
         """The caller that a token names.
 
         Raises:
-            Refusal: 401, the token is not the issuer's, was altered, or has expired; 503, the issuer cannot be asked.
+            HttpProblem: 401, the token is not the issuer's, was altered, or has expired; 503, the issuer is away.
         """
         try:
             return caller_of(self._claims(token))
@@ -77,8 +77,8 @@ class Issuer:
     def _discovered(self) -> str:
         """Where the issuer publishes its keys."""
         try:
-            with urllib.request.urlopen(self.url.rstrip("/") + DISCOVERY, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310 - checked
-                found = json.load(answer)
+            with urllib.request.urlopen(self.url.rstrip("/") + DISCOVERY, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 - checked
+                found = json.load(response)
             if found["issuer"] != self.url:
                 raise _unavailable()
             return _checked(found["jwks_uri"])
@@ -100,6 +100,6 @@ def _is_local(host: str) -> bool:
         return host == "localhost"
 
 
-def _unavailable() -> Refusal:
+def _unavailable() -> HttpProblem:
     detail = "The issuer of tokens cannot be asked for its keys."
-    return Refusal(503, "issuer_unavailable", detail, hint="Try again.", headers=RETRY_LATER)
+    return HttpProblem(503, "issuer_unavailable", detail, hint="Try again.", headers=RETRY_LATER)

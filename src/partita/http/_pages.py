@@ -30,7 +30,7 @@ class Pages(StaticFiles):
         super().__init__(directory=folder, html=True)
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file, with what a browser may do with it."""
+        """The file, with headers that say what a browser may do with it."""
         response = await super().get_response(path, scope)
         response.headers.update(SECURITY)
         return response

@@ -1,4 +1,4 @@
-"""Lists in pages: what is asked for, and what is answered."""
+"""Lists in pages: the query parameters, and the response."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ class Listing(BaseModel, Generic[M]):
 
     @classmethod
     def of(cls, page: Page[M]) -> Self:
-        """The answer for a page."""
+        """The response for a page."""
         return cls(items=page.items, next_cursor=page.next_cursor)

@@ -17,7 +17,8 @@ from partita import errors
 
 logger: Final = logging.getLogger("partita.http")
 
-MEDIA_TYPE: Final = "application/problem+json"
+PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
+"""The media type of a response that is a problem."""
 SERVER_ERROR: Final = 500
 
 STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
@@ -39,7 +40,7 @@ STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
     errors.StoreFull: 503,
     errors.StoreUnavailable: 503,
 }
-"""The status for each error and those below it in the tree; all others are faults of the service."""
+"""The status for each error and those below it in the tree; all others are faults of the service (500)."""
 
 RETRY_LATER: Final = {"Retry-After": "1"}
 
@@ -66,8 +67,8 @@ class Problem(BaseModel):
     errors: list[FieldProblem] | None = Field(default=None, description="the fields that are wrong, for a 422")
 
 
-class Refusal(HTTPException):
-    """Raised by routes and middleware to refuse a request with a problem of their own."""
+class HttpProblem(HTTPException):
+    """Raised by routes, dependencies and middleware: the response is a `Problem` with this status and code."""
 
     def __init__(
         self,
@@ -79,14 +80,14 @@ class Refusal(HTTPException):
         headers: dict[str, str] | None = None,
         members: Mapping[str, Any] | None = None,
     ) -> None:
-        """Refuse a request.
+        """Say what is wrong with a request.
 
         Args:
-            status: of the answer.
+            status: of the response.
             code: stable; made for programs.
             detail: what is wrong.
             hint: what to do.
-            headers: of the answer.
+            headers: of the response.
             members: what the problem has besides, such as the current item.
         """
         super().__init__(status, detail, headers)
@@ -100,11 +101,11 @@ def problem_response(
 ) -> JSONResponse:
     """A problem as a response."""
     problem = Problem(title=HTTPStatus(status).phrase, status=status, code=code, detail=detail, **more)
-    return JSONResponse(problem.model_dump(exclude_none=True), status, headers, MEDIA_TYPE)
+    return JSONResponse(problem.model_dump(exclude_none=True), status, headers, PROBLEM_MEDIA_TYPE)
 
 
-def answer_with_problems(app: FastAPI) -> None:
-    """Make an app answer every error with a problem."""
+def handle_errors(app: FastAPI) -> None:
+    """Make an app respond to every error with a problem."""
     app.add_exception_handler(errors.PartitaError, _partita_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(StarletteHTTPException, _http_error)
@@ -112,19 +113,19 @@ def answer_with_problems(app: FastAPI) -> None:
 
 
 def describe_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The error answers of a route, for its OpenAPI description."""
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    """The problems that a route may respond with, for its OpenAPI description."""
+    content = {PROBLEM_MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
 
 
 def problem_schemas() -> dict[str, Any]:
-    """The schemas that the error answers in an OpenAPI description refer to."""
+    """The schemas that the problems in an OpenAPI description refer to."""
     schema = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     return {**schema.pop("$defs"), "Problem": schema}
 
 
 def status_of(error: errors.PartitaError) -> int:
-    """The status that an error is answered with."""
+    """The status of the response to an error."""
     return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), SERVER_ERROR)
 
 
@@ -138,7 +139,7 @@ async def _partita_error(request: Request, error: Exception) -> JSONResponse:
     if status == SERVER_ERROR:
         return _failed(request, error.code)
     return problem_response(
-        status, error.code, "The service cannot answer at the moment.", hint="Try again.", headers=RETRY_LATER
+        status, error.code, "The service is not available now.", hint="Try again.", headers=RETRY_LATER
     )
 
 
@@ -166,13 +167,13 @@ def _one_for_each_field(problems: Iterable[FieldProblem]) -> list[FieldProblem]:
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature
     assert isinstance(error, StarletteHTTPException)  # noqa: S101 - registered for these only
-    if isinstance(error, Refusal):
+    if isinstance(error, HttpProblem):
         return problem_response(
             error.status_code, error.code, error.detail, hint=error.hint, headers=error.headers, **error.members
         )
     if isinstance(error.__cause__, ValueError | RecursionError):
-        # FastAPI answers a body that is no JSON with 422, but one that Python cannot read with 400: no UTF-8 text, a
-        # number of thousands of digits, brackets in brackets in brackets.
+        # FastAPI responds with 422 to a body that is not JSON, but with 400 to one that Python cannot read: text that
+        # is not UTF-8, a number of thousands of digits, brackets nested too deeply.
         problem = FieldProblem(location="body", field="", message="The body cannot be read as JSON in UTF-8.")
         return problem_response(422, "invalid_request", problem.message, errors=[problem])
     code = HTTPStatus(error.status_code).name.lower()
@@ -185,5 +186,5 @@ async def _fault(request: Request, error: Exception) -> JSONResponse:  # noqa: A
 
 def _failed(request: Request, code: str) -> JSONResponse:
     headers = {"X-Request-Id": request.state.request_id}
-    hint = "Tell the operator the X-Request-Id of this answer."
+    hint = "Give the operator the X-Request-Id of this response."
     return problem_response(SERVER_ERROR, code, "The service failed.", hint=hint, headers=headers)

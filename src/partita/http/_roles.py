@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from partita.http._dependencies import CurrentCaller
 from partita.http._identity import Role
-from partita.http._problems import Refusal
+from partita.http._problems import HttpProblem
 
 
 def operators_only(caller: CurrentCaller) -> None:
     """A dependency of routes for operators: 401 without a token, 403 for anybody else."""
     if caller.role is not Role.OPERATOR:
         hint = "`partita token --user ID --role operator` prints a token that may."
-        raise Refusal(403, "forbidden", "Only operators may do this.", hint=hint)
+        raise HttpProblem(403, "forbidden", "Only operators may do this.", hint=hint)

@@ -5,7 +5,7 @@ from partita.model._bound_key import BoundKey, Key, allows_none, kinds_of
 from partita.model._budget import Budget, Rcu, Wcu
 from partita.model._entity import Entity, EntitySchema, Version, schema_of
 from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, not_
-from partita.model._keys import Place, Prefix, Span, Template, bare_value, escape, part_text
+from partita.model._keys import Placeholder, Prefix, Span, Template, bare_value, escape, part_text
 from partita.model._naming import snake
 from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table
 from partita.model._updates import to_update
@@ -20,7 +20,7 @@ __all__ = [
     "Index",
     "Key",
     "LocalIndex",
-    "Place",
+    "Placeholder",
     "Prefix",
     "Rcu",
     "Ref",

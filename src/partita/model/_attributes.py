@@ -22,10 +22,15 @@ PLAIN_TYPES: Final = frozenset((str, int, bool, bytes, Decimal))
 SCALARS: Final = (str, int, bytes, Decimal, float, date, time, timedelta, UUID, Enum)
 """Types whose values hold no others; each has one attribute form, that of `to_attribute`."""
 
-MOST_SECONDS: Final = 20_000_000_000
+MAX_SECONDS: Final = 20_000_000_000
 """Beyond this, in the year 2603, Pydantic takes a number for milliseconds."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def attribute_names(model: type[BaseModel]) -> dict[str, str]:
+    """The name of the attribute that each field is stored in."""
+    return {name: field.alias or name for name, field in model.model_fields.items()}
 
 
 def to_attribute(value: Any) -> Any:
@@ -37,16 +42,16 @@ def to_attribute(value: Any) -> Any:
     return CONVERSIONS[type(value)](value)
 
 
-def instant_text(moment: datetime) -> str:
-    """A moment in UTC with all six fraction digits, so that text order is time order."""
-    if moment.tzinfo is None:
-        raise OperationError(f"{moment!r} has no time zone.", hint="Use aware datetimes, such as datetime.now(UTC).")
-    if moment.tzinfo is not UTC:
+def instant_text(instant: datetime) -> str:
+    """An instant in UTC with all six fraction digits, so that text order is time order."""
+    if instant.tzinfo is None:
+        raise OperationError(f"{instant!r} has no time zone.", hint="Use aware datetimes, such as datetime.now(UTC).")
+    if instant.tzinfo is not UTC:
         try:
-            moment = moment.astimezone(UTC)
+            instant = instant.astimezone(UTC)
         except OverflowError:
-            raise OperationError(f"{moment!r} is in none of the years 1 to 9999 in UTC.") from None
-    return f"{moment.isoformat(timespec='microseconds')[:26]}Z"
+            raise OperationError(f"{instant!r} is not in the years 1 to 9999 in UTC.") from None
+    return f"{instant.isoformat(timespec='microseconds')[:26]}Z"
 
 
 def epoch_seconds(value: Any) -> Any:
@@ -57,8 +62,8 @@ def epoch_seconds(value: Any) -> Any:
     return (value - _EPOCH) // timedelta(seconds=1)
 
 
-def moment_of(seconds: int) -> datetime:
-    """The moment of a TTL attribute; the last that there is where it lies beyond."""
+def instant_of(seconds: int) -> datetime:
+    """The instant of a TTL attribute; the last one that Python has where it lies beyond."""
     try:
         return _EPOCH + timedelta(seconds=seconds)
     except OverflowError:
@@ -89,7 +94,7 @@ def empty_set(value: Any) -> bool:
 def _float(value: float) -> int | Decimal:
     exact = Decimal(repr(value))
     if not exact.is_finite():
-        raise OperationError(f"{value} is no number that DynamoDB can hold.")
+        raise OperationError(f"{value} is not a number that DynamoDB can hold.")
     return exact
 
 

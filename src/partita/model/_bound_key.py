@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
 from operator import attrgetter
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from msgspec import Struct
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from partita.errors import ModelError
-from partita.model._attributes import instant_text
+from partita.model._attributes import attribute_names, instant_text
 from partita.model._keys import (
     MAX_CHARACTER_BYTES,
     MAX_HASH_BYTES,
     MAX_RANGE_BYTES,
+    Placeholder,
     Template,
     can_stand_in_key,
     check_key_size,
 )
 from partita.model._table import Table
 from partita.store import KeyAttribute
+
+_Renderer: TypeAlias = tuple[str, Callable[[Sequence[Any]], Any], int]
+"""The name of an attribute, what renders it from the values of the key's fields, and how many bytes it can have."""
 
 
 class Key(Struct, frozen=True):
@@ -43,6 +48,7 @@ class BoundKey:
 
     __slots__ = (
         "_renderers",
+        "attributes",
         "fields",
         "hash",
         "hash_attribute",
@@ -53,68 +59,43 @@ class BoundKey:
         "values_of",
     )
 
-    def __init__(self, name: str, key: Key, table: Table, owner: str) -> None:
+    def __init__(self, name: str, key: Key, table: Table, model: type[BaseModel]) -> None:
         self.name = name
         self.index = key.index
         self.hash_attribute, self.range_attribute = table.key_attributes(key.index)
-        if (key.range is None) != (self.range_attribute is None):
-            where = f"the index {key.index!r}" if key.index else f"{table!r}"
-            has = "a" if self.range_attribute else "no"
-            raise ModelError(f"{owner}.{name}: {where} has {has} sort key.", owner=owner)
-        self.hash = Template(key.hash)
-        self.range = None if key.range is None else Template(key.range)
+        _check_range(name, key, table, model)
+        self.hash = _template(key.hash, model)
+        self.range = None if key.range is None else _template(key.range, model)
         self.fields = tuple(dict.fromkeys((*self.hash.fields, *(self.range.fields if self.range else ()))))
         self.values_of: Callable[[Any], Sequence[Any]] = _getter(self.fields)
-        self._renderers: tuple[tuple[str, Callable[[Sequence[Any]], Any], int], ...] = ()
+        self.attributes: tuple[tuple[KeyAttribute, Template], ...] = ((self.hash_attribute, self.hash),)
+        """Each key attribute with its template."""
+        if self.range is not None and self.range_attribute is not None:
+            self.attributes += ((self.range_attribute, self.range),)
+        for attribute, template in self.attributes:
+            _check_template(self, attribute, template, model)
+        self._renderers = tuple(self._writes(table, attribute_names(model)))
 
     def __str__(self) -> str:
         return f"({self.hash.text}, {self.range.text})" if self.range else f"({self.hash.text})"
 
-    @property
-    def attributes(self) -> tuple[tuple[KeyAttribute, Template], ...]:
-        """Each key attribute with its template."""
-        pairs = [(self.hash_attribute, self.hash)]
-        if self.range is not None and self.range_attribute is not None:
-            pairs.append((self.range_attribute, self.range))
-        return tuple(pairs)
-
-    def check(self, owner: str, fields: Mapping[str, FieldInfo], attribute_of: Callable[[str], str]) -> None:
-        """Prove the key against the entity's fields, and settle which attributes it writes."""
+    def _writes(self, table: Table, stored: Mapping[str, str]) -> Iterator[_Renderer]:
+        """How each attribute is written that the key writes: not a field's own, nor one that a local index shares."""
         for attribute, template in self.attributes:
-            for place in template.places:
-                if place.field not in fields:
-                    hint = f"It has: {', '.join(fields)}."
-                    raise ModelError(
-                        f"{owner}.{self.name}: {owner} has no field {place.field!r}.", owner=owner, hint=hint
-                    )
-                _check_place(f"{owner}.{self.name}", self, template, place.field, fields[place.field], attribute)
-        self._renderers = tuple(
-            (
-                attribute.name,
-                template.renderer([self.fields.index(field) for field in template.fields]),
-                self._limit(attribute),
-            )
-            for attribute, template in self.attributes
-            if not (template.bare and attribute_of(template.fields[0]) == attribute.name)
-        )
-        for attribute, template in self.attributes:
-            literals = len((template.head + "".join(place.tail for place in template.places)).encode())
-            if literals >= self._limit(attribute):
-                raise ModelError(
-                    f"{owner}.{self.name}: the literal text alone is longer than a key may be.", owner=owner
-                )
+            is_own = template.bare and stored[template.fields[0]] == attribute.name
+            is_shared = attribute is self.hash_attribute and table.is_local(self.index)
+            if not is_own and not is_shared:
+                positions = [self.fields.index(field) for field in template.fields]
+                yield attribute.name, template.renderer(positions), self.limit(attribute)
 
-    def _limit(self, attribute: KeyAttribute) -> int:
+    def limit(self, attribute: KeyAttribute) -> int:
+        """How many bytes one of the key's attributes can have."""
         return MAX_HASH_BYTES if attribute is self.hash_attribute else MAX_RANGE_BYTES
 
     @property
     def written(self) -> tuple[str, ...]:
         """The attributes that the key writes besides the fields' own."""
         return tuple(name for name, _, _ in self._renderers)
-
-    def leave_hash(self) -> None:
-        """Write no partition key: a local index shares the table's."""
-        self._renderers = tuple(each for each in self._renderers if each[0] != self.hash_attribute.name)
 
     def write(self, item: dict[str, Any], values: Sequence[Any]) -> None:
         """Write the key for values of `fields` into the item, unless one is None: then it stays off the index."""
@@ -159,28 +140,68 @@ def allows_none(annotation: Any) -> bool:
     return annotation is None or type(None) in get_args(annotation)
 
 
-def _check_place(
-    label: str, key: BoundKey, template: Template, name: str, field: FieldInfo, attribute: KeyAttribute
-) -> None:
-    if key.index is None and allows_none(field.annotation):
-        raise ModelError(f"{label}: {name!r} may be None, but the table's key is never absent.", owner=label)
-    kinds = kinds_of(field.annotation)
+def _check_range(name: str, key: Key, table: Table, model: type[BaseModel]) -> None:
+    _, attribute = table.key_attributes(key.index)
+    if (key.range is None) != (attribute is None):
+        where = f"the index {key.index!r}" if key.index else f"{table!r}"
+        message = f"{model.__name__}.{name}: {where} has {'a' if attribute else 'no'} sort key."
+        raise ModelError(message, owner=model)
+
+
+def _template(text: str, model: type[BaseModel]) -> Template:
+    """The parsed template; a bare one knows how long its field can be."""
+    template = Template(text)
+    field = model.model_fields.get(template.fields[0]) if template.bare else None
+    return template if field is None else Template(text, _max_length(field))
+
+
+def _check_template(key: BoundKey, attribute: KeyAttribute, template: Template, model: type[BaseModel]) -> None:
+    """Prove a template against the fields of the entity."""
+    label, fields = f"{model.__name__}.{key.name}", model.model_fields
+    for placeholder in template.placeholders:
+        if placeholder.field not in fields:
+            message = f"{label}: {model.__name__} has no field {placeholder.field!r}."
+            raise ModelError(message, owner=model, hint=f"It has: {', '.join(fields)}.")
+        kind = _key_kind(key, placeholder.field, model)
+        if template.bare:
+            _check_bare(label, placeholder.field, kind, attribute, model)
+        else:
+            _check_part(key, template, placeholder, kind, attribute, model)
+    literals = len((template.head + "".join(placeholder.tail for placeholder in template.placeholders)).encode())
+    if literals >= key.limit(attribute):
+        raise ModelError(f"{label}: the literal text alone is longer than a key may be.", owner=model)
+
+
+def _key_kind(key: BoundKey, name: str, model: type[BaseModel]) -> type:
+    """The one type of a field in a key."""
+    label, annotation = f"{model.__name__}.{key.name}", model.model_fields[name].annotation
+    if key.index is None and allows_none(annotation):
+        raise ModelError(f"{label}: {name!r} may be None, but the table's key is never absent.", owner=model)
+    kinds = kinds_of(annotation)
     if len(kinds) != 1 or not isinstance(kinds[0], type):
-        raise ModelError(f"{label}: {name!r} must have one type to stand in a key.", owner=label)
-    (kind,) = kinds
-    if template.bare:
-        _check_bare(label, name, kind, attribute)
-        template.max_length = _max_length(kind, field)
-        return
+        raise ModelError(f"{label}: {name!r} must have one type to stand in a key.", owner=model)
+    return kinds[0]
+
+
+def _check_part(
+    key: BoundKey,
+    template: Template,
+    placeholder: Placeholder,
+    kind: type,
+    attribute: KeyAttribute,
+    model: type[BaseModel],
+) -> None:
+    """Refuse a field that cannot stand in a key with other text, or would not sort there."""
+    label, name = f"{model.__name__}.{key.name}", placeholder.field
     if attribute.type != "S":
         hint = f"Write the field alone, as {{{name}}}, or make {attribute.name} a string."
-        raise ModelError(f"{label}: {attribute.name} is no string, so its template must be one bare field.", hint=hint)
+        message = f"{label}: {attribute.name} is not a string, so its template must be one bare field."
+        raise ModelError(message, owner=model, hint=hint)
     if not can_stand_in_key(kind):
-        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot stand in a key.", owner=label)
-    place = next(place for place in template.places if place.field == name)
-    if _sorts_as_number(kind) and template is key.range and place.width is None:
+        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot stand in a key.", owner=model)
+    if _sorts_as_number(kind) and template is key.range and placeholder.width is None:
         hint = f"Write {{{name}:06}} (digits), {{{name}:+06}} if it may be negative, or {{{name}:09.2}}."
-        raise ModelError(f"{label}: the number {name!r} needs a width to sort rightly.", owner=label, hint=hint)
+        raise ModelError(f"{label}: the number {name!r} needs a width to sort correctly.", owner=model, hint=hint)
 
 
 def _sorts_as_number(kind: type) -> bool:
@@ -191,14 +212,18 @@ def _sorts_as_number(kind: type) -> bool:
     return issubclass(kind, int | Decimal)
 
 
-def _max_length(kind: type, field: FieldInfo) -> int | None:
+def _max_length(field: FieldInfo) -> int | None:
+    (kind, *_) = kinds_of(field.annotation)
+    if not isinstance(kind, type):
+        return None
     if issubclass(kind, date):
         return len(instant_text(datetime.min.replace(tzinfo=UTC))) if issubclass(kind, datetime) else len("0000-00-00")
     limits = [constraint.max_length for constraint in field.metadata if hasattr(constraint, "max_length")]
     return min(limits) if limits and issubclass(kind, str) else None
 
 
-def _check_bare(label: str, name: str, kind: type, attribute: KeyAttribute) -> None:
+def _check_bare(label: str, name: str, kind: type, attribute: KeyAttribute, model: type[BaseModel]) -> None:
+    """Refuse a field that cannot be a key attribute by itself, or is of another type than the attribute."""
     if issubclass(kind, bytes):
         found = "B"
     elif issubclass(kind, int | Decimal) and kind is not bool and not hasattr(kind, "__key__"):
@@ -206,7 +231,7 @@ def _check_bare(label: str, name: str, kind: type, attribute: KeyAttribute) -> N
     elif can_stand_in_key(kind):
         found = "S"
     else:
-        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot be a key.", owner=label)
+        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot be a key.", owner=model)
     if found != attribute.type:
         message = f"{label}: {name!r} gives a key of type {found}, but {attribute.name} is of type {attribute.type}."
-        raise ModelError(message, owner=label, hint=f'Declare the attribute as ("{attribute.name}", "{found}").')
+        raise ModelError(message, owner=model, hint=f'Declare the attribute as ("{attribute.name}", "{found}").')

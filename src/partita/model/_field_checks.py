@@ -33,10 +33,15 @@ def check_fields(model: type[BaseModel]) -> None:
 
 
 def check_ttl(label: str, field: FieldInfo) -> None:
-    """Refuse a TTL field that is neither a moment nor a number of seconds."""
+    """Refuse a TTL field that is neither an instant nor a number of seconds."""
     for kind in kinds_of(field.annotation):
         if not isinstance(kind, type) or issubclass(kind, bool) or not issubclass(kind, _TTL_KINDS):
             raise ModelError(f"{label} is the table's TTL, so it must be a datetime or a number of seconds.")
+
+
+def is_instant(field: FieldInfo) -> bool:
+    """Whether the field holds a date with a time."""
+    return any(isinstance(kind, type) and issubclass(kind, datetime) for kind in kinds_of(field.annotation))
 
 
 def has_serializer(model: type[BaseModel], name: str) -> bool:

@@ -322,11 +322,11 @@ def f(field: T) -> Ref[T]:
     """A reference to a field, named on the class: `f(Task.status)`, `f(Task.address.city)`, `f(Task.tags[0])`.
 
     Raises:
-        OperationError: what was given is no field of an entity class.
+        OperationError: what was given is not a field of an entity class.
     """
     if isinstance(field, FieldPath):
         return Ref(Path(field._parts), field._encode, nullable=field._nullable)  # noqa: SLF001 - its other half
-    raise OperationError(f"{field!r:.60} is no field.", hint="Name the field on the class, as in f(Task.status).")
+    raise OperationError(f"{field!r:.60} is not a field.", hint="Name the field on the class, as in f(Task.status).")
 
 
 def all_of(*conditions: Condition) -> Condition:

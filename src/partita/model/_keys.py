@@ -1,14 +1,14 @@
 """Key templates: how an entity's fields become partition and sort keys, and what a query may ask of them.
 
-A template is literal text with `{field}` places, such as `STATUS#{status}#{task_id}`. Values are escaped
-so that they can never contain the separator `#`, and are never empty; a place is therefore always
+A template is literal text with `{field}` placeholders, such as `STATUS#{status}#{task_id}`. Values are escaped
+so that they can never contain the separator `#`, and are never empty; a placeholder is therefore always
 closed by the separator that follows it, `MILESTONE#1` never reaches `MILESTONE#10`, and keys sort as
 their parts do.
 
 A value whose class has a method `__key__(self) -> str` says itself how it stands in a key, for
 instance to sort by rank.
 
-A template that is one bare place, `{alpha2_code}`, stores the value itself, unescaped and with the
+A template that is one bare placeholder, `{alpha2_code}`, stores the value itself, unescaped and with the
 type of the key attribute: string, number or binary.
 """
 
@@ -34,7 +34,7 @@ MAX_RANGE_BYTES: Final = 1_024
 
 MAX_CHARACTER_BYTES: Final = 4
 _EXACT: Final = Context(prec=400)
-_PLACE: Final = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
+_PLACEHOLDER: Final = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 _WIDTH: Final = re.compile(r"(\+?)0([1-9][0-9]?)(?:\.([1-9][0-9]?))?")
 
 T = TypeVar("T")
@@ -92,11 +92,11 @@ class Width(Struct, frozen=True):
 
     @classmethod
     def parse(cls, spec: str, template: str) -> Width:
-        """Read the part after the colon of a place."""
+        """Read the part after the colon of a placeholder."""
         match = _WIDTH.fullmatch(spec)
         if match is None:
             raise ModelError(
-                f"{template!r}: {spec!r} is no width.",
+                f"{template!r}: {spec!r} is not a width.",
                 hint="Write {n:06}, {n:+06} if it may be negative, or {n:09.2}.",
             )
         sign, digits, fraction = match.groups()
@@ -109,7 +109,8 @@ class Width(Struct, frozen=True):
             raise InvalidKey(f"{value} has more than {self.fraction} fraction digits.")
         digits = f"{abs(scaled):0{self.digits}d}"
         if len(digits) > self.digits:
-            raise InvalidKey(f"{value} does not fit {self.digits} digits.", hint="Widen the place in the key template.")
+            hint = "Widen the placeholder in the key template."
+            raise InvalidKey(f"{value} does not fit {self.digits} digits.", hint=hint)
         if not self.signed:
             if value < 0:
                 raise InvalidKey(f"{value} is negative.", hint="Write {n:+06} in the key template for a signed number.")
@@ -119,7 +120,7 @@ class Width(Struct, frozen=True):
         return "p" + digits
 
 
-class Place(Struct, frozen=True):
+class Placeholder(Struct, frozen=True):
     """A field in a template, and the literal text that follows it."""
 
     field: str
@@ -188,40 +189,40 @@ def can_stand_in_key(kind: type) -> bool:
 class Template:
     """One parsed template. Immutable after it was made."""
 
-    __slots__ = ("_pattern", "bare", "fields", "head", "max_length", "places", "text")
+    __slots__ = ("_pattern", "bare", "fields", "head", "max_length", "placeholders", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, max_length: int | None = None) -> None:
         self.text = text
-        self.head, self.places = _parse(text)
-        self.fields = tuple(place.field for place in self.places)
-        self.bare = len(self.places) == 1 and not self.head and not self.places[0].tail
-        places = "".join(f"[^#]+{re.escape(place.tail)}" for place in self.places)
-        self.max_length: int | None = None
-        """The most characters of a bare template's field, where it has a limit."""
-        self._pattern = re.compile(re.escape(self.head) + places, re.DOTALL)
+        self.max_length = max_length
+        """How many characters the field of a bare template can have; None where it has no limit."""
+        self.head, self.placeholders = _parse(text)
+        self.fields = tuple(placeholder.field for placeholder in self.placeholders)
+        self.bare = len(self.placeholders) == 1 and not self.head and not self.placeholders[0].tail
+        after_head = "".join(f"[^#]+{re.escape(placeholder.tail)}" for placeholder in self.placeholders)
+        self._pattern = re.compile(re.escape(self.head) + after_head, re.DOTALL)
 
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
 
     def render(self, values: Sequence[Any]) -> Any:
-        """The key for one value per place; a bare template gives the value's own attribute form."""
+        """The key for one value per placeholder; a bare template gives the value's own attribute form."""
         if self.bare:
             return bare_value(values[0])
         text = self.head
-        for place, value in zip(self.places, values, strict=True):
-            text += part_text(value, place.width) + place.tail
+        for placeholder, value in zip(self.placeholders, values, strict=True):
+            text += part_text(value, placeholder.width) + placeholder.tail
         return text
 
     def renderer(self, positions: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
-        """A function that renders the key from arguments of which these positions are its places."""
+        """A function that renders the key from arguments of which these positions are its placeholders."""
         if self.bare:
             return lambda arguments: bare_value(arguments[positions[0]])
         head, must_escape = self.head, _TO_ESCAPE.search
-        places = [(position, place.width, place.tail) for position, place in zip(positions, self.places, strict=True)]
+        parts = [(position, each.width, each.tail) for position, each in zip(positions, self.placeholders, strict=True)]
 
         def render(arguments: Sequence[Any]) -> str:
             text = head
-            for position, width, tail in places:
+            for position, width, tail in parts:
                 value = arguments[position]
                 # Most values are plain text that needs no escaping: not worth two calls.
                 if type(value) is str and value and not must_escape(value):
@@ -233,10 +234,10 @@ class Template:
         return render
 
     def prefix(self, values: Sequence[Any]) -> str:
-        """The text that all keys share whose first places have these values, closing separator included."""
+        """The text that all keys share whose first placeholders have these values, closing separator included."""
         text = self.head
-        for place, value in zip(self.places, values, strict=False):
-            text += part_text(value, place.width) + place.tail
+        for placeholder, value in zip(self.placeholders, values, strict=False):
+            text += part_text(value, placeholder.width) + placeholder.tail
         return text
 
     def matches(self, key: Any) -> bool:
@@ -247,8 +248,8 @@ class Template:
 
     @property
     def min_length(self) -> int:
-        """The fewest characters of a key: the literals, and one for each place."""
-        return len(self.head) + sum(1 + len(place.tail) for place in self.places)
+        """The fewest characters of a key: the literals, and one for each placeholder."""
+        return len(self.head) + sum(1 + len(placeholder.tail) for placeholder in self.placeholders)
 
     def overlaps(self, other: Template) -> bool:
         """Whether some key could have been made by both templates."""
@@ -277,24 +278,24 @@ def check_key_size(key: Any, limit: int, attribute: str) -> None:
         raise InvalidKey(f"The key {attribute} has {size} bytes; at most {limit} are allowed.")
 
 
-def _parse(text: str) -> tuple[str, tuple[Place, ...]]:
-    pieces = _PLACE.split(text)
-    head, places = pieces[0], []
+def _parse(text: str) -> tuple[str, tuple[Placeholder, ...]]:
+    pieces = _PLACEHOLDER.split(text)
+    head, placeholders = pieces[0], []
     for name, spec, tail in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         if not name.isidentifier():
-            raise ModelError(f"{text!r}: {name!r} is no field name.")
-        places.append(Place(name, Width.parse(spec, text) if spec is not None else None, tail))
-    if "{" in head or any("{" in place.tail or "}" in place.tail for place in places) or "}" in head:
+            raise ModelError(f"{text!r}: {name!r} is not a field name.")
+        placeholders.append(Placeholder(name, Width.parse(spec, text) if spec is not None else None, tail))
+    if any("{" in literal or "}" in literal for literal in pieces[::3]):
         raise ModelError(f"{text!r} has an unmatched brace.")
     if not text:
         raise ModelError("A key template is empty.")
-    for place in places[:-1]:
-        if not place.tail.startswith(SEPARATOR):
-            message = f"{text!r}: the place {{{place.field}}} is not closed by {SEPARATOR!r}."
-            raise ModelError(message, hint="Put the separator between two places, so that keys stay unambiguous.")
-    if places and places[-1].tail and not places[-1].tail.startswith(SEPARATOR):
-        raise ModelError(f"{text!r}: the last place must end the template or be closed by {SEPARATOR!r}.")
-    return head, tuple(places)
+    for placeholder in placeholders[:-1]:
+        if not placeholder.tail.startswith(SEPARATOR):
+            message = f"{text!r}: the placeholder {{{placeholder.field}}} is not closed by {SEPARATOR!r}."
+            raise ModelError(message, hint="Put the separator between two placeholders, so that keys stay unambiguous.")
+    if placeholders and placeholders[-1].tail and not placeholders[-1].tail.startswith(SEPARATOR):
+        raise ModelError(f"{text!r}: the last placeholder must end the template or be closed by {SEPARATOR!r}.")
+    return head, tuple(placeholders)
 
 
 _ANY: Final = ""  # a symbol that stands for one or more characters other than the separator
@@ -302,9 +303,9 @@ _ANY: Final = ""  # a symbol that stands for one or more characters other than t
 
 def _symbols(template: Template) -> Iterator[str]:
     yield from template.head
-    for place in template.places:
+    for placeholder in template.placeholders:
         yield _ANY
-        yield from place.tail
+        yield from placeholder.tail
 
 
 _State: TypeAlias = tuple[int, bool, int, bool]
@@ -312,7 +313,7 @@ _State: TypeAlias = tuple[int, bool, int, bool]
 
 def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     # Walks both templates at once as two small automata; a state is a pair of positions and
-    # whether each place at hand has consumed a character already.
+    # whether each placeholder at hand has consumed a character already.
     seen: set[_State] = set()
     waiting: list[_State] = [(0, False, 0, False)]
     while waiting:

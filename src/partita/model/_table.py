@@ -98,6 +98,11 @@ class Table:
             raise ModelError(f"{self!r} has no index {index!r}.", owner=self, hint=f"It has: {names}.")
         return found.hash[0], (found.range[0] if found.range else None)
 
+    def is_local(self, index: str | None) -> bool:
+        """Whether that is a local index, which shares the partition key of the table."""
+        found = None if index is None else self.schema.index(index)
+        return found is not None and found.local
+
     def add_entity(self, entity: EntitySchema[Any]) -> None:
         """Register an entity after proving that its keys can meet no other entity's."""
         for other in self.entities:
@@ -154,7 +159,7 @@ def _attribute(owner: str, declared: Attribute) -> KeyAttribute:
         case (str(name), "S" | "N" | "B" as kind):
             return KeyAttribute(name, kind)
     hint = 'Give its name, or its name and one of "S", "N" and "B", as in ("year", "N").'
-    raise ModelError(f"{owner}: {declared!r} is no key attribute.", owner=owner, hint=hint)
+    raise ModelError(f"{owner}: {declared!r} is not a key attribute.", owner=owner, hint=hint)
 
 
 def _projected(owner: str, declared: Projected) -> Projected:
@@ -163,20 +168,20 @@ def _projected(owner: str, declared: Projected) -> Projected:
     if isinstance(declared, list | tuple) and declared and all(isinstance(name, str) for name in declared):
         return tuple(declared)
     hint = 'Use "ALL", "KEYS_ONLY" or the names of attributes, as in ("title", "due").'
-    raise ModelError(f"{owner}: {declared!r} is no projection.", owner=owner, hint=hint)
+    raise ModelError(f"{owner}: {declared!r} is not a projection.", owner=owner, hint=hint)
 
 
 def _stream_view(owner: str, declared: StreamView | None) -> StreamView | None:
     if declared is None or declared in get_args(StreamView):
         return declared
     hint = f"Use one of {', '.join(get_args(StreamView))}, or None for no stream."
-    raise ModelError(f"{owner}: {declared!r} is no view of a stream.", owner=owner, hint=hint)
+    raise ModelError(f"{owner}: {declared!r} is not a view of a stream.", owner=owner, hint=hint)
 
 
 def _check_attributes(table: Table) -> None:
     for name in (table.name, *(index.name for index in table.schema.indexes)):
         if not _NAME.fullmatch(name):
-            message = f"{name!r} is no name for a table or index."
+            message = f"{name!r} is not a name for a table or index."
             raise ModelError(message, owner=table, hint="Use 3 to 255 of A-Z, a-z, 0-9, _, - and .")
     types: dict[str, KeyType] = {}
     names: set[str] = set()

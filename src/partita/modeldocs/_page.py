@@ -104,8 +104,8 @@ def _request(pattern: Pattern, measurement: Measurement) -> str:
 def _sent(sends: Iterable[Permission]) -> str:
     """Requests by the partition that each is for: PutItem, DeleteItem `UNIQUE#{field}#{value}`."""
     actions: dict[str, list[str]] = {}
-    for access in sends:
-        actions.setdefault(access.partition, []).append(access.action)
+    for permission in sends:
+        actions.setdefault(permission.partition, []).append(permission.action)
     return "; ".join(f"{', '.join(names)} `{partition}`" for partition, names in actions.items())
 
 

@@ -8,6 +8,7 @@ from partita.operations._forecast import forecast
 from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes
 from partita.operations._operation import Context, Label, Operation, Procedure, Requests
+from partita.operations._precondition import Precondition
 from partita.operations._query import First, Page, Query, WalkResult
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
@@ -44,6 +45,7 @@ __all__ = [
     "Label",
     "Operation",
     "Page",
+    "Precondition",
     "Procedure",
     "Put",
     "Query",

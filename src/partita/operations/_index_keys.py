@@ -59,7 +59,7 @@ def _check_whole(schema: EntitySchema[Any], attribute: str, change: Change) -> N
     if isinstance(change, SetAction) and isinstance(change.operand, Value):
         field = next(field for field, name in schema.attributes.items() if name == attribute)
         try:
-            schema.field_value(field, change.operand.value)
+            schema.codec.field_value(field, change.operand.value)
         except ValidationError as error:
             message = "; ".join(detail["msg"] for detail in error.errors(include_input=False))
             raise OperationError(f"{schema.name}.{field} cannot be set to this: {message}.") from None
@@ -103,9 +103,9 @@ def _known_values(schema: EntitySchema[Any], known: Mapping[str, Any], changes: 
         if len(change.path.parts) > 1:
             continue
         if isinstance(change, RemoveAction):
-            values[field] = schema.default(field)
+            values[field] = schema.codec.default(field)
         elif isinstance(change, SetAction) and isinstance(change.operand, Value):
-            values[field] = schema.field_value(field, change.operand.value)
+            values[field] = schema.codec.field_value(field, change.operand.value)
     return values
 
 
@@ -125,7 +125,8 @@ def _unchanged(schema: EntitySchema[E], entity: E, fields: set[str]) -> Conditio
 
 
 def _is_default(schema: EntitySchema[Any], entity: Entity, field: str) -> bool:
-    return not schema.cls.model_fields[field].is_required() and bool(getattr(entity, field) == schema.default(field))
+    is_required = schema.cls.model_fields[field].is_required()
+    return not is_required and bool(getattr(entity, field) == schema.codec.default(field))
 
 
 def _literal(schema: EntitySchema[E], changes: Sequence[Change], fields: set[str], changed: E) -> tuple[Change, ...]:

@@ -73,6 +73,6 @@ def _of_sort_key(template: Template, hints: Mapping[str, Any]) -> tuple[str, str
 
 
 def _beginning(template: Template, given: int, *, closed: bool) -> str:
-    places = template.places[:given]
-    text = template.head + "".join(f"{{{place.field}}}{place.tail}" for place in places)
-    return text if closed or not places else text.removesuffix(places[-1].tail)
+    placeholders = template.placeholders[:given]
+    text = template.head + "".join(f"{{{placeholder.field}}}{placeholder.tail}" for placeholder in placeholders)
+    return text if closed or not placeholders else text.removesuffix(placeholders[-1].tail)

@@ -3,10 +3,10 @@
 | parameters given | sort key condition |
 | --- | --- |
 | none of the sort key | begins with the template's literal beginning |
-| the first places, by value | begins with them, closing separator included |
-| all places, by value | equals |
-| then a `Span` of the next place | between, or one-sided within the beginning |
-| then a `Prefix` of the next place | begins with, not closed |
+| the first placeholders, by value | begins with them, closing separator included |
+| all placeholders, by value | equals |
+| then a `Span` of the next placeholder | between, or one-sided within the beginning |
+| then a `Prefix` of the next placeholder | begins with, not closed |
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from partita.errors import InvalidKey, ModelError
 from partita.expressions import KeyCondition, KeyRange
-from partita.model import BoundKey, Place, Prefix, Span, Template, bare_value, escape, part_text
+from partita.model import BoundKey, Placeholder, Prefix, Span, Template, bare_value, escape, part_text
 
 RangeKind: TypeAlias = Literal["equal", "span", "prefix"]
 
@@ -59,7 +59,7 @@ def key_condition(
 
 
 def span_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
-    """The range of sort keys whose last given place lies in a span.
+    """The range of sort keys whose last given placeholder lies in a span.
 
     Raises:
         InvalidKey: the span has no end at all, or ends before it begins.
@@ -68,25 +68,27 @@ def span_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
     assert isinstance(span, Span)  # noqa: S101 - proved when the pattern was declared
     if template.bare:
         return _bare_span(name, span)
-    place = template.places[len(fixed)]
+    placeholder = template.placeholders[len(fixed)]
     beginning = template.prefix(fixed)
-    low, high = (None if end is None else beginning + part_text(end, place.width) for end in (span.low, span.high))
-    # A key goes on after the place with its tail, or ends there.
-    first = beginning if low is None else low if span.include_low else _past(low, place)
+    low, high = (
+        None if end is None else beginning + part_text(end, placeholder.width) for end in (span.low, span.high)
+    )
+    # A key goes on after the placeholder with its tail, or ends there.
+    first = beginning if low is None else low if span.include_low else _past(low, placeholder)
     if high is None:
         last = _above(beginning)
     elif span.include_high:
-        last = _past(high, place) if place.tail else high
+        last = _past(high, placeholder) if placeholder.tail else high
     else:
-        last = high if place.tail else _just_below(high)
+        last = high if placeholder.tail else _just_below(high)
     if first > last:
         raise InvalidKey("The span ends before it begins.")
     return KeyRange(name, "BETWEEN", (first, last))
 
 
-def _past(text: str, place: Place) -> str:
-    # Greater than every key whose place has this text, less than every key whose place has a greater one.
-    return text + (_above(place.tail) if place.tail else "\0")
+def _past(text: str, placeholder: Placeholder) -> str:
+    # Greater than every key whose placeholder has this text, less than every key whose placeholder has a greater one.
+    return text + (_above(placeholder.tail) if placeholder.tail else "\0")
 
 
 def _above(text: str) -> str:

@@ -1,48 +1,48 @@
 """Queues: messages that survive, in order within their group, until somebody has worked on them."""
 
-from partita.queue._bodies import Bodies, Body, written
+from partita.queue._bodies import Body, BodyDecoder, encode_body
 from partita.queue._interface import (
     MAX_HIDDEN_SECONDS,
-    Accepted,
     Acknowledge,
     Create,
     DeadLetter,
     Discard,
-    Measure,
+    GetStats,
     Message,
-    Policy,
     Postpone,
     Queue,
+    QueuePolicy,
+    QueueRequest,
+    QueueStats,
     ReadDead,
     Receive,
     Redrive,
-    Request,
     Send,
-    Stats,
+    SentMessage,
 )
-from partita.queue._open import file_of, open_queue
+from partita.queue._open import open_queue, queue_file
 
 __all__ = [
     "MAX_HIDDEN_SECONDS",
-    "Accepted",
     "Acknowledge",
-    "Bodies",
     "Body",
+    "BodyDecoder",
     "Create",
     "DeadLetter",
     "Discard",
-    "Measure",
+    "GetStats",
     "Message",
-    "Policy",
     "Postpone",
     "Queue",
+    "QueuePolicy",
+    "QueueRequest",
+    "QueueStats",
     "ReadDead",
     "Receive",
     "Redrive",
-    "Request",
     "Send",
-    "Stats",
-    "file_of",
+    "SentMessage",
+    "encode_body",
     "open_queue",
-    "written",
+    "queue_file",
 ]

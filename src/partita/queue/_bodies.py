@@ -30,8 +30,8 @@ class _Head(Struct, frozen=True):
     kind: str
 
 
-class Bodies:
-    """The bodies that a consumer can read.
+class BodyDecoder:
+    """Decodes the bodies that a consumer knows.
 
     Raises:
         ModelError: two of them have the same kind and version.
@@ -42,11 +42,11 @@ class Bodies:
         if len(self._decoders) < len(bodies):
             raise ModelError("Two bodies have the same kind and version.", owner=bodies)
 
-    def read(self, text: str) -> Any:
+    def decode(self, text: str) -> Any:
         """The body that a message carries.
 
         Raises:
-            PoisonMessage: it is none of these.
+            PoisonMessage: it is not one of these.
         """
         try:
             head = msgspec.json.decode(text, type=_Head)
@@ -58,7 +58,7 @@ class Bodies:
             raise PoisonMessage(f"A message cannot be read: {error}.", body=text) from error
 
 
-def written(body: Body) -> str:
-    """A body as it is sent."""
+def encode_body(body: Body) -> str:
+    """A body as it is sent: JSON with its kind and version."""
     fields = {name: getattr(body, name) for name in body.__struct_fields__}
     return msgspec.json.encode({"v": body.version, "kind": body.kind, **fields}).decode()

@@ -1,4 +1,4 @@
-"""The one interface that every queue implements, and the requests and answers that pass through it."""
+"""The one interface that every queue implements, and the requests and responses that pass through it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
 
 DEDUPLICATION_SECONDS: Final = 300.0
-"""For so long a deduplication id is remembered, also when its message is long done."""
+"""How long a deduplication id is remembered, also when its message is long done."""
 MAX_BODY_BYTES: Final = 256 * 1024
+"""The largest body of a message."""
 MAX_HIDDEN_SECONDS: Final = 12 * 60 * 60.0
+"""The longest time for which a message can be hidden or postponed."""
 
 
-class Policy(Struct, frozen=True):
+class QueuePolicy(Struct, frozen=True):
     """How a queue treats its messages."""
 
     max_receives: int = 5
     """A message that was handed out so often and never acknowledged becomes a dead letter."""
 
 
-# --- answers ---
+# --- responses ---
 
 
-class Accepted(Struct, frozen=True):
-    """The queue has the message, durably."""
+class SentMessage(Struct, frozen=True):
+    """A message that the queue has accepted, durably."""
 
     id: str
     sequence: int
@@ -68,7 +70,7 @@ class DeadLetter(Struct, frozen=True):
     sent_at: float
 
 
-class Stats(Struct, frozen=True):
+class QueueStats(Struct, frozen=True):
     """How a queue is doing; on SQS the numbers are approximate."""
 
     waiting: int
@@ -77,24 +79,24 @@ class Stats(Struct, frozen=True):
     """Messages that were handed out, or postponed, and may come again."""
     dead: int
     oldest_seconds: float | None
-    """Age of the oldest message that is not acknowledged; None without one, and on SQS, which does not tell."""
+    """Age of the oldest message that is not acknowledged; None without one, and on SQS, which does not say."""
 
 
 # --- requests ---
 
 
-class Request(Struct, Generic[R_co], frozen=True):
-    """A request to a queue, which is answered with an `R_co`."""
+class QueueRequest(Struct, Generic[R_co], frozen=True):
+    """A request to a queue, whose response is an `R_co`."""
 
 
-class Create(Request[None], frozen=True):
+class Create(QueueRequest[None], frozen=True):
     """Make the queue and its dead-letter queue where they are missing; twice does nothing."""
 
 
-class Send(Request[Accepted], frozen=True):
+class Send(QueueRequest[SentMessage], frozen=True):
     """Put a message at the end of its group.
 
-    The same deduplication id of the same group within five minutes is not sent again: the answer is that of the first.
+    The same deduplication id of the same group within five minutes is not sent again: the first response is returned.
     """
 
     body: str
@@ -102,10 +104,10 @@ class Send(Request[Accepted], frozen=True):
     deduplication_id: str
 
 
-class Receive(Request[tuple[Message, ...]], frozen=True):
-    """Take at most `limit` messages (SQS gives at most 10), each hidden from others for `visibility` seconds.
+class Receive(QueueRequest[tuple[Message, ...]], frozen=True):
+    """Receive at most `limit` messages (SQS gives at most 10), each hidden from others for `visibility` seconds.
 
-    With nothing to take, wait up to `wait` seconds for something (SQS: at most 20).
+    With nothing to receive, wait up to `wait` seconds for something (SQS: at most 20).
     """
 
     limit: int = 10
@@ -113,46 +115,46 @@ class Receive(Request[tuple[Message, ...]], frozen=True):
     visibility: float = 30.0
 
 
-class Acknowledge(Request[tuple[str, ...]], frozen=True):
-    """Messages are done and never come again. Answers with the receipts that were too late to count."""
+class Acknowledge(QueueRequest[tuple[str, ...]], frozen=True):
+    """Messages are done and never come again. Returns the receipts that were too late to count."""
 
     receipts: tuple[str, ...]
 
 
-class Postpone(Request[tuple[str, ...]], frozen=True):
+class Postpone(QueueRequest[tuple[str, ...]], frozen=True):
     """Hand messages out again in so many seconds, 0 for at once; their groups wait meanwhile.
 
-    Backs off after a failure, or keeps a message longer. Answers with the receipts that were too late to count.
+    Backs off after a failure, or keeps a message longer. Returns the receipts that were too late to count.
     """
 
     receipts: tuple[str, ...]
     seconds: float
 
 
-class Measure(Request[Stats], frozen=True):
+class GetStats(QueueRequest[QueueStats], frozen=True):
     """How the queue is doing."""
 
 
-class ReadDead(Request[tuple[DeadLetter, ...]], frozen=True):
+class ReadDead(QueueRequest[tuple[DeadLetter, ...]], frozen=True):
     """The oldest dead letters, which stay where they are (SQS: of each group at most 10)."""
 
     limit: int = 100
 
 
-class Redrive(Request[int], frozen=True):
-    """Send dead letters once more, to the end of their groups: those with these ids, or all. Answers how many."""
+class Redrive(QueueRequest[int], frozen=True):
+    """Send dead letters once more, to the end of their groups: those with these ids, or all. Returns how many."""
 
     ids: tuple[str, ...] | None = None
 
 
-class Discard(Request[int], frozen=True):
-    """Throw dead letters away: those with these ids, or all. Answers how many."""
+class Discard(QueueRequest[int], frozen=True):
+    """Throw dead letters away: those with these ids, or all. Returns how many."""
 
     ids: tuple[str, ...] | None = None
 
 
 class Queue(Protocol):
-    """Takes messages and hands them out, in order within each group. Safe for any number of threads and event loops.
+    """Accepts messages and hands them out, in order within each group. Safe for any number of threads and event loops.
 
     Contract:
     - A message that was accepted is durable, and is handed out until it is acknowledged or is a dead letter:
@@ -165,8 +167,8 @@ class Queue(Protocol):
 
     name: str
 
-    def execute(self, request: Request[R]) -> R:
-        """Answer the request; what it changed is durable when this returns.
+    def execute(self, request: QueueRequest[R]) -> R:
+        """Execute the request; what it changed is durable when this returns.
 
         Raises:
             RequestError: the request was refused and changed nothing.
@@ -174,7 +176,7 @@ class Queue(Protocol):
         """
         ...
 
-    async def execute_async(self, request: Request[R]) -> R:
+    async def execute_async(self, request: QueueRequest[R]) -> R:
         """The same, without blocking the event loop."""
         ...
 

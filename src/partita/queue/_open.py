@@ -6,11 +6,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from partita.errors import OperationError
-from partita.queue._interface import Policy, Queue
+from partita.queue._interface import Queue, QueuePolicy
 from partita.store import profile_of
 
 
-def open_queue(address: str | Path, name: str, policy: Policy | None = None) -> Queue:
+def open_queue(address: str | Path, name: str, policy: QueuePolicy | None = None) -> Queue:
     """The queue of a name at an address.
 
     | address | queue |
@@ -24,7 +24,7 @@ def open_queue(address: str | Path, name: str, policy: Policy | None = None) -> 
     Raises:
         OperationError: the address cannot be used. StoreError: the file cannot be opened.
     """
-    policy = policy or Policy()
+    policy = policy or QueuePolicy()
     parts = urlsplit(str(address))
     if parts.scheme in ("http", "https"):
         from partita.queue.sqs import SqsQueue  # noqa: PLC0415 - only who asks for it needs the extra `aws`
@@ -36,12 +36,12 @@ def open_queue(address: str | Path, name: str, policy: Policy | None = None) -> 
         return SqsQueue(name, region=parts.netloc or None, profile=profile_of(str(address)), policy=policy)
     if "://" in str(address):
         hint = "Write sqs://REGION, a URL that begins with http, or the path of a folder."
-        raise OperationError(f"{str(address)!r} is no address of a queue.", hint=hint)
+        raise OperationError(f"{str(address)!r} is not the address of a queue.", hint=hint)
     from partita.queue.embedded import EmbeddedQueue  # noqa: PLC0415 - as above
 
-    return EmbeddedQueue(file_of(Path(address), name), name, policy=policy)
+    return EmbeddedQueue(queue_file(Path(address), name), name, policy=policy)
 
 
-def file_of(folder: Path, name: str) -> Path:
+def queue_file(folder: Path, name: str) -> Path:
     """The file of an embedded queue."""
     return folder / f"queue-{name}.db"

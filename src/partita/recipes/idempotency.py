@@ -1,16 +1,16 @@
 """Idempotent commands: the record of a command, its stored response and its effect commit in one transaction.
 
-class CommandRecord(IdempotencyRecord, table=TABLE):
+class Request(IdempotencyRecord, table=TABLE):
     primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
 
-COMMANDS = Idempotency(CommandRecord)
+REQUESTS = Idempotency(Request)
 
 def add_task(task: Task) -> Plan[Task]:
     write = create_task(task)
     return Plan(write.saved, write)
 
 command = Command("u1", "the client's key", fingerprint("POST", "/tasks", body))
-outcome = db.run(COMMANDS.run(command, add_task(task), lambda task: StoredResponse.of(task, status=201)))
+outcome = db.run(REQUESTS.run(command, add_task(task), lambda task: StoredResponse.of(task, status=201)))
 outcome.response, outcome.replayed
 """
 
@@ -97,7 +97,7 @@ class IdempotencyRecord(Entity):
 
 
 class Command(Struct, frozen=True):
-    """One command of one caller, known by the caller's own key for it."""
+    """One command of one caller, told from others by the caller's own key for it."""
 
     scope: str
     key: str
@@ -117,11 +117,13 @@ class StoredResponse(Struct, frozen=True):
         return cls(status, model.model_dump_json(by_alias=True), headers or {})
 
 
-class CommandOutcome(Struct, frozen=True):
-    """The response to a command, and whether it is that of an earlier run."""
+class CommandOutcome(Struct, Generic[R], frozen=True):
+    """The response to a command, whether it is that of an earlier run, and what this run resulted in."""
 
     response: StoredResponse
     replayed: bool = False
+    result: R | None = None
+    """None where the response is replayed: only the response is stored."""
 
 
 class Plan(Generic[R]):
@@ -163,8 +165,18 @@ class Plan(Generic[R]):
         return self.result
 
 
+def run_plan(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[R]:
+    """Make a plan, where it is a procedure, and write it without remembering the command.
+
+    Raises:
+        ConditionFailed: the condition of an action was false, so nothing was written.
+    """
+    planned = yield from _planned(plan)
+    return (yield from planned.run())
+
+
 def fingerprint(*parts: str | bytes) -> str:
-    """A digest that differs between any two payloads: of method, path and body, for instance."""
+    """A digest that tells one payload from another: of method, path and body, for instance."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -204,7 +216,7 @@ class Idempotency(Generic[Record]):
 
     def run(
         self, command: Command, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]
-    ) -> Procedure[CommandOutcome]:
+    ) -> Procedure[CommandOutcome[R]]:
         """Run a command once, or replay its response.
 
         Args:
@@ -220,18 +232,18 @@ class Idempotency(Generic[Record]):
         found = yield from self.record(command).consistent()
         if found is not None and found.status is not None:
             return _replay(found, command)
-        planned = plan if isinstance(plan, Plan) else (yield from reading(plan))
-        response = respond(planned.result)
+        planned = yield from _planned(plan)
+        given = respond(planned.result)
         try:
-            yield from _once(planned, self._claim(command, response))
+            yield from _once(planned, self._claim(command, given))
         except TransactionCancelled as cancelled:
             first = cancelled.reasons[-1].error
             if first is not None:
                 return _replay(first.current, command)
             raise cancelled.cause or cancelled from cancelled
-        return CommandOutcome(response)
+        return CommandOutcome(given, result=planned.result)
 
-    def begin(self, command: Command, *, owner: str, lease: timedelta) -> Operation[CommandOutcome | None]:
+    def begin(self, command: Command, *, owner: str, lease: timedelta) -> Operation[CommandOutcome[Any] | None]:
         """Claim a command whose effect is outside the store. None: it is the owner's to run; else its earlier outcome.
 
         The owner has until the lease runs out to `complete` or `abandon` it. After that, the same command may be
@@ -321,7 +333,7 @@ class _Claim(Struct, frozen=True):
         return any_of(f(record.scope).missing(), f(record.ttl).le(now), lease_is_over)
 
 
-class _Begin(Operation[CommandOutcome | None], frozen=True):
+class _Begin(Operation[CommandOutcome[Any] | None], frozen=True):
     """Claim a command, or find out what became of it."""
 
     claim: _Claim
@@ -330,13 +342,17 @@ class _Begin(Operation[CommandOutcome | None], frozen=True):
         """The name of the operation."""
         return f"{self.claim.schema.name}.begin"
 
-    def requests(self, context: Context) -> Requests[CommandOutcome | None]:
+    def requests(self, context: Context) -> Requests[CommandOutcome[Any] | None]:
         """One conditional put; where it fails, the record that is there decides."""
         try:
             yield self.claim.action(context)
         except ConditionFailed as error:
             return _replay(self.claim.explain(error, context).current, self.claim.command)
         return None
+
+
+def _planned(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[Plan[R]]:
+    return plan if isinstance(plan, Plan) else (yield from reading(plan))
 
 
 def _once(plan: Plan[Any], record: _Claim) -> Transaction:
@@ -350,7 +366,7 @@ def _once(plan: Plan[Any], record: _Claim) -> Transaction:
     return both.labelled(f"{planned.name}.once", budget=budget)
 
 
-def _replay(record: IdempotencyRecord, command: Command) -> CommandOutcome:
+def _replay(record: IdempotencyRecord, command: Command) -> CommandOutcome[Any]:
     if record.fingerprint != command.fingerprint:
         raise IdempotencyMismatch("This idempotency key was used with another request.")
     if record.status is None:

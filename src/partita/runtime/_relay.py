@@ -53,10 +53,12 @@ def run(requests: Generator[Q, Any, R], execute: Callable[[Q], Any]) -> R:
         return stop.value  # type: ignore[no-any-return]
 
 
-async def run_async(requests: Generator[Q, Any, R], execute: Callable[[Q], Awaitable[Any]]) -> R:
-    """The same with `await`."""
+async def run_async(
+    requests: Generator[Q, Any, R], execute: Callable[[Q], Awaitable[Any]], first: Q | None = None
+) -> R:
+    """The same with `await`. `first` is a request that the generator has yielded already."""
     try:
-        request = next(requests)
+        request = next(requests) if first is None else first
         while True:
             try:
                 response = await execute(request)

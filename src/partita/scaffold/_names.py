@@ -17,12 +17,12 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
 _SERVICE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _TAKEN: Final = frozenset(
     """
-    AlreadyExists Annotated Any BaseModel Callable ClassVar Collection Command ConfigDict Count CurrentCaller Day Db
-    Depends Field Final Flag Idempotency IdempotencyRecord IfMatch ItemMissing Listing Mapping Once OnceByCaller
-    Paging Path Plan Request Response Sequence Service StoredResponse StringConstraints Text VersionConflict Versioned
+    AlreadyExists Annotated Answer Any BaseModel ClassVar Command ConfigDict Count CurrentCaller
+    Day Db Depends Field Final Flag Idempotency IdempotencyRecord IfMatch ItemMissing Listing Once
+    OnceByCaller Paging Path Plan Request Response Sequence Service StringConstraints Text VersionConflict Versioned
     VersionedDelete VersionedInsert VersionedRead VersionedTable VersionedUpdate
-    answers api bob caller created db draft etag fields handlers headers identity only path precondition read
-    replaced response root stale user_id
+    api bob caller created db draft etag fields handlers headers identity only path precondition_problems read
+    replaced response responses root stale user_id
     FIELDS OTHER_FIELDS
     """.split()  # noqa: SIM905 - as a set, they would be a page of their own
 )
@@ -42,11 +42,11 @@ class Name(Struct, frozen=True):
         """Read `OrderLine`, `order_line` or `order-line`.
 
         Raises:
-            ValueError: it is no name for an entity.
+            ValueError: it is not a name for an entity.
         """
         name = cls.spell(text)
         if not _NAME.fullmatch(text):
-            raise ValueError(f"{text!r} is no name. Write it as OrderLine or order_line.")
+            raise ValueError(f"{text!r} is not a name. Write it as OrderLine or order_line.")
         _refuse_keyword(name.snake)
         if name.snake.startswith("test"):
             raise ValueError(f"{text!r} begins like a test, and pytest would run it as one. Take another name.")
@@ -130,7 +130,7 @@ def service_name(text: str) -> str:
         ValueError: no service can have that name.
     """
     if not _SERVICE.fullmatch(text):
-        raise ValueError(f"{text!r} is no name for a service. Write it as guest_books.")
+        raise ValueError(f"{text!r} is not a name for a service. Write it as guest_books.")
     _refuse_keyword(text)
     return text
 
@@ -147,7 +147,7 @@ def field_name(text: str) -> str:
         ValueError: no entity can have a field of that name.
     """
     if not text.isidentifier() or not text.islower() or text.startswith("_") or keyword.iskeyword(text):
-        raise ValueError(f"{text!r} is no name for a field. Write it as due_date.")
+        raise ValueError(f"{text!r} is not a name for a field. Write it as due_date.")
     if text in _OWN_FIELDS or hasattr(BaseModel, text) or text.startswith("model_"):
         raise ValueError(f"A field cannot be named {text!r}: an entity has that already.")
     return text

@@ -142,7 +142,7 @@ class MeteredRun(Struct):
             self.read += capacity.read
             self.write += capacity.write
             return
-        for part in (capacity,) if type(capacity) is Capacity else capacity:
+        for part in (capacity,) if isinstance(capacity, Capacity) else capacity:
             self.read += part.total_read
             self.write += part.total_write
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from partita.expressions import Renderer
 from partita.store._requests import (
@@ -25,7 +25,8 @@ from partita.store._requests import (
 )
 from partita.values import MAX_DIGITS, Item, kind_of, number, number_text
 
-Json = dict[str, Any]
+Json: TypeAlias = dict[str, Any]
+"""A JSON object, decoded."""
 
 
 def wire_value(value: Any) -> Json:

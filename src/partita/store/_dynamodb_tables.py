@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from partita.store._dynamodb_json import Json
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
-
-Json = dict[str, Any]
 
 
 def table_definition(schema: TableSchema) -> Json:

@@ -22,7 +22,7 @@ class Store(Protocol):
     """
 
     def execute(self, request: Request[R]) -> R:
-        """Answer the request.
+        """Execute the request.
 
         Raises:
             RequestError: the request was refused and changed nothing.

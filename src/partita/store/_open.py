@@ -33,7 +33,7 @@ def open_store(address: str) -> Store:
         return RemoteStore(region=parts.netloc or None, profile=profile_of(address))
     if "://" in address:
         hint = "Write dynamodb://REGION, a URL that begins with http, or the path of a file."
-        raise OperationError(f"{address!r} is no address of a store.", hint=hint)
+        raise OperationError(f"{address!r} is not the address of a store.", hint=hint)
     from partita.store.embedded import EmbeddedStore  # noqa: PLC0415 - as above
 
     return EmbeddedStore(address)

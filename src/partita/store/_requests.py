@@ -17,6 +17,7 @@ from partita.values import Item
 Response_co = TypeVar("Response_co", covariant=True)
 
 Returns: TypeAlias = Literal["NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"]
+"""Which attributes of the item a write returns."""
 
 
 class Capacity(Struct, frozen=True):
@@ -150,7 +151,7 @@ class StreamDescription(Struct, frozen=True):
 
 
 class Request(Struct, Generic[Response_co], frozen=True):
-    """A request whose answer is a `Response_co`."""
+    """A request whose response is a `Response_co`."""
 
 
 class GetItem(Request[ItemResponse], frozen=True):
@@ -338,3 +339,4 @@ DataRequest: TypeAlias = (
     | TransactGetItems
     | TransactWriteItems
 )
+"""A request about items."""

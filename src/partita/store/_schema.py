@@ -8,7 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
+"""The type of a key attribute: string, number or binary."""
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
+"""What the records of a stream hold of an item."""
 
 
 class KeyAttribute(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any, Final
 
 from partita.errors import SerializationFailed, ValidationFailed
@@ -17,7 +17,6 @@ from partita.store import (
     GetItem,
     Json,
     PutItem,
-    Request,
     TransactAction,
     TransactGetItems,
     TransactGetResponse,
@@ -29,8 +28,7 @@ from partita.store import (
 from partita.wire._capacity import all_consumed, collection_metrics
 from partita.wire._expressions import read_expressions
 from partita.wire._items import on_failure, read_get
-from partita.wire._parameters import Parameters, refuse, show, violated
-from partita.wire._steps import Steps
+from partita.wire._parameters import Parameters, Requests, refuse, show, violated
 
 MAX_GETS: Final = 100
 MAX_WRITES: Final = 25
@@ -38,9 +36,9 @@ MAX_ACTIONS: Final = 100
 _METRICS: Final = ("SIZE", "NONE")
 
 
-def batch_get(call: Parameters) -> Steps:
+def batch_get(call: Parameters) -> Requests[Json]:
     """Up to 100 items of several tables."""
-    told = call.capacity()
+    detail = call.capacity_detail()
     gets: list[GetItem] = []
     names: dict[str, str] = {}  # by table: the client may have given its ARN
     for name, shared in _tables(call, "BatchGetItem").items():
@@ -55,8 +53,8 @@ def batch_get(call: Parameters) -> Steps:
         if item is not None:
             found[names[get.table]].append(wire_item(item))
     body: Json = {"Responses": found, "UnprocessedKeys": _unprocessed_keys(call, names, response)}
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, told)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, detail)
     return body
 
 
@@ -94,9 +92,9 @@ def _unprocessed_keys(call: Parameters, names: dict[str, str], response: BatchGe
     return left
 
 
-def batch_write(call: Parameters) -> Steps:
+def batch_write(call: Parameters) -> Requests[Json]:
     """Up to 25 puts and deletes of several tables."""
-    told, metrics = call.capacity(), call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
+    detail, metrics = call.capacity_detail(), call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
     tables = _tables(call, "BatchWriteItem")
     _check_lengths(tables)
     writes = [
@@ -108,8 +106,8 @@ def batch_write(call: Parameters) -> Steps:
         raise ValidationFailed("Too many items requested for the BatchWriteItem call")
     response: BatchWriteResponse = yield BatchWriteItem(tuple(writes))
     body: Json = {"UnprocessedItems": {}}
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, told)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, detail)
     if metrics == "SIZE":
         body["ItemCollectionMetrics"] = yield from _all_metrics(writes)
     return body
@@ -139,7 +137,7 @@ def _batched(table: str, entry: Parameters) -> PutItem | DeleteItem:
     return DeleteItem(table, Parameters(delete).item("Key"))
 
 
-def _all_metrics(writes: list[PutItem | DeleteItem]) -> Generator[Request[Any], Any, Json]:
+def _all_metrics(writes: list[PutItem | DeleteItem]) -> Requests[Json]:
     metrics: dict[str, list[Json]] = {}
     for write in writes:
         item = write.item if isinstance(write, PutItem) else write.key
@@ -149,9 +147,9 @@ def _all_metrics(writes: list[PutItem | DeleteItem]) -> Generator[Request[Any], 
     return {table: of_table for table, of_table in metrics.items() if of_table}
 
 
-def transact_get(call: Parameters) -> Steps:
+def transact_get(call: Parameters) -> Requests[Json]:
     """Up to 100 items as they are at one instant."""
-    told = call.capacity()
+    detail = call.capacity_detail()
     gets = []
     for entry in _actions(call, "TransactItems"):
         get = Parameters(entry).fields("Get")
@@ -162,8 +160,8 @@ def transact_get(call: Parameters) -> Steps:
         gets.append(read_get(part, table, key))
     response: TransactGetResponse = yield TransactGetItems(tuple(gets))
     body: Json = {"Responses": [{} if item is None else {"Item": wire_item(item)} for item in response.items]}
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, told, transaction=True)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, detail, transaction=True)
     return body
 
 
@@ -179,15 +177,15 @@ def _actions(call: Parameters, name: str) -> list[Any]:
     return actions
 
 
-def transact_write(call: Parameters) -> Steps:
+def transact_write(call: Parameters) -> Requests[Json]:
     """Up to 100 writes, all or none."""
-    told, metrics = call.capacity(), call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
+    detail, metrics = call.capacity_detail(), call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
     actions = tuple(_action(Parameters(entry)) for entry in _actions(call, "TransactItems"))
     token = call.text("ClientRequestToken")
     response: TransactWriteResponse = yield TransactWriteItems(actions, token)
     body: Json = {}
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, told, transaction=True)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, detail, transaction=True)
     if metrics == "SIZE":
         writes = [action for action in actions if isinstance(action, PutItem | DeleteItem)]
         body["ItemCollectionMetrics"] = yield from _all_metrics(writes)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from typing import Any
+from collections.abc import Iterable
 
-from partita.store import Capacity, Json, Request, wire_item
+from partita.store import Capacity, Json, wire_item
 from partita.values import Item
-from partita.wire._steps import described
+from partita.wire._describe import described
+from partita.wire._parameters import Requests
 
 
-def consumed(capacity: Capacity, told: str, *, transaction: bool = False) -> Generator[Request[Any], Any, Json]:
+def consumed(capacity: Capacity, detail: str, *, transaction: bool = False) -> Requests[Json]:
     """The units of one table; with INDEXES, the table's and each index's apart."""
     read, write = capacity.total_read, capacity.total_write
     body: Json = {"TableName": capacity.table, "CapacityUnits": read + write}
     if transaction:
         body |= _split(read, write)
-    if told != "INDEXES":
+    if detail != "INDEXES":
         return body
     body["Table"] = _units(capacity.read, capacity.write, transaction=transaction)
     if capacity.indexes:
@@ -29,13 +29,11 @@ def consumed(capacity: Capacity, told: str, *, transaction: bool = False) -> Gen
     return body
 
 
-def all_consumed(
-    capacities: Iterable[Capacity], told: str, *, transaction: bool = False
-) -> Generator[Request[Any], Any, list[Json]]:
+def all_consumed(capacities: Iterable[Capacity], detail: str, *, transaction: bool = False) -> Requests[list[Json]]:
     """The same for each of several tables."""
     bodies = []
     for capacity in capacities:
-        body = yield from consumed(capacity, told, transaction=transaction)
+        body = yield from consumed(capacity, detail, transaction=transaction)
         bodies.append(body)
     return bodies
 
@@ -50,7 +48,7 @@ def _split(read: float, write: float) -> Json:
     return {name: units for name, units in parts.items() if units}
 
 
-def collection_metrics(table: str, item: Item) -> Generator[Request[Any], Any, Json | None]:
+def collection_metrics(table: str, item: Item) -> Requests[Json | None]:
     """The item collection that a write was part of; only tables with local indexes have them."""
     description = yield from described(table)
     schema = description.schema

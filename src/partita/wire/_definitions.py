@@ -32,10 +32,10 @@ def read_table(call: Parameters) -> TableSchema:
     name = new_table_name(call)
     call.choice("BillingMode", _BILLING)
     _check_definitions(call)
-    _check_key(call.given, "keySchema", most=_MAX_KEY)
+    _check_key(call.given, "keySchema", limit=_MAX_KEY)
     for kind in _KINDS:
-        for place, index in enumerate(call.structures(kind), 1):
-            _check_index(index, f"{kind[:1].lower()}{kind[1:]}.{place}.member", local=kind == _KINDS[0])
+        for position, index in enumerate(call.structures(kind), 1):
+            _check_index(index, f"{kind[:1].lower()}{kind[1:]}.{position}.member", local=kind == _KINDS[0])
     _check_names(call.given)
     described = {**call.given, "TableName": name, "StreamSpecification": read_stream(call)}
     return table_schema(described, None)
@@ -57,9 +57,9 @@ def _check_definitions(call: Parameters) -> None:
     if call.given.get("AttributeDefinitions") is None:
         refuse(violated(None, "attributeDefinitions", "Member must not be null"))
     defined = set()
-    for place, definition in enumerate(call.structures("AttributeDefinitions"), 1):
-        name = _attribute_name(definition, f"attributeDefinitions.{place}.member")
-        _check_word(definition, "AttributeType", f"attributeDefinitions.{place}.member.attributeType", _TYPES)
+    for position, definition in enumerate(call.structures("AttributeDefinitions"), 1):
+        name = _attribute_name(definition, f"attributeDefinitions.{position}.member")
+        _check_word(definition, "AttributeType", f"attributeDefinitions.{position}.member.attributeType", _TYPES)
         if name in defined:
             raise ValidationFailed(f"{_INVALID}Duplicate AttributeName in AttributeDefinitions: {name}")
         defined.add(name)
@@ -79,18 +79,18 @@ def _check_word(part: Json, name: str, at: str, options: tuple[str, ...]) -> Non
         refuse(violated(given, at, f"Member must satisfy enum value set: [{', '.join(options)}]"))
 
 
-def _check_key(part: Json, at: str, most: int) -> None:
+def _check_key(part: Json, at: str, limit: int) -> None:
     if part.get("KeySchema") is None:
         refuse(violated(None, at, "Member must not be null"))
     key = Parameters(part).structures("KeySchema")
     if not key:
         refuse(violated("[]", at, "Member must have length greater than or equal to 1"))
-    if len(key) > most:
+    if len(key) > limit:
         elements = ", ".join(f"KeySchemaElement({show_fields(element)})" for element in key)
-        refuse(violated(f"[{elements}]", at, f"Member must have length less than or equal to {most}"))
-    for place, element in enumerate(key, 1):
-        _attribute_name(element, f"{at}.{place}.member")
-        _check_word(element, "KeyType", f"{at}.{place}.member.keyType", _ROLES)
+        refuse(violated(f"[{elements}]", at, f"Member must have length less than or equal to {limit}"))
+    for position, element in enumerate(key, 1):
+        _attribute_name(element, f"{at}.{position}.member")
+        _check_word(element, "KeyType", f"{at}.{position}.member.keyType", _ROLES)
 
 
 def show_fields(part: Json) -> str:
@@ -100,7 +100,7 @@ def show_fields(part: Json) -> str:
 
 def _check_index(index: Json, at: str, *, local: bool) -> None:
     Parameters(index).required("IndexName", f"{at}.indexName")
-    _check_key(index, f"{at}.keySchema", most=_MAX_KEY if local else 8)
+    _check_key(index, f"{at}.keySchema", limit=_MAX_KEY if local else 8)
     _check_hashes_first(index["KeySchema"])
     projection = Parameters(index).fields("Projection")
     if projection is None:
@@ -273,8 +273,8 @@ def read_throughput(given: Json | None, at: str) -> Throughput | None:
 def read_tags(call: Parameters) -> dict[str, str]:
     """Tags, by key."""
     tags: dict[str, str] = {}
-    for place, given in enumerate(call.structures("Tags"), 1):
-        tag, at = Parameters(given), f"tags.{place}.member"
+    for position, given in enumerate(call.structures("Tags"), 1):
+        tag, at = Parameters(given), f"tags.{position}.member"
         key, value = tag.required("Key", f"{at}.key"), tag.required("Value", f"{at}.value")
         _check_tag(key, f"{at}.key", _MAX_TAG_KEY)
         _check_tag(value, f"{at}.value", _MAX_TAG_VALUE)
@@ -282,9 +282,9 @@ def read_tags(call: Parameters) -> dict[str, str]:
     return tags
 
 
-def _check_tag(text: str, at: str, most: int) -> None:
-    if len(text) > most:
-        refuse(violated(text, at, f"Member must have length less than or equal to {most}"))
+def _check_tag(text: str, at: str, limit: int) -> None:
+    if len(text) > limit:
+        refuse(violated(text, at, f"Member must have length less than or equal to {limit}"))
     if not all(letter.isalnum() or letter.isspace() or letter in _TAG_SIGNS for letter in text):
         refuse(violated(text, at, f"Member must have only letters, numbers, white space and {_TAG_SIGNS}"))
 

@@ -6,11 +6,18 @@ import hashlib
 import uuid
 from typing import Final
 
-from partita.store import Json, TableDescription, table_definition
+from partita.store import DescribeTable, Json, TableDescription, table_definition
+from partita.wire._parameters import Requests
 from partita.wire._settings import ON_DEMAND, Settings, Throughput
 
 REGION: Final = "us-east-1"
 ARN: Final = f"arn:aws:dynamodb:{REGION}:000000000000:table/"
+
+
+def described(table: str) -> Requests[TableDescription]:
+    """The table as the store describes it."""
+    description: TableDescription = yield DescribeTable(table)
+    return description
 
 
 def table_arn(table: str) -> str:
@@ -56,7 +63,7 @@ def _identity(text: str) -> str:
 
 
 def deleted_body(description: TableDescription, settings: Settings) -> Json:
-    """What is told of a table that was deleted: no longer how it was made."""
+    """The description of a table that was deleted: no longer how it was made."""
     gone = (
         "AttributeDefinitions",
         "CreationDateTime",

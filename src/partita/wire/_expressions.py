@@ -84,8 +84,8 @@ def _values(
     for placeholder, tagged in values.items():
         try:
             read[placeholder] = read_value(tagged)
-        except ValidationFailed as refusal:
-            message = f"ExpressionAttributeValues contains invalid value: {refusal.message} for key {placeholder}"
+        except ValidationFailed as error:
+            message = f"ExpressionAttributeValues contains invalid value: {error.message} for key {placeholder}"
             raise ValidationFailed(message) from None
     return read
 

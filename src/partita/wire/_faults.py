@@ -1,4 +1,4 @@
-"""Errors as DynamoDB answers them: a status, a type with its namespace, a message, and sometimes more."""
+"""Errors as DynamoDB sends them: a status, a type with its namespace, a message, and sometimes more."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def not_found(what: str) -> Fault:
     return Fault("ResourceNotFoundException", f"Requested resource not found: {what} not found")
 
 
-class Answer(Struct, frozen=True):
-    """What goes back to the client."""
+class Response(Struct, frozen=True):
+    """What goes back to the client: a status, and a body that becomes JSON."""
 
     status: int
     body: Json
@@ -83,8 +83,8 @@ def kind_of_error(error: Exception) -> str:
     return next((kind for ours, kind in _KINDS if isinstance(error, ours)), "InternalServerError")
 
 
-def answer_of_error(error: Exception) -> Answer:
-    """The answer that tells a client of the error; nothing of the inside is told of those that are not its own."""
+def error_response(error: Exception) -> Response:
+    """The response for an error; nothing of the inside is shown of those that are not the client's own."""
     kind = kind_of_error(error)
     if kind == "InternalServerError":
         _LOG.error("A request failed.", exc_info=error)
@@ -97,7 +97,7 @@ def answer_of_error(error: Exception) -> Answer:
         body["Item"] = wire_item(error.item)
     elif isinstance(error, TransactionCancelled):
         body["CancellationReasons"] = [_reason(reason) for reason in error.reasons]
-    return Answer(status, body)
+    return Response(status, body)
 
 
 def _message(error: Exception, kind: str) -> str:
@@ -105,13 +105,13 @@ def _message(error: Exception, kind: str) -> str:
         return "Requested resource not found"
     if isinstance(error, PartitaError) and kind != "InternalServerError":
         return error.message
-    return "The request could not be answered."
+    return "The request could not be executed."
 
 
 def _reason(reason: Reason) -> Json:
-    told: dict[str, Any] = {"Code": reason.code}
+    body: dict[str, Any] = {"Code": reason.code}
     if reason.message:
-        told["Message"] = reason.message
+        body["Message"] = reason.message
     if reason.item is not None:
-        told["Item"] = wire_item(reason.item)
-    return told
+        body["Item"] = wire_item(reason.item)
+    return body

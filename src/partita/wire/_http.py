@@ -24,14 +24,14 @@ class Head(Struct, frozen=True):
     chunked: bool = False
 
 
-def read_head(buffer: bytearray, most_head: int, most_body: int) -> Head | None:
-    """Take the head off the buffer, if all of it is there.
+def read_head(buffer: bytearray, max_head: int, max_body: int) -> Head | None:
+    """Remove the head from the buffer and parse it, if all of it is there.
 
     Raises:
-        Fault: it is no HTTP, or announces more than is allowed.
+        Fault: it is not HTTP/1.1, or announces more than is allowed.
     """
     end = buffer.find(b"\r\n\r\n")
-    if end > most_head or (end < 0 and len(buffer) > most_head):
+    if end > max_head or (end < 0 and len(buffer) > max_head):
         raise Fault("RequestEntityTooLargeException", "The headers are too large.")
     if end < 0:
         return None
@@ -39,40 +39,40 @@ def read_head(buffer: bytearray, most_head: int, most_body: int) -> Head | None:
     del buffer[: end + 4]
     parts = first.split(" ")
     if len(parts) != _PARTS or not parts[2].startswith("HTTP/1."):
-        raise Fault("SerializationException", "The request is no HTTP/1.1.")
+        raise Fault("SerializationException", "The request is not HTTP/1.1.")
     headers = {}
     for line in lines:
         name, _, value = line.partition(":")
         headers[name.lower()] = value.strip()
     closes = headers.get("connection", "").lower() == "close" or parts[2] == "HTTP/1.0"
     chunked = headers.get("transfer-encoding", "").lower() == "chunked"
-    return Head(parts[0], parts[1], headers, 0 if chunked else _length(headers, most_body), not closes, chunked)
+    return Head(parts[0], parts[1], headers, 0 if chunked else _length(headers, max_body), not closes, chunked)
 
 
-def _length(headers: dict[str, str], most: int) -> int:
+def _length(headers: dict[str, str], limit: int) -> int:
     if "transfer-encoding" in headers:
         raise Fault("MissingContentLengthException", "The body must have a length, or come in chunks.", status=411)
     text = headers.get("content-length", "0")
     if not (text.isascii() and text.isdigit()):
-        raise Fault("SerializationException", "The Content-Length is no number.")
-    if int(text) > most:
-        raise Fault("RequestEntityTooLargeException", f"The body may have {most} bytes.", status=413)
+        raise Fault("SerializationException", "The Content-Length is not a number.")
+    if int(text) > limit:
+        raise Fault("RequestEntityTooLargeException", f"The body may have {limit} bytes.", status=413)
     return int(text)
 
 
 class Body:
     """The body that a head announces, while it comes."""
 
-    def __init__(self, head: Head, most: int) -> None:
+    def __init__(self, head: Head, limit: int) -> None:
         self._head = head
-        self._most = most
+        self._limit = limit
         self._chunks = bytearray()
 
-    def take(self, buffer: bytearray) -> bytes | None:
-        """Take what belongs to the body off the buffer; gives it when all of it is there.
+    def read(self, buffer: bytearray) -> bytes | None:
+        """Move what belongs to the body out of the buffer; gives it when all of it is there.
 
         Raises:
-            Fault: its chunks are none, or too much together.
+            Fault: its chunks are malformed, or too much together.
         """
         if self._head.chunked:
             return self._joined(buffer)
@@ -104,6 +104,6 @@ class Body:
         if not text or text.strip(b"0123456789abcdefABCDEF"):
             raise Fault("SerializationException", "A chunk of the body does not say its size.")
         size = int(text, 16)
-        if len(self._chunks) + size > self._most:
-            raise Fault("RequestEntityTooLargeException", f"The body may have {self._most} bytes.", status=413)
+        if len(self._chunks) + size > self._limit:
+            raise Fault("RequestEntityTooLargeException", f"The body may have {self._limit} bytes.", status=413)
         return size

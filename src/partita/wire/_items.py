@@ -21,8 +21,7 @@ from partita.values import Item
 from partita.wire._capacity import collection_metrics, consumed
 from partita.wire._expressions import read_expressions
 from partita.wire._legacy import read_expected, read_projection, read_updates, refused_update
-from partita.wire._parameters import Parameters
-from partita.wire._steps import Steps
+from partita.wire._parameters import Parameters, Requests
 
 _RETURNS: Final = ("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
 _METRICS: Final = ("SIZE", "NONE")
@@ -30,14 +29,14 @@ _ON_FAILURE: Final = ("ALL_OLD", "NONE")
 _WRITE_LEGACY: Final = ("Expected", "ConditionalOperator")
 
 
-def get_item(call: Parameters) -> Steps:
+def get_item(call: Parameters) -> Requests[Json]:
     """Read one item."""
     table = call.table()
-    told, key = call.capacity(), call.item("Key")
+    detail, key = call.capacity_detail(), call.item("Key")
     response: ItemResponse = yield read_get(call, table, key)
     body: Json = {} if response.item is None else {"Item": wire_item(response.item)}
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from consumed(response.capacity, told)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from consumed(response.capacity, detail)
     return body
 
 
@@ -52,13 +51,13 @@ class _WriteOptions:
     """What all writes of one item have in common."""
 
     def __init__(self, call: Parameters) -> None:
-        self.capacity = call.capacity()
+        self.capacity = call.capacity_detail()
         self.metrics = call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
         self.returns: Returns = cast("Returns", call.choice("ReturnValues", _RETURNS, "NONE"))
         self.on_failure = on_failure(call)
 
-    def answer(self, response: WriteResponse, table: str, key: Item) -> Steps:
-        """What the client asked to be told."""
+    def body(self, response: WriteResponse, table: str, key: Item) -> Requests[Json]:
+        """The body of the response, with what the client asked for."""
         body: Json = {}
         if response.attributes is not None:
             body["Attributes"] = wire_item(response.attributes)
@@ -76,27 +75,27 @@ def on_failure(call: Parameters) -> bool:
     return call.choice("ReturnValuesOnConditionCheckFailure", _ON_FAILURE, "NONE") == "ALL_OLD"
 
 
-def put_item(call: Parameters) -> Steps:
+def put_item(call: Parameters) -> Requests[Json]:
     """Write a whole item."""
     table, options = call.table(), _WriteOptions(call)
     item = call.item("Item")
     _check_returns(options.returns)
     request = PutItem(table, item, read_condition(call), options.returns, options.on_failure)
     response: WriteResponse = yield request
-    return (yield from options.answer(response, table, item))
+    return (yield from options.body(response, table, item))
 
 
-def delete_item(call: Parameters) -> Steps:
+def delete_item(call: Parameters) -> Requests[Json]:
     """Delete one item."""
     table, options = call.table(), _WriteOptions(call)
     key = call.item("Key")
     _check_returns(options.returns)
     request = DeleteItem(table, key, read_condition(call), options.returns, options.on_failure)
     response: WriteResponse = yield request
-    return (yield from options.answer(response, table, key))
+    return (yield from options.body(response, table, key))
 
 
-def update_item(call: Parameters) -> Steps:
+def update_item(call: Parameters) -> Requests[Json]:
     """Change one item, or create it."""
     table, options = call.table(), _WriteOptions(call)
     key = call.item("Key")
@@ -104,9 +103,9 @@ def update_item(call: Parameters) -> Steps:
     request = UpdateItem(table, key, update, condition, options.returns, options.on_failure)
     try:
         response: WriteResponse = yield request
-    except ValidationFailed as refusal:
-        raise refused_update(call, refusal) from None
-    return (yield from options.answer(response, table, key))
+    except ValidationFailed as error:
+        raise refused_update(call, error) from None
+    return (yield from options.body(response, table, key))
 
 
 def _check_returns(returns: str) -> None:

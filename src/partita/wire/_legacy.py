@@ -148,8 +148,8 @@ def _operator(attribute: str, rule: Json) -> tuple[str, list[AttributeValue]]:
         options = ", ".join(_TREES)
         refuse(violated(operator, "comparisonOperator", f"Member must satisfy enum value set: [{options}]"))
     values = [read_value(value) for value in part.members("AttributeValueList") or ()]
-    least, most = _COUNTS.get(operator, _ONE)
-    if not least <= len(values) <= most:
+    low, high = _COUNTS.get(operator, _ONE)
+    if not low <= len(values) <= high:
         message = f"Invalid number of argument(s) for the {operator} ComparisonOperator"
         raise ValidationFailed(f"{_INVALID}{message}")
     _check_types(attribute, operator, values)
@@ -211,11 +211,11 @@ def read_updates(call: Parameters) -> Update | None:
     return update
 
 
-def refused_update(call: Parameters, refusal: ValidationFailed) -> ValidationFailed:
+def refused_update(call: Parameters, error: ValidationFailed) -> ValidationFailed:
     """What an update was refused for, in the words that AttributeUpdates have for it."""
-    if call.given.get("AttributeUpdates") is not None and refusal.message == WRONG_OPERAND:
+    if call.given.get("AttributeUpdates") is not None and error.message == WRONG_OPERAND:
         return ValidationFailed("Type mismatch for attribute to update")
-    return refusal
+    return error
 
 
 def _with_action(update: Update, attribute: str, rule: Json) -> Update:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from partita.wire import _batches, _items, _pages, _streams, _tables, partiql
-from partita.wire._steps import Operation
+from partita.wire._parameters import Operation
 
 
 def operations(clock: Callable[[], float], address: str = "localhost") -> dict[str, Operation]:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from partita.errors import ValidationFailed
 from partita.expressions import Condition, KeyCondition, Projection
-from partita.store import GetItem, IndexSchema, Json, PageResponse, QueryTable, Request, ScanTable, wire_item
+from partita.store import GetItem, IndexSchema, Json, PageResponse, QueryTable, ScanTable, wire_item
 from partita.values import Item
 from partita.wire._capacity import consumed
+from partita.wire._describe import described
 from partita.wire._expressions import read_expressions
 from partita.wire._legacy import read_filter, read_key_conditions, read_projection
-from partita.wire._parameters import Parameters, refuse, violated
-from partita.wire._steps import Steps, described
+from partita.wire._parameters import Parameters, Requests, refuse, violated
 from partita.wire._values import read_item
 
 SELECT: Final = ("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 MAX_SEGMENTS: Final = 1_000_000
 
 
-def query(call: Parameters) -> Steps:
+def query(call: Parameters) -> Requests[Json]:
     """Read a range of one partition."""
     table = call.table()
-    told, select, limit = call.capacity(), call.choice("Select", SELECT), _limit(call, "at 'Limit'")
+    detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call, "at 'Limit'")
     key, filtering, projection = _query_trees(call)
     request = QueryTable(
         table,
@@ -40,7 +39,7 @@ def query(call: Parameters) -> Steps:
         count_only=select == "COUNT",
     )
     _check_select(call, request, select)
-    return (yield from _answer(request, select, told))
+    return (yield from _respond(request, select, detail))
 
 
 def _query_trees(call: Parameters) -> tuple[KeyCondition, Condition | None, Projection | None]:
@@ -57,10 +56,10 @@ def _query_trees(call: Parameters) -> tuple[KeyCondition, Condition | None, Proj
     return key, filtering, trees["ProjectionExpression"] or read_projection(call)
 
 
-def scan(call: Parameters) -> Steps:
+def scan(call: Parameters) -> Requests[Json]:
     """Read everything, page by page."""
     table = call.table()
-    told, select, limit = call.capacity(), call.choice("Select", SELECT), _limit(call, "'{}' at 'limit'")
+    detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call, "'{}' at 'limit'")
     segment, segments = _segments(call)
     trees = read_expressions(
         call,
@@ -80,7 +79,7 @@ def scan(call: Parameters) -> Steps:
         count_only=select == "COUNT",
     )
     _check_select(call, request, select)
-    return (yield from _answer(request, select, told))
+    return (yield from _respond(request, select, detail))
 
 
 def _limit(call: Parameters, shown: str) -> int | None:
@@ -118,7 +117,7 @@ def _segments(call: Parameters) -> tuple[int, int]:
     return segment, segments
 
 
-def _answer(request: QueryTable | ScanTable, select: str | None, told: str) -> Steps:
+def _respond(request: QueryTable | ScanTable, select: str | None, detail: str) -> Requests[Json]:
     fetches = yield from _fetches(request, select)
     page: PageResponse = yield request
     if fetches:
@@ -128,8 +127,8 @@ def _answer(request: QueryTable | ScanTable, select: str | None, told: str) -> S
         body["Items"] = [wire_item(item) for item in page.items]
     if page.last_key is not None:
         body["LastEvaluatedKey"] = wire_item(page.last_key)
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from consumed(page.capacity, told)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from consumed(page.capacity, detail)
     return body
 
 
@@ -146,7 +145,7 @@ def _check_select(call: Parameters, request: QueryTable | ScanTable, select: str
         raise ValidationFailed(f"Cannot specify the {given} {message}")
 
 
-def _fetches(request: QueryTable | ScanTable, select: str | None) -> Generator[Request[Any], Any, bool]:
+def _fetches(request: QueryTable | ScanTable, select: str | None) -> Requests[bool]:
     """Whether whole items are to be fetched for the entries of a local index; a global one refuses."""
     if select != "ALL_ATTRIBUTES" or request.index is None:
         return False
@@ -163,9 +162,7 @@ def _fetches(request: QueryTable | ScanTable, select: str | None) -> Generator[R
     return True
 
 
-def _with_whole_items(
-    request: QueryTable | ScanTable, page: PageResponse
-) -> Generator[Request[Any], Any, PageResponse]:
+def _with_whole_items(request: QueryTable | ScanTable, page: PageResponse) -> Requests[PageResponse]:
     description = yield from described(request.table)
     items, fetched = [], 0.0
     for entry in page.items:

@@ -1,22 +1,30 @@
-"""The parameters of one call, read by name; what breaks a constraint is said in DynamoDB's words."""
+"""Operations and the parameters of their calls; what breaks a constraint is said in DynamoDB's words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Any, Final, NoReturn
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from partita.errors import SerializationFailed, ValidationFailed
-from partita.store import Json
+from partita.store import Json, Request
 from partita.values import Item, text_size
 from partita.wire._values import read_item
+
+R = TypeVar("R")
+
+Requests: TypeAlias = Generator[Request[Any], Any, R]
+"""Yields requests to the store, is sent their responses, and returns an `R`."""
+
+Operation: TypeAlias = Callable[["Parameters"], Requests[Json]]
+"""Reads the parameters of a call, makes requests, and returns the body of the response."""
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]+", re.ASCII)
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)", re.ASCII)
 MAX_NAME: Final = 255
 MIN_NAME: Final = 3
 MAX_ATTRIBUTE: Final = 65_535
-CAPACITY: Final = ("INDEXES", "TOTAL", "NONE")
+CAPACITY_DETAILS: Final = ("INDEXES", "TOTAL", "NONE")
 
 
 def violated(value: Any, at: str, rule: str) -> str:
@@ -26,7 +34,7 @@ def violated(value: Any, at: str, rule: str) -> str:
 
 
 def refuse(violation: str) -> NoReturn:
-    """Answer with one violated constraint."""
+    """Refuse the call for one violated constraint."""
     raise ValidationFailed(f"1 validation error detected: {violation}")
 
 
@@ -80,7 +88,7 @@ class Parameters:
         return given
 
     def choice(self, name: str, options: Iterable[str], default: str | None = None) -> str | None:
-        """One of several words; what is none of them is a violated constraint."""
+        """One of several words; any other is a violated constraint."""
         given = self.text(name)
         if given is None:
             return default
@@ -150,9 +158,9 @@ class Parameters:
             refuse(violated(None, member(name), "Member must not be null"))
         return read_item(given)
 
-    def capacity(self) -> str:
-        """How much is to be told of the capacity that is consumed."""
-        return self.choice("ReturnConsumedCapacity", CAPACITY, "NONE") or "NONE"
+    def capacity_detail(self) -> str:
+        """How much the response says of the capacity that was consumed."""
+        return self.choice("ReturnConsumedCapacity", CAPACITY_DETAILS, "NONE") or "NONE"
 
 
 def _refuse_name(given: str | None, at: str) -> NoReturn:

@@ -7,24 +7,22 @@ import secrets
 import socket
 import time
 import zlib
-from collections.abc import Callable
 from email.utils import formatdate
-from functools import partial
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from partita.errors import RequestError, SerializationFailed
-from partita.runtime import Clock, system_clock
+from partita.errors import SerializationFailed
+from partita.runtime import Clock, relay, run_async, system_clock
 from partita.store import Json, Request
 from partita.store.embedded import READS, EmbeddedStore
-from partita.wire._faults import Answer, Fault, answer_of_error
+from partita.wire._faults import Fault, Response, error_response
 from partita.wire._http import Body, Head, read_head
 from partita.wire._operations import operations
-from partita.wire._parameters import Parameters
+from partita.wire._parameters import Parameters, Requests
 from partita.wire._signature import AccessKey, SignedRequest, check_signature
-from partita.wire._steps import Steps
+from partita.wire._tables import fixed
 
 _PREFIXES: Final = ("DynamoDB_20120810.", "DynamoDBStreams_20120810.")
 _EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
@@ -37,6 +35,7 @@ _REASONS: Final = {
 }
 _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 _CLOSE: Final = "connection: close\r\n"
+_HEALTHY: Final = fixed({"healthy": "dynamodb"})
 _ENCODE: Final = msgspec.json.Encoder().encode
 _DECODE: Final = msgspec.json.Decoder().decode
 
@@ -55,7 +54,7 @@ DEFAULT_LIMITS: Final = Limits()
 
 
 class WireServer:
-    """Serves a store. With a key, requests must be signed with it; without, every one is answered."""
+    """Serves a store. With a key, requests must be signed with it; without, every request is executed."""
 
     def __init__(
         self,
@@ -72,33 +71,33 @@ class WireServer:
         self._clock = clock
         self._operations = operations(clock)
         self._server: asyncio.Server | None = None
-        self._tidying: asyncio.TimerHandle | None = None
+        self._sweeping: asyncio.TimerHandle | None = None
         self._date = (0, "")
 
     async def start(self, listener: socket.socket) -> None:
-        """Begin to answer on a listening socket."""
+        """Begin to serve on a listening socket."""
         loop = asyncio.get_running_loop()
         host, port = listener.getsockname()[:2]
         self._operations = operations(self._clock, f"{'localhost' if host in _EVERYWHERE else host}:{port}")
         self._server = await loop.create_server(lambda: Connection(self), sock=listener)
-        self._tidy()
+        self._sweep()
 
-    def _tidy(self) -> None:
+    def _sweep(self) -> None:
         """Close connections that have been silent for too long, every now and then."""
         now = time.monotonic()
         for connection in tuple(self.connections):
             connection.close_if_late(now)
-        self._tidying = asyncio.get_running_loop().call_later(1.0, self._tidy)
+        self._sweeping = asyncio.get_running_loop().call_later(1.0, self._sweep)
 
     async def stop(self) -> None:
-        """Take no more requests, and finish those that are being answered."""
+        """Accept no more requests, and finish those that are being executed."""
         if self._server is not None:
             self._server.close()
-        if self._tidying is not None:
-            self._tidying.cancel()
+        if self._sweeping is not None:
+            self._sweeping.cancel()
         for connection in tuple(self.connections):
             connection.finish()
-        pending = [connection.answering for connection in self.connections if connection.answering is not None]
+        pending = [connection.responding for connection in self.connections if connection.responding is not None]
         if pending:
             await asyncio.gather(*pending, return_exceptions=True)
 
@@ -109,51 +108,40 @@ class WireServer:
             self._date = second, formatdate(second, usegmt=True)
         return self._date[1]
 
-    def begin(self, head: Head, body: bytes) -> Answer | Steps:
-        """The operation that the request asks for, or the answer that refuses it."""
+    def respond(self, head: Head, body: bytes) -> Requests[Response]:
+        """The response to a request. Reads are executed on the way; a write is yielded, to be awaited."""
         try:
-            if self._key is not None:
-                check_signature(SignedRequest(head.method, head.path, head.headers, body), self._key, self._clock())
-            if head.method not in ("GET", "POST") or head.path.partition("?")[0] != "/":
-                raise Fault("UnknownOperationException", "", status=404)
-            if head.method == "GET":
-                return Answer(200, {"healthy": "dynamodb"})
-            given = _parameters(_unpacked(head, body, self.limits.body_bytes))
-            operation = self._operations.get(_operation_name(head))
-            if operation is None:
-                raise Fault("UnknownOperationException", "")
-            return operation(Parameters(given))
-        except RequestError as error:
-            return answer_of_error(error)
+            return Response(200, (yield from relay(self._operation(head, body), self._execute_read)))
+        except Exception as error:  # noqa: BLE001 - the client gets a response, whatever it was
+            return error_response(error)
 
-    def advance(self, steps: Steps, resume: Callable[[], Request[Any]]) -> Answer | Request[Any]:
-        """Go on as far as reads lead; what comes back is the answer, or a write that must be awaited."""
-        try:
-            request = resume()
-            while type(request) in READS:
-                try:
-                    response = self._store.execute(request)
-                except RequestError as error:
-                    request = steps.throw(error)
-                else:
-                    request = steps.send(response)
-        except StopIteration as end:
-            return Answer(200, end.value)
-        except Exception as error:  # noqa: BLE001 - a connection must be answered, whatever it was
-            return answer_of_error(error)
-        return request
+    def _operation(self, head: Head, body: bytes) -> Requests[Json]:
+        """The operation that the request names, with its parameters.
 
-    async def finish(self, steps: Steps, request: Request[Any]) -> Answer:
-        """Await the writes of an operation, and go on between them."""
-        reached: Answer | Request[Any] = request
-        while not isinstance(reached, Answer):
-            try:
-                response = await self._store.execute_async(reached)
-            except Exception as error:  # noqa: BLE001 - the operation may know what to do about it
-                reached = self.advance(steps, partial(steps.throw, error))
-            else:
-                reached = self.advance(steps, partial(steps.send, response))
-        return reached
+        Raises:
+            RequestError: the request is refused.
+        """
+        if self._key is not None:
+            check_signature(SignedRequest(head.method, head.path, head.headers, body), self._key, self._clock())
+        if head.method not in ("GET", "POST") or head.path.partition("?")[0] != "/":
+            raise Fault("UnknownOperationException", "", status=404)
+        if head.method == "GET":
+            return _HEALTHY(Parameters({}))
+        given = _parameters(_unpacked(head, body, self.limits.body_bytes))
+        operation = self._operations.get(_operation_name(head))
+        if operation is None:
+            raise Fault("UnknownOperationException", "")
+        return operation(Parameters(given))
+
+    def _execute_read(self, request: Request[Any]) -> Requests[Any]:
+        """Execute a read at once, on the event loop; pass a write on."""
+        if type(request) in READS:
+            return self._store.execute(request)
+        return (yield request)
+
+    async def finish(self, responding: Requests[Response], write: Request[Any]) -> Response:
+        """The response that waits for this write, and maybe for more; other connections go on meanwhile."""
+        return await run_async(responding, self._store.execute_async, write)
 
 
 def _operation_name(head: Head) -> str:
@@ -164,25 +152,25 @@ def _operation_name(head: Head) -> str:
     return ""
 
 
-def _unpacked(head: Head, body: bytes, most: int) -> bytes:
+def _unpacked(head: Head, body: bytes, limit: int) -> bytes:
     encoding = head.headers.get("content-encoding", "identity")
     if encoding == "identity":
         return body
     if encoding not in _WINDOWS:
         raise SerializationFailed("The body may be packed with gzip or deflate.")
     try:
-        return _unpacked_parts(body, most, _WINDOWS[encoding])
+        return _unpacked_parts(body, limit, _WINDOWS[encoding])
     except zlib.error:
         raise SerializationFailed(f"The body is not valid {encoding}.") from None
 
 
-def _unpacked_parts(body: bytes, most: int, window: int) -> bytes:
+def _unpacked_parts(body: bytes, limit: int, window: int) -> bytes:
     """Everything that was packed; gzip may have several parts."""
     unpacked = b""
     while body:
         unpacking = zlib.decompressobj(wbits=window)
-        unpacked += unpacking.decompress(body, most - len(unpacked) + 1)
-        if len(unpacked) > most:
+        unpacked += unpacking.decompress(body, limit - len(unpacked) + 1)
+        if len(unpacked) > limit:
             raise Fault("RequestEntityTooLargeException", "The body is too large when unpacked.", status=413)
         if not unpacking.eof:
             raise SerializationFailed("The packed body is cut off.")
@@ -198,21 +186,21 @@ def _parameters(body: bytes) -> Json:
     except RecursionError:
         raise SerializationFailed("The body is nested too deeply.") from None
     if type(given) is not dict:
-        raise SerializationFailed("The body is no JSON object.")
+        raise SerializationFailed("The body is not a JSON object.")
     return given
 
 
 class Connection(asyncio.Protocol):
-    """One client. Requests that come while one is answered wait their turn, so answers keep the order."""
+    """One client. Requests that come while one is executed wait, so responses keep the order."""
 
     def __init__(self, server: WireServer) -> None:
-        self.answering: asyncio.Task[None] | None = None
+        self.responding: asyncio.Task[None] | None = None
         self._server = server
         self._buffer = bytearray()
         self._head: Head | None = None
         self._body: Body | None = None
         self._finishing = False
-        self._choked = False
+        self._writing_paused = False
         self._heard = time.monotonic()
         self._transport: asyncio.Transport | None = None
 
@@ -235,24 +223,24 @@ class Connection(asyncio.Protocol):
         if not self._buffer and self._head is None:
             self._heard = time.monotonic()
         self._buffer += data
-        if self.answering is None:
+        if self.responding is None:
             self._serve()
         if len(self._buffer) > self._server.limits.body_bytes and self._transport is not None:
-            self._transport.pause_reading()  # it goes on when answers have gone out
+            self._transport.pause_reading()  # it goes on when responses have gone out
 
     def pause_writing(self) -> None:
-        """The client does not read its answers: no more are made until it does."""
-        self._choked = True
+        """The client does not read its responses: no more are made until it does."""
+        self._writing_paused = True
 
     def resume_writing(self) -> None:
         """The client has read."""
-        self._choked = False
-        if self.answering is None:
+        self._writing_paused = False
+        if self.responding is None:
             self._go_on()
 
     def close_if_late(self, now: float) -> None:
         """Close the connection if a request takes too long to come, or none comes at all."""
-        if self.answering is not None or self._transport is None:
+        if self.responding is not None or self._transport is None:
             return
         limits = self._server.limits
         is_coming = bool(self._buffer) or self._head is not None
@@ -260,22 +248,22 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
     def finish(self) -> None:
-        """Close when what is being answered is answered."""
+        """Close when the response to the current request was sent."""
         self._finishing = True
-        if self.answering is None and self._transport is not None:
+        if self.responding is None and self._transport is not None:
             self._transport.close()
 
     def _serve(self) -> None:
-        """Answer requests as far as they have come whole."""
-        while self._transport is not None and self.answering is None and not (self._finishing or self._choked):
+        """Execute the requests that are complete."""
+        while self._transport is not None and self.responding is None and not (self._finishing or self._writing_paused):
             try:
                 request = self._next_request()
             except Fault as fault:
-                self._send(answer_of_error(fault), keep=False)
+                self._send(error_response(fault), keep=False)
                 return
             if request is None:
                 return
-            self._answer(*request)
+            self._respond(*request)
 
     def _next_request(self) -> tuple[Head, bytes] | None:
         limits = self._server.limits
@@ -285,27 +273,27 @@ class Connection(asyncio.Protocol):
                 assert self._transport is not None  # noqa: S101 - asked by the caller
                 self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             self._body = None if self._head is None else Body(self._head, limits.body_bytes)
-        head, body = self._head, None if self._body is None else self._body.take(self._buffer)
+        head, body = self._head, None if self._body is None else self._body.read(self._buffer)
         if head is None or body is None:
             return None
         self._head = None
         self._heard = time.monotonic()
         return head, body
 
-    def _answer(self, head: Head, body: bytes) -> None:
-        begun = self._server.begin(head, body)
-        reached = begun if isinstance(begun, Answer) else self._server.advance(begun, partial(next, begun))
-        if isinstance(reached, Answer):
-            self._send(reached, keep=head.keep_alive)
+    def _respond(self, head: Head, body: bytes) -> None:
+        responding = self._server.respond(head, body)
+        try:
+            write = next(responding)
+        except StopIteration as end:
+            self._send(end.value, keep=head.keep_alive)
             return
-        assert not isinstance(begun, Answer)  # noqa: S101 - an answer is reached at once
-        self.answering = asyncio.get_running_loop().create_task(self._answer_later(head, begun, reached))
+        self.responding = asyncio.get_running_loop().create_task(self._respond_later(head, responding, write))
 
-    async def _answer_later(self, head: Head, steps: Steps, request: Request[Any]) -> None:
-        answer = await self._server.finish(steps, request)
-        self.answering = None
+    async def _respond_later(self, head: Head, responding: Requests[Response], write: Request[Any]) -> None:
+        response = await self._server.finish(responding, write)
+        self.responding = None
         self._heard = time.monotonic()
-        self._send(answer, keep=head.keep_alive and not self._finishing)
+        self._send(response, keep=head.keep_alive and not self._finishing)
         self._go_on()
 
     def _go_on(self) -> None:
@@ -313,12 +301,12 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
             self._serve()
 
-    def _send(self, answer: Answer, *, keep: bool) -> None:
+    def _send(self, response: Response, *, keep: bool) -> None:
         if self._transport is None:
             return
-        body = _ENCODE(answer.body)
+        body = _ENCODE(response.body)
         head = (
-            f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Error')}\r\n"
+            f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Error')}\r\n"
             f"server: partita\r\ndate: {self._server.date()}\r\n"
             "content-type: application/x-amz-json-1.0\r\n"
             f"content-length: {len(body)}\r\n"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from partita.errors import TableInUse, TableNotFound
-from partita.store import CreateTable, DeleteItem, GetItem, KeyAttribute, ListTables, PutItem, Request, TableSchema
+from partita.store import CreateTable, DeleteItem, GetItem, KeyAttribute, ListTables, PutItem, TableSchema
+from partita.wire._parameters import Requests
 
 TABLE: Final = "partita.wire.settings"
 """Made when there is something to keep; no client is shown it in a listing."""
@@ -40,7 +40,7 @@ class Settings(Struct, frozen=True):
 DEFAULT: Final = Settings()
 
 
-def read_settings(table: str) -> Generator[Request[Any], Any, Settings]:
+def read_settings(table: str) -> Requests[Settings]:
     """The table's settings, or the default where nothing is kept."""
     try:
         response = yield GetItem(TABLE, {"table": table})
@@ -49,7 +49,7 @@ def read_settings(table: str) -> Generator[Request[Any], Any, Settings]:
     return DEFAULT if response.item is None else msgspec.convert(response.item["settings"], Settings)
 
 
-def keep_settings(table: str, settings: Settings) -> Generator[Request[Any], Any, None]:
+def keep_settings(table: str, settings: Settings) -> Requests[None]:
     """Keep the table's settings."""
     tables = yield ListTables()
     if TABLE not in tables:
@@ -60,7 +60,7 @@ def keep_settings(table: str, settings: Settings) -> Generator[Request[Any], Any
     yield PutItem(TABLE, {"table": table, "settings": msgspec.to_builtins(settings)})
 
 
-def forget_settings(table: str) -> Generator[Request[Any], Any, None]:
+def forget_settings(table: str) -> Requests[None]:
     """Keep nothing of a table that is gone."""
     tables = yield ListTables()
     if TABLE in tables:

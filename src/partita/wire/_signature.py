@@ -38,7 +38,7 @@ def check_signature(request: SignedRequest, key: AccessKey, now: float) -> None:
     """Refuse what is not signed with the key, or was signed long ago.
 
     Raises:
-        Fault: with the type that AWS answers.
+        Fault: with the type that AWS gives.
     """
     authorization = request.headers.get("authorization", "")
     if not authorization.startswith(ALGORITHM):

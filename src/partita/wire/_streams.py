@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Generator
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +18,6 @@ from partita.store import (
     Json,
     ListTables,
     ReadStream,
-    Request,
     Shard,
     StreamDescription,
     StreamPage,
@@ -29,8 +28,7 @@ from partita.store import (
 )
 from partita.wire._describe import REGION, stream_arn
 from partita.wire._faults import Fault, not_found
-from partita.wire._parameters import Parameters, refuse, violated
-from partita.wire._steps import Operation, Steps
+from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
 
 ITERATOR_SECONDS: Final = 900
 MAX_LISTED: Final = 100
@@ -41,7 +39,7 @@ _TYPES: Final = ("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_
 
 
 class Position(Struct, frozen=True, array_like=True):
-    """A place in a shard, as an iterator carries it; `at` is when the iterator was given."""
+    """A position in a shard, as an iterator carries it; `at` is when the iterator was given."""
 
     table: str
     stream: str
@@ -66,7 +64,7 @@ def _sequence_text(sequence: int) -> str:
     return f"{sequence:021}"  # clients expect at least 21 digits
 
 
-def list_streams(call: Parameters) -> Steps:
+def list_streams(call: Parameters) -> Requests[Json]:
     """The streams of all tables, or of one."""
     table, start = call.text("TableName"), call.text("ExclusiveStartStreamArn")
     if start is not None:
@@ -87,15 +85,15 @@ def list_streams(call: Parameters) -> Steps:
     return body
 
 
-def _limit(call: Parameters, most: int = MAX_LISTED) -> int:
+def _limit(call: Parameters, max_limit: int = MAX_LISTED) -> int:
     limit = call.whole("Limit")
-    if limit is not None and not 1 <= limit <= most:
-        bound = f"less than or equal to {most}" if limit > 1 else "greater than or equal to 1"
+    if limit is not None and not 1 <= limit <= max_limit:
+        bound = f"less than or equal to {max_limit}" if limit > 1 else "greater than or equal to 1"
         refuse(violated(limit, "limit", f"Member must have value {bound}"))
-    return limit or most
+    return limit or max_limit
 
 
-def _latest(table: str) -> Generator[Request[Any], Any, StreamDescription | None]:
+def _latest(table: str) -> Requests[StreamDescription | None]:
     try:
         stream: StreamDescription = yield DescribeStream(table)
     except TableNotFound:
@@ -110,7 +108,7 @@ def _parts_of(arn: str, what: str) -> tuple[str, str]:
     return match[1], match[2]
 
 
-def _found(call: Parameters) -> Generator[Request[Any], Any, tuple[str, StreamDescription]]:
+def _found(call: Parameters) -> Requests[tuple[str, StreamDescription]]:
     """The stream that the ARN names; a table's earlier ones are closed, and known by their number alone."""
     arn = call.text("StreamArn")
     if arn is None:
@@ -130,7 +128,7 @@ def _found(call: Parameters) -> Generator[Request[Any], Any, tuple[str, StreamDe
     return table, StreamDescription(label, latest.view, False, (Shard(shard, closed=True),))
 
 
-def describe_stream(call: Parameters) -> Steps:
+def describe_stream(call: Parameters) -> Requests[Json]:
     """A stream and its shards."""
     table, stream = yield from _found(call)
     limit, start = _limit(call), call.text("ExclusiveStartShardId")
@@ -190,8 +188,8 @@ class StreamReading:
         """By name."""
         return {"GetShardIterator": self.get_shard_iterator, "GetRecords": self.get_records}
 
-    def get_shard_iterator(self, call: Parameters) -> Steps:
-        """A place in a shard to read from."""
+    def get_shard_iterator(self, call: Parameters) -> Requests[Json]:
+        """A position in a shard to read from."""
         kind = call.choice("ShardIteratorType", _TYPES)
         if kind is None:
             refuse(violated(None, "shardIteratorType", "Member must not be null"))
@@ -204,8 +202,8 @@ class StreamReading:
         position = Position(table, stream.stream_id, stream.view, shard.id, after, self._clock())
         return {"ShardIterator": _token(position)}
 
-    def get_records(self, call: Parameters) -> Steps:
-        """Records from a place on, and the place after them."""
+    def get_records(self, call: Parameters) -> Requests[Json]:
+        """Records from a position on, and the position after them."""
         limit = _limit(call, MAX_RECORDS)
         position = _position(call.required("ShardIterator", "shardIterator"))
         if self._clock() - position.at > ITERATOR_SECONDS:

@@ -1,10 +1,9 @@
-"""Operations on tables: making, changing, describing, TTL, tags, and what an account is told about itself."""
+"""Operations on tables: making, changing, describing, TTL, tags, and the limits of an account."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -17,7 +16,6 @@ from partita.store import (
     DescribeTable,
     Json,
     ListTables,
-    Request,
     SetStream,
     SetTimeToLive,
     TableDescription,
@@ -35,9 +33,8 @@ from partita.wire._definitions import (
 )
 from partita.wire._describe import deleted_body, table_body
 from partita.wire._faults import Fault, not_found
-from partita.wire._parameters import MAX_NAME, Parameters, refuse, violated
+from partita.wire._parameters import MAX_NAME, Operation, Parameters, Requests, refuse, violated
 from partita.wire._settings import DEFAULT, Settings, keep_settings, read_settings
-from partita.wire._steps import Steps
 
 MAX_LISTED: Final = 100
 _ARN: Final = re.compile(r"arn:aws:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)")
@@ -47,7 +44,7 @@ _NO_CHANGE: Final = (
 )
 
 
-def create_table(call: Parameters) -> Steps:
+def create_table(call: Parameters) -> Requests[Json]:
     """Make a table; it can be used at once."""
     schema = read_table(call)
     settings = read_billing(call, DEFAULT, creating=True)
@@ -59,8 +56,8 @@ def create_table(call: Parameters) -> Steps:
     return {"TableDescription": body}
 
 
-def existing(name: str) -> Generator[Request[Any], Any, TableDescription]:
-    """The table, which must be there; the refusal names it."""
+def existing(name: str) -> Requests[TableDescription]:
+    """The table, which must be there; the error names it."""
     try:
         description: TableDescription = yield DescribeTable(name)
     except TableNotFound:
@@ -68,14 +65,14 @@ def existing(name: str) -> Generator[Request[Any], Any, TableDescription]:
     return description
 
 
-def describe_table(call: Parameters) -> Steps:
+def describe_table(call: Parameters) -> Requests[Json]:
     """What is known of a table."""
     description = yield from existing(call.table())
     settings = yield from read_settings(description.schema.name)
     return {"Table": table_body(description, settings)}
 
 
-def delete_table(call: Parameters) -> Steps:
+def delete_table(call: Parameters) -> Requests[Json]:
     """Delete a table with everything in it."""
     description = yield from existing(call.table())
     name = description.schema.name
@@ -90,7 +87,7 @@ def delete_table(call: Parameters) -> Steps:
     return {"TableDescription": deleted_body(description, settings)}
 
 
-def list_tables(call: Parameters) -> Steps:
+def list_tables(call: Parameters) -> Requests[Json]:
     """The names of all tables, page by page."""
     start, limit = call.text("ExclusiveStartTableName"), call.whole("Limit")
     if start is not None:
@@ -107,7 +104,7 @@ def list_tables(call: Parameters) -> Steps:
     return body
 
 
-def update_table(call: Parameters) -> Steps:
+def update_table(call: Parameters) -> Requests[Json]:
     """Change capacity, indexes or the stream of a table."""
     name = new_table_name(call)
     parts = ("ProvisionedThroughput", "BillingMode", "StreamSpecification", "GlobalSecondaryIndexUpdates")
@@ -147,7 +144,7 @@ def _check_throughput(call: Parameters, before: Settings) -> None:
 
 def _update_indexes(
     call: Parameters, description: TableDescription, settings: Settings, updates: list[Parameters]
-) -> Generator[Request[Any], Any, Settings]:
+) -> Requests[Settings]:
     indexes, schema = dict(settings.indexes), description.schema
     for update in updates:
         if change := update.fields("Create"):
@@ -185,7 +182,7 @@ def _units(change: Json) -> _settings.Throughput:
     return read_throughput(given, "provisionedThroughput") or _settings.Throughput()
 
 
-def _update_stream(call: Parameters, name: str) -> Generator[Request[Any], Any, None]:
+def _update_stream(call: Parameters, name: str) -> Requests[None]:
     specification = read_stream(call)
     if specification is None:
         return
@@ -199,7 +196,7 @@ def _show_creating(body: Json, updates: list[Parameters]) -> None:
             index |= {"IndexStatus": "CREATING", "Backfilling": False}
 
 
-def update_time_to_live(call: Parameters) -> Steps:
+def update_time_to_live(call: Parameters) -> Requests[Json]:
     """Name the attribute that says when items expire, or switch expiry off."""
     name, given = call.table(), call.fields("TimeToLiveSpecification")
     if given is None:
@@ -223,7 +220,7 @@ def update_time_to_live(call: Parameters) -> Steps:
     return {"TimeToLiveSpecification": {"Enabled": enabled, "AttributeName": attribute}}
 
 
-def describe_time_to_live(call: Parameters) -> Steps:
+def describe_time_to_live(call: Parameters) -> Requests[Json]:
     """The attribute that says when items expire."""
     description = yield from existing(call.table())
     attribute = description.schema.ttl
@@ -232,7 +229,7 @@ def describe_time_to_live(call: Parameters) -> Steps:
     return {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": attribute}}
 
 
-def tag_resource(call: Parameters) -> Steps:
+def tag_resource(call: Parameters) -> Requests[Json]:
     """Add tags to a table."""
     name, tags = yield from _tagged(call)
     settings = yield from read_settings(name)
@@ -245,8 +242,8 @@ def tag_resource(call: Parameters) -> Steps:
     return {}
 
 
-def untag_resource(call: Parameters) -> Steps:
-    """Take tags from a table."""
+def untag_resource(call: Parameters) -> Requests[Json]:
+    """Remove tags from a table."""
     name, tags = yield from _tagged(call)
     keys = call.texts("TagKeys")
     if not keys:
@@ -257,8 +254,8 @@ def untag_resource(call: Parameters) -> Steps:
     return {}
 
 
-def list_tags(call: Parameters) -> Steps:
-    """The tags of a table; whether another's table exists is not told."""
+def list_tags(call: Parameters) -> Requests[Json]:
+    """The tags of a table; whether another's table exists is not shown."""
     try:
         _, tags = yield from _tagged(call)
     except Fault:
@@ -267,7 +264,7 @@ def list_tags(call: Parameters) -> Steps:
     return {"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}
 
 
-def _tagged(call: Parameters) -> Generator[Request[Any], Any, tuple[str, dict[str, str]]]:
+def _tagged(call: Parameters) -> Requests[tuple[str, dict[str, str]]]:
     arn = call.text("ResourceArn")
     if arn is None:
         refuse(violated(None, "resourceArn", "Member must not be null"))
@@ -284,14 +281,14 @@ def _tagged(call: Parameters) -> Generator[Request[Any], Any, tuple[str, dict[st
     return match[1], settings.tags
 
 
-def describe_continuous_backups(call: Parameters) -> Steps:
-    """Backups as DynamoDB tells of them; the store has its own, `partita backup`."""
+def describe_continuous_backups(call: Parameters) -> Requests[Json]:
+    """Backups as DynamoDB describes them; the store has its own, `partita backup`."""
     description = yield from _backed_up(call.table())
     settings = yield from read_settings(description.schema.name)
     return _backups(recovery=settings.recovery)
 
 
-def update_continuous_backups(call: Parameters) -> Steps:
+def update_continuous_backups(call: Parameters) -> Requests[Json]:
     """Remember whether recovery to a point in time is wanted."""
     description = yield from _backed_up(call.table())
     part = Parameters(call.fields("PointInTimeRecoverySpecification") or {})
@@ -301,7 +298,7 @@ def update_continuous_backups(call: Parameters) -> Steps:
     return _backups(recovery=recovery)
 
 
-def _backed_up(name: str) -> Generator[Request[Any], Any, TableDescription]:
+def _backed_up(name: str) -> Requests[TableDescription]:
     """The table; operations on backups have an error of their own where it is missing."""
     try:
         description: TableDescription = yield DescribeTable(name)
@@ -320,14 +317,14 @@ def _backups(*, recovery: bool) -> Json:
     }
 
 
-def fixed(body: Json) -> Any:
-    """An operation that always answers the same."""
+def fixed(body: Json) -> Operation:
+    """An operation whose response is always the same."""
 
-    def answer(_: Parameters) -> Steps:
+    def operation(_: Parameters) -> Requests[Json]:
         return body
-        yield  # a generator that asks nothing
+        yield  # a generator that makes no requests
 
-    return answer
+    return operation
 
 
 LIMITS: Final = {

@@ -31,8 +31,12 @@ def test_every_entity_is_in_the_lake_but_idempotency_records(
     out = {schema.name for schema in TABLE.entities if not schema.cls.in_lake}
     assert out == {"Request"}
     found = rows(tmp_path, "SELECT entity, count(*) AS items FROM changes GROUP BY entity ORDER BY entity")
-    assert found == [{"entity": "Claimed", "items": 1}, {"entity": "Task", "items": 26}, {"entity": "User", "items": 1}]
-    assert {"claimed", "task", "user"} < lake_tables(tmp_path).keys()
+    assert found == [
+        {"entity": "EmailClaim", "items": 1},
+        {"entity": "Task", "items": 26},
+        {"entity": "User", "items": 1},
+    ]
+    assert {"email_claim", "task", "user"} < lake_tables(tmp_path).keys()
     assert "request" not in lake_tables(tmp_path)
     due = rows(tmp_path, "SELECT title, due_date FROM task WHERE due_date IS NOT NULL ORDER BY due_date LIMIT 1")
     assert [row["title"] for row in due] == ["Change the smoke detector batteries"]

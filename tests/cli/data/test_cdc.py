@@ -83,7 +83,7 @@ def test_the_store_can_be_elsewhere(
 ) -> None:
     monkeypatch.setenv("PARTITA_STORE", "ftp://host")
     result = run("cdc", command, "todo", "--lake", str(lake))
-    assert (result.exit_code, "'ftp://host' is no address of a store" in result.output) == (1, True)
+    assert (result.exit_code, "'ftp://host' is not the address of a store" in result.output) == (1, True)
 
 
 @pytest.mark.req("X12", "T40")
@@ -98,7 +98,7 @@ def test_a_lake_is_filled_from_where_the_store_says(
     assert seeded("cdc", "rebuild", "todo", *elsewhere).output == "todo-app-data: loaded 28 items.\n"
 
 
-def test_a_rebuild_loads_the_current_tables_anew(seeded: Run, lake: Path) -> None:
+def test_a_rebuild_loads_the_current_tables_again(seeded: Run, lake: Path) -> None:
     seeded("cdc", "run", "todo", "--lake", str(lake), "--once")
     rebuilt = seeded("cdc", "rebuild", "todo", "--lake", str(lake))
     assert (rebuilt.exit_code, rebuilt.output) == (0, "todo-app-data: loaded 28 items.\n")

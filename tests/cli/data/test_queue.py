@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Run
 
-from partita.queue import Policy, Receive, Send, open_queue
+from partita.queue import QueuePolicy, Receive, Send, open_queue
 
 pytestmark = pytest.mark.req("E06")
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.req("E06")
 def with_dead(run: Run, folder: Path) -> Run:
     """A queue with two dead letters, and a message that waits."""
     folder.mkdir()
-    with closing(open_queue(folder, "events", Policy(max_receives=1))) as queue:
+    with closing(open_queue(folder, "events", QueuePolicy(max_receives=1))) as queue:
         for body in ("a", "b"):
             queue.execute(Send(body, body, body))
         queue.execute(Receive(visibility=0))

@@ -17,8 +17,8 @@ from click.testing import Result
 from tests.cli.conftest import Run
 
 from partita import EmbeddedStore, Session, insert
+from partita._sqlite import ProcessLock
 from partita.change import Consumer
-from partita.store.embedded._lock import ProcessLock
 from partita.store.embedded.upkeep import _restore
 from partita_services.todo.model import TABLE, Task, tasks_of_user
 from partita_services.todo.projection import TaskProjection
@@ -250,7 +250,7 @@ def test_what_was_derived_from_the_old_database_is_removed(run: Run, backup: Pat
     assert [(folder / name).exists() for name in ("queue-events.db", "secret.key")] == [True, True]
 
 
-def test_consumers_start_anew_however_far_the_restored_stream_has_come(
+def test_consumers_start_again_however_far_the_restored_stream_has_come(
     run: Run, backup: Path, database: Path, tmp_path: Path
 ) -> None:
     add(database, "lost 1", "lost 2")

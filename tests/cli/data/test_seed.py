@@ -9,7 +9,7 @@ from tests.cli.conftest import Run
 
 from partita import EmbeddedStore, Session
 from partita.cli._data_folder import DataFolder
-from partita.cli.data._seed import begin_planting
+from partita.cli.data._seed import begin_seeding
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user
 
@@ -23,7 +23,7 @@ def test_seeding_twice_changes_nothing(run: Run, folder: Path) -> None:
 
 
 def test_what_a_first_start_left_undone_is_done_then(run: Run, folder: Path) -> None:
-    begin_planting(TODO, DataFolder(folder))
+    begin_seeding(TODO, DataFolder(folder))
     run("seed", "todo")
     assert list(folder.glob("seeding-*")) == []
 

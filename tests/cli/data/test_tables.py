@@ -135,4 +135,4 @@ def test_a_local_index_cannot_be_added() -> None:
 
 def test_an_address_that_is_none_is_refused(run: Run) -> None:
     result = run("tables", "diff", "--store", "ftp://host")
-    assert (result.exit_code, "is no address of a store" in result.output) == (1, True)
+    assert (result.exit_code, "is not the address of a store" in result.output) == (1, True)

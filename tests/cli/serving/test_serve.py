@@ -167,7 +167,7 @@ def test_sample_data_is_completed_where_only_the_tables_were_made(
 
     with data.open() as store:
         with monkeypatch.context() as patched:
-            patched.setattr(_serve, "plant", killed)
+            patched.setattr(_serve, "seed_service", killed)
             with pytest.raises(Killed):
                 _prepare([TODO], store, data, with_samples=True)
         _prepare([TODO], store, data, with_samples=True)
@@ -217,7 +217,7 @@ def test_it_serves_from_a_server_that_speaks_dynamodb(
 
 def test_an_address_that_is_none_is_refused(run: Run) -> None:
     result = run("serve", "--store", "ftp://host")
-    assert (result.exit_code, "is no address of a store" in result.output) == (1, True)
+    assert (result.exit_code, "is not the address of a store" in result.output) == (1, True)
 
 
 @pytest.mark.req("T40")

@@ -20,9 +20,10 @@ from partita import Session
 from partita.cli._data_folder import DataFolder
 from partita.cli.serving._worker import Crew, default_workers
 from partita.http import Caller, Identity, Role
+from partita.recipes.idempotency import run_plan
 from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import TABLE, Request, request_by_id
-from partita_services.events.queueing import NAME, POLICY, sending
+from partita_services.events.queueing.messages import NAME, POLICY, sending
 from partita_services.events.terms import EventType, Status, instant
 
 pytestmark = pytest.mark.req("E10")
@@ -58,7 +59,7 @@ def waiting(data: DataFolder) -> Iterator[tuple[Session, Request]]:
             closes_at=now + timedelta(hours=1),
         )
         event = db.run(open_event(draft, now, bytes(32)).run()).event
-        request = db.run(apply(event, "ann", now)).request
+        request = db.run(apply(event, "ann", now, run_plan)).request
         queue = data.open_queue(NAME, POLICY)
         queue.execute(sending([request]))
         queue.close()
@@ -146,7 +147,7 @@ def test_a_service_without_work_has_no_workers(run: Run) -> None:
 def test_a_wrong_address_is_said_once(option: str, run: Run, started: list[Crew]) -> None:
     result = run("worker", "events", option, "ftp://host")
     assert (result.exit_code, result.output.count("\n"), started) == (1, 1, [])
-    assert result.output.startswith("Error: 'ftp://host' is no address of a ")
+    assert result.output.startswith("Error: 'ftp://host' is not the address of a ")
 
 
 def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: list[Crew]) -> None:

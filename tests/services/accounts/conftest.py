@@ -9,7 +9,7 @@ import pytest
 
 from partita import AsyncSession
 from partita.app import build_app
-from partita.http import Caller, Identity
+from partita.http import AppState, Caller, Identity
 from partita.testing import FakeClock, FaultyStore
 from partita_services.accounts.bootstrap import SERVICE
 
@@ -19,7 +19,7 @@ async def api(store: FaultyStore, fake_clock: FakeClock, identity: Identity) -> 
     """Calls the API as the user `ann`; going over a budget is an error."""
     session = AsyncSession(store, clock=fake_clock, secret=b"fake", strict_budgets=True)
     await session.create_tables(SERVICE.tables)
-    transport = httpx.ASGITransport(build_app([SERVICE], session, identity))
+    transport = httpx.ASGITransport(build_app([SERVICE], AppState(session, identity)))
     headers = {"Authorization": f"Bearer {identity.token(Caller('ann'))}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://test/accounts/api", headers=headers) as client:
         yield client

@@ -7,12 +7,15 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.services.routes import routes_of
 
 from partita.http import Caller, Identity
 from partita.store._requests import DeleteItem, GetItem, PutItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
-from partita_services.accounts.handlers import HANDLERS
+from partita_services.accounts.http import ROUTER
 from partita_services.accounts.model import MAX_BALANCE
+
+ROUTES = routes_of(ROUTER)
 
 NOON_MS = 1_767_268_800_000
 
@@ -224,7 +227,7 @@ MOVES: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.req("X05")
 @pytest.mark.parametrize(("path", "body"), MOVES)
-async def test_the_same_request_again_is_answered_as_before_and_changes_nothing(
+async def test_the_same_request_again_gets_the_same_response_and_changes_nothing(
     api: httpx.AsyncClient, path: str, body: dict[str, Any]
 ) -> None:
     await opened(api, "a1", 100)
@@ -321,7 +324,7 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore) -> Non
         "PUT /accounts/{pk}": [({"name": "n", "balance": 0}, match)],
         "DELETE /accounts/{pk}": [({}, {"If-Match": str(account["last_write"] + 4)})],
     }
-    assert calls.keys() == HANDLERS.keys()
+    assert calls.keys() == set(ROUTES)
     for route, requests in calls.items():
         method, path = route.replace("{pk}", "a1").split()
         for body, headers in requests:

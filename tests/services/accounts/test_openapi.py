@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no answer that it does not describe."""
+"""The description of the API is true: generated requests find no response that it does not describe."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from typing import Any
 
 import pytest
 import schemathesis
-from tests.services.described import IDENTITY, MODES, check_answers, routes_in
+from tests.services.described import IDENTITY, MODES, check_responses, routes_in
+from tests.services.routes import routes_of
 
 from partita import AsyncSession, EmbeddedStore
 from partita.app import build_app
+from partita.http import AppState
 from partita_services.accounts.bootstrap import SERVICE
-from partita_services.accounts.handlers import HANDLERS
+from partita_services.accounts.http import ROUTER
+
+pytestmark = pytest.mark.slow
+
+ROUTES = routes_of(ROUTER)
 
 
 def between_two(case: schemathesis.Case[Any]) -> bool:
@@ -21,18 +27,18 @@ def between_two(case: schemathesis.Case[Any]) -> bool:
 
 
 @pytest.mark.req("X08")
-@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("mode", MODES)
-def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
-    check_answers(SERVICE, route, mode, assuming=between_two)
+def test_every_response_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
+    check_responses(SERVICE, route, mode, assuming=between_two)
 
 
 @pytest.mark.req("X08")
 def test_the_description_has_every_route_and_an_example_of_every_body() -> None:
     with EmbeddedStore(":memory:") as store:
-        app = build_app([SERVICE], AsyncSession(store), IDENTITY)
+        app = build_app([SERVICE], AppState(AsyncSession(store), IDENTITY))
         description = schemathesis.openapi.from_asgi("/accounts/api/openapi.json", app).raw_schema
-    assert routes_in(description) == sorted(HANDLERS)
+    assert routes_in(description) == sorted(ROUTES)
     for name in ("AccountDraft", "AccountContent", "AccountView", "Movement", "TransferOrder"):
         fields = description["components"]["schemas"][name]["properties"]
         assert [field for field, shape in fields.items() if "examples" not in shape] == []

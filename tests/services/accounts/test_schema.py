@@ -89,7 +89,7 @@ def test_a_renamed_field_fails_until_the_developer_does_what_the_message_says(lo
         ),
         (
             "from partita.recipes.versioned",
-            "from partita.recipes.migrations import Migrations\nfrom partita.recipes.versioned",
+            "from partita.recipes.versioned import Migrations\nfrom partita.recipes.versioned",
         ),
     )
     with pytest.raises(AssertionError, match="AccountData: migrated"):

@@ -12,12 +12,11 @@ from tests.services.commitcollect.world import World, new_world
 
 from partita import AsyncSession, EmbeddedStore
 from partita.app import build_app
-from partita.http import Identity
-from partita.store._interface import Store
-from partita.store._requests import CreateTable, Request
+from partita.http import AppState, Identity
+from partita.store import CreateTable, Request, Store
 from partita.testing import FakeClock, FaultyStore
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.browser import SECURE
+from partita_services.commitcollect.signin.browser import SECURE
 
 SITE = "https://collect.test/commitcollect"
 
@@ -50,7 +49,7 @@ def connected(store: FaultyStore, fake_clock: FakeClock) -> Iterator[World]:
 async def stranger(connected: World, store: FaultyStore, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
     """A browser that is not logged in; going over a budget is an error."""
     session = AsyncSession(store, clock=connected.clock, secret=b"fake", strict_budgets=True)
-    app = build_app([SERVICE], session, identity, resources={SERVICE.name: connected.tools})
+    app = build_app([SERVICE], AppState(session, identity, {SERVICE.name: connected.tools}))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=SITE) as client:
         yield client
 

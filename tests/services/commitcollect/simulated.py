@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import uvicorn
 
-from partita.runtime._clock import Clock
+from partita.runtime import Clock
 from partita_services.commitcollect.simulator.app import build_simulator
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Application
@@ -40,8 +40,8 @@ def asking(scope: str = "read,activity:read", state: str = "s1") -> dict[str, st
     }
 
 
-def answered(response: httpx.Response) -> dict[str, str]:
-    """What the athlete's answer tells the application."""
+def redirected_with(response: httpx.Response) -> dict[str, str]:
+    """What the athlete's decision gives to the application."""
     assert response.status_code == 303
     return {name: value for name, (value,) in parse_qs(urlsplit(response.headers["Location"]).query).items()}
 

@@ -1,4 +1,4 @@
-"""A model of Strava in memory: it answers the same questions, keeps the same rules, and can be told to fail."""
+"""A model of Strava in memory: it executes the same requests by the same rules, and fails when a test wants it to."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, cast
 
 from partita.testing import FakeClock
-from partita_services.commitcollect.strava import (
+from partita_services.commitcollect.strava.interface import (
     Activity,
-    Ask,
     Athlete,
     Deauthorize,
     Exchange,
@@ -21,6 +20,7 @@ from partita_services.commitcollect.strava import (
     ReadActivity,
     ReadAthlete,
     Refresh,
+    StravaRequest,
     StravaUnavailable,
     Subscribe,
     Tokens,
@@ -43,29 +43,29 @@ class StravaModel:
         self.tokens: dict[int, Tokens] = {}
         self.refreshes: Counter[str] = Counter()
         """How often each refresh token was used."""
-        self.asked: list[Ask[Any]] = []
+        self.requests: list[StravaRequest[Any]] = []
         self.open_at: datetime | None = None
         self.failures = 0
-        """How many of the next questions are not answered."""
+        """How many of the next requests get no response."""
         self.refuses_reads = False
         """Whether activities are not shown, whatever the token."""
         self._numbers = 0
         self._lock = threading.Lock()
 
-    def ask(self, question: Ask[R]) -> R:
+    def execute(self, request: StravaRequest[R]) -> R:
         with self._lock:
-            self.asked.append(question)
+            self.requests.append(request)
             if self.failures:
                 self.failures -= 1
-                raise StravaUnavailable("Strava answered 503.")
-            if question.is_read and self.open_at and self.open_at.timestamp() > self.clock():
+                raise StravaUnavailable("Strava responded with 503.")
+            if request.is_read and self.open_at and self.open_at.timestamp() > self.clock():
                 raise LimitReached(self.open_at)
-            return cast("R", getattr(self, f"_{type(question).__name__.lower()}")(question))
+            return cast("R", getattr(self, f"_{type(request).__name__.lower()}")(request))
 
     def train(self, number: int, **changes: Any) -> Activity:
         """The athlete records or changes an activity."""
         start = datetime.fromtimestamp(self.clock(), UTC) - timedelta(hours=1)
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "id": number,
             "athlete": Owner(ATHLETE),
             "name": f"Run {number}",
@@ -76,7 +76,7 @@ class StravaModel:
             "moving_time": 300,
             "total_elevation_gain": 10.0,
         }
-        self.activities[number] = Activity(**{**told, **changes})
+        self.activities[number] = Activity(**{**fields, **changes})
         return self.activities[number]
 
     def expire(self) -> None:
@@ -100,42 +100,42 @@ class StravaModel:
         for athlete, tokens in self.tokens.items():
             if tokens.access_token == access_token and self.clock() < tokens.expires_at:
                 return athlete
-        raise Unauthorized("Strava answered 401.")
+        raise Unauthorized("Strava responded with 401.")
 
-    def _exchange(self, question: Exchange) -> Grant:
-        if not question.code.startswith("code-"):
-            raise Unauthorized("Strava answered 400.")
-        athlete = int(question.code.removeprefix("code-"))
+    def _exchange(self, request: Exchange) -> Grant:
+        if not request.code.startswith("code-"):
+            raise Unauthorized("Strava responded with 400.")
+        athlete = int(request.code.removeprefix("code-"))
         tokens = self._new_tokens(athlete)
         return Grant(
             tokens.access_token, tokens.refresh_token, tokens.expires_at, athlete=Athlete(athlete, "Alex", "Runner")
         )
 
-    def _refresh(self, question: Refresh) -> Tokens:
-        self.refreshes[question.refresh_token] += 1
+    def _refresh(self, request: Refresh) -> Tokens:
+        self.refreshes[request.refresh_token] += 1
         for athlete, tokens in self.tokens.items():
-            if tokens.refresh_token == question.refresh_token:
+            if tokens.refresh_token == request.refresh_token:
                 return self._new_tokens(athlete)
-        raise Unauthorized("Strava answered 400.")
+        raise Unauthorized("Strava responded with 400.")
 
-    def _deauthorize(self, question: Deauthorize) -> None:
-        del self.tokens[self._reader(question.access_token)]
+    def _deauthorize(self, request: Deauthorize) -> None:
+        del self.tokens[self._reader(request.access_token)]
 
-    def _readathlete(self, question: ReadAthlete) -> Athlete:
-        return Athlete(self._reader(question.access_token))
+    def _readathlete(self, request: ReadAthlete) -> Athlete:
+        return Athlete(self._reader(request.access_token))
 
-    def _readactivity(self, question: ReadActivity) -> Activity | None:
-        self._reader("nobody's" if self.refuses_reads else question.access_token)
-        return self.activities.get(int(question.activity_id))
+    def _readactivity(self, request: ReadActivity) -> Activity | None:
+        self._reader("nobody's" if self.refuses_reads else request.access_token)
+        return self.activities.get(int(request.activity_id))
 
-    def _listactivities(self, question: ListActivities) -> tuple[Activity, ...]:
-        athlete = self._reader(question.access_token)
+    def _listactivities(self, request: ListActivities) -> tuple[Activity, ...]:
+        athlete = self._reader(request.access_token)
         own = [activity for activity in self.activities.values() if activity.athlete.id == athlete]
-        later = [activity for activity in own if activity.start_date.timestamp() > question.after]
+        later = [activity for activity in own if activity.start_date.timestamp() > request.after]
         later.sort(key=lambda activity: activity.start_date)
-        first = (question.page - 1) * question.per_page
-        return tuple(later[first : first + question.per_page])
+        first = (request.page - 1) * request.per_page
+        return tuple(later[first : first + request.per_page])
 
-    def _subscribe(self, question: Subscribe) -> int:
-        assert question.callback_url.endswith("/commitcollect/webhooks/strava")
+    def _subscribe(self, request: Subscribe) -> int:
+        assert request.callback_url.endswith("/commitcollect/webhooks/strava")
         return SUBSCRIPTION

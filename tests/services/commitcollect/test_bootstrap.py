@@ -9,19 +9,18 @@ import pytest
 from tests.services.commitcollect.world import TRACE
 
 from partita import Session
-from partita.cli._data_folder import DataFolder
-from partita.cli._place import place_of
-from partita.cost._measure import measure
+from partita.cli import DataFolder, installation_of
+from partita.cost import measure
 from partita.errors import AlreadyExists
 from partita.service import discover
 from partita.testing import FakeClock
-from partita_services.commitcollect import settings
 from partita_services.commitcollect.bootstrap import SERVICE, open_tools
-from partita_services.commitcollect.minting import mint_earned
-from partita_services.commitcollect.model import MilestoneStatus, awards_for, milestones_of
-from partita_services.commitcollect.progress import measure as measure_progress
-from partita_services.commitcollect.progress import parts_earned
-from partita_services.commitcollect.samples import SAMPLE_USER, seed
+from partita_services.commitcollect.milestones.awarding import award_earned
+from partita_services.commitcollect.milestones.progress import measure as measure_progress
+from partita_services.commitcollect.milestones.progress import parts_earned
+from partita_services.commitcollect.model import MilestoneStatus, awards_for, awards_of, milestones_of
+from partita_services.commitcollect.samples.data import SAMPLE_USER, seed
+from partita_services.commitcollect.strava import settings
 
 
 def test_it_is_found_by_its_entry_point() -> None:
@@ -30,25 +29,27 @@ def test_it_is_found_by_its_entry_point() -> None:
 
 @pytest.mark.req("X02")
 def test_the_sample_data_is_written_once(partita_db: Session, fake_clock: FakeClock) -> None:
-    for step in seed(fake_clock()):
-        partita_db.run(step)
+    for write in seed(fake_clock()):
+        partita_db.run(write)
     fake_clock.advance(86_400)
-    for step in seed(fake_clock()):
+    for write in seed(fake_clock()):
         with pytest.raises(AlreadyExists):
-            partita_db.run(step)
+            partita_db.run(write)
 
 
 @pytest.mark.req("C12", "X02")
 def test_the_samples_have_earned_what_they_have(partita_db: Session, fake_clock: FakeClock) -> None:
-    for step in seed(fake_clock()):
-        partita_db.run(step)
+    for write in seed(fake_clock()):
+        partita_db.run(write)
     milestones = partita_db.run(milestones_of(SAMPLE_USER)).items
     assert {one.status for one in milestones} == set(MilestoneStatus) - {MilestoneStatus.CANCELLED}
     for one, progress in zip(milestones, partita_db.run(measure_progress(SAMPLE_USER, milestones)), strict=True):
         earned = parts_earned(progress.value, one.target, one.parts_total)
         awards = partita_db.run(awards_for(SAMPLE_USER, one.milestone_id))
         assert (one.parts_earned, [award.part_index for award in awards]) == (earned, list(range(1, earned + 1)))
-    assert partita_db.run(mint_earned(SAMPLE_USER, fake_clock(), TRACE)) == 0
+    before = partita_db.run(awards_of(SAMPLE_USER).page(100)).items
+    partita_db.run(award_earned(SAMPLE_USER, fake_clock(), TRACE))
+    assert partita_db.run(awards_of(SAMPLE_USER).page(100)).items == before
 
 
 @pytest.mark.req("C24")
@@ -60,13 +61,13 @@ def test_every_pattern_stays_within_its_budget() -> None:
 
 @pytest.mark.req("C02")
 def test_what_is_not_set_is_made_from_the_secret_of_the_installation(tmp_path: Path) -> None:
-    place = place_of(DataFolder(tmp_path), "http://127.0.0.1:8000")
-    made, again = settings.read(place, {}), settings.read(place, {})
+    installation = installation_of(DataFolder(tmp_path), "http://127.0.0.1:8000")
+    made, again = settings.read(installation, {}), settings.read(installation, {})
     assert made == again
     assert made.strava_url == "http://127.0.0.1:8000/strava-simulator"
     assert made.webhook_url == "http://127.0.0.1:8000/commitcollect/webhooks/strava"
     assert len({made.client_secret, made.verify_token, made.token_key.hex()}) == 3
-    other = settings.read(place_of(DataFolder(tmp_path / "other")), {})
+    other = settings.read(installation_of(DataFolder(tmp_path / "other")), {})
     assert other.token_key != made.token_key
 
 
@@ -81,7 +82,7 @@ def test_the_environment_decides(tmp_path: Path) -> None:
         settings.TOKEN_KEY: base64.b64encode(key).decode(),
         settings.PUBLIC_URL: "https://collect.example",
     }
-    assert settings.read(place_of(DataFolder(tmp_path)), environment) == settings.Settings(
+    assert settings.read(installation_of(DataFolder(tmp_path)), environment) == settings.Settings(
         "https://collect.example", "https://www.strava.com", "4711", "s", "v", key
     )
 
@@ -90,10 +91,10 @@ def test_the_environment_decides(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["short", "c2hvcnQ=", "%%%"])
 def test_a_key_that_is_none_is_refused(tmp_path: Path, key: str) -> None:
     with pytest.raises(ValueError, match="32 bytes in base 64"):
-        settings.read(place_of(DataFolder(tmp_path)), {settings.TOKEN_KEY: key})
+        settings.read(installation_of(DataFolder(tmp_path)), {settings.TOKEN_KEY: key})
 
 
 def test_its_tools_are_opened_and_closed(tmp_path: Path) -> None:
-    with open_tools(place_of(DataFolder(tmp_path))) as tools:
+    with open_tools(installation_of(DataFolder(tmp_path))) as tools:
         assert tools.queue.name == "commitcollect"
     assert (tmp_path / "queue-commitcollect.db").exists()

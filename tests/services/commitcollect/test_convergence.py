@@ -15,13 +15,13 @@ from tests.services.commitcollect.world import SETTINGS, World, queued_world
 
 from partita import AsyncSession
 from partita.app import build_app
-from partita.http import Identity
-from partita.queue import Measure
+from partita.http import AppState, Identity
+from partita.queue import GetStats
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.client import StravaClient
-from partita_services.commitcollect.simulator.courier import Chaos
+from partita_services.commitcollect.simulator.delivery import Chaos
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Activity, Code, Event
+from partita_services.commitcollect.strava.client import StravaClient
 
 SCOPES = ("read", "activity:read")
 
@@ -40,7 +40,7 @@ class Both(NamedTuple):
 
     async def pass_time(self, seconds: float) -> None:
         """Deliver and work, with some time between."""
-        await self.strava.courier.deliver()
+        await self.strava.webhook.deliver()
         self.service.work()
         self.service.clock.advance(seconds)
 
@@ -48,8 +48,8 @@ class Both(NamedTuple):
         """Go on until nothing is on its way any more."""
         for _ in range(400):
             await self.pass_time(10)
-            stats = self.service.tools.queue.execute(Measure())
-            if self.strava.courier.next_due is None and stats.waiting + stats.in_flight == 0:
+            stats = self.service.tools.queue.execute(GetStats())
+            if self.strava.webhook.next_due is None and stats.waiting + stats.in_flight == 0:
                 return
         raise AssertionError("it does not come to rest")
 
@@ -63,14 +63,14 @@ class Both(NamedTuple):
     def true(self) -> dict[str, tuple[Any, ...]]:
         """What Strava shows of each activity."""
         grant = self.strava.world.grants[ALEX]
-        return {str(one.id): _told(one) for one in self.strava._shown_to(grant)}
+        return {str(one.id): _fields(one) for one in self.strava._shown_to(grant)}
 
     @property
     def own(self) -> list[Activity]:
         return [one for one in self.strava.world.activities.values() if one.athlete_id == ALEX]
 
 
-def _told(one: Activity) -> tuple[Any, ...]:
+def _fields(one: Activity) -> tuple[Any, ...]:
     why_not = "manual" if one.manual else "flagged" if one.flagged else None
     return one.name, one.sport_type, one.distance, one.moving_time, why_not
 
@@ -85,8 +85,8 @@ async def both() -> AsyncIterator[Both]:
             settings = replace(SETTINGS, strava_url=address, client_secret=APPLICATION.client_secret)
             client = StravaClient(settings, service.clock)
             service.tools = replace(service.tools, strava=client)
-            site = build_app([SERVICE], session, Identity(b"k" * 32), resources={SERVICE.name: service.tools})
-            strava.courier._post = _over(httpx.ASGITransport(site))
+            site = build_app([SERVICE], AppState(session, Identity(b"k" * 32), {SERVICE.name: service.tools}))
+            strava.webhook._post = _over(httpx.ASGITransport(site))
             strava.world.activities.clear()
             strava.subscribe(SETTINGS.webhook_url)
             pair = Both(service, strava)
@@ -107,44 +107,44 @@ def _over(transport: httpx.AsyncBaseTransport) -> Callable[[str, Event], Awaitab
 
 def live(both: Both, rng: random.Random) -> None:
     """One thing that happens at Strava, or on the way."""
-    deeds: list[Callable[[], Any]] = [lambda: both.strava.train(ALEX)] * 3
-    deeds += [lambda: both.strava.tell_again(5), lambda: both.strava.oauth.expire(ALEX), both.strava.limits.exhaust]
+    actions: list[Callable[[], Any]] = [lambda: both.strava.train(ALEX)] * 3
+    actions += [lambda: both.strava.send_again(5), lambda: both.strava.oauth.expire(ALEX), both.strava.limits.exhaust]
     if both.own:
         one = rng.choice(both.own)
-        deeds += [
+        actions += [
             lambda: both.strava.delete(one.id),
             lambda: both.strava.change(one.id, name=f"Renamed {rng.random()}"),
             lambda: both.strava.change(one.id, distance=rng.randrange(1, 50) * 1000.0),
             lambda: both.strava.change(one.id, flagged=not one.flagged),
             lambda: both.strava.change(one.id, visibility="everyone" if one.private else "only_me"),
         ]
-    rng.choice(deeds)()
+    rng.choice(actions)()
 
 
 @pytest.mark.req("C04", "C05", "C06", "C08")
 @pytest.mark.parametrize("seed", range(3))
 async def test_what_is_stored_is_what_is_there(both: Both, seed: int) -> None:
     rng = random.Random(seed)
-    both.strava.courier.chaos = Chaos(duplicates=2, spread=60, failures=0.2)
+    both.strava.webhook.chaos = Chaos(duplicates=2, spread=60, failures=0.2)
     for _ in range(40):
         live(both, rng)
         if rng.random() < 0.4:
             await both.pass_time(rng.choice([0, 1, 7, 30]))
-    both.strava.courier.chaos = Chaos(duplicates=1, spread=60)
-    both.strava.tell_again(100)  # what was lost three times is told once more, as Strava would be asked for it
+    both.strava.webhook.chaos = Chaos(duplicates=1, spread=60)
+    both.strava.send_again(100)  # what was lost three times is sent once more
     await both.settle()
     assert both.stored() == both.true()
 
 
 @pytest.mark.req("C07")
 @pytest.mark.parametrize("seed", range(2))
-async def test_reading_again_finds_what_no_event_told(both: Both, seed: int) -> None:
+async def test_reading_again_finds_what_no_event_said(both: Both, seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(8):
         both.strava.train(ALEX)
     await both.settle()
     assert len(both.stored()) == 8
-    both.strava.courier.chaos = Chaos(failures=1)
+    both.strava.webhook.chaos = Chaos(failures=1)
     for _ in range(30):
         live(both, rng)
         await both.pass_time(rng.choice([0, 5]))
@@ -157,14 +157,14 @@ async def test_reading_again_finds_what_no_event_told(both: Both, seed: int) -> 
 
 @pytest.mark.req("C05")
 async def test_who_takes_the_access_back_and_returns_has_what_is_there(both: Both) -> None:
-    both.strava.courier.chaos = Chaos(duplicates=2, spread=60)
+    both.strava.webhook.chaos = Chaos(duplicates=2, spread=60)
     for _ in range(5):
         both.strava.train(ALEX)
     both.strava.deauthorize(ALEX)
     await both.settle()
     assert both.stored() == {}
     both.connect()
-    both.strava.tell_again(100)  # the old events, and that of the access that was taken back, once more
+    both.strava.send_again(100)  # the old events, and that of the access that was taken back, once more
     await both.settle()
     assert both.stored() == both.true()
     assert len(both.stored()) == 5

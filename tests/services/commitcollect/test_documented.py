@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.services.commitcollect.test_openapi import SITE
+from tests.services.routes import routes_of
 
-from partita_services.commitcollect import settings
-from partita_services.commitcollect.handlers import HANDLERS
+from partita_services.commitcollect.http import ROUTER
+from partita_services.commitcollect.strava import settings
+
+ROUTES = routes_of(ROUTER)
 
 PAGE = (Path(__file__).parents[3] / "docs/services/commitcollect.md").read_text(encoding="utf-8")
 
 
 def test_every_route_is_on_the_page() -> None:
-    assert [route for route in (*HANDLERS, *SITE) if f"`{route}`" not in PAGE] == []
+    assert [route for route in (*ROUTES, *SITE) if f"`{route}`" not in PAGE] == []
 
 
 def test_every_setting_is_on_the_page() -> None:

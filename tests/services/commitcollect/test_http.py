@@ -11,20 +11,23 @@ import pytest
 from msgspec.structs import replace
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, World, event
+from tests.services.routes import routes_of
 
 from partita import AsyncSession, insert
 from partita.app import build_app
 from partita.errors import StoreUnavailable
-from partita.http import Identity
+from partita.http import AppState, Identity
 from partita.queue import Send
 from partita.queue._interface import MAX_BODY_BYTES
-from partita.store._requests import PutItem, QueryTable, ScanTable, TransactWriteItems
+from partita.store import PutItem, QueryTable, ScanTable, TransactWriteItems
 from partita.testing import FaultyStore
+from partita_services.commitcollect.audit import AUDIT, AUDIT_TABLE
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.handlers import HANDLERS
-from partita_services.commitcollect.ingest import take_event
+from partita_services.commitcollect.http import ROUTER
+from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.model import MAX_ACTIVE, Milestone, milestones_of
-from partita_services.commitcollect.trail import AUDIT, AUDIT_TABLE
+
+ROUTES = routes_of(ROUTER)
 
 DRAFT: dict[str, Any] = {
     "title": "Run 10 km",
@@ -37,14 +40,14 @@ DRAFT: dict[str, Any] = {
 
 
 async def create(browser: httpx.AsyncClient, **changes: Any) -> dict[str, Any]:
-    answer = await browser.post("/api/milestones", json={**DRAFT, **changes})
-    assert answer.status_code == 201, answer.text
-    created: dict[str, Any] = answer.json()
+    response = await browser.post("/api/milestones", json={**DRAFT, **changes})
+    assert response.status_code == 201, response.text
+    created: dict[str, Any] = response.json()
     return created
 
 
 def strava_says(number: int, aspect: str, world: World, **more: Any) -> dict[str, Any]:
-    told = {
+    fields = {
         "object_type": "activity",
         "object_id": number,
         "aspect_type": aspect,
@@ -53,7 +56,7 @@ def strava_says(number: int, aspect: str, world: World, **more: Any) -> dict[str
         "event_time": int(world.clock()),
         "updates": {},
     }
-    return {**told, **more}
+    return {**fields, **more}
 
 
 # --- who is there ---
@@ -62,17 +65,17 @@ def strava_says(number: int, aspect: str, world: World, **more: Any) -> dict[str
 @pytest.mark.req("C20", "X03")
 async def test_without_a_session_there_is_nothing_but_models(stranger: httpx.AsyncClient) -> None:
     refused = []
-    for route in HANDLERS:
+    for route in ROUTES:
         method, path = route.split()
-        answer = await stranger.request(method, f"/api{path.format(milestone_id='m1')}")
-        refused += [route] if (answer.status_code, answer.json().get("code")) == (401, "unauthenticated") else []
-    assert refused == [route for route in HANDLERS if route != "GET /models"]
+        response = await stranger.request(method, f"/api{path.format(milestone_id='m1')}")
+        refused += [route] if (response.status_code, response.json().get("code")) == (401, "unauthenticated") else []
+    assert refused == [route for route in ROUTES if route != "GET /models"]
 
 
 @pytest.mark.req("C01", "C07")
 async def test_the_user_sees_how_it_stands_with_strava(browser: httpx.AsyncClient, connected: World) -> None:
-    answer = await browser.get("/api/me")
-    assert answer.json() == {
+    response = await browser.get("/api/me")
+    assert response.json() == {
         "user_id": connected.user_id,
         "name": "Alex Runner",
         "created_at": "2026-01-01T12:00:00Z",
@@ -100,8 +103,8 @@ async def test_the_user_sees_how_it_stands_with_strava(browser: httpx.AsyncClien
 @pytest.mark.req("C20")
 async def test_logging_out_ends_the_session(browser: httpx.AsyncClient) -> None:
     kept = dict(browser.cookies)
-    answer = await browser.post("/auth/logout")
-    assert (answer.status_code, "Max-Age=0" in answer.headers["Set-Cookie"]) == (204, True)
+    response = await browser.post("/auth/logout")
+    assert (response.status_code, "Max-Age=0" in response.headers["Set-Cookie"]) == (204, True)
     browser.cookies.update(kept)
     assert (await browser.get("/api/me")).status_code == 401
 
@@ -110,8 +113,8 @@ async def test_logging_out_ends_the_session(browser: httpx.AsyncClient) -> None:
 async def test_a_deleted_account_is_gone_from_everywhere(browser: httpx.AsyncClient, connected: World) -> None:
     await create(browser)
     kept = dict(browser.cookies)
-    answer = await browser.delete("/api/me")
-    assert (answer.status_code, answer.json()) == (202, {"status": "deleting"})
+    response = await browser.delete("/api/me")
+    assert (response.status_code, response.json()) == (202, {"status": "deleting"})
     browser.cookies.update(kept)
     assert (await browser.get("/api/me")).status_code == 401
     connected.work()
@@ -124,8 +127,8 @@ async def test_a_deleted_account_is_gone_from_everywhere(browser: httpx.AsyncCli
 @pytest.mark.req("C07")
 async def test_a_resync_is_for_who_is_connected(browser: httpx.AsyncClient, connected: World) -> None:
     connected.strava.train(1)
-    answer = await browser.post("/api/sync")
-    assert (answer.status_code, answer.json()["state"]) == (202, "running")
+    response = await browser.post("/api/sync")
+    assert (response.status_code, response.json()["state"]) == (202, "running")
     connected.work()
     assert (await browser.get("/api/me")).json()["connection"]["backfill"]["found"] == 1
     connected.strava.revoke()
@@ -143,7 +146,7 @@ async def test_who_calls_this_machine_by_another_name_logs_in_under_the_one_that
 ) -> None:
     settings = replace(SETTINGS, public_url="http://127.0.0.1:8321")
     tools = replace(connected.tools, application=replace(connected.app, settings=settings))
-    app = build_app([SERVICE], AsyncSession(store), identity, resources={SERVICE.name: tools})
+    app = build_app([SERVICE], AppState(AsyncSession(store), identity, {SERVICE.name: tools}))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
         other = await client.get("http://localhost:8321/commitcollect/auth/login")
         known = await client.get("http://127.0.0.1:8321/commitcollect/auth/login")
@@ -161,8 +164,8 @@ async def test_who_calls_this_machine_by_another_name_logs_in_under_the_one_that
 async def test_a_milestone_shows_its_progress_and_what_does_not_count(
     browser: httpx.AsyncClient, connected: World
 ) -> None:
-    told: list[dict[str, Any]] = [{"distance": 2_500.4}, {"manual": True}, {"flagged": True}, {"sport_type": "Ride"}]
-    for number, changes in enumerate(told):
+    fields: list[dict[str, Any]] = [{"distance": 2_500.4}, {"manual": True}, {"flagged": True}, {"sport_type": "Ride"}]
+    for number, changes in enumerate(fields):
         connected.strava.train(number, **changes)
         await browser.post("/webhooks/strava", json=strava_says(number, "create", connected))
     connected.work()
@@ -240,7 +243,7 @@ async def test_an_easier_target_is_awarded_at_once(browser: httpx.AsyncClient, c
         ({"target": 10_000, "starts_on": "2025-11-01", "ends_on": "2025-12-01"}, ("EXPIRED", 0)),
     ],
 )
-async def test_the_answer_to_a_new_milestone_is_what_is_stored(
+async def test_the_response_to_a_new_milestone_is_what_is_stored(
     browser: httpx.AsyncClient, connected: World, changes: dict[str, Any], expected: tuple[str, int]
 ) -> None:
     connected.strava.train(1)
@@ -284,7 +287,7 @@ async def test_a_workout_that_is_stored_while_a_milestone_is_created_earns_its_p
 
     async def overtaken(request: Any) -> Any:
         if isinstance(request, TransactWriteItems):
-            connected.do(take_event(connected.app, event(1, "create", connected.clock())))
+            connected.do(process_event(connected.app, event(1, "create", connected.clock())))
         return await execute(request)
 
     monkeypatch.setattr(store, "execute_async", overtaken)
@@ -298,19 +301,19 @@ async def test_no_more_milestones_are_active_than_may_be_however_many_are_create
 ) -> None:
     for _ in range(MAX_ACTIVE - 2):
         connected.commit()
-    answers = await asyncio.gather(*(browser.post("/api/milestones", json=DRAFT) for _ in range(6)))
-    assert sorted(answer.status_code for answer in answers) == [201, 201, 409, 409, 409, 409]
-    assert {answer.json()["code"] for answer in answers if answer.status_code == 409} == {"too_many_milestones"}
+    responses = await asyncio.gather(*(browser.post("/api/milestones", json=DRAFT) for _ in range(6)))
+    assert sorted(response.status_code for response in responses) == [201, 201, 409, 409, 409, 409]
+    assert {response.json()["code"] for response in responses if response.status_code == 409} == {"too_many_milestones"}
     active = connected.db.run(milestones_of(connected.user_id).page(200))
     assert len(active) == MAX_ACTIVE
 
 
 @pytest.mark.req("C10")
-async def test_an_edit_that_changes_nothing_is_answered_with_what_is_there(browser: httpx.AsyncClient) -> None:
+async def test_the_response_to_an_edit_that_changes_nothing_is_what_is_there(browser: httpx.AsyncClient) -> None:
     created = await create(browser)
     path = f"/api/milestones/{created['milestone_id']}"
-    answer = await browser.patch(path, json={"version": 1})
-    assert (answer.status_code, answer.json()) == (200, created)
+    response = await browser.patch(path, json={"version": 1})
+    assert (response.status_code, response.json()) == (200, created)
     assert (await browser.patch(path, json={"version": 7})).json()["current_version"] == 1
 
 
@@ -338,9 +341,9 @@ async def test_a_milestone_is_created_once_for_a_key(browser: httpx.AsyncClient)
     ],
 )
 async def test_bad_input_names_its_field(browser: httpx.AsyncClient, field: str, value: Any) -> None:
-    answer = await browser.post("/api/milestones", json={**DRAFT, field: value})
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["field"].split(".")[0] == field
+    response = await browser.post("/api/milestones", json={**DRAFT, field: value})
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"].split(".")[0] == field
 
 
 @pytest.mark.req("C10")
@@ -349,9 +352,9 @@ async def test_a_window_is_no_longer_than_a_year_and_not_backwards(browser: http
     created = await create(browser)
     drafted = await browser.post("/api/milestones", json={**DRAFT, "ends_on": ends_on})
     edited = await browser.patch(f"/api/milestones/{created['milestone_id']}", json={"version": 1, "ends_on": ends_on})
-    for answer in (drafted, edited):
-        problem = answer.json()
-        assert (answer.status_code, problem["code"]) == (422, "invalid_request")
+    for response in (drafted, edited):
+        problem = response.json()
+        assert (response.status_code, problem["code"]) == (422, "invalid_request")
         assert [(one["location"], one["field"]) for one in problem["errors"]] == [("body", "ends_on")]
 
 
@@ -363,7 +366,7 @@ async def test_no_milestone_ends_after_the_last_day(browser: httpx.AsyncClient, 
     created = await create(browser, starts_on="9998-12-01", ends_on="9998-12-02")
     drafted = await browser.post("/api/milestones", json={**DRAFT, "starts_on": day, "ends_on": day})
     edited = await browser.patch(f"/api/milestones/{created['milestone_id']}", json={"version": 1, "ends_on": day})
-    assert [answer.status_code for answer in (drafted, edited)] == ([201, 200] if is_allowed else [422, 422])
+    assert [response.status_code for response in (drafted, edited)] == ([201, 200] if is_allowed else [422, 422])
     assert len((await browser.get("/api/milestones")).json()["items"]) == 1 + is_allowed
 
 
@@ -371,8 +374,8 @@ async def test_no_milestone_ends_after_the_last_day(browser: httpx.AsyncClient, 
 async def test_a_milestone_until_the_end_of_time_from_before_is_one_like_others(
     browser: httpx.AsyncClient, connected: World
 ) -> None:
-    told = {**DRAFT, "ends_on": "9999-12-31", "created_at": "2025-12-25T12:00:00Z"}
-    milestone = Milestone(user_id=connected.user_id, **told, parts_total=10)
+    fields = {**DRAFT, "ends_on": "9999-12-31", "created_at": "2025-12-25T12:00:00Z"}
+    milestone = Milestone(user_id=connected.user_id, **fields, parts_total=10)
     connected.db.run(insert(milestone))
     connected.strava.train(1)
     await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
@@ -390,8 +393,8 @@ async def test_another_users_milestone_is_not_found(browser: httpx.AsyncClient, 
     browser.cookies.clear()
     browser.cookies.set("__Host-commitcollect", connected.log_in(2002), domain="collect.test", path="/")
     path = f"/api/milestones/{created['milestone_id']}"
-    answers = [await browser.get(path), await browser.patch(path, json={"version": 1, "title": "Mine"})]
-    assert [answer.status_code for answer in answers] == [404, 404]
+    responses = [await browser.get(path), await browser.patch(path, json={"version": 1, "title": "Mine"})]
+    assert [response.status_code for response in responses] == [404, 404]
     assert (await browser.get("/api/milestones")).json()["items"] == []
 
 
@@ -465,7 +468,7 @@ async def test_a_trail_that_cannot_be_written_breaks_nothing_and_is_counted(
 
     def failing(request: Any) -> Any:
         if isinstance(request, PutItem) and request.table == AUDIT_TABLE.name:
-            raise StoreUnavailable("The store did not answer.")
+            raise StoreUnavailable("The store did not respond.")
         return execute(request)
 
     monkeypatch.setattr(store, "execute", failing)
@@ -481,8 +484,8 @@ async def test_a_trail_that_cannot_be_written_breaks_nothing_and_is_counted(
 @pytest.mark.req("C03")
 async def test_the_webhook_shakes_hands_with_who_knows_the_token(stranger: httpx.AsyncClient) -> None:
     asked = {"hub.mode": "subscribe", "hub.challenge": "15f7d1a9", "hub.verify_token": SETTINGS.verify_token}
-    answer = await stranger.get("/webhooks/strava", params=asked)
-    assert (answer.status_code, answer.json()) == (200, {"hub.challenge": "15f7d1a9"})
+    response = await stranger.get("/webhooks/strava", params=asked)
+    assert (response.status_code, response.json()) == (200, {"hub.challenge": "15f7d1a9"})
     for wrong in ({"hub.verify_token": "guessed"}, {"hub.mode": "unsubscribe"}):
         assert (await stranger.get("/webhooks/strava", params={**asked, **wrong})).status_code == 403
 
@@ -492,11 +495,11 @@ async def test_an_event_is_queued_and_nothing_else_happens(
     browser: httpx.AsyncClient, connected: World, store: FaultyStore
 ) -> None:
     store.requests.clear()
-    asked = len(connected.strava.asked)
-    answer = await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
-    assert (answer.status_code, answer.json()) == (200, {})
+    asked = len(connected.strava.requests)
+    response = await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    assert (response.status_code, response.json()) == (200, {})
     assert len(store.requests) == 1
-    assert len(connected.strava.asked) == asked
+    assert len(connected.strava.requests) == asked
     (sent,) = connected.tools.queue.sent  # type: ignore[attr-defined]
     assert isinstance(sent, Send)
 
@@ -515,11 +518,11 @@ async def test_an_event_is_queued_and_nothing_else_happens(
 async def test_an_event_that_no_message_has_room_for_is_refused(
     browser: httpx.AsyncClient, connected: World, updates: str
 ) -> None:
-    told = strava_says(1, "update", connected, updates="here")
-    body = json.dumps(told).replace('"here"', updates)
-    answer = await browser.post("/webhooks/strava", content=body, headers={"Content-Type": "application/json"})
-    assert (answer.status_code, connected.tools.queue.sent) == (422, [])  # type: ignore[attr-defined]
-    assert answer.json()["errors"][0]["field"].startswith("updates.")
+    fields = strava_says(1, "update", connected, updates="here")
+    body = json.dumps(fields).replace('"here"', updates)
+    response = await browser.post("/webhooks/strava", content=body, headers={"Content-Type": "application/json"})
+    assert (response.status_code, connected.tools.queue.sent) == (422, [])  # type: ignore[attr-defined]
+    assert response.json()["errors"][0]["field"].startswith("updates.")
 
 
 @pytest.mark.req("C04")
@@ -527,16 +530,16 @@ async def test_the_largest_event_that_is_taken_has_room_in_a_message(
     browser: httpx.AsyncClient, connected: World
 ) -> None:
     updates = {f"{number:02}".ljust(1_000, "\0"): "\0" * 1_000 for number in range(20)}
-    answer = await browser.post("/webhooks/strava", json=strava_says(1, "update", connected, updates=updates))
+    response = await browser.post("/webhooks/strava", json=strava_says(1, "update", connected, updates=updates))
     (sent,) = connected.tools.queue.sent  # type: ignore[attr-defined]
-    assert (answer.status_code, len(sent.body.encode()) < MAX_BODY_BYTES) == (200, True)
+    assert (response.status_code, len(sent.body.encode()) < MAX_BODY_BYTES) == (200, True)
 
 
 @pytest.mark.req("C04")
 async def test_events_of_other_subscriptions_are_refused(browser: httpx.AsyncClient, connected: World) -> None:
     forged = strava_says(1, "create", connected, subscription_id=SUBSCRIPTION + 1)
-    answer = await browser.post("/webhooks/strava", json=forged)
-    assert (answer.status_code, connected.tools.queue.sent) == (403, [])  # type: ignore[attr-defined]
+    response = await browser.post("/webhooks/strava", json=forged)
+    assert (response.status_code, connected.tools.queue.sent) == (403, [])  # type: ignore[attr-defined]
 
 
 # --- what it costs ---
@@ -554,12 +557,12 @@ async def test_no_route_and_no_job_scans_and_progress_sends_its_projection(
 ) -> None:
     created = await create(browser, target=1_000_000)
     connected.strava.train(1)
-    for route in (*(route for route in HANDLERS if route != "DELETE /me"), "DELETE /me"):
+    for route in (*(route for route in ROUTES if route != "DELETE /me"), "DELETE /me"):
         store.requests.clear()
         method, path = route.split()
         url = f"/api{path.format(milestone_id=created['milestone_id'])}"
-        answer = await browser.request(method, url, **({"json": BODIES[route]} if route in BODIES else {}))
-        assert answer.is_success, answer.text
+        response = await browser.request(method, url, **({"json": BODIES[route]} if route in BODIES else {}))
+        assert response.is_success, response.text
         await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
         connected.work()
         assert [request for request in store.requests if isinstance(request, ScanTable)] == []
@@ -569,7 +572,7 @@ async def test_no_route_and_no_job_scans_and_progress_sends_its_projection(
 
 
 @pytest.mark.req("X07")
-async def test_every_answer_says_what_it_consumed(browser: httpx.AsyncClient, embedded: object) -> None:
+async def test_every_response_says_what_it_consumed(browser: httpx.AsyncClient, embedded: object) -> None:
     """The figures of docs/services/commitcollect.md."""
     created = await create(browser)
     path = f"/api/milestones/{created['milestone_id']}"

@@ -1,4 +1,4 @@
-"""The descriptions of API and site are true: generated requests find no answer that they do not describe."""
+"""The descriptions of API and site are true: generated requests find no response that they do not describe."""
 
 from __future__ import annotations
 
@@ -13,12 +13,18 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.services.commitcollect.strava_model import ATHLETE
 from tests.services.commitcollect.world import World, new_world
 from tests.services.described import CONFIG, IDENTITY, MODES, Case, made_up, routes_in
+from tests.services.routes import routes_of
 
 from partita import AsyncSession
 from partita.app import build_app
+from partita.http import AppState
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.browser import SECURE
-from partita_services.commitcollect.handlers import HANDLERS
+from partita_services.commitcollect.http import ROUTER
+from partita_services.commitcollect.signin.browser import SECURE
+
+pytestmark = pytest.mark.slow
+
+ROUTES = routes_of(ROUTER)
 
 SITE = ("GET /auth/login", "GET /auth/callback", "POST /auth/logout", "GET /webhooks/strava", "POST /webhooks/strava")
 WITHOUT_PARAMETERS = (
@@ -37,12 +43,12 @@ NO_SCHEMA_SAYS = {"cursor", "idempotency-key", "event_type", "month", "correlati
 
 def app_of(world: World) -> Any:
     session = AsyncSession(world.db.store, clock=world.clock, secret=b"fake")
-    return build_app([SERVICE], session, IDENTITY, resources={SERVICE.name: world.tools})
+    return build_app([SERVICE], AppState(session, IDENTITY, {SERVICE.name: world.tools}))
 
 
 def check(route: str, mode: schemathesis.GenerationMode) -> None:
-    """Call one route with made-up requests, and fail on an answer that is not described."""
-    description = "/commitcollect/api/openapi.json" if route in HANDLERS else "/commitcollect/openapi.json"
+    """Call one route with made-up requests, and fail on a response that is not described."""
+    description = "/commitcollect/api/openapi.json" if route in ROUTES else "/commitcollect/openapi.json"
     with new_world() as world:
         config = SchemathesisConfig.from_dict(CONFIG)
         method, path = route.split()
@@ -51,7 +57,7 @@ def check(route: str, mode: schemathesis.GenerationMode) -> None:
         there = {"milestone_id": world.commit().milestone_id}
 
         @made_up(schema[path][method], mode, examples=12)
-        def answers_are_described(case: Case) -> None:
+        def responses_are_described(case: Case) -> None:
             assume(not _has_a_bad_cookie(case))
             if mode is schemathesis.GenerationMode.POSITIVE:
                 case.path_parameters.update({name: there[name] for name in case.path_parameters})
@@ -68,7 +74,7 @@ def check(route: str, mode: schemathesis.GenerationMode) -> None:
                 excluded_checks=excluded,
             )
 
-        answers_are_described()
+        responses_are_described()
 
 
 def _has_a_bad_cookie(case: Case) -> bool:
@@ -77,20 +83,20 @@ def _has_a_bad_cookie(case: Case) -> bool:
 
 
 @pytest.mark.req("X08")
-@pytest.mark.parametrize("route", [*HANDLERS, *SITE])
-def test_every_answer_is_described(route: str) -> None:
+@pytest.mark.parametrize("route", [*ROUTES, *SITE])
+def test_every_response_is_described(route: str) -> None:
     check(route, MODES[0])
 
 
 @pytest.mark.req("X08")
-@pytest.mark.parametrize("route", [route for route in (*HANDLERS, *SITE) if route not in WITHOUT_PARAMETERS])
-def test_every_answer_to_a_wrong_request_is_described(route: str) -> None:
+@pytest.mark.parametrize("route", [route for route in (*ROUTES, *SITE) if route not in WITHOUT_PARAMETERS])
+def test_every_response_to_a_wrong_request_is_described(route: str) -> None:
     check(route, MODES[1])
 
 
 @pytest.mark.req("X08")
 @pytest.mark.parametrize(
-    ("description", "expected"), [("/commitcollect/api/openapi.json", HANDLERS), ("/commitcollect/openapi.json", SITE)]
+    ("description", "expected"), [("/commitcollect/api/openapi.json", ROUTES), ("/commitcollect/openapi.json", SITE)]
 )
 def test_the_descriptions_have_every_route(description: str, expected: Any) -> None:
     with new_world() as world:

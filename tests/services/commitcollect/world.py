@@ -14,16 +14,16 @@ from msgspec import Struct
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION, StravaModel
 
 from partita import EmbeddedStore, Session, insert
-from partita.queue import Acknowledge, Message, Queue, Receive, Request, Send
+from partita.queue import Acknowledge, Message, Queue, QueueRequest, Receive, Send
 from partita.queue.embedded import EmbeddedQueue
 from partita.recipes.audit import Trace
-from partita.store._interface import Store
+from partita.store import Store
 from partita.testing import FakeClock, counted_ulids
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.catalogue import models, parts
 from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
-from partita_services.commitcollect.ingest import EventJob
-from partita_services.commitcollect.login import Return, arrive
+from partita_services.commitcollect.jobs.ingest import EventJob
+from partita_services.commitcollect.jobs.worker import work_once
+from partita_services.commitcollect.milestones.catalogue import models, parts
 from partita_services.commitcollect.model import (
     Award,
     Connection,
@@ -36,11 +36,11 @@ from partita_services.commitcollect.model import (
     owner_of,
     workouts_of,
 )
-from partita_services.commitcollect.sessions import begin_login
-from partita_services.commitcollect.settings import Settings
-from partita_services.commitcollect.vault import Vault
+from partita_services.commitcollect.signin.login import Return, arrive
+from partita_services.commitcollect.signin.sessions import begin_login
+from partita_services.commitcollect.strava.settings import Settings
+from partita_services.commitcollect.strava.vault import Vault
 from partita_services.commitcollect.work import Application, Tools, do
-from partita_services.commitcollect.worker import work_once
 
 TRACE = Trace("r1", "c1")
 SETTINGS = Settings(
@@ -88,7 +88,7 @@ class World(Struct):
 
     def commit(self, **changes: Any) -> Milestone:
         """The user commits to a milestone."""
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "title": "Run 12 km",
             "model_id": "steam-locomotive",
             "metric": Metric.DISTANCE,
@@ -96,7 +96,7 @@ class World(Struct):
             "starts_on": TODAY - timedelta(days=30),
             "ends_on": TODAY + timedelta(days=30),
         }
-        plan = self.db.run(add_milestone(self.user_id, MilestoneDraft(**{**told, **changes}), self.clock()))
+        plan = self.db.run(add_milestone(self.user_id, MilestoneDraft(**{**fields, **changes}), self.clock()))
         return self.db.run(plan.run()).milestone
 
     @property
@@ -108,7 +108,7 @@ class World(Struct):
     @property
     def workouts(self) -> dict[str, Workout]:
         """What is stored of activities that are there."""
-        # A look at all of them is no request path's, and has no budget.
+        # No request path looks at all of them, so this has no budget.
         stored = Session(self.db.store, clock=self.clock).run(workouts_of(self.user_id).walk(max_items=5_000))
         return {workout.activity_id: workout for workout in stored if workout.ttl is None}
 
@@ -123,15 +123,15 @@ class World(Struct):
 
 
 def event(number: int, aspect: str, at: float, **more: Any) -> EventJob:
-    """What Strava tells of an activity."""
-    told: dict[str, Any] = {"object_type": "activity", "object_id": number, "updates": {}, **more}
+    """What Strava says of an activity."""
+    fields: dict[str, Any] = {"object_type": "activity", "object_id": number, "updates": {}, **more}
     return EventJob(
-        "r1", "c1", aspect_type=aspect, owner_id=ATHLETE, subscription_id=SUBSCRIPTION, event_time=int(at), **told
+        "r1", "c1", aspect_type=aspect, owner_id=ATHLETE, subscription_id=SUBSCRIPTION, event_time=int(at), **fields
     )
 
 
 def revocation(at: float) -> EventJob:
-    """What Strava tells when an athlete has withdrawn."""
+    """What Strava says when an athlete has withdrawn."""
     return event(ATHLETE, "update", at, object_type="athlete", updates={"authorized": "false"})
 
 
@@ -143,7 +143,7 @@ class ListQueue:
     def __init__(self) -> None:
         self.sent: list[Send] = []
 
-    def execute(self, request: Request[Any]) -> Any:
+    def execute(self, request: QueueRequest[Any]) -> Any:
         if isinstance(request, Send):
             self.sent.append(request)
             return None
@@ -153,7 +153,7 @@ class ListQueue:
         assert isinstance(request, Acknowledge), request
         return ()
 
-    async def execute_async(self, request: Request[Any]) -> Any:
+    async def execute_async(self, request: QueueRequest[Any]) -> Any:
         return self.execute(request)
 
     def close(self) -> None:

@@ -9,11 +9,14 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.services.routes import routes_of
 
 from partita.http import Caller, Identity
 from partita.store._requests import ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, FaultyStore
-from partita_services.countries.handlers import HANDLERS
+from partita_services.countries.http import ROUTER
+
+ROUTES = routes_of(ROUTER)
 
 BOLIVIA = {"name": "Bolivia", "alpha3Code": "BOL", "numericCode": "068"}
 PLURINATIONAL = {**BOLIVIA, "name": "Bolivia, Plurinational State of"}
@@ -37,9 +40,9 @@ async def numbers(api: httpx.AsyncClient, code: str) -> list[int]:
 @pytest.mark.parametrize("code", ["BO", "bo", "BOL", "bol", "068"])
 async def test_the_latest_version_is_found_by_any_code_in_any_case(api: httpx.AsyncClient, code: str) -> None:
     await put(api, "BO", BOLIVIA)
-    answer = await api.get(f"/countries/{code}")
-    assert answer.status_code == 200
-    assert answer.json() == {
+    response = await api.get(f"/countries/{code}")
+    assert response.status_code == 200
+    assert response.json() == {
         "alpha2Code": "BO",
         "alpha3Code": "BOL",
         "numericCode": "068",
@@ -56,9 +59,9 @@ async def test_the_latest_version_is_found_by_any_code_in_any_case(api: httpx.As
 async def test_a_deleted_country_is_gone_and_shows_its_last_version(api: httpx.AsyncClient, code: str) -> None:
     await put(api, "BO", BOLIVIA)
     deleted = await api.delete("/countries/BO")
-    answer = await api.get(f"/countries/{code}")
-    problem = answer.json()
-    assert (answer.status_code, answer.headers["Content-Type"]) == (410, "application/problem+json")
+    response = await api.get(f"/countries/{code}")
+    problem = response.json()
+    assert (response.status_code, response.headers["Content-Type"]) == (410, "application/problem+json")
     assert (problem["code"], problem["country"]) == ("country_gone", deleted.json())
 
 
@@ -66,8 +69,8 @@ async def test_a_deleted_country_is_gone_and_shows_its_last_version(api: httpx.A
 @pytest.mark.parametrize("code", ["BO", "BOL", "068"])
 async def test_what_was_never_known_is_not_found(api: httpx.AsyncClient, code: str) -> None:
     for path in (f"/countries/{code}", f"/countries/{code}/history"):
-        answer = await api.get(path)
-        assert (answer.status_code, answer.json()["code"]) == (404, "item_missing")
+        response = await api.get(path)
+        assert (response.status_code, response.json()["code"]) == (404, "item_missing")
 
 
 @pytest.mark.req("R01")
@@ -80,8 +83,8 @@ async def test_what_is_no_code_is_refused(api: httpx.AsyncClient, code: str) -> 
 async def test_a_code_that_a_country_gave_up_is_gone(api: httpx.AsyncClient) -> None:
     await put(api, "BO", BOLIVIA)
     await put(api, "BO", {**BOLIVIA, "alpha3Code": "BLV"})
-    answer = await api.get("/countries/BOL")
-    assert (answer.status_code, answer.json()["country"]["versionNumber"]) == (410, 1)
+    response = await api.get("/countries/BOL")
+    assert (response.status_code, response.json()["country"]["versionNumber"]) == (410, 1)
 
 
 @pytest.mark.req("R03")
@@ -103,8 +106,8 @@ async def test_a_foreign_cursor_is_refused(api: httpx.AsyncClient) -> None:
         await put(api, alpha2, data)
         await put(api, alpha2, {**data, "name": "Other"})
     cursor = (await api.get("/countries/BO/history", params={"limit": 1})).json()["next_cursor"]
-    answer = await api.get("/countries/CL/history", params={"limit": 1, "cursor": cursor})
-    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_cursor")
+    response = await api.get("/countries/CL/history", params={"limit": 1, "cursor": cursor})
+    assert (response.status_code, response.json()["code"]) == (400, "invalid_cursor")
 
 
 @pytest.mark.req("R03")
@@ -119,8 +122,8 @@ async def test_any_instant_has_the_version_that_was_current(
     await api.delete("/countries/BO")
     found = {}
     for instant in ("2026-01-01T11:59:59Z", "2026-01-01T12:00:00Z", "2026-01-01T15:00:00+02:00", "2026-01-02"):
-        answer = await api.get(f"/countries/{code}", params={"as_of": instant})
-        found[instant] = (answer.status_code, answer.json().get("name"))
+        response = await api.get(f"/countries/{code}", params={"as_of": instant})
+        found[instant] = (response.status_code, response.json().get("name"))
     assert found == {
         "2026-01-01T11:59:59Z": (404, None),
         "2026-01-01T12:00:00Z": (200, "Bolivia"),
@@ -134,8 +137,8 @@ async def test_any_instant_has_the_version_that_was_current(
     "instant", ["now", "1767268800", "2026-13-01", "2026-01-01T25:00:00Z", "0001-01-01T00:00:00+14:00", ""]
 )
 async def test_what_is_no_instant_is_refused(api: httpx.AsyncClient, instant: str) -> None:
-    answer = await api.get("/countries/BO", params={"as_of": instant})
-    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "as_of")
+    response = await api.get("/countries/BO", params={"as_of": instant})
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "as_of")
 
 
 @pytest.mark.req("R03")
@@ -199,8 +202,8 @@ async def test_the_list_is_filtered_by_the_beginning_of_a_name(
     await put(api, "AX", {"name": "Åland Islands", "alpha3Code": "ALA", "numericCode": "248"})
     await put(api, "AL", {"name": "Albania", "alpha3Code": "ALB", "numericCode": "008"})
     await put(api, "BO", BOLIVIA)
-    answer = await api.get("/countries", params={"prefix": prefix})
-    assert [country["alpha2Code"] for country in answer.json()["items"]] == found
+    response = await api.get("/countries", params={"prefix": prefix})
+    assert [country["alpha2Code"] for country in response.json()["items"]] == found
 
 
 @pytest.mark.req("R05")
@@ -225,15 +228,15 @@ async def test_the_whole_list_is_given_as_json_and_csv(api: httpx.AsyncClient) -
 async def test_a_country_is_created_updated_deleted_and_restored_without_overwriting(
     api: httpx.AsyncClient, fake_clock: FakeClock
 ) -> None:
-    answers = [await put(api, "bo", BOLIVIA)]
+    responses = [await put(api, "bo", BOLIVIA)]
     fake_clock.advance(60)
-    answers.append(await put(api, "BO", PLURINATIONAL))
+    responses.append(await put(api, "BO", PLURINATIONAL))
     fake_clock.advance(60)
-    answers.append(await api.delete("/countries/BO"))
+    responses.append(await api.delete("/countries/BO"))
     fake_clock.advance(60)
-    answers.append(await api.post("/countries/BO/restore"))
+    responses.append(await api.post("/countries/BO/restore"))
     versions = (await api.get("/countries/BO/history")).json()["items"][::-1]
-    assert [answer.status_code for answer in answers] == [201, 200, 200, 200]
+    assert [response.status_code for response in responses] == [201, 200, 200, 200]
     assert [(version["name"], version["isDeleted"]) for version in versions] == [
         ("Bolivia", False),
         ("Bolivia, Plurinational State of", False),
@@ -247,8 +250,8 @@ async def test_a_country_is_created_updated_deleted_and_restored_without_overwri
 async def test_codes_are_unique_among_current_countries(api: httpx.AsyncClient) -> None:
     await put(api, "BO", BOLIVIA)
     for data in ({**CHILE, "alpha3Code": "BOL"}, {**CHILE, "numericCode": "068"}):
-        answer = await put(api, "CL", data)
-        assert (answer.status_code, answer.json()["code"]) == (409, "unique_taken")
+        response = await put(api, "CL", data)
+        assert (response.status_code, response.json()["code"]) == (409, "unique_taken")
     assert (await api.get("/countries/CL")).status_code == 404
     await api.delete("/countries/BO")
     assert (await put(api, "CL", {**CHILE, "alpha3Code": "BOL"})).status_code == 201
@@ -262,8 +265,8 @@ async def test_codes_are_unique_among_current_countries(api: httpx.AsyncClient) 
 async def test_a_deleted_country_is_restored_before_it_is_changed(api: httpx.AsyncClient) -> None:
     await put(api, "BO", BOLIVIA)
     await api.delete("/countries/BO")
-    answer = await put(api, "BO", PLURINATIONAL)
-    assert (answer.status_code, answer.json()["code"]) == (409, "country_deleted")
+    response = await put(api, "BO", PLURINATIONAL)
+    assert (response.status_code, response.json()["code"]) == (409, "country_deleted")
     assert (await numbers(api, "BO")) == [2, 1]
 
 
@@ -302,7 +305,7 @@ async def test_a_write_that_says_nothing_new_adds_no_version(api: httpx.AsyncCli
 
 
 @pytest.mark.req("R04", "X05")
-async def test_a_retried_write_is_answered_as_the_first_one(api: httpx.AsyncClient, fake_clock: FakeClock) -> None:
+async def test_a_retried_write_gets_the_same_response(api: httpx.AsyncClient, fake_clock: FakeClock) -> None:
     await put(api, "BO", BOLIVIA)
     first = await put(api, "BO", PLURINATIONAL, Idempotency_Key="k1")
     fake_clock.advance(60)
@@ -336,8 +339,8 @@ async def test_a_reader_with_the_right_version_is_told_so(api: httpx.AsyncClient
     first = await put(api, "BO", BOLIVIA)
     tag = first.headers["ETag"]
     for sent in (tag, f'"0", W/{tag}', "*"):
-        answer = await api.get("/countries/BO", headers={"If-None-Match": sent})
-        assert (answer.status_code, answer.content, answer.headers["ETag"]) == (304, b"", tag)
+        response = await api.get("/countries/BO", headers={"If-None-Match": sent})
+        assert (response.status_code, response.content, response.headers["ETag"]) == (304, b"", tag)
     await put(api, "BO", PLURINATIONAL)
     fresh = await api.get("/countries/BO", headers={"If-None-Match": tag})
     assert (fresh.status_code, fresh.headers["ETag"] != tag) == (200, True)
@@ -354,7 +357,7 @@ async def test_closed_versions_may_be_kept_for_ever_and_open_ones_not(
     await put(api, "BO", PLURINATIONAL)
     closed = await api.get("/countries/BO", params=then)
     latest = await api.get("/countries/BO")
-    assert [answer.headers["Cache-Control"] for answer in (opened, closed, latest)] == [
+    assert [response.headers["Cache-Control"] for response in (opened, closed, latest)] == [
         "no-cache",
         "public, max-age=31536000, immutable",
         "no-cache",
@@ -388,12 +391,12 @@ async def test_a_star_in_if_match_writes_only_over_what_is_there(api: httpx.Asyn
     star = {"If-Match": "*"}
     assert (await api.delete("/countries/BO", headers=star)).status_code == 404  # as it is without the header
     await put(api, "BO", BOLIVIA)
-    answers = [
+    responses = [
         await put(api, "BO", PLURINATIONAL, If_Match="*"),
         await api.delete("/countries/BO", headers=star),
         await api.post("/countries/BO/restore", headers=star),
     ]
-    assert [answer.status_code for answer in answers] == [200] * 3
+    assert [response.status_code for response in responses] == [200] * 3
 
 
 @pytest.mark.req("R07")
@@ -425,7 +428,7 @@ def let_another_be_first(
 
 @pytest.mark.req("R07", "R02")
 @pytest.mark.parametrize(
-    ("is_there", "headers", "answered"),
+    ("is_there", "headers", "expected"),
     [
         (True, {}, (409, "version_conflict")),
         (True, {"If_Match": "*"}, (409, "version_conflict")),
@@ -441,13 +444,13 @@ async def test_the_second_of_two_writers_is_told_what_it_asked_to_be_told(
     monkeypatch: pytest.MonkeyPatch,
     is_there: bool,  # noqa: FBT001
     headers: dict[str, str],
-    answered: tuple[int, str],
+    expected: tuple[int, str],
 ) -> None:
     if is_there:
         await put(api, "BO", BOLIVIA)
     let_another_be_first(monkeypatch, store, lambda: put(api, "BO", {**BOLIVIA, "name": "First"}))
     late = await put(api, "BO", PLURINATIONAL, **headers)
-    assert (late.status_code, late.json()["code"]) == answered
+    assert (late.status_code, late.json()["code"]) == expected
     assert (await api.get("/countries/BO")).json()["name"] == "First"
 
 
@@ -482,8 +485,8 @@ async def test_reads_are_public_and_writes_need_an_operator(api: httpx.AsyncClie
     ],
 )
 async def test_bad_data_names_its_field(api: httpx.AsyncClient, field: str, value: str) -> None:
-    answer = await put(api, "BO", {**BOLIVIA, field: value})
-    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
+    response = await put(api, "BO", {**BOLIVIA, field: value})
+    assert (response.status_code, response.json()["errors"][0]["field"]) == (422, field)
 
 
 REQUESTS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -501,23 +504,23 @@ REQUESTS: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 
 @pytest.mark.req("X09", "R08")
-@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("route", ROUTES)
 async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore, route: str) -> None:
     await put(api, "BO", BOLIVIA)
     store.requests.clear()
     method, path, body = REQUESTS[route]
-    answer = await api.request(method, path, **body)
-    assert answer.is_success
+    response = await api.request(method, path, **body)
+    assert response.is_success
     assert [request for request in store.requests if isinstance(request, ScanTable)] == []
     assert store.requests != []
 
 
 @pytest.mark.req("X07")
-async def test_every_answer_says_what_it_consumed(api: httpx.AsyncClient) -> None:
+async def test_every_response_says_what_it_consumed(api: httpx.AsyncClient) -> None:
     """The figures of docs/services/countries.md."""
 
-    def of(answer: httpx.Response) -> str:
-        said = answer.headers["X-Consumed-Capacity"].split(", ")
+    def of(response: httpx.Response) -> str:
+        said = response.headers["X-Consumed-Capacity"].split(", ")
         return ", ".join(part for part in said if not part.endswith("rcu=0;wcu=0"))
 
     reads = "country_versions;rcu=1;wcu=0"
@@ -547,9 +550,9 @@ async def test_every_answer_says_what_it_consumed(api: httpx.AsyncClient) -> Non
 @pytest.mark.req("R09")
 async def test_the_page_is_served_beside_the_api(api: httpx.AsyncClient) -> None:
     for path, kind in (("", "text/html"), ("style.css", "text/css"), ("js/app.js", "text/javascript")):
-        answer = await api.get(f"http://test/countries/{path}")
-        assert (answer.status_code, answer.headers["Content-Type"].split(";")[0]) == (200, kind)
-        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        response = await api.get(f"http://test/countries/{path}")
+        assert (response.status_code, response.headers["Content-Type"].split(";")[0]) == (200, kind)
+        assert "default-src 'none'" in response.headers["Content-Security-Policy"]
     assert (await api.get("http://test/countries/nothing")).status_code == 404
     [shown] = (await api.get("http://test/console/api/services")).json()
     assert shown["page"] == "/countries/"

@@ -13,12 +13,12 @@ from partita.cli import main
 from partita.errors import AlreadyExists, OperationError
 from partita.service import discover
 from partita.testing import FakeClock
-from partita_services.countries.answers import csv_text
 from partita_services.countries.bootstrap import SERVICE, seed
 from partita_services.countries.handlers import CountryGone, export_all, restore_country, show_country
 from partita_services.countries.imports import apply, propose, read_csv
 from partita_services.countries.iso import iso_events
 from partita_services.countries.model import HISTORY
+from partita_services.countries.responses import csv_text
 
 HEADER = "alpha2Code,alpha3Code,numericCode,name\n"
 LIST = f"{HEADER}BO,BOL,068,Bolivia\nCL,CHL,152,Chile\n"
@@ -221,10 +221,10 @@ def test_a_list_takes_a_numeric_code_away_and_gives_it_again(partita_db: Session
     ("text", "said"),
     [
         ("name\nBolivia\n", "The list has no column alpha2Code, alpha3Code, numericCode"),
-        (LIST.replace("068", "68"), "Line 2 is no country"),
-        (LIST.replace("CL,", "cl,"), "Line 3 is no country"),
-        (LIST.replace("CL,", "\ncl,"), "Line 4 is no country"),
-        ("name,alpha2Code,alpha3Code,numericCode\nBolivia,BO,BOL\n", "Line 2 is no country"),
+        (LIST.replace("068", "68"), "Line 2 is not a country"),
+        (LIST.replace("CL,", "cl,"), "Line 3 is not a country"),
+        (LIST.replace("CL,", "\ncl,"), "Line 4 is not a country"),
+        ("name,alpha2Code,alpha3Code,numericCode\nBolivia,BO,BOL\n", "Line 2 is not a country"),
         (LIST + "\nBO,BOL,068,Bolivia again\n", "Lines 2 and 5 are both BO"),
     ],
 )
@@ -267,4 +267,4 @@ def test_a_list_is_text_in_utf_8(tmp_path: Path) -> None:
     assert run(text.encode("utf-8-sig")) == run(text.encode())
     assert run(text.encode())[0] == 0
     code, said = run(text.encode("latin-1"))
-    assert (code, said) == (1, f"Error: Line 4 of {tmp_path / 'list.csv'} is no UTF-8 text. Save it as UTF-8.\n")
+    assert (code, said) == (1, f"Error: Line 4 of {tmp_path / 'list.csv'} is not UTF-8 text. Save it as UTF-8.\n")

@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no answer that it does not describe."""
+"""The description of the API is true: generated requests find no response that it does not describe."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ import pytest
 import schemathesis
 from hypothesis import assume
 from tests.services.described import Case, made_up, routes_in
+from tests.services.routes import routes_of
 
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.app import build_app
-from partita.http import Caller, Identity, Role
+from partita.http import AppState, Caller, Identity, Role
 from partita_services.countries.bootstrap import SERVICE
 from partita_services.countries.bootstrap import seed as samples
-from partita_services.countries.handlers import HANDLERS
+from partita_services.countries.http import ROUTER
+
+pytestmark = pytest.mark.slow
+
+ROUTES = routes_of(ROUTER)
 
 IDENTITY = Identity(b"k" * 32)
 HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller('ada', Role.OPERATOR))}"}
@@ -22,31 +27,31 @@ HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller('ada', Role.OPERATOR
 
 POSITIVE, NEGATIVE = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
 WITHOUT_PARAMETERS = ("GET /countries.json", "GET /countries.csv")
-CASES = [(route, mode) for route in HANDLERS for mode in (POSITIVE, NEGATIVE) if route not in WITHOUT_PARAMETERS]
+CASES = [(route, mode) for route in ROUTES for mode in (POSITIVE, NEGATIVE) if route not in WITHOUT_PARAMETERS]
 
 
 @pytest.mark.req("X08")
 @pytest.mark.parametrize(("route", "mode"), [*CASES, *((route, POSITIVE) for route in WITHOUT_PARAMETERS)])
-def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
+def test_every_response_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
     with EmbeddedStore(":memory:") as store:
         session = Session(store)
         session.create_tables(SERVICE.tables)
         for step in samples(0)[:40]:
             session.run(step)
-        app = build_app([SERVICE], AsyncSession(store), IDENTITY)
+        app = build_app([SERVICE], AppState(AsyncSession(store), IDENTITY))
         method, path = route.split()
         keys = count()  # a key that came before with another request is refused, however valid it is
         operation = schemathesis.openapi.from_asgi("/countries/api/openapi.json", app)[path][method]
 
         @made_up(operation, mode, examples=30)
-        def answers_are_described(case: Case) -> None:
+        def responses_are_described(case: Case) -> None:
             assume("%0A" not in case.formatted_path)  # no route has a line break, so that nothing is found there
             if mode is POSITIVE:
                 _leave_out_what_must_be_read_first(case)
                 case.headers["Idempotency-Key"] = f"key-{next(keys)}"
             case.call_and_validate(headers=HEADERS)
 
-        answers_are_described()
+        responses_are_described()
 
 
 def _leave_out_what_must_be_read_first(case: Case) -> None:
@@ -59,9 +64,9 @@ def _leave_out_what_must_be_read_first(case: Case) -> None:
 @pytest.mark.req("X08")
 def test_the_description_has_every_route_and_an_example_of_every_body() -> None:
     with EmbeddedStore(":memory:") as store:
-        app = build_app([SERVICE], AsyncSession(store), IDENTITY)
+        app = build_app([SERVICE], AppState(AsyncSession(store), IDENTITY))
         description = schemathesis.openapi.from_asgi("/countries/api/openapi.json", app).raw_schema
-    assert routes_in(description) == sorted(HANDLERS)
+    assert routes_in(description) == sorted(ROUTES)
     for name in ("CountryData", "FieldChange"):
         fields = description["components"]["schemas"][name]["properties"]
         assert [field for field, shape in fields.items() if "examples" not in shape] == []

@@ -1,4 +1,4 @@
-"""Whatever operators do at once, and wherever they crash: versions tile time, and every code has one answer."""
+"""Whatever operators do at once, and wherever they crash: versions tile time, and every code has one country."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from partita.errors import ConditionFailed, ItemMissing
 from partita.recipes.idempotency import Command, CommandOutcome, StoredResponse, fingerprint
 from partita.testing import FakeClock
 from partita_services.countries import handlers
-from partita_services.countries.answers import CountryVersion
 from partita_services.countries.handlers import CountryData, CountryGone
-from partita_services.countries.http import _answered
+from partita_services.countries.http import _with_response
 from partita_services.countries.model import HISTORY, REQUESTS, TABLE, Country, active_countries, claim_on_code
+from partita_services.countries.responses import CountryVersion
 
 ALPHA2 = ("AA", "BB", "CC")
 ALPHA3 = ("AAA", "BBB")
@@ -48,7 +48,7 @@ class Write(Struct, frozen=True):
     alpha2: str
     data: CountryData
 
-    def command(self, key: str) -> Procedure[CommandOutcome]:
+    def command(self, key: str) -> Procedure[CommandOutcome[StoredResponse]]:
         """The request under an idempotency key, as the route runs it."""
         plan = {
             "put": lambda: handlers.write_country(self.alpha2, self.data),
@@ -57,15 +57,15 @@ class Write(Struct, frozen=True):
             "restore with": lambda: handlers.restore_country(self.alpha2, self.data),
         }[self.verb]()
         command = Command("ada", key, fingerprint(repr(self)))
-        return REQUESTS.run(command, _answered(plan), _same)
+        return REQUESTS.run(command, _with_response(plan), _same)
 
 
-def _same(answer: StoredResponse) -> StoredResponse:
-    return answer
+def _same(response: StoredResponse) -> StoredResponse:
+    return response
 
 
 class Said(Struct, frozen=True):
-    """A version as its writer was told of it."""
+    """A version as the response to its writer shows it."""
 
     created: datetime
     content: tuple[str, str | None, str]
@@ -76,7 +76,7 @@ class Said(Struct, frozen=True):
 
 
 Model: TypeAlias = dict[str, list[Said]]
-"""The versions of each country, oldest first: only what writers were told."""
+"""The versions of each country, oldest first: only what responses to writers show."""
 
 CODES = {"AA": ("AAA", "001"), "BB": ("BBB", "002"), "CC": ("AAA", "002")}
 
@@ -119,31 +119,31 @@ def test_versions_tile_time_and_every_instant_agrees_with_a_model(
             works = [asked.command(f"{number}-{i}") for i, asked in enumerate(wanted)]
             results = play(db, works, random.randrange, crashes=crashes)
             # Whoever crashed sends the same request again, and everybody sends it once more for good measure.
-            told = [
+            reported = [
                 again(db, asked, f"{number}-{i}") if result == CRASHED else result
                 for i, (asked, result) in enumerate(zip(wanted, results, strict=True))
             ]
-            learn(model, told)
+            learn(model, reported)
             assert_stored(db, model)
-            for i, (asked, first) in enumerate(zip(wanted, told, strict=True)):
+            for i, (asked, first) in enumerate(zip(wanted, reported, strict=True)):
                 if isinstance(first, CommandOutcome):
                     assert again(db, asked, f"{number}-{i}") == CommandOutcome(first.response, replayed=True)
             assert_stored(db, model)
         for instant in instants(model, clock):
             for code in (*ALPHA2, *ALPHA3, *NUMERIC):
-                assert answer_of(db, code, instant) == expected(model, code, instant), (code, instant)
+                assert version_of(db, code, instant) == expected(model, code, instant), (code, instant)
 
 
-def again(db: Session, asked: Write, key: str) -> CommandOutcome | ConditionFailed:
+def again(db: Session, asked: Write, key: str) -> CommandOutcome[StoredResponse] | ConditionFailed:
     try:
         return db.run(asked.command(key))
     except ConditionFailed as refused:
         return refused
 
 
-def learn(model: Model, told: list[CommandOutcome | ConditionFailed]) -> None:
-    """Add the versions that writers were told of; one that was told before must be the same."""
-    bodies = [CountryVersion.model_validate_json(o.response.body) for o in told if isinstance(o, CommandOutcome)]
+def learn(model: Model, reported: list[CommandOutcome[StoredResponse] | ConditionFailed]) -> None:
+    """Add the versions in the responses; one that is known already must be the same."""
+    bodies = [CountryVersion.model_validate_json(o.response.body) for o in reported if isinstance(o, CommandOutcome)]
     for body in sorted(bodies, key=lambda body: (body.alpha2_code, body.version_number)):
         content = (body.alpha3_code, body.numeric_code, body.name)
         said = Said(body.create_date, content, body.is_deleted)
@@ -154,11 +154,11 @@ def learn(model: Model, told: list[CommandOutcome | ConditionFailed]) -> None:
 
 
 def assert_stored(db: Session, model: Model) -> None:
-    """What is stored is what writers were told, tiles time, and is what indexes and claims say too."""
+    """What is stored is what the responses showed, tiles time, and is what indexes and claims say too."""
     current: dict[str, Country] = {}
-    for alpha2, told in model.items():
+    for alpha2, reported in model.items():
         stored = db.run(HISTORY.versions(alpha2).consistent()).items[::-1]
-        assert [Said(v.created, (v.alpha3, v.numeric, v.name), v.deleted) for v in stored] == told
+        assert [Said(v.created, (v.alpha3, v.numeric, v.name), v.deleted) for v in stored] == reported
         assert [v.created for v in stored] == sorted({v.created for v in stored})
         assert [v.expires for v in stored] == [*(v.created for v in stored[1:]), *[None][: len(stored)]]
         if stored and not stored[-1].deleted:
@@ -172,7 +172,7 @@ def assert_stored(db: Session, model: Model) -> None:
 
 
 def instants(model: Model, clock: FakeClock) -> Iterator[datetime]:
-    created = {said.created for told in model.values() for said in told}
+    created = {said.created for reported in model.values() for said in reported}
     yield datetime.fromtimestamp(clock(), UTC)
     for instant in sorted(created):
         yield from (instant - TICK, instant, instant + TICK)
@@ -182,16 +182,16 @@ def expected(model: Model, code: str, instant: datetime) -> tuple[str, Said] | N
     """By brute force: whose the code is then, or who had it last, or nobody ever."""
     past = [
         (said.created, alpha2, said)
-        for alpha2, told in model.items()
-        for said in told
+        for alpha2, reported in model.items()
+        for said in reported
         if said.created <= instant and (alpha2 == code or said.has(code))
     ]
     holding = [
-        (alpha2, told_by_then[-1])
-        for alpha2, told in model.items()
-        if (told_by_then := [said for said in told if said.created <= instant])
-        and not told_by_then[-1].deleted
-        and (alpha2 == code or told_by_then[-1].has(code))
+        (alpha2, known_by_then[-1])
+        for alpha2, reported in model.items()
+        if (known_by_then := [said for said in reported if said.created <= instant])
+        and not known_by_then[-1].deleted
+        and (alpha2 == code or known_by_then[-1].has(code))
     ]
     assert len(holding) <= 1, "two countries have one code at one instant"
     if holding:
@@ -199,7 +199,7 @@ def expected(model: Model, code: str, instant: datetime) -> tuple[str, Said] | N
     return ("gone", max(past, key=lambda entry: entry[0])[2]) if past else None
 
 
-def answer_of(db: Session, code: str, instant: datetime) -> tuple[str, Said] | None:
+def version_of(db: Session, code: str, instant: datetime) -> tuple[str, Said] | None:
     try:
         kind, version = "current", db.run(handlers.show_country(code, instant))
     except CountryGone as gone:

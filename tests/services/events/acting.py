@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from partita import Session
 from partita.queue import Queue
+from partita.recipes.idempotency import run_plan
 from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import (
     Event,
@@ -19,9 +20,9 @@ from partita_services.events.model import (
     seats_of,
     waiting_requests,
 )
-from partita_services.events.queueing import sending
-from partita_services.events.steps import Turn
-from partita_services.events.terms import ALWAYS, OPEN, EventType, Status, instant, waiting_lines
+from partita_services.events.queueing.messages import sending
+from partita_services.events.terms import ALWAYS, OPEN, EventType, Status, instant, waiting_shards
+from partita_services.events.transitions import Attempt
 
 SEED = bytes(range(32))
 
@@ -50,7 +51,7 @@ def opened(
 def applied(db: Session, event: Event, *users: str) -> list[Request]:
     """The requests of users, none of which the queue has."""
     now = instant(db.context.clock())
-    return [db.run(apply(event, user, now)).request for user in users]
+    return [db.run(apply(event, user, now, run_plan)).request for user in users]
 
 
 def sent(db: Session, queue: Queue, event: Event, *users: str, together: int = 1) -> list[Request]:
@@ -66,9 +67,9 @@ def users(count: int) -> list[str]:
     return [f"u{number:03}" for number in range(count)]
 
 
-def turn(at: datetime, worker: str = "w") -> Callable[[], Turn]:
-    """The turn of a worker."""
-    return lambda: Turn(worker, at, at)
+def attempt(at: datetime, worker: str = "w") -> Callable[[], Attempt]:
+    """An attempt of a worker."""
+    return lambda: Attempt(worker, at, at)
 
 
 def current(db: Session, request: Request) -> Request:
@@ -85,8 +86,8 @@ def in_queue_order(db: Session, event: Event) -> list[Request]:
 
 def waiting(db: Session, event: Event) -> list[Request]:
     """The requests of an event that have no place yet."""
-    lines = waiting_lines(event.event_id)
-    return [request for line in lines for request in db.run(waiting_requests(line, ALWAYS))]
+    shards = waiting_shards(event.event_id)
+    return [request for shard in shards for request in db.run(waiting_requests(shard, ALWAYS))]
 
 
 def seats(db: Session, event: Event) -> Seats:

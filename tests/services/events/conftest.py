@@ -12,16 +12,16 @@ import pytest
 from partita import AsyncSession, Session
 from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity, Role
+from partita.http import AppState, Caller, Identity, Role
 from partita.queue import Queue
 from partita.queue.embedded import EmbeddedQueue
-from partita.service import Projected
+from partita.service import OpenProjection
 from partita.store._interface import Store
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.bootstrap import SERVICE
+from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.model import TABLE
-from partita_services.events.projection import RequestProjection
-from partita_services.events.queueing import NAME, POLICY
+from partita_services.events.queueing.messages import NAME, POLICY
 
 
 @pytest.fixture
@@ -41,19 +41,19 @@ def db(store: FaultyStore, fake_clock: FakeClock) -> Session:
 
 
 @pytest.fixture
-def projected(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> Iterator[Projected]:
-    """The figures; a test says when changes are read, by `projected.consumer.catch_up()`."""
+def projection(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> Iterator[OpenProjection]:
+    """The figures; a test says when changes are read, by `projection.consumer.catch_up()`."""
     with closing(RequestProjection(tmp_path / "projection.db")) as sink:
-        yield Projected(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
+        yield OpenProjection(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
 
 
 @pytest.fixture
 async def api(
-    db: Session, fake_clock: FakeClock, identity: Identity, projected: Projected, queue: Queue
+    db: Session, fake_clock: FakeClock, identity: Identity, projection: OpenProjection, queue: Queue
 ) -> AsyncIterator[httpx.AsyncClient]:
     """Calls the API as the operator `ada`; going over a budget is an error."""
     session = AsyncSession(db.store, clock=fake_clock, secret=b"fake", strict_budgets=True)
-    app = build_app([SERVICE], session, identity, projected={"events": projected}, resources={"events": queue})
+    app = build_app([SERVICE], AppState(session, identity, {"events": queue}, {"events": projection}))
     headers = {"Authorization": f"Bearer {identity.token(Caller('ada', Role.OPERATOR))}"}
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://test/events/api", headers=headers) as client:

@@ -10,13 +10,13 @@ from partita.cost._measure import measure
 from partita.errors import AlreadyExists
 from partita.service import discover
 from partita.testing import FakeClock
-from partita_services.events.answers import DrawAnswer
 from partita_services.events.bootstrap import SERVICE
-from partita_services.events.draw import show_draw
+from partita_services.events.draws.draw import show_draw
+from partita_services.events.draws.verify import problems_of
 from partita_services.events.model import listed_events, requests_of_user
-from partita_services.events.samples import SAMPLE_USER, sample_events, seed
+from partita_services.events.responses import DrawView
+from partita_services.events.samples.data import SAMPLE_USER, sample_events, seed
 from partita_services.events.terms import EventStatus, EventType, Status
-from partita_services.events.verify import problems_of
 
 
 def test_it_is_found_by_its_entry_point() -> None:
@@ -25,21 +25,21 @@ def test_it_is_found_by_its_entry_point() -> None:
 
 @pytest.mark.req("X02")
 def test_the_sample_data_is_written_once(partita_db: Session, fake_clock: FakeClock) -> None:
-    for step in seed(fake_clock()):
-        partita_db.run(step)
+    for write in seed(fake_clock()):
+        partita_db.run(write)
     first = partita_db.run(requests_of_user(SAMPLE_USER))
     fake_clock.advance(86_400)
-    for step in seed(fake_clock()):
+    for write in seed(fake_clock()):
         with pytest.raises(AlreadyExists):
-            partita_db.run(step)
+            partita_db.run(write)
     assert partita_db.run(requests_of_user(SAMPLE_USER)) == first
     assert len(partita_db.run(listed_events())) == len(sample_events(0))
     assert len(first) == 2
 
 
 def test_sample_requests_obey_the_rules(partita_db: Session, fake_clock: FakeClock) -> None:
-    for step in seed(fake_clock()):
-        partita_db.run(step)
+    for write in seed(fake_clock()):
+        partita_db.run(write)
     for sample in sample_events(fake_clock()):
         requests = in_queue_order(partita_db, sample.event)
         won = [request.status is Status.SUCCEEDED for request in requests]
@@ -48,7 +48,7 @@ def test_sample_requests_obey_the_rules(partita_db: Session, fake_clock: FakeClo
             assert won == sorted(won, reverse=True)
         elif sample.event.status is EventStatus.FINISHED:
             found = partita_db.run(show_draw(sample.event_id))
-            assert problems_of(DrawAnswer.of(found).model_dump(by_alias=True, mode="json")) == []
+            assert problems_of(DrawView.of(found).model_dump(by_alias=True, mode="json")) == []
 
 
 def test_every_access_pattern_is_measured_within_its_budget() -> None:

@@ -15,23 +15,23 @@ from partita.store import TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.cancelling import cancel
 from partita_services.events.model import Request, log_of, request_by_id
+from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import Reason, Status, instant
-from partita_services.events.work import Clerk
 
 pytestmark = pytest.mark.req("E11")
 
 
 @pytest.fixture
-def clerk(db: Session, queue: Queue) -> Clerk:
-    return Clerk(db, queue, "w1")
+def worker(db: Session, queue: Queue) -> Worker:
+    return Worker(db, queue, "w1")
 
 
 def test_a_seat_that_is_given_back_goes_to_the_next_who_is_decided(
-    db: Session, queue: Queue, clerk: Clerk, fake_clock: FakeClock
+    db: Session, queue: Queue, worker: Worker, fake_clock: FakeClock
 ) -> None:
     event = opened(db, capacity=1)
     (first,) = sent(db, queue, event, "a")
-    clerk.serve()
+    worker.serve()
     fake_clock.advance(1)
     cancelled = db.run(cancel(first.request_id, "a", instant(fake_clock())))
     assert cancelled == current(db, first)
@@ -42,18 +42,18 @@ def test_a_seat_that_is_given_back_goes_to_the_next_who_is_decided(
     )
     assert (lock(db, first), seats(db, event).remaining) == (None, 1)
     (second,) = sent(db, queue, event, "b")
-    clerk.serve()
+    worker.serve()
     assert (current(db, second).status, seats(db, event).remaining) == (Status.SUCCEEDED, 0)
 
 
 def test_one_that_waits_is_never_decided_and_its_user_may_apply_again(
-    db: Session, queue: Queue, clerk: Clerk, fake_clock: FakeClock
+    db: Session, queue: Queue, worker: Worker, fake_clock: FakeClock
 ) -> None:
     event = opened(db, capacity=1)
     (first,) = sent(db, queue, event, "a")
     db.run(cancel(first.request_id, "a", instant(fake_clock())))
     (second,) = sent(db, queue, event, "a")
-    clerk.serve()
+    worker.serve()
     assert (current(db, first).error_code, current(db, second).status) == (Reason.CANCELLED, Status.SUCCEEDED)
 
 
@@ -93,10 +93,10 @@ def test_a_cancellation_is_logged(db: Session, fake_clock: FakeClock) -> None:
     assert logged == [(Status.RECEIVED, None), (Status.REJECTED, Reason.CANCELLED)]
 
 
-def test_it_is_one_transaction(db: Session, queue: Queue, clerk: Clerk, store: FaultyStore) -> None:
+def test_it_is_one_transaction(db: Session, queue: Queue, worker: Worker, store: FaultyStore) -> None:
     event = opened(db, capacity=1)
     (request,) = sent(db, queue, event, "a")
-    clerk.serve()
+    worker.serve()
     store.requests.clear()
     db.run(cancel(request.request_id, None, event.opens_at))
     kinds = [type(sent).__name__ for sent in store.requests]
@@ -104,10 +104,10 @@ def test_it_is_one_transaction(db: Session, queue: Queue, clerk: Clerk, store: F
 
 
 @pytest.mark.req("E11", "X04")
-def test_all_who_cancel_at_once_go_through(db: Session, queue: Queue, clerk: Clerk) -> None:
+def test_all_who_cancel_at_once_go_through(db: Session, queue: Queue, worker: Worker) -> None:
     event = opened(db, capacity=30)
     requests = sent(db, queue, event, *users(30))
-    while clerk.serve():
+    while worker.serve():
         pass
     turns = count()
     works = [cancel(request.request_id, None, event.opens_at) for request in requests]
@@ -118,11 +118,11 @@ def test_all_who_cancel_at_once_go_through(db: Session, queue: Queue, clerk: Cle
 
 @pytest.mark.req("E11", "X04")
 def test_where_the_store_never_lets_it_through_it_is_throttled(
-    db: Session, queue: Queue, clerk: Clerk, store: FaultyStore
+    db: Session, queue: Queue, worker: Worker, store: FaultyStore
 ) -> None:
     event = opened(db, capacity=1)
     (request,) = sent(db, queue, event, "a")
-    clerk.serve()
+    worker.serve()
     store.conflict(100, on=TransactWriteItems)
     with pytest.raises(Throttled, match="Too many change the seats"):
         db.run(cancel(request.request_id, None, event.opens_at))

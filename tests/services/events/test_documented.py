@@ -9,17 +9,20 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.services.events.acting import applied, opened, turn, users
-from tests.services.events.test_draw import CHANGES, as_json, drawn, lottery
+from tests.services.events.acting import applied, attempt, opened, users
+from tests.services.events.draws.drawing import CHANGES, as_json, drawn, lottery
+from tests.services.routes import routes_of
 
 from partita import Session
-from partita.queue import Accepted
-from partita_services.events.decisions import decide
-from partita_services.events.handlers import HANDLERS
+from partita.queue import SentMessage
+from partita_services.events.http import ROUTER
 from partita_services.events.model import TABLE
-from partita_services.events.queueing import mark
-from partita_services.events.steps import Arrival
+from partita_services.events.queueing.decisions import decide
+from partita_services.events.queueing.sender import mark
 from partita_services.events.terms import Reason
+from partita_services.events.transitions import Arrival
+
+ROUTES = routes_of(ROUTER)
 
 PAGE = (Path(__file__).parents[3] / "docs/services/events.md").read_text(encoding="utf-8")
 (SCRIPT,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -27,7 +30,7 @@ PAGE = (Path(__file__).parents[3] / "docs/services/events.md").read_text(encodin
 
 @pytest.mark.req("E11")
 def test_every_route_is_on_the_page() -> None:
-    assert [route for route in HANDLERS if f"`{route}`" not in PAGE] == []
+    assert [route for route in ROUTES if f"`{route}`" not in PAGE] == []
 
 
 def test_every_pattern_is_on_the_page_with_its_budget() -> None:
@@ -45,10 +48,10 @@ def test_a_request_costs_what_the_page_says(db: Session, *, keeps_log: bool) -> 
     event = opened(db, capacity=9, keeps_log=keeps_log)
     with db.meter.watch() as seen:
         requests = applied(db, event, *users(10))
-        accepted = Accepted("1", 1, db.context.clock() + 1)
+        accepted = SentMessage("1", 1, db.context.clock() + 1)
         db.run(mark(requests, accepted))
         arrivals = [Arrival(request.request_id, request.user_id, accepted.at) for request in requests]
-        db.run(decide(event, arrivals, turn(event.closes_at)))
+        db.run(decide(event, arrivals, attempt(event.closes_at)))
     written = {run.name: run.write for run in seen if run.write}
     each = {name: sum(run.write for run in seen if run.name == name) / 10 for name in written}
     said = " ".join(PAGE.split())

@@ -8,27 +8,28 @@ import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import StringIO
-from threading import Event
 from typing import Any
 
 import httpx
 import pytest
-from pydantic import BaseModel
 from tests.services.events.acting import users, waiting
+from tests.services.routes import routes_of
 
 from partita import EmbeddedStore, Session
 from partita.errors import StoreUnavailable
-from partita.http import Caller, Identity
-from partita.queue import Measure, Queue, Request
-from partita.service import Projected
+from partita.http import Caller, Identity, ServiceState
+from partita.queue import GetStats, Queue, QueueRequest
+from partita.service import OpenProjection
 from partita.store import GetItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
-from partita_services.events import live
-from partita_services.events.handlers import HANDLERS
+from partita_services.events.draws.verify import problems_of
+from partita_services.events.figures import live
+from partita_services.events.http import ROUTER, _sender
 from partita_services.events.model import event_by_id
+from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import instant
-from partita_services.events.verify import problems_of
-from partita_services.events.work import Clerk
+
+ROUTES = routes_of(ROUTER)
 
 
 def as_user(user_id: str, identity: Identity) -> dict[str, str]:
@@ -36,8 +37,8 @@ def as_user(user_id: str, identity: Identity) -> dict[str, str]:
 
 
 @pytest.fixture
-def clerk(db: Session, queue: Queue) -> Clerk:
-    return Clerk(db, queue, "w1")
+def worker(db: Session, queue: Queue) -> Worker:
+    return Worker(db, queue, "w1")
 
 
 def draft(clock: FakeClock, capacity: int = 1, event_type: str = "FIRST_COME", **more: Any) -> dict[str, Any]:
@@ -122,7 +123,7 @@ async def test_a_request_is_accepted_and_found_again(
     assert again.headers["Location"] == first.headers["Location"]
     other = await apply(api, event, "bob", identity)
     assert (other.status_code, other.json()["requestId"] != request["requestId"]) == (202, True)
-    assert queue.execute(Measure()).waiting == 2
+    assert queue.execute(GetStats()).waiting == 2
 
 
 @pytest.mark.req("E01")
@@ -141,9 +142,9 @@ async def test_of_many_at_once_one_is_new_and_all_get_the_same(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, db: Session
 ) -> None:
     event = await event_in(api, fake_clock)
-    answers = await asyncio.gather(*(apply(api, event, "ann", identity) for _ in range(8)))
-    assert sorted(answer.status_code for answer in answers) == [200] * 7 + [202]
-    assert len({answer.json()["requestId"] for answer in answers}) == 1
+    responses = await asyncio.gather(*(apply(api, event, "ann", identity) for _ in range(8)))
+    assert sorted(response.status_code for response in responses) == [200] * 7 + [202]
+    assert len({response.json()["requestId"] for response in responses}) == 1
     found = db.run(event_by_id(event["eventId"]))
     assert found is not None
     assert len(waiting(db, found)) == 1
@@ -163,7 +164,7 @@ async def test_outside_its_time_an_event_takes_no_requests(
 
 
 @pytest.mark.req("X05", "E01")
-async def test_with_a_key_a_request_is_answered_the_same_again(
+async def test_with_a_key_a_request_gets_the_same_response_again(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue
 ) -> None:
     event = await event_in(api, fake_clock)
@@ -174,11 +175,11 @@ async def test_with_a_key_a_request_is_answered_the_same_again(
     assert again.headers["Idempotent-Replayed"] == "true"
     other_key = await api.post(url, headers=headers | {"Idempotency-Key": "other"})
     assert (other_key.status_code, other_key.json()["requestId"]) == (200, first.json()["requestId"])
-    assert queue.execute(Measure()).waiting == 1
+    assert queue.execute(GetStats()).waiting == 1
 
 
 @pytest.mark.req("X05", "E01")
-async def test_what_was_answered_once_is_answered_when_the_event_is_closed(
+async def test_what_has_a_response_keeps_it_when_the_event_is_closed(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue
 ) -> None:
     event = await event_in(api, fake_clock)
@@ -187,7 +188,7 @@ async def test_what_was_answered_once_is_answered_when_the_event_is_closed(
     fake_clock.advance(3_600)
     again = await api.post(url, headers=headers)
     assert (again.status_code, again.json(), again.headers["Idempotent-Replayed"]) == (202, first.json(), "true")
-    assert queue.execute(Measure()).waiting == 1
+    assert queue.execute(GetStats()).waiting == 1
 
 
 @pytest.mark.req("E01")
@@ -217,7 +218,7 @@ async def test_a_refusal_is_not_remembered(
     assert (early.status_code, early.json()["code"], early.json()["opensAt"]) == (409, "not_open_yet", event["opensAt"])
     fake_clock.advance(1)
     assert (await api.post(url, headers=headers)).status_code == 202
-    assert queue.execute(Measure()).waiting == 1
+    assert queue.execute(GetStats()).waiting == 1
 
 
 @pytest.mark.req("X05", "E01")
@@ -227,18 +228,18 @@ async def test_many_keys_at_once_make_one_request(
     event = await event_in(api, fake_clock)
     url, ann = f"/events/{event['eventId']}/requests", as_user("ann", identity)
     calls = (api.post(url, headers=ann | {"Idempotency-Key": f"k{number}"}) for number in range(6))
-    answers = await asyncio.gather(*calls)
-    assert sorted(answer.status_code for answer in answers) == [200] * 5 + [202]
-    assert len({answer.json()["requestId"] for answer in answers}) == 1
-    assert queue.execute(Measure()).waiting == 1
+    responses = await asyncio.gather(*calls)
+    assert sorted(response.status_code for response in responses) == [200] * 5 + [202]
+    assert len({response.json()["requestId"] for response in responses}) == 1
+    assert queue.execute(GetStats()).waiting == 1
 
 
 @pytest.mark.req("E07", "E01")
 async def test_a_request_that_the_queue_does_not_take_is_accepted_all_the_same(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def down(request: Request[Any]) -> Any:
-        raise StoreUnavailable("The queue did not answer.")
+    async def down(request: QueueRequest[Any]) -> Any:
+        raise StoreUnavailable("The queue did not respond.")
 
     event = await event_in(api, fake_clock)
     monkeypatch.setattr(queue, "execute_async", down)
@@ -261,43 +262,45 @@ async def test_a_request_is_shown_to_its_user_and_to_operators(
     assert (await api.delete(url, headers=as_user("bob", identity))).status_code == 404
 
 
-def _app_of(api: httpx.AsyncClient) -> Any:
-    """The app of the service in the server that is called."""
+def _state_of(api: httpx.AsyncClient) -> ServiceState[Queue]:
+    """What the service runs with in the server that is called."""
     server: Any = api._transport
-    return next(route.app for route in server.app.routes if route.path == "/events/api")
+    app = next(route.app for route in server.app.routes if route.path == "/events/api")
+    state: ServiceState[Queue] = app.state.service
+    return state
 
 
 async def _settled(api: httpx.AsyncClient, queue: Queue) -> None:
-    """Let what the server does after its answers come to an end."""
-    desk = _app_of(api).state.desk
-    while desk._tasks:
-        await asyncio.gather(*desk._tasks)
+    """Let what the server does after its responses come to an end."""
+    sender = _state_of(api).singleton(_sender)
+    while sender._tasks:
+        await asyncio.gather(*sender._tasks)
 
 
 @pytest.mark.req("E02", "E09")
-async def test_it_is_queued_with_the_moment_that_the_queue_accepted_it(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue, clerk: Clerk
+async def test_it_is_queued_with_the_instant_that_the_queue_accepted_it(
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, queue: Queue, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock, capacity=1)
     request = (await apply(api, event, "ann", identity)).json()
     await _settled(api, queue)
     shown = (await api.get(f"/requests/{request['requestId']}")).json()
     assert (shown["status"], shown["queuedAt"]) == ("QUEUED", "2026-01-01T12:00:00.000000Z")
-    clerk.serve()
+    worker.serve()
     shown = (await api.get(f"/requests/{request['requestId']}")).json()
     assert (shown["status"], shown["queuedAt"], shown["finishedAt"]) == ("SUCCEEDED", *[event["opensAt"]] * 2)
 
 
 @pytest.mark.req("E09")
 async def test_lists_are_in_queue_order_and_paged(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     events = [await event_in(api, fake_clock, capacity=2) for _ in range(2)]
     for event in events:
         for user in users(5):
             await apply(api, event, user, identity)
             fake_clock.advance(1)
-    while clerk.serve():
+    while worker.serve():
         pass
     seen, cursor = [], ""
     for expected in (2, 2, 1):
@@ -315,12 +318,12 @@ async def test_lists_are_in_queue_order_and_paged(
 
 @pytest.mark.req("E12")
 async def test_operators_get_a_table_of_all_requests(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock, capacity=1)
     for user in users(3):
         await apply(api, event, user, identity)
-    clerk.serve()
+    worker.serve()
     response = await api.get(f"/events/{event['eventId']}/requests.csv")
     assert response.headers["Content-Type"].startswith("text/csv")
     rows = list(csv.DictReader(StringIO(response.text)))
@@ -333,11 +336,11 @@ async def test_operators_get_a_table_of_all_requests(
 
 @pytest.mark.req("E08", "E09")
 async def test_the_log_of_a_request(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock, keepsLog=True)
     request = (await apply(api, event, "ann", identity)).json()
-    clerk.serve()
+    worker.serve()
     log = (await api.get(f"/requests/{request['requestId']}/log", headers=as_user("ann", identity))).json()
     assert [(entry["status"], entry["worker"]) for entry in log["items"]] == [
         ("RECEIVED", "api"),
@@ -352,20 +355,20 @@ async def test_figures_and_places_in_the_queue(
     api: httpx.AsyncClient,
     fake_clock: FakeClock,
     identity: Identity,
-    clerk: Clerk,
-    projected: Projected,
+    worker: Worker,
+    projection: OpenProjection,
     queue: Queue,
 ) -> None:
     event = await event_in(api, fake_clock, capacity=1)
     await apply(api, event, "first", identity)
     await apply(api, event, "second", identity)
-    while clerk.serve():
+    while worker.serve():
         pass
     fake_clock.advance(2)
     applied = [(await apply(api, event, user, identity)).json() for user in users(3)]
     await _settled(api, queue)
     fake_clock.advance(1)
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     figures = (await api.get(f"/events/{event['eventId']}/figures")).json()
     assert {name: figures[name] for name in ("counts", "requests", "backlog", "backlogSeconds")} == {
         "counts": {"RECEIVED": 0, "QUEUED": 3, "PROCESSING": 0, "SUCCEEDED": 1, "REJECTED": 1, "FAILED_FINAL": 0},
@@ -377,29 +380,29 @@ async def test_figures_and_places_in_the_queue(
     assert figures["seconds"] == [{"second": "2026-01-01T12:00:00.000000Z", "decided": 2}]
     places = [(await api.get(f"/requests/{request['requestId']}")).json() for request in applied]
     assert [(place["position"], place["estimatedSeconds"]) for place in places] == [(1, 2.5), (2, 5.0), (3, 7.5)]
-    clerk.serve()
-    projected.consumer.catch_up()
+    worker.serve()
+    projection.consumer.catch_up()
     done = (await api.get(f"/requests/{applied[0]['requestId']}")).json()
     assert (done["position"], done["estimatedSeconds"]) == (None, None)
     assert (await api.get(f"/events/{event['eventId']}/figures")).json()["backlog"] == 0
 
 
 @pytest.mark.req("E09")
-async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
+async def test_a_waiting_page_gets_every_change_until_the_decision(
     api: httpx.AsyncClient,
     fake_clock: FakeClock,
     identity: Identity,
-    clerk: Clerk,
+    worker: Worker,
     queue: Queue,
-    projected: Projected,
+    projection: OpenProjection,
     store: FaultyStore,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     event = await event_in(api, fake_clock)
     request = (await apply(api, event, "ann", identity)).json()
     await _settled(api, queue)
-    projected.consumer.catch_up()
-    turns: Iterator[Callable[[], object]] = iter([lambda: None, clerk.serve, projected.consumer.catch_up])
+    projection.consumer.catch_up()
+    turns: Iterator[Callable[[], object]] = iter([lambda: None, worker.serve, projection.consumer.catch_up])
     store.requests.clear()
 
     async def instead_of_sleeping(seconds: float) -> None:
@@ -408,67 +411,37 @@ async def test_a_waiting_page_is_told_of_every_change_until_the_decision(
     monkeypatch.setattr(asyncio, "sleep", instead_of_sleeping)
     response = await api.get(f"/requests/{request['requestId']}/stream", headers=as_user("ann", identity))
     assert response.headers["Content-Type"].startswith("text/event-stream")
-    told = [json.loads(line.removeprefix("data: ")) for line in response.text.split("\n\n") if line]
-    assert [(news["status"], news["position"]) for news in told] == [("QUEUED", 1), ("SUCCEEDED", None)]
+    sent = [json.loads(line.removeprefix("data: ")) for line in response.text.split("\n\n") if line]
+    assert [(news["status"], news["position"]) for news in sent] == [("QUEUED", 1), ("SUCCEEDED", None)]
     reads = [sent for sent in store.requests if isinstance(sent, GetItem) and sent.key["PK"].startswith("REQ#")]
     assert len(reads) == 2  # at first, and when it was heard of
 
 
 @pytest.mark.req("E09")
-async def test_news_are_told_when_they_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "EVERY_SECONDS", 0)
-    seen = iter(["a", "a", "b"])
-
-    class News(BaseModel):
-        text: str
-
-    async def look() -> News:
-        return News(text=next(seen))
-
-    told = [line async for line in live.news(look, lambda news: news.text == "b", Event())]
-    assert told == ['data: {"text":"a"}\n\n', 'data: {"text":"b"}\n\n']
-
-
-@pytest.mark.req("E09")
-async def test_that_time_goes_by_is_no_news(
-    api: httpx.AsyncClient, fake_clock: FakeClock, projected: Projected, monkeypatch: pytest.MonkeyPatch
+async def test_that_time_goes_by_is_not_news(
+    api: httpx.AsyncClient, fake_clock: FakeClock, projection: OpenProjection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     event = await event_in(api, fake_clock)
-    projected.consumer.catch_up()
-    stopping, turns = _app_of(api).state.stopping, iter(range(live.SILENT_TURNS))
+    projection.consumer.catch_up()
+    stopping, looks = _state_of(api).stopping, iter(range(live.SILENT_LOOKS))
 
     async def instead_of_sleeping(seconds: float) -> None:
         fake_clock.advance(seconds)
-        if next(turns, None) is None:
+        if next(looks, None) is None:
             stopping.set()
 
     monkeypatch.setattr(asyncio, "sleep", instead_of_sleeping)
-    told = (await api.get(f"/events/{event['eventId']}/figures/stream")).text.split("\n\n")
-    assert (told[0].startswith("data: {"), told[1:]) == (True, [": still here", ""])
-
-
-@pytest.mark.req("E10", "X01")
-async def test_a_stream_ends_with_the_server() -> None:
-    stopping = Event()
-
-    class News(BaseModel):
-        text: str = "a"
-
-    async def look() -> News:
-        stopping.set()
-        return News()
-
-    told = [line async for line in live.news(look, lambda _: False, stopping)]
-    assert told == ['data: {"text":"a"}\n\n']
+    sent = (await api.get(f"/events/{event['eventId']}/figures/stream")).text.split("\n\n")
+    assert (sent[0].startswith("data: {"), sent[1:]) == (True, [": still here", ""])
 
 
 @pytest.mark.req("E11")
 async def test_a_request_is_cancelled(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock)
     first = (await apply(api, event, "ann", identity)).json()
-    clerk.serve()
+    worker.serve()
     url = f"/requests/{first['requestId']}"
     gone = await api.delete(url, headers=as_user("ann", identity))
     assert (gone.status_code, gone.json()["status"], gone.json()["errorCode"]) == (200, "REJECTED", "CANCELLED")
@@ -476,7 +449,7 @@ async def test_a_request_is_cancelled(
     again = await apply(api, event, "ann", identity)
     assert (again.status_code, again.json()["requestId"] != first["requestId"]) == (202, True)
     await apply(api, event, "bob", identity)
-    clerk.serve()
+    worker.serve()
     lost = (await api.get("/me/requests", headers=as_user("bob", identity))).json()["items"][0]
     refused = await api.delete(f"/requests/{lost['requestId']}", headers=as_user("bob", identity))
     assert (refused.status_code, refused.json()["code"]) == (409, "illegal_transition")
@@ -487,7 +460,7 @@ async def test_a_cancellation_that_does_not_get_through_is_to_be_tried_again(
     api: httpx.AsyncClient,
     fake_clock: FakeClock,
     identity: Identity,
-    clerk: Clerk,
+    worker: Worker,
     queue: Queue,
     store: FaultyStore,
     monkeypatch: pytest.MonkeyPatch,
@@ -495,7 +468,7 @@ async def test_a_cancellation_that_does_not_get_through_is_to_be_tried_again(
     event = await event_in(api, fake_clock)
     request = (await apply(api, event, "ann", identity)).json()
     await _settled(api, queue)
-    clerk.serve()
+    worker.serve()
 
     async def instead_of_sleeping(seconds: float) -> None:
         fake_clock.advance(seconds)
@@ -509,7 +482,7 @@ async def test_a_cancellation_that_does_not_get_through_is_to_be_tried_again(
 
 @pytest.mark.req("E05", "E11")
 async def test_a_draw_is_held_and_verified(
-    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, clerk: Clerk
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
     event = await event_in(api, fake_clock, capacity=2, event_type="LOTTERY")
     for user in users(5):
@@ -517,7 +490,7 @@ async def test_a_draw_is_held_and_verified(
     url = f"/events/{event['eventId']}/draw"
     early = await api.post(url)
     assert (early.status_code, early.json()["code"]) == (409, "draw_refused")
-    clerk.serve()
+    worker.serve()
     fake_clock.advance(3_600)
     before = (await api.get(url, headers=as_user("u000", identity))).json()
     assert (before["seed"], before["winners"], before["commitment"]) == (None, [], event["commitment"])
@@ -540,7 +513,7 @@ async def test_a_draw_is_held_and_verified(
 
 
 @pytest.mark.req("X03")
-@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("route", ROUTES)
 async def test_every_route_asks_who_calls(route: str, api: httpx.AsyncClient) -> None:
     method, path = route.split()
     assert (await api.request(method, path, headers={"Authorization": ""})).status_code == 401
@@ -586,7 +559,7 @@ async def test_bad_input_names_the_field(
 
 
 @pytest.mark.req("X04", "E01")
-@pytest.mark.parametrize("route", [route for route in HANDLERS if "{" in route])
+@pytest.mark.parametrize("route", [route for route in ROUTES if "{" in route])
 async def test_what_there_is_not_is_missing(route: str, api: httpx.AsyncClient) -> None:
     method, path = route.format(event_id="gone", request_id="gone").split()
     response = await api.request(method, path)
@@ -594,7 +567,7 @@ async def test_what_there_is_not_is_missing(route: str, api: httpx.AsyncClient) 
 
 
 @pytest.mark.req("X07")
-async def test_answers_say_what_they_consumed(
+async def test_responses_have_what_they_consumed(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, embedded: EmbeddedStore
 ) -> None:
     event = await event_in(api, fake_clock)
@@ -609,20 +582,20 @@ async def test_no_route_scans(
     api: httpx.AsyncClient,
     fake_clock: FakeClock,
     identity: Identity,
-    clerk: Clerk,
+    worker: Worker,
     store: FaultyStore,
-    projected: Projected,
+    projection: OpenProjection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     event = await event_in(api, fake_clock, event_type="LOTTERY", keepsLog=True)
     request = (await apply(api, event, "ann", identity)).json()
-    clerk.serve()
-    projected.consumer.catch_up()
+    worker.serve()
+    projection.consumer.catch_up()
     fake_clock.advance(3_600)
     await api.post(f"/events/{event['eventId']}/draw")
     monkeypatch.setattr(live, "news", _once)
     store.requests.clear()
-    for route in HANDLERS:
+    for route in ROUTES:
         method, path = route.format(event_id=event["eventId"], request_id=request["requestId"]).split()
         body: dict[str, Any] = {"json": draft(fake_clock)} if route == "POST /events" else {}
         response = await api.request(method, path, **body)

@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no answer that it does not describe."""
+"""The description of the API is true: generated requests find no response that it does not describe."""
 
 from __future__ import annotations
 
@@ -12,20 +12,25 @@ import pytest
 import schemathesis
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.services.described import Case, made_up, routes_in
+from tests.services.routes import routes_of
 
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity, Role
+from partita.http import AppState, Caller, Identity, Role
 from partita.queue.embedded import EmbeddedQueue
-from partita.service import Projected
+from partita.service import OpenProjection
 from partita.testing import FakeClock
-from partita_services.events import live
 from partita_services.events.bootstrap import SERVICE
-from partita_services.events.handlers import HANDLERS
+from partita_services.events.figures import live
+from partita_services.events.figures.projection import RequestProjection
+from partita_services.events.http import ROUTER
 from partita_services.events.model import TABLE, events_by_ids, listed_events, requests_of_event
-from partita_services.events.projection import RequestProjection
-from partita_services.events.samples import seed as samples
+from partita_services.events.samples.data import seed as samples
+
+pytestmark = pytest.mark.slow
+
+ROUTES = routes_of(ROUTER)
 
 IDENTITY = Identity(b"k" * 32)
 OPEN_EVENT = "Opening night, front rows"
@@ -55,9 +60,9 @@ async def once(
 
 
 @pytest.mark.req("X08")
-@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("mode", [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE])
-def test_every_answer_is_described(
+def test_every_response_is_described(
     route: str, mode: schemathesis.GenerationMode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "news", once)
@@ -69,29 +74,29 @@ def test_every_answer_is_described(
     ):
         session = Session(store, clock=clock)
         session.create_tables(SERVICE.tables)
-        for step in samples(clock()):
-            session.run(step)
-        projected = Projected(sink, Consumer(store, TABLE, sink, clock=clock))
-        projected.consumer.catch_up()
+        for write in samples(clock()):
+            session.run(write)
+        projection = OpenProjection(sink, Consumer(store, TABLE, sink, clock=clock))
+        projection.consumer.catch_up()
         ids = ids_of_samples(session)
-        opened: dict[str, Any] = {"projected": {"events": projected}, "resources": {"events": queue}}
-        app = build_app([SERVICE], AsyncSession(store, clock=clock), IDENTITY, **opened)
+        calls = AsyncSession(store, clock=clock)
+        app = build_app([SERVICE], AppState(calls, IDENTITY, {"events": queue}, {"events": projection}))
         method, path = route.split()
         operation = schemathesis.openapi.from_asgi("/events/api/openapi.json", app)[path][method]
 
         @made_up(operation, mode, examples=8)
-        def answers_are_described(case: Case) -> None:
+        def responses_are_described(case: Case) -> None:
             if mode is schemathesis.GenerationMode.POSITIVE:
                 case.path_parameters.update({name: ids[name] for name in case.path_parameters})
             excluded: list[Any] = [positive_data_acceptance] if may_be_refused(case) else []
             case.call_and_validate(headers=HEADERS, excluded_checks=excluded)
 
-        answers_are_described()
+        responses_are_described()
 
 
 @pytest.mark.req("X08")
 def test_the_description_has_every_route() -> None:
     with EmbeddedStore(":memory:") as store:
-        app = build_app([SERVICE], AsyncSession(store), IDENTITY)
+        app = build_app([SERVICE], AppState(AsyncSession(store), IDENTITY))
         description = schemathesis.openapi.from_asgi("/events/api/openapi.json", app).raw_schema
-    assert routes_in(description) == sorted(HANDLERS)
+    assert routes_in(description) == sorted(ROUTES)

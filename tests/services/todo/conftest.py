@@ -12,8 +12,8 @@ import pytest
 from partita import AsyncSession
 from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity
-from partita.service import Projected
+from partita.http import AppState, Caller, Identity
+from partita.service import OpenProjection
 from partita.store._interface import Store
 from partita.testing import FakeClock, FaultyStore
 from partita_services.todo.bootstrap import SERVICE
@@ -22,20 +22,20 @@ from partita_services.todo.projection import TaskProjection
 
 
 @pytest.fixture
-def projected(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> Iterator[Projected]:
-    """The counts and the search; a test says when changes are read, by `projected.consumer.catch_up()`."""
+def projection(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> Iterator[OpenProjection[TaskProjection]]:
+    """The counts and the search; a test says when changes are read, by `projection.consumer.catch_up()`."""
     with closing(TaskProjection(tmp_path / "projection.db")) as sink:
-        yield Projected(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
+        yield OpenProjection(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
 
 
 @pytest.fixture
 async def api(
-    store: FaultyStore, fake_clock: FakeClock, identity: Identity, projected: Projected
+    store: FaultyStore, fake_clock: FakeClock, identity: Identity, projection: OpenProjection
 ) -> AsyncIterator[httpx.AsyncClient]:
     """Calls the API as the user `ann`; going over a budget is an error."""
     session = AsyncSession(store, clock=fake_clock, secret=b"fake", strict_budgets=True)
     await session.create_tables(SERVICE.tables)
-    transport = httpx.ASGITransport(build_app([SERVICE], session, identity, projected={"todo": projected}))
+    transport = httpx.ASGITransport(build_app([SERVICE], AppState(session, identity, projections={"todo": projection})))
     headers = {"Authorization": f"Bearer {identity.token(Caller('ann'))}"}
     async with httpx.AsyncClient(transport=transport, base_url="http://test/todo/api", headers=headers) as client:
         yield client

@@ -14,7 +14,7 @@ from partita.errors import PartitaError
 from partita.store._interface import Store
 from partita.store._requests import DeleteItem, PutItem
 from partita.testing import Crash, FakeClock, FaultyStore
-from partita_services.todo.bulk import Deletion, Outcome, change_status, delete_completed
+from partita_services.todo.bulk import Deletion, TaskOutcome, change_status, delete_completed
 from partita_services.todo.model import TABLE, Status, Task, create_task, delete_task, task_by_id, tasks_of_user
 
 R = TypeVar("R")
@@ -43,7 +43,7 @@ def statuses(db: Session) -> dict[str, Status]:
     return {task.task_id: task.status for task in db.run(tasks_of_user("ann"))}
 
 
-def drive(db: Session, work: Procedure[R], before: Callable[[Operation[Any]], None]) -> R:
+def run_with(db: Session, work: Procedure[R], before: Callable[[Operation[Any]], None]) -> R:
     """Run a procedure as a session does, with something happening before each of its operations."""
     advance: Callable[[], Operation[Any]] = partial(next, work)
     while True:
@@ -65,10 +65,10 @@ def test_every_task_has_a_result(db: Session) -> None:
     add(db, "hers", user_id="bob")
     results = db.run(change_status("ann", ["open", "gone", "done", "hers", "open"], Status.COMPLETED, now=10))
     assert [(result.task_id, result.outcome, result.version) for result in results] == [
-        ("open", Outcome.CHANGED, 2),
-        ("gone", Outcome.MISSING, None),
-        ("done", Outcome.UNCHANGED, 1),
-        ("hers", Outcome.MISSING, None),
+        ("open", TaskOutcome.CHANGED, 2),
+        ("gone", TaskOutcome.MISSING, None),
+        ("done", TaskOutcome.UNCHANGED, 1),
+        ("hers", TaskOutcome.MISSING, None),
     ]
     changed = db.run(task_by_id("ann", "open"))
     assert changed is not None
@@ -84,22 +84,22 @@ def test_a_task_that_others_keep_changing_is_a_conflict(db: Session) -> None:
         if isinstance(operation, Put) and operation.entity.task_id == MANY[0]:
             db.run(update(task_by_id("ann", MANY[0]), f(Task.title).set("changed")))
 
-    results = drive(db, change_status("ann", MANY[:2], Status.CANCELLED, now=10), another_writer)
-    assert [result.outcome for result in results] == [Outcome.CONFLICT, Outcome.CHANGED]
+    results = run_with(db, change_status("ann", MANY[:2], Status.CANCELLED, now=10), another_writer)
+    assert [result.outcome for result in results] == [TaskOutcome.CONFLICT, TaskOutcome.CHANGED]
 
 
 @pytest.mark.req("T18")
 @pytest.mark.parametrize("nth", range(1, len(MANY) + 1))
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_change_of_many_that_was_cut_off_goes_on(nth: int, moment: str, db: Session, store: FaultyStore) -> None:
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_change_of_many_that_was_cut_off_goes_on(nth: int, when: str, db: Session, store: FaultyStore) -> None:
     for task_id in MANY:
         add(db, task_id)
-    getattr(store, f"crash_{moment}")(nth, on=PutItem)
+    getattr(store, f"crash_{when}")(nth, on=PutItem)
     with pytest.raises(Crash):
         db.run(change_status("ann", MANY, Status.COMPLETED, now=10))
-    done = nth if moment == "after" else nth - 1
+    done = nth if when == "after" else nth - 1
     results = db.run(change_status("ann", MANY, Status.COMPLETED, now=20))
-    expected = [Outcome.UNCHANGED] * done + [Outcome.CHANGED] * (len(MANY) - done)
+    expected = [TaskOutcome.UNCHANGED] * done + [TaskOutcome.CHANGED] * (len(MANY) - done)
     assert [result.outcome for result in results] == expected
     assert {task.version for task in db.run(tasks_of_user("ann"))} == {2}
 
@@ -129,14 +129,14 @@ def test_only_the_completed_tasks_of_the_user_are_deleted(db: Session) -> None:
 
 @pytest.mark.req("T19")
 @pytest.mark.parametrize("nth", range(1, len(MANY) + 1))
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_deletion_that_was_cut_off_goes_on(nth: int, moment: str, db: Session, store: FaultyStore) -> None:
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_deletion_that_was_cut_off_goes_on(nth: int, when: str, db: Session, store: FaultyStore) -> None:
     for task_id in MANY:
         add(db, task_id, Status.COMPLETED)
-    getattr(store, f"crash_{moment}")(nth, on=DeleteItem)
+    getattr(store, f"crash_{when}")(nth, on=DeleteItem)
     with pytest.raises(Crash):
         db.run(delete_completed("ann"))
-    left = len(MANY) - (nth if moment == "after" else nth - 1)
+    left = len(MANY) - (nth if when == "after" else nth - 1)
     assert len(statuses(db)) == left
     assert db.run(delete_completed("ann")) == Deletion(deleted=left, more=False)
     assert statuses(db) == {}
@@ -152,7 +152,7 @@ def test_a_task_that_is_reopened_or_deleted_meanwhile_is_left_alone(db: Session)
             db.run(update(task_by_id("ann", MANY[1]), f(Task.status).set(Status.PENDING)))
             db.run(delete_task(task_by_id("ann", MANY[2])))
 
-    deletion = drive(db, delete_completed("ann"), another_writer)
+    deletion = run_with(db, delete_completed("ann"), another_writer)
     assert deletion == Deletion(deleted=len(MANY) - 2, more=False)
     assert statuses(db) == {MANY[1]: Status.PENDING}
 
@@ -161,8 +161,8 @@ def test_a_task_that_is_reopened_or_deleted_meanwhile_is_left_alone(db: Session)
 def test_one_call_deletes_so_many_and_says_that_there_are_more(db: Session) -> None:
     for task_id in MANY:
         add(db, task_id, Status.COMPLETED)
-    assert db.run(delete_completed("ann", at_most=4)) == Deletion(deleted=4, more=True)
-    assert db.run(delete_completed("ann", at_most=4)) == Deletion(deleted=2, more=False)
+    assert db.run(delete_completed("ann", limit=4)) == Deletion(deleted=4, more=True)
+    assert db.run(delete_completed("ann", limit=4)) == Deletion(deleted=2, more=False)
 
 
 @pytest.mark.req("T18", "T19")

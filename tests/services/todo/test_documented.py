@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from partita_services.todo.handlers import HANDLERS
+from tests.services.routes import routes_of
+
+from partita_services.todo.http import ROUTER
 from partita_services.todo.model import TABLE
 from partita_services.todo.settings import KEEP_COMPLETED_DAYS
+
+ROUTES = routes_of(ROUTER)
 
 PAGE = (Path(__file__).parents[3] / "docs/services/todo.md").read_text(encoding="utf-8")
 
 
 def test_every_route_is_on_the_page() -> None:
-    assert [route for route in HANDLERS if f"`{route}`" not in PAGE] == []
+    assert [route for route in ROUTES if f"`{route}`" not in PAGE] == []
 
 
 def test_every_pattern_is_on_the_page_with_its_budget() -> None:

@@ -7,12 +7,15 @@ from zoneinfo import ZoneInfoNotFoundError
 
 import httpx
 import pytest
+from tests.services.routes import routes_of
 
 from partita.http import Caller, Identity
-from partita.service import Projected
+from partita.service import OpenProjection
 from partita.store._requests import ScanTable
 from partita.testing import FakeClock, FaultyStore
-from partita_services.todo.handlers import HANDLERS
+from partita_services.todo.http import ROUTER
+
+ROUTES = routes_of(ROUTER)
 
 NOON = 1_767_268_800
 
@@ -135,7 +138,7 @@ async def test_another_users_task_is_not_there(api: httpx.AsyncClient, identity:
 
 
 @pytest.mark.req("X03")
-@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("route", ROUTES)
 async def test_every_route_asks_who_calls(route: str, api: httpx.AsyncClient) -> None:
     method, path = route.split()
     response = await api.request(method, path, headers={"Authorization": ""})
@@ -337,9 +340,9 @@ async def test_nobody_needs_time_zones_to_list_tasks(api: httpx.AsyncClient, mon
 
 
 @pytest.mark.req("X09")
-async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore, projected: Projected) -> None:
+async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore, projection: OpenProjection) -> None:
     task_id = (await created(api))["task_id"]
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     calls: dict[str, list[dict[str, Any]]] = {
         "PUT /me": [{"json": {"email": "ann@example.com", "name": "Ann"}}],
         "GET /me": [{}],
@@ -353,7 +356,7 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore, projec
         "POST /tasks/bulk/delete-completed": [{}],
         "DELETE /tasks/{task_id}": [{}],
     }
-    assert calls.keys() == HANDLERS.keys()
+    assert calls.keys() == set(ROUTES)
     for route, requests in calls.items():
         method, path = route.format(task_id=task_id).split()
         for request in requests:

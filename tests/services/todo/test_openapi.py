@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no answer that it does not describe."""
+"""The description of the API is true: generated requests find no response that it does not describe."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ import pytest
 import schemathesis
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.services.described import Case, made_up, routes_in
+from tests.services.routes import routes_of
 
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.app import build_app
 from partita.change import Consumer
-from partita.http import Caller, Identity
-from partita.service import Projected
+from partita.http import AppState, Caller, Identity
+from partita.service import OpenProjection
 from partita.testing import FakeClock
 from partita_services.todo.bootstrap import SAMPLE_USER, SERVICE
 from partita_services.todo.bootstrap import seed as samples
-from partita_services.todo.handlers import HANDLERS
+from partita_services.todo.http import ROUTER
 from partita_services.todo.model import TABLE, tasks_of_user
 from partita_services.todo.projection import TaskProjection
+
+pytestmark = pytest.mark.slow
+
+ROUTES = routes_of(ROUTER)
 
 IDENTITY = Identity(b"k" * 32)
 HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller(SAMPLE_USER))}"}
@@ -34,35 +39,37 @@ def may_be_refused(case: Case) -> bool:
 
 
 @pytest.mark.req("X08")
-@pytest.mark.parametrize("route", HANDLERS)
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("mode", [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE])
-def test_every_answer_is_described(route: str, mode: schemathesis.GenerationMode, tmp_path: Path) -> None:
+def test_every_response_is_described(route: str, mode: schemathesis.GenerationMode, tmp_path: Path) -> None:
     clock = FakeClock()
     with EmbeddedStore(":memory:", clock=clock) as store, closing(TaskProjection(tmp_path / "p.db")) as sink:
         session = Session(store, clock=clock)
         session.create_tables(SERVICE.tables)
         for step in samples(clock()):
             session.run(step)
-        projected = Projected(sink, Consumer(store, TABLE, sink, clock=clock))
-        projected.consumer.catch_up()
+        projection = OpenProjection(sink, Consumer(store, TABLE, sink, clock=clock))
+        projection.consumer.catch_up()
         (task, *_) = session.run(tasks_of_user(SAMPLE_USER).page(1))
-        app = build_app([SERVICE], AsyncSession(store, clock=clock), IDENTITY, projected={"todo": projected})
+        app = build_app(
+            [SERVICE], AppState(AsyncSession(store, clock=clock), IDENTITY, projections={"todo": projection})
+        )
         method, path = route.split()
         operation = schemathesis.openapi.from_asgi("/todo/api/openapi.json", app)[path][method]
 
         @made_up(operation, mode, examples=15)
-        def answers_are_described(case: Case) -> None:
+        def responses_are_described(case: Case) -> None:
             if mode is schemathesis.GenerationMode.POSITIVE and "task_id" in case.path_parameters:
                 case.path_parameters["task_id"] = task.task_id
             excluded: list[Any] = [positive_data_acceptance] if may_be_refused(case) else []
             case.call_and_validate(headers=HEADERS, excluded_checks=excluded)
 
-        answers_are_described()
+        responses_are_described()
 
 
 @pytest.mark.req("X08")
 def test_the_description_has_every_route() -> None:
     with EmbeddedStore(":memory:") as store:
-        app = build_app([SERVICE], AsyncSession(store), IDENTITY)
+        app = build_app([SERVICE], AppState(AsyncSession(store), IDENTITY))
         description = schemathesis.openapi.from_asgi("/todo/api/openapi.json", app).raw_schema
-    assert routes_in(description) == sorted(HANDLERS)
+    assert routes_in(description) == sorted(ROUTES)

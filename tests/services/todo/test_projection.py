@@ -21,7 +21,7 @@ from partita.change import Consumer, ItemChange, Lag
 from partita.errors import ItemMissing
 from partita.http import Caller, Identity, Role
 from partita.recipes.idempotency import Command, StoredResponse
-from partita.service import Projected
+from partita.service import OpenProjection
 from partita.testing import Crash, FakeClock
 from partita_services.todo.bulk import change_status, delete_completed
 from partita_services.todo.changes import TaskChange, TaskDraft
@@ -160,10 +160,9 @@ def test_counts_and_search_equal_the_truth_after_any_work_and_any_death(
 
 
 @pytest.fixture
-def kept(partita_db: Session, projected: Projected) -> TaskProjection:
+def kept(partita_db: Session, projection: OpenProjection[TaskProjection]) -> TaskProjection:
     """A projection of the store of `partita_db`; `catch_up` it after writing."""
-    sink: TaskProjection = projected.sink
-    return sink
+    return projection.sink
 
 
 @pytest.mark.req("T16", "T17")
@@ -173,12 +172,12 @@ def test_nobody_has_no_tasks(kept: TaskProjection) -> None:
 
 @pytest.mark.req("T52")
 def test_every_entity_is_read_and_tasks_alone_are_counted(
-    kept: TaskProjection, partita_db: Session, projected: Projected
+    kept: TaskProjection, partita_db: Session, projection: OpenProjection
 ) -> None:
     partita_db.run(write_user("ann", Profile(email="ann@example.com", name="Ann"), now=1))
     plan = add_task("ann", TaskDraft(title="a", priority=Priority.HIGH), now=1)
     partita_db.run(REQUESTS.run(Command("ann", "key", "f"), plan, StoredResponse.of))
-    assert projected.consumer.catch_up() == 4  # user, claim, task, request
+    assert projection.consumer.catch_up() == 4  # user, claim, task, request
     assert kept.counts() == recounted([plan.result])
     assert kept.set_aside() == []
 
@@ -210,7 +209,7 @@ def test_every_entity_is_read_and_tasks_alone_are_counted(
     ],
 )
 def test_search_finds_words_and_beginnings_best_first(
-    text: str, expected: str, kept: TaskProjection, partita_db: Session, projected: Projected
+    text: str, expected: str, kept: TaskProjection, partita_db: Session, projection: OpenProjection
 ) -> None:
     tasks = (
         task("t1", "Invoice"),
@@ -223,19 +222,21 @@ def test_search_finds_words_and_beginnings_best_first(
     )
     for each in tasks:
         partita_db.run(create_task(each))
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     assert " ".join(kept.search("ann", text, 10)) == expected
 
 
 @pytest.mark.req("T20")
-def test_search_follows_changes_and_deletions(kept: TaskProjection, partita_db: Session, projected: Projected) -> None:
+def test_search_follows_changes_and_deletions(
+    kept: TaskProjection, partita_db: Session, projection: OpenProjection
+) -> None:
     partita_db.run(create_task(task("t1", "water the plants")))
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     partita_db.run(change_task("ann", "t1", {"title": "feed the cat"}, now=2))
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     assert (kept.search("ann", "plants", 9), kept.search("ann", "cat", 9)) == ([], ["t1"])
     partita_db.run(delete(task_by_id("ann", "t1")))
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     assert (kept.search("ann", "cat", 9), kept.counts("ann")) == ([], recounted([]))
 
 
@@ -251,18 +252,18 @@ def test_no_text_breaks_the_search(tmp_path: Path) -> None:
 
 
 async def found(api: httpx.AsyncClient, query: str) -> dict[str, Any]:
-    answer = await api.get(f"/tasks/search?{query}")
-    assert answer.status_code == 200, answer.text
-    body: dict[str, Any] = answer.json()
+    response = await api.get(f"/tasks/search?{query}")
+    assert response.status_code == 200, response.text
+    body: dict[str, Any] = response.json()
     return body
 
 
 @pytest.mark.req("T20", "T15", "X06")
 async def test_a_search_is_paged_and_its_cursor_is_its_own(
-    api: httpx.AsyncClient, projected: Projected, identity: Identity
+    api: httpx.AsyncClient, projection: OpenProjection, identity: Identity
 ) -> None:
     made = [(await api.post("/tasks", json={"title": "water"})).json()["task_id"] for _ in range(5)]
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     first = await found(api, "q=water&limit=2")
     second = await found(api, f"q=water&limit=2&cursor={first['next_cursor']}")
     third = await found(api, f"q=water&limit=2&cursor={second['next_cursor']}")
@@ -275,25 +276,25 @@ async def test_a_search_is_paged_and_its_cursor_is_its_own(
         await api.get(f"/tasks/search?q=water&cursor={first['next_cursor']}", headers=foreign),
         await api.get(f"/tasks?cursor={first['next_cursor']}"),
     ]
-    assert [(answer.status_code, answer.json()["code"]) for answer in attempts] == [(400, "invalid_cursor")] * 3
+    assert [(response.status_code, response.json()["code"]) for response in attempts] == [(400, "invalid_cursor")] * 3
 
 
 @pytest.mark.req("T16", "T17", "T20")
-async def test_answers_say_how_far_behind_they_are(
-    api: httpx.AsyncClient, projected: Projected, fake_clock: FakeClock, embedded: EmbeddedStore
+async def test_responses_say_how_far_behind_they_are(
+    api: httpx.AsyncClient, projection: OpenProjection, fake_clock: FakeClock, embedded: EmbeddedStore
 ) -> None:
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     made = (await api.post("/tasks", json={"title": "water", "priority": "low"})).json()
     fake_clock.advance(2.5)
     await api.post("/tasks", json={"title": "water"})
     counts = (await api.get("/tasks/counts")).json()
-    assert (counts["by_status"]["pending"], counts["behind"]) == (0, {"records": 2, "seconds": 2.5})
-    assert (await found(api, "q=water"))["behind"] == {"records": 2, "seconds": 2.5}
-    projected.consumer.catch_up()
+    assert (counts["by_status"]["pending"], counts["lag"]) == (0, {"records": 2, "seconds": 2.5})
+    assert (await found(api, "q=water"))["lag"] == {"records": 2, "seconds": 2.5}
+    projection.consumer.catch_up()
     await api.delete(f"/tasks/{made['task_id']}")
     search = await found(api, "q=water")
     assert [item["title"] for item in search["items"]] == ["water"]  # what is gone is not shown
-    assert search["behind"] == {"records": 1, "seconds": 0}
+    assert search["lag"] == {"records": 1, "seconds": 0}
     counts = (await api.get("/tasks/counts")).json()
     assert counts["by_status"] == {"pending": 2, "in_progress": 0, "completed": 0, "cancelled": 0}
     assert counts["by_priority"] == {"urgent": 0, "high": 0, "medium": 0, "low": 1, "none": 1}
@@ -301,12 +302,12 @@ async def test_answers_say_how_far_behind_they_are(
 
 @pytest.mark.req("T16", "T17", "X03")
 async def test_the_counts_of_all_users_are_for_operators(
-    api: httpx.AsyncClient, projected: Projected, identity: Identity
+    api: httpx.AsyncClient, projection: OpenProjection, identity: Identity
 ) -> None:
     for user_id in USERS:
         token = identity.token(Caller(user_id), timedelta(days=1))
         await api.post("/tasks", json={"title": "a"}, headers={"Authorization": f"Bearer {token}"})
-    projected.consumer.catch_up()
+    projection.consumer.catch_up()
     refused = await api.get("/tasks/counts?all_users=true")
     assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
     operator = {"Authorization": f"Bearer {identity.token(Caller('ops', Role.OPERATOR))}"}
@@ -317,19 +318,19 @@ async def test_the_counts_of_all_users_are_for_operators(
 
 @pytest.mark.req("T16", "T17", "T20")
 @pytest.mark.parametrize("path", ["/tasks/counts", "/tasks/search?q=water"])
-async def test_an_answer_that_is_behind_never_says_that_it_is_not(
-    path: str, api: httpx.AsyncClient, projected: Projected, monkeypatch: pytest.MonkeyPatch
+async def test_a_response_that_is_behind_never_says_that_it_is_not(
+    path: str, api: httpx.AsyncClient, projection: OpenProjection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The change is read while the answer is being made: in between, it is neither unread nor in the answer."""
-    projected.consumer.catch_up()
+    """The change is read while the response is being made: in between, it is neither unread nor in the response."""
+    projection.consumer.catch_up()
     await api.post("/tasks", json={"title": "water"})
-    lag = projected.consumer.lag
+    lag = projection.consumer.lag
 
     def read_and_then_lag() -> Lag:
-        projected.consumer.catch_up()
+        projection.consumer.catch_up()
         return lag()
 
-    monkeypatch.setattr(projected.consumer, "lag", read_and_then_lag)
+    monkeypatch.setattr(projection.consumer, "lag", read_and_then_lag)
     body = (await api.get(path)).json()
-    assert body["behind"]["records"] == 0
+    assert body["lag"]["records"] == 0
     assert body["by_status"]["pending"] == 1 if "counts" in path else len(body["items"]) == 1

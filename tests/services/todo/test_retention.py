@@ -1,4 +1,4 @@
-"""What is remembered for a time only: answers to idempotent requests, and completed tasks where that is set."""
+"""What is remembered for a time only: responses to idempotent requests, and completed tasks where that is set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def tasks(api: httpx.AsyncClient) -> list[dict[str, Any]]:
 
 
 @pytest.mark.req("T24", "X05")
-async def test_a_create_that_comes_again_is_answered_as_before(api: httpx.AsyncClient, fake_clock: FakeClock) -> None:
+async def test_a_create_that_comes_again_gets_the_same_response(api: httpx.AsyncClient, fake_clock: FakeClock) -> None:
     first = await api.post("/tasks", json=DRAFT, headers=KEY)
     fake_clock.advance(DAY - 1)
     again = await api.post("/tasks", json=DRAFT, headers=KEY)
@@ -40,7 +40,7 @@ async def test_a_key_costs_a_record_and_a_transaction(api: httpx.AsyncClient, em
     plain = await api.post("/tasks", json=DRAFT)
     first = await api.post("/tasks", json=DRAFT, headers=KEY)
     again = await api.post("/tasks", json=DRAFT, headers=KEY)
-    assert [answer.headers["X-Consumed-Capacity"] for answer in (plain, first, again)] == [
+    assert [response.headers["X-Consumed-Capacity"] for response in (plain, first, again)] == [
         "create_task;rcu=0;wcu=5",
         "request_by_key;rcu=1;wcu=0, create_task.once;rcu=0;wcu=8",
         "request_by_key;rcu=1;wcu=0",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from partita.store._requests import DescribeTable, GetItem, PutItem
+from partita._sqlite import PendingWrite
+from partita.store._requests import DescribeTable, GetItem, PutItem, Request
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
 from partita.store.embedded import EmbeddedStore
 
@@ -32,6 +33,14 @@ def note(number: int, **attributes: Any) -> PutItem:
 
 def read(store: EmbeddedStore, number: int) -> dict[str, Any] | None:
     return store.execute(GetItem("notes", {"pk": "p", "sk": f"{number:06}"})).item
+
+
+def enqueue(store: EmbeddedStore, *requests: Request[Any]) -> list[PendingWrite]:
+    """Writes that wait for their commit, as of threads that found the write lock held."""
+    writes = [PendingWrite(request) for request in requests]
+    for write in writes:
+        store._commit._queue.append(write)
+    return writes
 
 
 def count(store: EmbeddedStore, table: str = "notes") -> int:

@@ -38,7 +38,7 @@ UNREADABLE: dict[str, Any] = {
     "a table's stream view": table(stream="NEW_AND_OLD"),
     "a table's TTL number": table(ttl=7),
     "a table's TTL bytes": table(ttl=ODD),
-    "a table's TTL that is no Unicode": table(ttl="\ud800"),
+    "a table's TTL that is not Unicode": table(ttl="\ud800"),
     "a table's name": CreateTable(TableSchema(7, key("pk"))),  # type: ignore[arg-type]
     "a table's key name": table(hash=key(7)),
     "a table's key name of bytes": table(hash=key(ODD)),

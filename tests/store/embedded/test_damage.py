@@ -1,4 +1,4 @@
-"""Damage among the items: whoever meets it is told so, and nobody else."""
+"""Damage among the items: who meets it gets an error, and nobody else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.store.embedded.support import BY_OWNER, TABLE, Clock, note, read
+from tests.store.embedded.support import BY_OWNER, TABLE, Clock, enqueue, note, read
 
 from partita.errors import StoreDamaged
 from partita.expressions._ast import KeyCondition, SetAction, Update, Value
@@ -29,7 +29,6 @@ from partita.store._requests import (
 )
 from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
-from partita.store.embedded._commit import Ticket
 
 KEY = {"pk": "p", "sk": "000001"}
 GET = GetItem("notes", KEY)
@@ -98,7 +97,9 @@ def read_stream(store: EmbeddedStore) -> object:
         lambda store: store.verify(),
     ],
 )
-def test_whoever_meets_damage_is_told(store: EmbeddedStore, path: Path, use: Callable[[EmbeddedStore], object]) -> None:
+def test_who_meets_damage_gets_an_error(
+    store: EmbeddedStore, path: Path, use: Callable[[EmbeddedStore], object]
+) -> None:
     damage(path, b"a text", b"\xff text")
     with pytest.raises(StoreDamaged, match=r"notes\.db is damaged"):
         use(store)
@@ -109,14 +110,13 @@ def test_whoever_meets_damage_is_told(store: EmbeddedStore, path: Path, use: Cal
 def test_those_who_share_a_commit_with_who_meets_damage_are_not_disturbed(store: EmbeddedStore, path: Path) -> None:
     damage(path, b"a text", b"\xff text")
     requests: list[Request[object]] = [note(2), RENAME, note(3)]
-    tickets = [Ticket(request) for request in requests]
-    store._commit._queue.extend(tickets)
+    writes = enqueue(store, *requests)
     store.execute(note(4))
-    assert [type(ticket.error) for ticket in tickets] == [type(None), StoreDamaged, type(None)]
+    assert [type(write.error) for write in writes] == [type(None), StoreDamaged, type(None)]
     assert all(read(store, number) is not None for number in (2, 3, 4))
 
 
-def test_a_catalog_that_is_no_text_is_damage(store: EmbeddedStore, path: Path) -> None:
+def test_a_catalog_that_is_not_text_is_damage(store: EmbeddedStore, path: Path) -> None:
     store.close()
     connection = apsw.Connection(str(path))
     connection.execute("UPDATE tables SET definition = CAST(x'ff' AS TEXT)")
@@ -125,7 +125,7 @@ def test_a_catalog_that_is_no_text_is_damage(store: EmbeddedStore, path: Path) -
         EmbeddedStore(path)
 
 
-def test_an_error_of_the_callers_own_is_no_damage(
+def test_an_error_of_the_callers_own_is_not_damage(
     store: EmbeddedStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def decode(*_: object) -> None:

@@ -21,7 +21,7 @@ def set_attribute(name: str, value: Any) -> UpdateItem:
 
 @pytest.fixture
 def misfit(store: EmbeddedStore) -> EmbeddedStore:
-    """A store with one item that an index made later cannot take, and one that it can."""
+    """A store with one item that does not fit an index made later, and one that does."""
     store.execute(note(1, owner="o", rank="high"))
     store.execute(note(2, owner="o", rank=1))
     store.execute(CreateIndex("notes", BY_OWNER))
@@ -40,7 +40,7 @@ def test_an_item_that_does_not_fit_can_be_changed_elsewhere(misfit: EmbeddedStor
     misfit.verify()
 
 
-def test_a_key_that_does_not_fit_cannot_be_set_anew(misfit: EmbeddedStore) -> None:
+def test_a_key_that_does_not_fit_cannot_be_set_again(misfit: EmbeddedStore) -> None:
     with pytest.raises(ValidationFailed, match="Type mismatch for Index Key rank Expected: N Actual: S"):
         misfit.execute(set_attribute("rank", "higher"))
 

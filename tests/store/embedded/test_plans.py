@@ -1,4 +1,4 @@
-"""Every query begins to read where its answer begins: nothing is sorted, nothing is read and thrown away."""
+"""Every query begins to read where its result begins: nothing is sorted, nothing is read and thrown away."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def plan_of(sql: str) -> str:
     with EmbeddedStore(":memory:") as store:
         store.execute(CreateTable(MODEL))
         rows = store._writer.connection.execute(f"EXPLAIN QUERY PLAN {sql}", (1,) * sql.count("?")).fetchall()
-    (step,) = [str(row[3]) for row in rows]
-    return step
+    (plan,) = [str(row[3]) for row in rows]
+    return plan
 
 
 @pytest.mark.parametrize(

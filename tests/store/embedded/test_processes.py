@@ -26,7 +26,6 @@ from partita.store._requests import (
 )
 from partita.store._schema import KeyAttribute, TableSchema
 from partita.store.embedded import EmbeddedStore
-from partita.store.embedded._lock import ProcessLock
 
 CHILD = """
 import sys
@@ -34,7 +33,6 @@ from partita.expressions._ast import *
 from partita.store._requests import *
 from partita.store._schema import *
 from partita.store.embedded import EmbeddedStore
-from partita.store.embedded._lock import ProcessLock
 path, argument = sys.argv[1:]
 """
 
@@ -112,7 +110,7 @@ def test_a_table_deleted_elsewhere_is_gone(store: EmbeddedStore, other: Embedded
         store.execute(note(1))
 
 
-def test_a_table_made_anew_elsewhere_has_its_new_keys(store: EmbeddedStore, other: EmbeddedStore) -> None:
+def test_a_table_made_again_elsewhere_has_its_new_keys(store: EmbeddedStore, other: EmbeddedStore) -> None:
     assert read(store, 1) is not None
     other.execute(DeleteTable("notes"))
     other.execute(CreateTable(TableSchema("notes", KeyAttribute("id", "N"))))
@@ -139,15 +137,3 @@ def test_a_description_shows_what_was_changed_elsewhere(store: EmbeddedStore, ot
     store.execute(DescribeTable("notes"))
     other.execute(SetStream("notes", "KEYS_ONLY"))
     assert store.execute(DescribeTable("notes")).schema.stream == "KEYS_ONLY"
-
-
-def test_a_lock_can_be_tried(tmp_path: Path) -> None:
-    ours, theirs = ProcessLock(tmp_path / "store.db"), ProcessLock(tmp_path / "store.db")
-    assert ours.acquire(blocking=False)
-    assert not theirs.acquire(blocking=False)
-    ours.release()
-    with theirs:
-        assert not ours.acquire(blocking=False)
-    assert ours.acquire(blocking=False)
-    ours.close()
-    theirs.close()

@@ -9,7 +9,7 @@ from partita.errors import StreamTrimmed, TableNotFound
 from partita.store._requests import CreateTable, DescribeStream, DescribeTable, ReadStream, SetStream
 from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
-from partita.store.embedded._streams import KEPT_SECONDS
+from partita.store.embedded._streams import RETENTION_SECONDS
 
 STREAMING = TableSchema("notes", TABLE.hash, TABLE.range, stream="NEW_IMAGE")
 
@@ -31,7 +31,7 @@ def sequences(store: EmbeddedStore, shard: str, after: int = 0) -> list[int]:
 
 def test_records_are_kept_24_hours(store: EmbeddedStore, clock: Clock) -> None:
     store.execute(note(1))
-    clock.now += KEPT_SECONDS
+    clock.now += RETENTION_SECONDS
     store.execute(note(2))
     store.sweep()
     assert len(sequences(store, shard(store))) == 2
@@ -45,7 +45,7 @@ def test_a_trimmed_position_is_refused_and_the_one_before_the_oldest_is_not(stor
     for number in range(3):
         store.execute(note(number))
     first, second, third = sequences(store, shard(store))
-    clock.now += KEPT_SECONDS + 1
+    clock.now += RETENTION_SECONDS + 1
     store.sweep()
     store.execute(note(4))
     for trimmed in (first, second):
@@ -58,7 +58,7 @@ def test_a_trimmed_position_is_refused_and_the_one_before_the_oldest_is_not(stor
 def test_sequences_rise_also_after_everything_was_trimmed(store: EmbeddedStore, clock: Clock) -> None:
     store.execute(note(1))
     (first,) = sequences(store, shard(store))
-    clock.now += KEPT_SECONDS + 1
+    clock.now += RETENTION_SECONDS + 1
     store.sweep()
     store.execute(note(2))
     assert sequences(store, shard(store))[0] > first
@@ -67,7 +67,7 @@ def test_sequences_rise_also_after_everything_was_trimmed(store: EmbeddedStore, 
 def test_many_old_records_are_trimmed_in_several_commits(store: EmbeddedStore, clock: Clock) -> None:
     for number in range(1_100):
         store.execute(note(number))
-    clock.now += KEPT_SECONDS + 1
+    clock.now += RETENTION_SECONDS + 1
     before = store._commit.commits
     store.sweep()
     assert sequences(store, shard(store)) == []
@@ -88,7 +88,7 @@ def test_a_closed_shard_ends_and_stays_readable_for_24_hours(store: EmbeddedStor
     assert shard(store) != closed
     assert store.execute(DescribeTable("notes")).stream_id != first_id
     assert len(sequences(store, closed)) == 1
-    clock.now += KEPT_SECONDS + 1
+    clock.now += RETENTION_SECONDS + 1
     store.sweep()
     with pytest.raises(TableNotFound):
         sequences(store, closed)

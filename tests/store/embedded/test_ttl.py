@@ -62,7 +62,7 @@ def test_the_record_of_a_swept_item_names_the_sweeper(store: EmbeddedStore, cloc
 @pytest.mark.parametrize(
     "ends", ["1799999999", None, 0, -5, 1_800_000_000 - FIVE_YEARS, [1], 1_800_000_001, 10**30, b"1"]
 )
-def test_what_is_no_passed_second_of_these_years_never_expires(store: EmbeddedStore, ends: Any) -> None:
+def test_what_is_not_a_passed_second_of_these_years_never_expires(store: EmbeddedStore, ends: Any) -> None:
     store.execute(note(1, ends=ends))
     assert (store.sweep(), count(store)) == (0, 1)
 

@@ -1,4 +1,4 @@
-"""A proxy between a client and a server that loses, cuts off, holds back and refuses what it is told to."""
+"""A proxy between a client and a server that loses, cuts off, holds back and refuses what a plan says."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         fault = self.server.next_fault()
         if fault == "throttle":
-            self._answer(400, THROTTLED)
+            self._respond(400, THROTTLED)
         elif fault == "drop before":
             self.close_connection = True
         else:
-            status, answer = self._forward(body)
-            self._play(fault, status, answer)
+            status, content = self._forward(body)
+            self._play(fault, status, content)
 
-    def _play(self, fault: Fault, status: int, answer: bytes) -> None:
+    def _play(self, fault: Fault, status: int, content: bytes) -> None:
         if fault == "none":
-            self._answer(status, answer)
+            self._respond(status, content)
             return
         self.close_connection = True
         if fault == "truncate":
-            self._answer(status, answer, sent=len(answer) // 2)
+            self._respond(status, content, sent=len(content) // 2)
         elif fault == "delay":
             self.connection.recv(1)  # until the client has given up
 
@@ -81,18 +81,18 @@ class _Handler(BaseHTTPRequestHandler):
         upstream = http.client.HTTPConnection(self.server.upstream)
         upstream.request("POST", self.path, body, dict(self.headers))
         response = upstream.getresponse()
-        answer = response.read()
+        content = response.read()
         upstream.close()
-        return response.status, answer
+        return response.status, content
 
-    def _answer(self, status: int, body: bytes, sent: int | None = None) -> None:
+    def _respond(self, status: int, body: bytes, sent: int | None = None) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body[:sent])
 
     def log_message(self, *args: object) -> None:
-        """Nothing: the tests tell what happened."""
+        """Nothing: the tests say what happened."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A transport that answers from a script, and remembers what it was sent."""
+"""A transport that responds from a script, and remembers what it was sent."""
 
 from __future__ import annotations
 
@@ -10,34 +10,36 @@ from typing import Any
 import msgspec
 
 from partita._aws._credentials import CredentialSource
-from partita._aws._transport import HttpAnswer, HttpCall
+from partita._aws._transport import HttpRequest, HttpResponse
 from partita.store.remote import Credentials, Limits, Outside, RemoteStore
 
 NOW = 1_767_268_800.0  # noon of 1 January 2026
 KEYS = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "session-token-of-the-test")
 
-Play = HttpAnswer | Exception
+Play = HttpResponse | Exception
 
 
-def answer(body: Any = None, *, status: int = 200, headers: dict[str, str] | None = None) -> HttpAnswer:
-    """An answer with a JSON body and the checksum that AWS sends."""
+def http_response(body: Any = None, *, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
+    """A response with a JSON body and the checksum that AWS sends."""
     encoded = body if isinstance(body, bytes) else msgspec.json.encode(body or {})
     known = {"x-amz-crc32": str(zlib.crc32(encoded)), **(headers or {})}
-    return HttpAnswer(status, encoded, lambda name: known.get(name.lower()))
+    return HttpResponse(status, encoded, lambda name: known.get(name.lower()))
 
 
-def refusal(name: str, message: str = "no", *, status: int = 400, date: str = "", **members: Any) -> HttpAnswer:
-    """An error as AWS answers it."""
+def error_response(
+    name: str, message: str = "no", *, status: int = 400, date: str = "", **members: Any
+) -> HttpResponse:
+    """An error as AWS sends it."""
     body = {"__type": f"com.amazonaws.dynamodb.v20120810#{name}", "message": message, **members}
-    return answer(body, status=status, headers={"date": date} if date else None)
+    return http_response(body, status=status, headers={"date": date} if date else None)
 
 
 class ScriptedTransport:
-    """Plays its answers in order."""
+    """Plays its responses in order."""
 
     def __init__(self, *plays: Play) -> None:
         self._plays: Iterator[Play] = iter(plays)
-        self.sent: list[HttpCall] = []
+        self.sent: list[HttpRequest] = []
         self.is_closed = False
 
     @property
@@ -50,14 +52,14 @@ class ScriptedTransport:
         """The names of the calls."""
         return [call.headers["X-Amz-Target"].partition(".")[2] for call in self.sent]
 
-    def send(self, call: HttpCall) -> HttpAnswer:
+    def send(self, call: HttpRequest) -> HttpResponse:
         self.sent.append(call)
         play = next(self._plays)
         if isinstance(play, Exception):
             raise play
         return play
 
-    async def send_async(self, call: HttpCall) -> HttpAnswer:
+    async def send_async(self, call: HttpRequest) -> HttpResponse:
         return self.send(call)
 
     def close(self) -> None:

@@ -63,7 +63,7 @@ def through(proxy: FaultProxy, loss: Fault = "none") -> RemoteStore:
 
 
 def outcome(store: RemoteStore, request: Request[Any]) -> str:
-    """What the caller is told."""
+    """What the caller learns."""
     try:
         store.execute(request)
     except StoreUnavailable:
@@ -74,15 +74,15 @@ def outcome(store: RemoteStore, request: Request[Any]) -> str:
 
 
 def seeded(seed: int) -> Callable[[], Fault]:
-    chance = random.Random(seed)
-    return lambda: chance.choice((*FAULTS, "none", "none", "none"))
+    rng = random.Random(seed)
+    return lambda: rng.choice((*FAULTS, "none", "none", "none"))
 
 
 @pytest.mark.parametrize("make", [increment, in_a_transaction], ids=["write", "transaction"])
 def test_what_is_said_of_writes_is_true(remote: RemoteStore, ministack_url: str, table: str, make: Any) -> None:
     with fault_proxy(ministack_url, seeded(7)) as proxy, through(proxy, "delay") as store:
-        told = [outcome(store, make(table)) for _ in range(40)]
-    done, unknown = told.count("done"), told.count("unknown")
+        outcomes = [outcome(store, make(table)) for _ in range(40)]
+    done, unknown = outcomes.count("done"), outcomes.count("unknown")
     assert done <= counted(remote, table) <= done + unknown
     assert proxy.met.keys() == set(FAULTS)
 
@@ -91,7 +91,7 @@ LOSSES: tuple[Fault, ...] = ("drop before", "drop after", "truncate", "delay")
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_write_is_not_repeated_and_the_caller_is_told_that_it_is_unknown(
+def test_a_write_is_not_repeated_and_the_caller_learns_that_it_is_unknown(
     remote: RemoteStore, ministack_url: str, table: str, loss: Fault
 ) -> None:
     with fault_proxy(ministack_url, lambda: loss) as proxy, through(proxy, loss) as store:

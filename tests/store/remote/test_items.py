@@ -1,4 +1,4 @@
-"""What answers become: aligned batches, what was left unprocessed, capacity, replays."""
+"""What responses become: aligned batches, what was left unprocessed, capacity, replays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.store.remote.scripted import ScriptedStore, answer
+from tests.store.remote.scripted import ScriptedStore, http_response
 from tests.strategies import items
 
 from partita.errors import ValidationFailed
@@ -31,25 +31,27 @@ def get(n: int, **options: Any) -> GetItem:
 
 @given(items)
 def test_every_value_comes_back_as_it_went(item: dict[str, Any]) -> None:
-    scripted = ScriptedStore(answer({"Item": wire_item(item)}))
+    scripted = ScriptedStore(http_response({"Item": wire_item(item)}))
     assert scripted.store.execute(get(1)).item == item
 
 
 def test_items_of_a_batch_are_put_into_the_order_of_the_gets() -> None:
     found = [wire_item({"pk": "p", "n": n}) for n in (3, 1)]
-    response = ScriptedStore(answer({"Responses": {"t": found}})).store.execute(BatchGetItem((get(1), get(2), get(3))))
+    response = ScriptedStore(http_response({"Responses": {"t": found}})).store.execute(
+        BatchGetItem((get(1), get(2), get(3)))
+    )
     assert response.items == [{"pk": "p", "n": 1}, None, {"pk": "p", "n": 3}]
 
 
 def test_keys_of_numbers_are_matched_by_their_value() -> None:
     found = [{"pk": {"S": "p"}, "n": {"N": "1.50"}}]
     request = BatchGetItem((GetItem("t", {"pk": "p", "n": Decimal("1.5")}),))
-    response = ScriptedStore(answer({"Responses": {"t": found}})).store.execute(request)
+    response = ScriptedStore(http_response({"Responses": {"t": found}})).store.execute(request)
     assert response.items == [{"pk": "p", "n": Decimal("1.5")}]
 
 
-def test_a_projection_without_the_key_is_answered_without_it() -> None:
-    scripted = ScriptedStore(answer({"Responses": {"t": [wire_item({"pk": "p", "n": 1, "title": "x"})]}}))
+def test_a_projection_without_the_key_returns_none() -> None:
+    scripted = ScriptedStore(http_response({"Responses": {"t": [wire_item({"pk": "p", "n": 1, "title": "x"})]}}))
     response = scripted.store.execute(BatchGetItem((get(1, projection=(Path(("title",)), Path(("n",)))),)))
     assert response.items == [{"title": "x", "n": 1}]
     part = scripted.transport.bodies[0]["RequestItems"]["t"]
@@ -65,7 +67,7 @@ def test_items_of_a_table_are_asked_for_in_one_way() -> None:
 
 def test_gets_that_were_left_are_passed_on() -> None:
     left = {"t": {"Keys": [wire_item({"pk": "p", "n": 2})]}}
-    scripted = ScriptedStore(answer({"Responses": {}, "UnprocessedKeys": left}))
+    scripted = ScriptedStore(http_response({"Responses": {}, "UnprocessedKeys": left}))
     assert scripted.store.execute(BatchGetItem((get(1), get(2)))).unprocessed == (get(2),)
 
 
@@ -78,7 +80,7 @@ def test_writes_that_were_left_are_passed_on() -> None:
     )
     put = {"PutRequest": {"Item": {"pk": {"S": "a"}, "tags": {"SS": ["y", "x"]}}}}
     left = {"t": [put], "u": [{"DeleteRequest": {"Key": {"pk": {"S": "b"}}}}]}
-    response = ScriptedStore(answer({"UnprocessedItems": left})).store.execute(BatchWriteItem(writes))
+    response = ScriptedStore(http_response({"UnprocessedItems": left})).store.execute(BatchWriteItem(writes))
     assert response.unprocessed == (writes[0], writes[3])
 
 
@@ -89,28 +91,30 @@ def test_capacity_is_that_of_the_table_and_each_index() -> None:
         "Table": {"CapacityUnits": 1.0},
         "GlobalSecondaryIndexes": {"GSI2": {"CapacityUnits": 3.0}, "GSI1": {"CapacityUnits": 2.0}},
     }
-    response = ScriptedStore(answer({"ConsumedCapacity": consumed})).store.execute(PutItem("t", {"pk": "p"}))
+    response = ScriptedStore(http_response({"ConsumedCapacity": consumed})).store.execute(PutItem("t", {"pk": "p"}))
     assert response.capacity == Capacity("t", 0.0, 1.0, (("GSI1", 0.0, 2.0), ("GSI2", 0.0, 3.0)))
 
 
 def test_without_parts_all_capacity_is_the_tables() -> None:
     consumed = {"TableName": "t", "CapacityUnits": 2.5}
-    assert ScriptedStore(answer({"ConsumedCapacity": consumed})).store.execute(get(1)).capacity == Capacity("t", 2.5)
+    assert ScriptedStore(http_response({"ConsumedCapacity": consumed})).store.execute(get(1)).capacity == Capacity(
+        "t", 2.5
+    )
 
 
-def test_where_no_capacity_is_told_there_is_none() -> None:
-    assert ScriptedStore(answer({})).store.execute(get(1)).capacity == Capacity("t")
+def test_where_no_capacity_is_reported_there_is_none() -> None:
+    assert ScriptedStore(http_response({})).store.execute(get(1)).capacity == Capacity("t")
 
 
-def test_a_replayed_transaction_is_told_by_its_reads() -> None:
+def test_a_replayed_transaction_is_recognised_by_its_reads() -> None:
     request = TransactWriteItems((PutItem("t", {"pk": "p"}),), token="t")
     for units, replayed in (({"WriteCapacityUnits": 2.0}, False), ({"ReadCapacityUnits": 2.0}, True)):
         consumed = [{"TableName": "t", "CapacityUnits": 2.0, **units}]
-        response = ScriptedStore(answer({"ConsumedCapacity": consumed})).store.execute(request)
+        response = ScriptedStore(http_response({"ConsumedCapacity": consumed})).store.execute(request)
         assert response.replayed is replayed
 
 
 def test_a_page_says_what_was_looked_at_and_where_it_goes_on() -> None:
     body = {"Items": [], "Count": 0, "ScannedCount": 7, "LastEvaluatedKey": {"pk": {"S": "p"}, "n": {"N": "7"}}}
-    page = ScriptedStore(answer(body)).store.execute(QueryTable("t", KeyCondition((("pk", "p"),))))
+    page = ScriptedStore(http_response(body)).store.execute(QueryTable("t", KeyCondition((("pk", "p"),))))
     assert (page.items, page.count, page.scanned, page.last_key) == ([], 0, 7, {"pk": "p", "n": 7})

@@ -1,19 +1,19 @@
-"""DynamoDB Streams: shards of many pages, iterators that are kept and expire, positions that are gone."""
+"""DynamoDB Streams: shards of many pages, iterators that are reused and expire, positions that are gone."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from tests.store.remote.scripted import Play, ScriptedStore, answer, refusal
+from tests.store.remote.scripted import Play, ScriptedStore, error_response, http_response
 
 from partita.errors import StreamTrimmed, TableNotFound, Throttled
 from partita.store._requests import DescribeStream, ReadStream, Shard, StreamRecord
 
 ARN = "arn:aws:dynamodb:eu-west-1:1:table/t/stream/now"
-TABLE = answer({"Table": {"LatestStreamArn": ARN}})
+TABLE = http_response({"Table": {"LatestStreamArn": ARN}})
 FIRST = "300000000000000499659"
-ITERATOR = answer({"ShardIterator": "i1"})
+ITERATOR = http_response({"ShardIterator": "i1"})
 
 
 def shard(name: str, parent: str | None = None, *, ended: bool = False) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def shard(name: str, parent: str | None = None, *, ended: bool = False) -> dict[
 
 def stream(*shards: dict[str, Any], status: str = "ENABLED", last: str | None = None) -> Play:
     body = {"StreamArn": ARN, "StreamStatus": status, "StreamViewType": "NEW_AND_OLD_IMAGES", "Shards": shards}
-    return answer({"StreamDescription": {**body, **({"LastEvaluatedShardId": last} if last else {})}})
+    return http_response({"StreamDescription": {**body, **({"LastEvaluatedShardId": last} if last else {})}})
 
 
 def record(number: str, **more: Any) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def record(number: str, **more: Any) -> dict[str, Any]:
 
 
 def records(*found: dict[str, Any], following: str | None = "i2") -> Play:
-    return answer({"Records": found, **({"NextShardIterator": following} if following else {})})
+    return http_response({"Records": found, **({"NextShardIterator": following} if following else {})})
 
 
 @pytest.mark.rule(41)
@@ -51,18 +51,18 @@ def test_the_shards_of_a_disabled_stream_are_closed() -> None:
 
 
 def test_a_disabled_stream_that_the_table_no_longer_names_is_found() -> None:
-    listed = answer({"Streams": [{"StreamArn": "old"}, {"StreamArn": ARN}]})
-    scripted = ScriptedStore(answer({"Table": {}}), listed, stream(shard("a"), status="DISABLED"))
+    listed = http_response({"Streams": [{"StreamArn": "old"}, {"StreamArn": ARN}]})
+    scripted = ScriptedStore(http_response({"Table": {}}), listed, stream(shard("a"), status="DISABLED"))
     assert scripted.store.execute(DescribeStream("t")).stream_id == ARN
 
 
 def test_a_table_without_a_stream_says_so() -> None:
     with pytest.raises(TableNotFound, match="has no stream"):
-        ScriptedStore(answer({"Table": {}}), answer({"Streams": []})).store.execute(DescribeStream("t"))
+        ScriptedStore(http_response({"Table": {}}), http_response({"Streams": []})).store.execute(DescribeStream("t"))
 
 
 @pytest.mark.rule(43)
-def test_a_record_tells_everything() -> None:
+def test_a_record_has_everything() -> None:
     by_ttl = {"userIdentity": {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}}
     scripted = ScriptedStore(TABLE, ITERATOR, records(record(FIRST), record("3" * 30, **by_ttl)))
     first, second = scripted.store.execute(ReadStream("t", "a")).records
@@ -80,7 +80,7 @@ def test_reading_begins_at_the_oldest_and_goes_on_with_the_iterator_that_was_giv
     assert [body["ShardIterator"] for body in scripted.transport.bodies[2:]] == ["i1", "i2"]
 
 
-def test_an_empty_page_is_no_end_and_the_next_read_goes_on_behind_it() -> None:
+def test_an_empty_page_is_not_the_end_and_the_next_read_goes_on_after_it() -> None:
     scripted = ScriptedStore(TABLE, ITERATOR, records(following="i2"), records(record(FIRST), following="i3"))
     assert scripted.store.execute(ReadStream("t", "a")).records == []
     assert len(scripted.store.execute(ReadStream("t", "a")).records) == 1
@@ -98,7 +98,7 @@ def test_a_position_of_another_process_is_found_by_its_number() -> None:
 def test_numbers_that_a_server_fills_with_zeros_are_given_back_so() -> None:
     number = "7".zfill(30)
     scripted = ScriptedStore(
-        TABLE, ITERATOR, records(record(number), following=None), answer({"ShardIterator": "i"}), records()
+        TABLE, ITERATOR, records(record(number), following=None), http_response({"ShardIterator": "i"}), records()
     )
     (found,) = scripted.store.execute(ReadStream("t", "a")).records
     scripted.store.execute(ReadStream("t", "a", after=found.sequence))
@@ -110,8 +110,8 @@ def test_an_expired_iterator_is_replaced() -> None:
         TABLE,
         ITERATOR,
         records(record(FIRST)),
-        refusal("ExpiredIteratorException"),
-        answer({"ShardIterator": "new"}),
+        error_response("ExpiredIteratorException"),
+        http_response({"ShardIterator": "new"}),
         records(),
     )
     scripted.store.execute(ReadStream("t", "a"))
@@ -126,13 +126,15 @@ def test_a_shard_that_has_ended_is_closed() -> None:
 
 
 def test_what_is_no_longer_kept_is_reported() -> None:
-    scripted = ScriptedStore(TABLE, refusal("TrimmedDataAccessException"))
+    scripted = ScriptedStore(TABLE, error_response("TrimmedDataAccessException"))
     with pytest.raises(StreamTrimmed):
         scripted.store.execute(ReadStream("t", "a", after=5))
 
 
 def test_too_many_readers_of_a_shard_are_throttled() -> None:
-    scripted = ScriptedStore(TABLE, ITERATOR, refusal("LimitExceededException"), records())
+    scripted = ScriptedStore(TABLE, ITERATOR, error_response("LimitExceededException"), records())
     assert scripted.store.execute(ReadStream("t", "a")).records == []
     with pytest.raises(Throttled):
-        ScriptedStore(TABLE, ITERATOR, refusal("LimitExceededException"), tries=1).store.execute(ReadStream("t", "a"))
+        ScriptedStore(TABLE, ITERATOR, error_response("LimitExceededException"), tries=1).store.execute(
+            ReadStream("t", "a")
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.store.remote.scripted import ScriptedStore, answer, refusal
+from tests.store.remote.scripted import ScriptedStore, error_response, http_response
 
 from partita.errors import TableInUse, TableNotFound
 from partita.store._requests import CreateIndex, CreateTable, DeleteIndex, DeleteTable, DescribeTable, ListTables
@@ -13,9 +13,9 @@ from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
 
 SCHEMA = TableSchema("t", KeyAttribute("pk"), ttl="expires")
 INDEX = IndexSchema("by_city", (KeyAttribute("city"),), projection=("name",))
-DONE = answer({})
-GONE = refusal("ResourceNotFoundException")
-NO_TTL = answer({"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}})
+DONE = http_response({})
+GONE = error_response("ResourceNotFoundException")
+NO_TTL = http_response({"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}})
 
 
 def described(status: str = "ACTIVE", *, index: str | None = None, **more: Any) -> Any:
@@ -34,11 +34,11 @@ def described(status: str = "ACTIVE", *, index: str | None = None, **more: Any) 
         projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["name"]}
         part = {"IndexName": "by_city", "IndexStatus": index, "KeySchema": keys, "Projection": projection}
         table["GlobalSecondaryIndexes"] = [part]
-    return answer({"Table": table})
+    return http_response({"Table": table})
 
 
 def ttl(status: str) -> Any:
-    return answer({"TimeToLiveDescription": {"TimeToLiveStatus": status, "AttributeName": "expires"}})
+    return http_response({"TimeToLiveDescription": {"TimeToLiveStatus": status, "AttributeName": "expires"}})
 
 
 def test_a_table_is_made_waited_for_and_given_its_ttl() -> None:
@@ -106,7 +106,7 @@ def test_waiting_has_an_end() -> None:
 
 
 def test_all_pages_of_the_names_are_read() -> None:
-    first = answer({"TableNames": ["b", "c"], "LastEvaluatedTableName": "c"})
-    scripted = ScriptedStore(first, answer({"TableNames": ["a"]}))
+    first = http_response({"TableNames": ["b", "c"], "LastEvaluatedTableName": "c"})
+    scripted = ScriptedStore(first, http_response({"TableNames": ["a"]}))
     assert scripted.store.execute(ListTables()) == ("a", "b", "c")
     assert scripted.transport.bodies == [{}, {"ExclusiveStartTableName": "c"}]

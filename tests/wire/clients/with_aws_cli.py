@@ -32,8 +32,8 @@ class AwsCli:
         self._dynamodb("put-item", "--table-name", TABLE, "--item", json.dumps(tagged(task)))
 
     def get(self, number: str) -> Task | None:
-        answer = self._dynamodb("get-item", "--table-name", TABLE, "--key", json.dumps(tagged(key(number))))
-        return plain(answer["Item"]) if "Item" in answer else None
+        response = self._dynamodb("get-item", "--table-name", TABLE, "--key", json.dumps(tagged(key(number))))
+        return plain(response["Item"]) if "Item" in response else None
 
     def rename(self, number: str, title: str) -> None:
         self._dynamodb(
@@ -51,7 +51,7 @@ class AwsCli:
         try:
             self._dynamodb("transact-write-items", "--transact-items", actions)
         except CommandFailed as failure:
-            assert "(TransactionCanceledException)" in str(failure)  # noqa: PT017 - the outcome is the answer
+            assert "(TransactionCanceledException)" in str(failure)  # noqa: PT017 - the caller gets the outcome
             return False
         return True
 
@@ -61,18 +61,18 @@ class AwsCli:
 
     def get_batch(self, *numbers: str) -> list[Task]:
         keys = [tagged(key(number)) for number in numbers]
-        answer = self._dynamodb("batch-get-item", "--request-items", json.dumps({TABLE: {"Keys": keys}}))
-        return [plain(item) for item in answer["Responses"][TABLE]]
+        response = self._dynamodb("batch-get-item", "--request-items", json.dumps({TABLE: {"Keys": keys}}))
+        return [plain(item) for item in response["Responses"][TABLE]]
 
     def query(self) -> list[Task]:
-        answer = self._dynamodb(
+        response = self._dynamodb(
             "query",
             "--table-name", TABLE,
             "--key-condition-expression", "#user = :user",
             "--expression-attribute-names", json.dumps({"#user": "user"}),
             "--expression-attribute-values", json.dumps({":user": {"S": USER}}),
         )  # fmt: skip
-        return [plain(item) for item in answer["Items"]]
+        return [plain(item) for item in response["Items"]]
 
     def changes(self) -> list[tuple[str, str]]:
         arn = self._streams("list-streams", "--table-name", TABLE)["Streams"][0]["StreamArn"]

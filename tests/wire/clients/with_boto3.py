@@ -62,8 +62,8 @@ class Boto3:
 
     def get_batch(self, *numbers: str) -> list[Task]:
         keys = [tagged(key(number)) for number in numbers]
-        answer = self._client.batch_get_item(RequestItems={TABLE: {"Keys": keys}})
-        return [plain(item) for item in answer["Responses"][TABLE]]
+        response = self._client.batch_get_item(RequestItems={TABLE: {"Keys": keys}})
+        return [plain(item) for item in response["Responses"][TABLE]]
 
     def query(self) -> list[Task]:
         page = self._client.query(

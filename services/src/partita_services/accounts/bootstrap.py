@@ -32,7 +32,7 @@ def seed(now: float) -> Sequence[VersionedInsert[AccountData]]:
 
 
 def examples(now: float) -> Sequence[Operation[Any]]:  # noqa: ARG001 - nothing in it changes with time
-    """What a caller may ask for that no field of a sample says."""
+    """Operations of a caller whose arguments are not fields of a sample."""
     return [REQUESTS.record(Command("demo", "key", "")).consistent()]
 
 

@@ -6,8 +6,7 @@ commits in one transaction, together with the record of the request where the ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 from msgspec import Struct
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
@@ -31,16 +30,12 @@ from partita_services.accounts.model import (
 )
 
 
-class InsufficientFunds(LimitReached):
+class InsufficientFunds(LimitReached, code="insufficient_funds"):
     """An account has less than is to be taken from it."""
 
-    code = "insufficient_funds"
 
-
-class AccountFull(LimitReached):
+class AccountFull(LimitReached, code="account_full"):
     """An account cannot hold what is to be added to it."""
-
-    code = "account_full"
 
 
 def _a_number(value: object) -> object:
@@ -102,7 +97,7 @@ class Transfer(Struct, frozen=True):
 
 
 def show_account(pk: str, *, consistent: bool = False) -> Procedure[Account]:
-    """One account; with `consistent`, as it is and not as it was a moment ago.
+    """One account; with `consistent`, by a strongly consistent read.
 
     Raises:
         ItemMissing: there is none.
@@ -175,21 +170,9 @@ def _with(account: Account, amount: int) -> Account:
     data = account.data
     balance = data.balance + amount
     if balance < 0:
-        message = f"The account {data.pk!r} has {data.balance}, {-amount} were asked for."
+        message = f"The account {data.pk!r} has {data.balance}, {-amount} are needed."
         raise InsufficientFunds(message, remaining=data.balance, current=account)
     if balance > MAX_BALANCE:
         room = MAX_BALANCE - data.balance
         raise AccountFull(f"The account {data.pk!r} can hold {room} more.", remaining=room, current=account)
     return account.with_data(data.model_copy(update={"balance": balance}))
-
-
-HANDLERS: Final[Mapping[str, Callable[..., Any]]] = {
-    "GET /accounts/{pk}": show_account,
-    "POST /accounts": add_account,
-    "PUT /accounts/{pk}": replace_account,
-    "DELETE /accounts/{pk}": remove_account,
-    "POST /accounts/{pk}/deposit": deposit,
-    "POST /accounts/{pk}/withdraw": withdraw,
-    "POST /transfers": transfer,
-}
-"""Everything that the service does."""

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final, Self, TypeVar
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from partita import Procedure
-from partita.errors import ConditionFailed, ItemMissing, VersionConflict
-from partita.http import CurrentCaller, Db, Once, Refusal, describe_problems, etag, once_by
+from partita import AsyncSession, Procedure, retry_on_conflict
+from partita.errors import ConditionFailed, ItemMissing
+from partita.http import CurrentCaller, Db, HttpProblem, Once, describe_problems, etag, once_by, response_of
 from partita.recipes.idempotency import Plan, StoredResponse
 from partita.recipes.versioned import Versioned
 from partita_services.accounts import handlers
@@ -19,9 +19,6 @@ from partita_services.accounts.handlers import AccountContent, AccountDraft, Mov
 from partita_services.accounts.model import REQUESTS, Account, AccountId
 
 R = TypeVar("R")
-
-MAX_TRIES: Final = 20
-"""How often a movement of money is planned because other writers were first."""
 
 ROUTER: Final = APIRouter()
 
@@ -38,7 +35,7 @@ IF_MATCH: Final = {
     "schema": {"type": "string", "pattern": _ETAG},
     "example": '"1767268800000"',
 }
-"""For the description only: to FastAPI the header is optional, because its absence is no 422."""
+"""For the description only: to FastAPI the header is optional, because its absence is 428 and not 422."""
 
 
 def describe_conflict() -> dict[int | str, dict[str, Any]]:
@@ -56,12 +53,12 @@ def _last_write(
 ) -> int:
     if if_match is None:
         hint = "Read the account, and send its ETag in If-Match."
-        raise Refusal(428, "precondition_required", "The request does not say which version it changes.", hint=hint)
+        raise HttpProblem(428, "precondition_required", "The request does not say which version it changes.", hint=hint)
     return int(if_match.strip('"'))
 
 
 LastWrite = Annotated[int, Depends(_last_write)]
-"""The version that a request changes; 428 where it names none."""
+"""The version that a request changes; 428 where it does not name one."""
 
 
 class ReadOptions(BaseModel):
@@ -69,7 +66,7 @@ class ReadOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    consistent: bool = Field(default=False, description="as it is, and not as it was a moment ago")
+    consistent: bool = Field(default=False, description="by a strongly consistent read, which sees the last write")
 
 
 class AccountView(BaseModel):
@@ -107,9 +104,9 @@ async def open_account(once: OnceByCaller, db: Db, request: Request, draft: Acco
 
     def opened(account: Account) -> StoredResponse:
         location = f"{request.scope['root_path']}/accounts/{account.data.pk}"
-        return _answer(account, status=201, Location=location)
+        return _response(account, status=201, Location=location)
 
-    with _showing_current():
+    with _current_in_problems():
         return await once(handlers.add_account(draft, db.context.clock()), opened)
 
 
@@ -141,7 +138,7 @@ async def replace_account(
     response: Response,
 ) -> AccountView:
     """Write an account over the version that you have read; 409 with the current one where it has changed since."""
-    with _showing_current():
+    with _current_in_problems():
         account = await db.run(handlers.replace_account(pk, content, last_write))
     response.headers["ETag"] = etag(account.last_write)
     return AccountView.of(account)
@@ -160,7 +157,7 @@ async def remove_account(
     last_write: LastWrite,
 ) -> None:
     """Delete the version of an account that you have read; 409 with the current one where it has changed since."""
-    with _showing_current():
+    with _current_in_problems():
         await db.run(handlers.remove_account(pk, last_write))
 
 
@@ -170,7 +167,7 @@ async def remove_account(
 async def deposit(once: OnceByCaller, db: Db, pk: AccountPath, movement: Movement) -> Response:
     """Add money to an account."""
     now = db.context.clock()
-    return await _insist(once, lambda: handlers.deposit(pk, movement, now), _answer)
+    return await _respond_once(once, db, lambda: handlers.deposit(pk, movement, now), _response)
 
 
 @ROUTER.post(
@@ -179,40 +176,35 @@ async def deposit(once: OnceByCaller, db: Db, pk: AccountPath, movement: Movemen
 async def withdraw(once: OnceByCaller, db: Db, pk: AccountPath, movement: Movement) -> Response:
     """Take money out of an account; 409 where it has less, which leaves it as it is."""
     now = db.context.clock()
-    return await _insist(once, lambda: handlers.withdraw(pk, movement, now), _answer)
+    return await _respond_once(once, db, lambda: handlers.withdraw(pk, movement, now), _response)
 
 
 @ROUTER.post("/transfers", response_model=TransferView, responses=describe_problems(404) | describe_conflict())
 async def transfer(once: OnceByCaller, db: Db, order: TransferOrder) -> Response:
     """Move money from one account to another: both change, or neither."""
     now = db.context.clock()
-    return await _insist(
-        once, lambda: handlers.transfer(order, now), lambda done: StoredResponse.of(TransferView.of(done))
+    return await _respond_once(
+        once, db, lambda: handlers.transfer(order, now), lambda done: StoredResponse.of(TransferView.of(done))
     )
 
 
-async def _insist(
-    once: Once, plan: Callable[[], Procedure[Plan[R]]], answer: Callable[[R], StoredResponse]
+async def _respond_once(
+    once: Once, db: AsyncSession, plan: Callable[[], Procedure[Plan[R]]], respond: Callable[[R], StoredResponse]
 ) -> Response:
-    """Run a plan, and make it anew while other writers are first."""
-    with _showing_current():
-        for _ in range(MAX_TRIES - 1):
-            try:
-                return await once(plan(), answer)
-            except VersionConflict:
-                continue
-        return await once(plan(), answer)
+    """Run a plan, made again while other writers are first."""
+    with _current_in_problems():
+        return response_of(await db.run(retry_on_conflict(lambda: once.command(plan(), respond))))
 
 
-def _answer(account: Account, status: int = 200, **headers: str) -> StoredResponse:
+def _response(account: Account, status: int = 200, **headers: str) -> StoredResponse:
     return StoredResponse.of(
         AccountView.of(account), status=status, headers={"ETag": etag(account.last_write), **headers}
     )
 
 
 @contextmanager
-def _showing_current() -> Iterator[None]:
-    """A conflict is answered with the account as it is, which the failed condition itself has brought."""
+def _current_in_problems() -> Iterator[None]:
+    """The problem of a conflict shows the account as it is, which the failed condition brings along."""
     try:
         yield
     except ItemMissing:
@@ -221,4 +213,4 @@ def _showing_current() -> Iterator[None]:
         members: dict[str, Any] = {}
         if isinstance(error.current, Versioned):
             members["current"] = AccountView.of(error.current).model_dump()
-        raise Refusal(409, error.code, error.message, hint=error.hint or None, members=members) from error
+        raise HttpProblem(409, error.code, error.message, hint=error.hint or None, members=members) from error

@@ -1,4 +1,4 @@
-"""The Accounts data model: one versioned table, the requests that were answered, and every access pattern.
+"""The Accounts data model: one versioned table, the remembered requests, and every access pattern.
 
 Budgets are for items of up to 1 KB. In a transaction every write costs twice as much.
 """
@@ -43,14 +43,14 @@ class AccountData(Entity, table=TABLE):
 
 
 class AccountRequest(IdempotencyRecord, table=REQUESTS_TABLE):
-    """A request that was answered, so that the same one is not carried out twice."""
+    """A request and its response, so that the same one is not carried out twice."""
 
     primary: ClassVar = Key("REQUEST#{scope}#{key}")
 
 
 @get(AccountData, budget=Rcu(0.5))
 def account_by_pk(pk: str) -> None:
-    """One account, as it was a moment ago."""
+    """One account; an eventually consistent read."""
 
 
 ACCOUNTS: Final = VersionedTable(
@@ -65,7 +65,7 @@ Account: TypeAlias = Versioned[AccountData]
 
 @pattern(budget=Rcu(1))
 def account_now(pk: str) -> VersionedRead[AccountData]:
-    """One account, as it is."""
+    """One account; a strongly consistent read."""
     return ACCOUNTS.read_strong(pk)
 
 
@@ -83,5 +83,5 @@ def save_account(account: Versioned[AccountData]) -> VersionedUpdate[AccountData
 
 @pattern(budget=Wcu(1))
 def close_account(pk: str, last_write: int) -> VersionedDelete[AccountData]:
-    """Delete an account that was last written then."""
+    """Delete an account in the version that was written at `last_write`."""
     return ACCOUNTS.delete_at(last_write, pk)

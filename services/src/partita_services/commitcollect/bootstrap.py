@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from partita.queue import Create, Policy
-from partita.service import Place, Service, Work
-from partita_services.commitcollect.examples import examples
+from partita.queue import Create, QueuePolicy
+from partita.service import Installation, Service, WorkerContext
+from partita_services.commitcollect.audit import AUDIT_TABLE
 from partita_services.commitcollect.model import (
     IDEMPOTENCY_TABLE,
     TABLE,
@@ -27,10 +27,11 @@ from partita_services.commitcollect.model import (
     workouts_of,
     workouts_within,
 )
-from partita_services.commitcollect.samples import seed
-from partita_services.commitcollect.sessions import SESSIONS_TABLE
-from partita_services.commitcollect.trail import AUDIT_TABLE
+from partita_services.commitcollect.samples.data import seed
+from partita_services.commitcollect.samples.examples import examples
+from partita_services.commitcollect.signin.sessions import SESSIONS_TABLE
 from partita_services.commitcollect.writes import (
+    award_parts,
     change_connection,
     delete_awards,
     delete_milestones,
@@ -42,7 +43,6 @@ from partita_services.commitcollect.writes import (
     forget_owner,
     forget_profile,
     forget_tickets,
-    mint,
     save_limit,
     save_subscription,
     save_workout,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from partita_services.commitcollect.work import Tools
 
 QUEUE: Final = "commitcollect"
-POLICY: Final = Policy(max_receives=50)
+POLICY: Final = QueuePolicy(max_receives=50)
 """A job that fails is tried for half a day before it becomes a dead letter."""
 
 # ruff: noqa: PLC0415 - the model is of use without what HTTP, Strava and cryptography need
@@ -71,9 +71,15 @@ def _router() -> APIRouter:
 
 
 def _site() -> APIRouter:
-    from partita_services.commitcollect.site import ROUTER
+    from fastapi import APIRouter
 
-    return ROUTER
+    from partita_services.commitcollect.jobs.webhook import ROUTER as WEBHOOK
+    from partita_services.commitcollect.signin.routes import ROUTER as SIGN_IN
+
+    site = APIRouter()
+    site.include_router(SIGN_IN)
+    site.include_router(WEBHOOK)
+    return site
 
 
 def _command() -> click.Group:
@@ -82,28 +88,28 @@ def _command() -> click.Group:
     return commitcollect
 
 
-def _apps(place: Place) -> Mapping[str, ASGIApp]:
+def _apps(installation: Installation) -> Mapping[str, ASGIApp]:
     from partita_services.commitcollect.simulator.app import mounted
 
-    return mounted(place)
+    return mounted(installation)
 
 
-def _work(work: Work) -> None:
-    from partita_services.commitcollect.worker import run
+def _work(context: WorkerContext[Tools]) -> None:
+    from partita_services.commitcollect.jobs.worker import run
 
-    run(work)
+    run(context)
 
 
 @contextmanager
-def open_tools(place: Place) -> Iterator[Tools]:
+def open_tools(installation: Installation) -> Iterator[Tools]:
     """The queue, the way to Strava, and the key to the tokens."""
-    from partita_services.commitcollect.client import StravaClient
-    from partita_services.commitcollect.settings import read
-    from partita_services.commitcollect.vault import Vault
+    from partita_services.commitcollect.strava.client import StravaClient
+    from partita_services.commitcollect.strava.settings import read
+    from partita_services.commitcollect.strava.vault import Vault
     from partita_services.commitcollect.work import Application, Tools
 
-    settings = read(place)
-    with closing(place.open_queue(QUEUE, POLICY)) as queue, closing(StravaClient(settings)) as strava:
+    settings = read(installation)
+    with closing(installation.open_queue(QUEUE, POLICY)) as queue, closing(StravaClient(settings)) as strava:
         queue.execute(Create())
         yield Tools(Application(settings, Vault(settings.token_key)), strava, queue)
 
@@ -118,7 +124,7 @@ _SHARED: Final = (
     limit_of,
     milestone_by_id,
     milestones_of,
-    mint,
+    award_parts,
     owner_of,
     profile_of,
     subscription_of,

@@ -1,10 +1,10 @@
-"""`partita commitcollect …`: the Strava simulator."""
+"""`partita commitcollect …`: the Strava simulator on a port of its own."""
 
 from __future__ import annotations
 
 import click
 
-from partita_services.commitcollect.simulator.command import simulator
+from partita.cli import DataFolder, data_option, installation_of, listening, needs_serve, run_app
 
 
 @click.group()
@@ -12,4 +12,17 @@ def commitcollect() -> None:
     """Work with CommitCollect."""
 
 
-commitcollect.add_command(simulator)
+@commitcollect.command()
+@click.option("--port", type=click.IntRange(0, 65_535), default=8322, show_default=True, help="0 takes a free one.")
+@data_option
+@needs_serve
+def simulator(port: int, data: DataFolder) -> None:
+    """Run the Strava simulator alone, until Ctrl-C.
+
+    It knows the application of the same data folder: start that with PARTITA_STRAVA_URL set to what is printed.
+    """
+    from partita_services.commitcollect.simulator.app import simulator_of  # noqa: PLC0415 - needs the extra
+
+    app = simulator_of(installation_of(data))
+    with listening("127.0.0.1", port) as listener:
+        run_app(app, listener, f"The Strava simulator is at http://127.0.0.1:{listener.getsockname()[1]}")

@@ -1,8 +1,7 @@
-"""What CommitCollect does for a user, as procedures and pieces of work; the table at the end names all of it."""
+"""What CommitCollect does for a user, as procedures and pieces of work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple, Required
 
@@ -10,13 +9,22 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from typing_extensions import TypedDict
 
 from partita import Change, Page, Procedure, Query, f
-from partita.errors import IllegalTransition, ItemMissing, VersionConflict
+from partita.errors import ConditionFailed, IllegalTransition, ItemMissing, PartitaError, VersionConflict
 from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Plan
-from partita_services.commitcollect.backfill import start_backfill
-from partita_services.commitcollect.catalogue import MODEL_IDS
-from partita_services.commitcollect.erasure import request_deletion
-from partita_services.commitcollect.minting import audit_awards, award_of, begin, is_over, settle
+from partita_services.commitcollect.audit import (
+    AUDIT,
+    AuditEntry,
+    MilestoneCreated,
+    events_of_month,
+    events_of_story,
+    events_of_user,
+    events_seen_by,
+)
+from partita_services.commitcollect.jobs.backfill import start_backfill
+from partita_services.commitcollect.milestones.awarding import audit_awards, award_of, begin, is_over, settle
+from partita_services.commitcollect.milestones.catalogue import MODEL_IDS
+from partita_services.commitcollect.milestones.progress import Progress, measure
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
     Award,
@@ -35,21 +43,10 @@ from partita_services.commitcollect.model import (
     awards_of,
     collectible,
     connection_of,
-    latest_workouts,
     limit_of,
     milestone_by_id,
     milestones_of,
     profile_of,
-)
-from partita_services.commitcollect.progress import Progress, measure
-from partita_services.commitcollect.trail import (
-    AUDIT,
-    AuditEntry,
-    MilestoneCreated,
-    events_of_month,
-    events_of_story,
-    events_of_user,
-    events_seen_by,
 )
 from partita_services.commitcollect.work import Application, Work
 from partita_services.commitcollect.writes import cancel_milestone, change_milestone, create_milestone
@@ -171,6 +168,11 @@ def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[
     awards = [award_of(milestone, part, at) for part in found.parts[: milestone.parts_earned]]
     created = Standing(milestone.model_copy(update={"version": 1}), progress)
     return Plan(created, create_milestone(milestone, awards, profile))
+
+
+def is_outdated(error: PartitaError) -> bool:
+    """Whether the user has made another milestone since `add_milestone` counted them, so that it must plan again."""
+    return isinstance(error, ConditionFailed) and isinstance(error.current, Profile)
 
 
 def audit_creation(milestone: Milestone, trace: Trace) -> Procedure[None]:
@@ -295,19 +297,3 @@ def _check_window(starts_on: date, ends_on: date) -> None:
         raise WindowInvalid("The last day is not before the first, and at most a year later.")
     if ends_on > LAST_DAY:
         raise WindowInvalid(f"The last day is {LAST_DAY} or before.")
-
-
-HANDLERS: Final[Mapping[str, Callable[..., Any]]] = {
-    "GET /me": show_account,
-    "DELETE /me": request_deletion,
-    "POST /sync": synchronise,
-    "GET /milestones": list_milestones,
-    "POST /milestones": add_milestone,
-    "GET /milestones/{milestone_id}": show_milestone,
-    "PATCH /milestones/{milestone_id}": edit_milestone,
-    "GET /workouts": latest_workouts,
-    "GET /awards": list_awards,
-    "GET /models": list_models,
-    "GET /audit": list_events,
-}
-"""Everything that the API does, by the route that asks for it."""

@@ -10,27 +10,25 @@ from typing import Annotated, Any, Final, TypeVar
 from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from partita import Page, Procedure
-from partita.errors import ConditionFailed, VersionConflict
+from partita import Page, retry_on_conflict
+from partita.errors import VersionConflict
 from partita.http import (
-    REPLAYED,
     Db,
     FieldProblem,
+    HttpProblem,
     IfNoneMatch,
     Listing,
     Now,
     Once,
     Paging,
-    Refusal,
     Resources,
     describe_problems,
+    is_not_modified,
     once_by,
-    still_right,
+    response_of,
 )
-from partita.recipes.idempotency import Plan, StoredResponse
+from partita.recipes.idempotency import StoredResponse
 from partita_services.commitcollect import handlers
-from partita_services.commitcollect.browser import CurrentTrace, CurrentVisitor, as_caller, clear_cookie, same_site
-from partita_services.commitcollect.erasure import request_deletion
 from partita_services.commitcollect.handlers import (
     MilestoneDraft,
     MilestoneEdit,
@@ -39,9 +37,9 @@ from partita_services.commitcollect.handlers import (
     TooMany,
     WindowInvalid,
 )
-from partita_services.commitcollect.minting import MAX_TRIES
-from partita_services.commitcollect.model import REQUESTS, Profile, latest_workouts
-from partita_services.commitcollect.views import (
+from partita_services.commitcollect.jobs.erasure import request_deletion
+from partita_services.commitcollect.model import REQUESTS, latest_workouts
+from partita_services.commitcollect.responses import (
     AccountView,
     AwardView,
     BackfillView,
@@ -52,7 +50,14 @@ from partita_services.commitcollect.views import (
     ModelView,
     WorkoutView,
 )
-from partita_services.commitcollect.work import do_async
+from partita_services.commitcollect.signin.browser import (
+    CurrentTrace,
+    CurrentVisitor,
+    as_caller,
+    clear_cookie,
+    same_site,
+)
+from partita_services.commitcollect.work import Tools, do_async
 
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
 
@@ -89,7 +94,7 @@ class AuditQuery(Paging):
 
 
 @ROUTER.get("/me", responses=describe_problems(404))
-async def show_me(visitor: CurrentVisitor, db: Db, now: Now, tools: Resources) -> AccountView:
+async def show_me(visitor: CurrentVisitor, db: Db, now: Now, tools: Resources[Tools]) -> AccountView:
     """The user, and how it stands with Strava."""
     settings = tools.application.settings
     account = await db.run(handlers.show_account(visitor.user_id, settings.client_id, now))
@@ -98,7 +103,7 @@ async def show_me(visitor: CurrentVisitor, db: Db, now: Now, tools: Resources) -
 
 @ROUTER.delete("/me", status_code=202)
 async def delete_me(
-    visitor: CurrentVisitor, db: Db, tools: Resources, trace: CurrentTrace, request: Request, response: Response
+    visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace, request: Request, response: Response
 ) -> Deletion:
     """Delete the account and everything in it, and log out everywhere."""
     await do_async(request_deletion(visitor.user_id, trace), db, tools)
@@ -107,16 +112,16 @@ async def delete_me(
 
 
 @ROUTER.post("/sync", status_code=202, responses=describe_problems(409))
-async def synchronise(visitor: CurrentVisitor, db: Db, tools: Resources, trace: CurrentTrace) -> BackfillView:
+async def synchronise(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace) -> BackfillView:
     """Read the last weeks from Strava again, in the background. To send it again does no harm."""
     try:
         work = handlers.synchronise(tools.application, visitor.user_id, trace)
         return BackfillView.of(await do_async(work, db, tools))
     except NotConnected as refused:
-        raise Refusal(409, "not_connected", str(refused), hint="Log in with Strava again.") from refused
+        raise HttpProblem(409, "not_connected", str(refused), hint="Log in with Strava again.") from refused
 
 
-@ROUTER.get("/milestones", responses={304: {"description": "Still right"}, **describe_problems(400)})
+@ROUTER.get("/milestones", responses={304: {"description": "Not modified"}, **describe_problems(400)})
 async def list_milestones(
     visitor: CurrentVisitor,
     db: Db,
@@ -129,7 +134,7 @@ async def list_milestones(
     page = await db.run(handlers.list_milestones(visitor.user_id, paging.limit, paging.cursor, now))
     listing = _listing(page, MilestoneView.of)
     tag = f'"{hashlib.sha256(listing.model_dump_json().encode()).hexdigest()[:32]}"'
-    if still_right(if_none_match, tag):
+    if is_not_modified(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})  # type: ignore[return-value]  # instead of the model
     response.headers["ETag"] = tag
     return listing
@@ -140,14 +145,19 @@ async def create_milestone(
     once: OnceByVisitor, visitor: CurrentVisitor, db: Db, now: Now, trace: CurrentTrace, draft: MilestoneDraft
 ) -> Response:
     """Commit to a milestone. What earlier workouts have earned is awarded at once."""
-    with _refusals():
-        response = await _create(once, lambda: handlers.add_milestone(visitor.user_id, draft, now))
-    created = MilestoneView.model_validate_json(bytes(response.body))
-    if REPLAYED not in response.headers:
-        await db.run(handlers.audit_creation(created.of_user(visitor.user_id), trace))
-    # Also for an answer that was stored: whoever gave it first may have died before this.
+    with _problems():
+        outcome = await db.run(
+            retry_on_conflict(
+                lambda: once.command(handlers.add_milestone(visitor.user_id, draft, now), _created),
+                when=handlers.is_outdated,
+            )
+        )
+    if outcome.result is not None:
+        await db.run(handlers.audit_creation(outcome.result.milestone, trace))
+    # Also where the response is replayed: whoever sent it first may have died before this.
+    created = MilestoneView.model_validate_json(outcome.response.body)
     await db.run(handlers.after_creation(visitor.user_id, created.milestone_id, now, trace))
-    return response
+    return response_of(outcome)
 
 
 @ROUTER.get("/milestones/{milestone_id}", responses=describe_problems(404))
@@ -166,7 +176,7 @@ async def edit_milestone(
     edit: Annotated[MilestoneEdit, Body()],
 ) -> MilestoneView:
     """Change an active milestone, or give it up; 409 with `current_version` where it has another version."""
-    with _refusals():
+    with _problems():
         work = handlers.edit_milestone(visitor.user_id, milestone_id, edit, now, trace)
         return MilestoneView.of(await db.run(work))
 
@@ -198,18 +208,6 @@ async def list_events(visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQu
     return _listing(await db.run(events.page(wanted.limit, after=wanted.cursor)), EventView.of)
 
 
-async def _create(once: Once, plan: Callable[[], Procedure[Plan[Standing]]]) -> Response:
-    """Write a milestone as planned; where the user has made another meanwhile, count and plan again."""
-    tries = MAX_TRIES
-    while True:
-        try:
-            return await once(plan(), _created)
-        except ConditionFailed as failed:
-            tries -= 1
-            if not tries or not isinstance(failed.current, Profile):
-                raise
-
-
 def _created(standing: Standing) -> StoredResponse:
     view = MilestoneView.of(standing)
     return StoredResponse.of(
@@ -222,17 +220,17 @@ def _listing(page: Page[Any], view: Callable[[Any], V]) -> Listing[V]:
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """What the handlers refuse, as problems."""
+def _problems() -> Iterator[None]:
+    """The errors of the handlers as problems."""
     try:
         yield
     except VersionConflict as conflict:
         members = {"current_version": conflict.current.version}
         hint = "Read it again, and make the change from that."
-        raise Refusal(409, conflict.code, conflict.message, hint=hint, members=members) from conflict
+        raise HttpProblem(409, conflict.code, conflict.message, hint=hint, members=members) from conflict
     except TooMany as refused:
-        raise Refusal(409, "too_many_milestones", str(refused)) from refused
+        raise HttpProblem(409, "too_many_milestones", str(refused)) from refused
     except WindowInvalid as refused:
         problem = FieldProblem(location="body", field="ends_on", message=str(refused))
         detail = f"{problem.field}: {problem.message}"
-        raise Refusal(422, "invalid_request", detail, members={"errors": [problem]}) from refused
+        raise HttpProblem(422, "invalid_request", detail, members={"errors": [problem]}) from refused

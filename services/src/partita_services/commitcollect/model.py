@@ -38,11 +38,11 @@ IDEMPOTENCY_TABLE: Final = Table(
 )
 
 MAX_WORKOUTS: Final = 3_000
-"""How many workouts are inspected for one answer; beyond that it says that it is truncated."""
+"""How many workouts are inspected for one response; beyond that it says that it is truncated."""
 MAX_ACTIVE: Final = 100
 """How many milestones of a user may be active at once."""
-MOST_SETTLED: Final = 1_000
-"""How many active milestones are looked at for parts: all, also where there are more than may be created by now."""
+MAX_CHECKED: Final = 1_000
+"""How many active milestones are checked for parts: more than may be created now, because users may have older ones."""
 PER_TRANSACTION: Final = 24
 """How many workouts are stored at once, next to the check of their connection."""
 
@@ -88,7 +88,7 @@ class Backfill(BaseModel):
     """How far reading earlier activities has come."""
 
     sync_id: str
-    """Tells one run from the next."""
+    """Distinguishes one run from the next."""
     since: date
     ticket: int = 0
     """What was stored under a lower one was not met by this run."""
@@ -127,7 +127,7 @@ class Connection(Entity, table=TABLE):
     athlete_id: str
     athlete_name: str
     link_id: str
-    """Another one each time the user connects: what was begun under an earlier link is not written any more."""
+    """Another one each time the user connects: what began under an earlier link is not written any more."""
     scopes: tuple[str, ...]
     sealed: bytes
     """Access and refresh token, encrypted."""
@@ -389,5 +389,5 @@ def requests_of(scope: str) -> None:
 
 @pattern(budget=Rcu(25), via=milestones_with_status)
 def active_milestones(user_id: str) -> Query[Milestone]:
-    """A user's active milestones, as they are at this moment."""
+    """A user's active milestones, read consistently."""
     return milestones_with_status(user_id, MilestoneStatus.ACTIVE).consistent().page(MAX_ACTIVE)

@@ -1,4 +1,4 @@
-"""Running work: operations go to the store, questions to Strava, jobs to the queue."""
+"""Pieces of work, and how they run: operations go to the store, requests to Strava, jobs to the queue."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec import Struct
 
 from partita import AsyncSession, Operation, Session, new_ulid
-from partita.queue import Accepted, Body, Queue, Send, written
+from partita.queue import Body, Queue, Send, SentMessage, encode_body
 from partita.recipes.audit import Trace
 from partita.runtime import Clock, run, run_async, system_clock
-from partita_services.commitcollect.settings import Settings
-from partita_services.commitcollect.strava import Ask, Strava
-from partita_services.commitcollect.vault import Vault
+from partita_services.commitcollect.strava.interface import Strava, StravaRequest
+from partita_services.commitcollect.strava.settings import Settings
+from partita_services.commitcollect.strava.vault import Vault
 
 R = TypeVar("R")
 
-Work: TypeAlias = Generator[Operation[Any] | Ask[Any] | Send, Any, R]
-"""Several operations, questions and sends in order: a generator function with `yield from`."""
+WorkRequest: TypeAlias = Operation[Any] | StravaRequest[Any] | Send
+Work: TypeAlias = Generator[WorkRequest, Any, R]
+"""Operations, requests to Strava and sends, in order: a generator function with `yield from`."""
 
 
 class Application(Struct, frozen=True):
@@ -40,7 +41,7 @@ class Tools(Struct, frozen=True):
 
 
 class TryLater(Exception):
-    """The work cannot go on now, and is to be begun again in a while."""
+    """The work cannot go on now, and is to start again in a while."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Try again in {seconds:.0f} s.")
@@ -48,7 +49,7 @@ class TryLater(Exception):
 
 
 class Job(Body, frozen=True):
-    """Something to do in the background, and the request that it goes back to."""
+    """Something to do in the background, and the request that caused it."""
 
     kind = "job"
 
@@ -61,31 +62,31 @@ class Job(Body, frozen=True):
         return Trace(self.request_id, self.correlation_id)
 
 
-def send(job: Job, group: str, deduplication_id: str) -> Work[Accepted]:
+def send(job: Job, group: str, deduplication_id: str) -> Work[SentMessage]:
     """Have something done in the background, once."""
-    accepted: Accepted = yield Send(written(job), group, deduplication_id)
+    accepted: SentMessage = yield Send(encode_body(job), group, deduplication_id)
     return accepted
 
 
 def do(work: Work[R], db: Session, tools: Tools) -> R:
     """Run a piece of work with blocking calls."""
-    return run(work, lambda step: _done(step, db, tools))
+
+    def execute(request: WorkRequest) -> Any:
+        if isinstance(request, Operation):
+            return db.run(request)
+        return tools.queue.execute(request) if isinstance(request, Send) else tools.strava.execute(request)
+
+    return run(work, execute)
 
 
 async def do_async(work: Work[R], db: AsyncSession, tools: Tools) -> R:
     """The same, without blocking the event loop."""
-    return await run_async(work, lambda step: _done_async(step, db, tools))
 
+    async def execute(request: WorkRequest) -> Any:
+        if isinstance(request, Operation):
+            return await db.run(request)
+        if isinstance(request, Send):
+            return await tools.queue.execute_async(request)
+        return await asyncio.to_thread(tools.strava.execute, request)
 
-def _done(step: Operation[Any] | Ask[Any] | Send, db: Session, tools: Tools) -> Any:
-    if isinstance(step, Operation):
-        return db.run(step)
-    return tools.queue.execute(step) if isinstance(step, Send) else tools.strava.ask(step)
-
-
-async def _done_async(step: Operation[Any] | Ask[Any] | Send, db: AsyncSession, tools: Tools) -> Any:
-    if isinstance(step, Operation):
-        return await db.run(step)
-    if isinstance(step, Send):
-        return await tools.queue.execute_async(step)
-    return await asyncio.to_thread(tools.strava.ask, step)
+    return await run_async(work, execute)

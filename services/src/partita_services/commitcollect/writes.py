@@ -49,13 +49,12 @@ from partita_services.commitcollect.model import (
     profile_of,
     tickets_of,
 )
-from partita_services.commitcollect.sessions import LoginSession
+from partita_services.commitcollect.signin.sessions import LoginSession
 
 _PUT: Final = (PutItem,)
 _CHECK: Final = (ConditionCheck,)
 _ENTRY: Final = (PutItem, DeleteItem)
 """A session that begins, and the one that the browser had."""
-_JOINING: Final = {AthleteOwner: _PUT, Profile: _PUT, Tickets: _PUT, Connection: _PUT, LoginSession: _ENTRY}
 
 
 @pattern(
@@ -82,13 +81,13 @@ def take_ticket(user_id: str) -> Update[Tickets]:
 
 @pattern(budget=Wcu(2))
 def change_connection(connection: Connection, *changes: Change) -> Update[Connection]:
-    """Change a connection, unless the user has connected anew or not at all any more."""
+    """Change a connection, unless the user has connected again, or is not connected any more."""
     return update(connection_of(connection.user_id), *changes).when(f(Connection.link_id).eq(connection.link_id))
 
 
 @pattern(budget=Wcu(1))
 def drop_connection(connection: Connection) -> Delete[Connection]:
-    """Forget a connection, unless the user has connected anew."""
+    """Forget a connection, unless the user has connected again."""
     return delete(connection_of(connection.user_id)).when(f(Connection.link_id).eq(connection.link_id))
 
 
@@ -184,9 +183,9 @@ def expire_milestone(milestone: Milestone) -> Update[Milestone]:
 
 
 @pattern(budget=Wcu(28), writes={Milestone: (UpdateItem,), Award: _PUT})
-def mint(step: Update[Milestone], awards: Sequence[Award]) -> Transaction:
+def award_parts(milestone: Update[Milestone], awards: Sequence[Award]) -> Transaction:
     """Award parts, if nobody has, over the version of the milestone that was read. Up to 12 of them."""
-    return transact(step, *(insert(award) for award in awards))
+    return transact(milestone, *(insert(award) for award in awards))
 
 
 @pattern(budget=Wcu(1))

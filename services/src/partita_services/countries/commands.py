@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from partita import Session
-from partita.cli import DataFolder, data_option, echo_table, store_option
+from partita.cli import DataFolder, echo_table, store_options
 from partita.errors import OperationError
 from partita_services.countries.imports import Proposal, apply, propose, read_csv
 from partita_services.countries.iso import iso_events
@@ -24,8 +24,7 @@ def countries() -> None:
 @countries.command("import")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--apply", "is_applied", is_flag=True, help="Write the changes. Without it they are only shown.")
-@data_option
-@store_option
+@store_options
 def import_list(file: Path | None, data: DataFolder, *, is_applied: bool) -> None:
     """Show what a list would change, and change it.
 
@@ -51,7 +50,7 @@ def _text_of(file: Path) -> str:
         return file.read_bytes().decode("utf-8-sig")  # spreadsheets begin UTF-8 with a byte order mark
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise OperationError(f"Line {line} of {file} is no UTF-8 text.", hint="Save it as UTF-8.") from None
+        raise OperationError(f"Line {line} of {file} is not UTF-8 text.", hint="Save it as UTF-8.") from None
 
 
 def _show(proposals: Iterable[Proposal]) -> None:

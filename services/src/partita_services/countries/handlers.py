@@ -5,13 +5,12 @@ Writes give a `Plan`, so that the route can commit it together with the record o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from partita import Change, Operation, Prefix, Procedure, Query, WalkResult, f
+from partita import Change, Operation, Precondition, Prefix, Procedure, Query, WalkResult, f
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, VersionConflict
 from partita.recipes.history import UNWRITTEN, FieldDifference, as_of, differences
 from partita.recipes.idempotency import Plan
@@ -29,8 +28,8 @@ from partita_services.countries.model import (
     versions_with,
 )
 
-MOST_COUNTRIES: Final = 26 * 26
-"""There are no more alpha-2 codes than these."""
+MAX_COUNTRIES: Final = 26 * 26
+"""How many alpha-2 codes there can be."""
 
 
 class CountryData(BaseModel):
@@ -51,28 +50,24 @@ class CountryData(BaseModel):
         )
 
 
-class CountryGone(ItemMissing):
+class CountryGone(ItemMissing, code="country_gone"):
     """No country has the code at the instant asked for; `current` is the last version that had it."""
 
-    code = "country_gone"
 
-
-class CountryDeleted(ConditionFailed):
+class CountryDeleted(ConditionFailed, code="country_deleted"):
     """The country is deleted, and must be restored before it is changed."""
 
-    code = "country_deleted"
     hint = "Restore it first."
 
 
-class CountryNotDeleted(ConditionFailed):
+class CountryNotDeleted(ConditionFailed, code="country_not_deleted"):
     """The country is not deleted, so that restoring it cannot change what it says."""
 
-    code = "country_not_deleted"
     hint = "Change it with PUT."
 
 
 def mark(version: Country) -> int:
-    """The number that stands for a version in ETags: its instant in microseconds. No two of a country are the same."""
+    """The number of a version in its ETag: when it was created, in microseconds. It is unique within a country."""
     return (version.created - UNWRITTEN) // timedelta(microseconds=1)
 
 
@@ -98,7 +93,7 @@ def list_countries(prefix: str | None) -> Query[Country]:
 
 def export_all() -> Operation[WalkResult[Country]]:
     """All current countries by name."""
-    return export_countries().walk(max_items=MOST_COUNTRIES)
+    return export_countries().walk(max_items=MAX_COUNTRIES)
 
 
 def show_history(code: str, limit: int, cursor: str | None) -> Procedure[tuple[tuple[Country, ...], str | None]]:
@@ -132,33 +127,33 @@ def compare(
 
 
 def write_country(
-    alpha2: str, data: CountryData, only: Collection[int] | None = None, unless: Collection[int] = ()
+    alpha2: str, data: CountryData, only: Precondition | None = None, unless: Precondition | None = None
 ) -> Procedure[Plan[Country]]:
     """Create a country, or add a version that says this; none where it says so already.
 
     Raises:
-        AlreadyExists: its version is one of those that `unless` names.
+        AlreadyExists: `unless` does not allow its version.
         CountryDeleted: it is deleted.
-        VersionConflict: its version is none of those that `only` allows.
+        VersionConflict: `only` does not allow its version.
     """
     latest = yield from _latest(alpha2)
     _check(latest, only)
     if latest is None:
         draft = Country(alpha2=alpha2, name=data.name, alpha3=data.alpha3, numeric=data.numeric)
         return (yield from HISTORY.create(draft))
-    if mark(latest) in unless:
+    if unless is not None and not unless.allows(mark(latest)):
         raise AlreadyExists(f"There is a country {alpha2} already, in a version that must stay.", current=latest)
     if latest.deleted:
         raise CountryDeleted(f"{alpha2} is deleted.", current=latest)
     return (yield from HISTORY.revise(latest, *data.changes()))
 
 
-def delete_country(alpha2: str, only: Collection[int] | None = None) -> Procedure[Plan[Country]]:
+def delete_country(alpha2: str, only: Precondition | None = None) -> Procedure[Plan[Country]]:
     """Add a version that says that the country is deleted; none where it is.
 
     Raises:
         ItemMissing: there never was such a country.
-        VersionConflict: its version is none of those that `only` allows.
+        VersionConflict: `only` does not allow its version.
     """
     latest = _known(alpha2, (yield from _latest(alpha2)))
     _check(latest, only)
@@ -166,14 +161,14 @@ def delete_country(alpha2: str, only: Collection[int] | None = None) -> Procedur
 
 
 def restore_country(
-    alpha2: str, data: CountryData | None, only: Collection[int] | None = None
+    alpha2: str, data: CountryData | None, only: Precondition | None = None
 ) -> Procedure[Plan[Country]]:
     """Add a version that is not deleted, with what was said last or with new data; none where it is not deleted.
 
     Raises:
         ItemMissing: there never was such a country.
         CountryNotDeleted: it is not deleted, and says something else than the data.
-        VersionConflict: its version is none of those that `only` allows.
+        VersionConflict: `only` does not allow its version.
     """
     latest = _known(alpha2, (yield from _latest(alpha2)))
     _check(latest, only)
@@ -199,24 +194,10 @@ def _known(code: str, version: Country | None) -> Country:
     return version
 
 
-def _check(latest: Country | None, only: Collection[int] | None) -> None:
+def _check(latest: Country | None, only: Precondition | None) -> None:
     if only is None:
         return
     if latest is None:
         raise VersionConflict("There is no such country to write over.")
-    if mark(latest) not in only:
+    if not only.allows(mark(latest)):
         raise VersionConflict("The country has changed since you read it.", current=latest)
-
-
-HANDLERS: Final[Mapping[str, Callable[..., Procedure[Any] | Operation[Any]]]] = {
-    "GET /countries": list_countries,
-    "GET /countries.json": export_all,
-    "GET /countries.csv": export_all,
-    "GET /countries/{code}": show_country,
-    "GET /countries/{code}/history": show_history,
-    "GET /countries/{code}/diff": compare,
-    "PUT /countries/{alpha2}": write_country,
-    "DELETE /countries/{alpha2}": delete_country,
-    "POST /countries/{alpha2}/restore": restore_country,
-}
-"""Everything that the service does, by the route that asks for it."""

@@ -12,24 +12,25 @@ from pydantic import BeforeValidator
 from partita import Procedure
 from partita.errors import AlreadyExists, UniqueTaken
 from partita.http import (
-    ANY,
-    MEDIA_TYPE,
+    PROBLEM_MEDIA_TYPE,
     Db,
+    HttpProblem,
     IfMatch,
     IfNoneMatch,
     Once,
     Paging,
-    Refusal,
     UnlessMatch,
     describe_problems,
+    is_not_modified,
     once_by,
     operators_only,
-    precondition,
-    still_right,
+    precondition_problems,
 )
 from partita.recipes.idempotency import Plan, StoredResponse
 from partita_services.countries import handlers
-from partita_services.countries.answers import (
+from partita_services.countries.handlers import CountryData, CountryGone
+from partita_services.countries.model import REQUESTS, Country
+from partita_services.countries.responses import (
     REVALIDATED,
     Comparison,
     CountryVersion,
@@ -40,8 +41,6 @@ from partita_services.countries.answers import (
     csv_text,
     version_tag,
 )
-from partita_services.countries.handlers import CountryData, CountryGone
-from partita_services.countries.model import REQUESTS, Country
 
 ROUTER: Final = APIRouter()
 
@@ -53,9 +52,9 @@ def _written_as_an_instant(value: object) -> object:
     if not isinstance(value, str) or not _INSTANT.fullmatch(value):
         raise ValueError("an instant is written as YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ")
     # In a query string, a bare plus is a space.
-    moment = datetime.fromisoformat(value.replace(" ", "+") if "T" in value else value)
+    instant = datetime.fromisoformat(value.replace(" ", "+") if "T" in value else value)
     try:
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+        return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     except OverflowError:
         raise ValueError("the instant is out of range") from None
 
@@ -76,7 +75,7 @@ OPERATORS: Final = Depends(operators_only)
 GONE: Final[dict[int | str, dict[str, Any]]] = {
     410: {"description": "No country has the code any more", "model": GoneProblem}
 }
-NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {304: {"description": "The caller's version is still right"}}
+NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {304: {"description": "The caller's version is current"}}
 WRITES: Final = describe_problems(403, 409, 412)
 
 
@@ -121,7 +120,7 @@ async def show_country(db: Db, code: Code, as_of: AsOf = None, if_none_match: If
     except CountryGone as gone:
         return _gone(gone)
     headers = {"ETag": version_tag(country), "Cache-Control": REVALIDATED if as_of is None else caching(country)}
-    if still_right(if_none_match, headers["ETag"]):
+    if is_not_modified(if_none_match, headers["ETag"]):
         return Response(status_code=304, headers=headers)
     return Response(CountryVersion.of(country).model_dump_json(), 200, headers, "application/json")
 
@@ -161,13 +160,14 @@ async def write_country(
     """Create a country, or add a version to it."""
     plan = handlers.write_country(alpha2.upper(), data, only, unless)
     try:
-        with precondition(only):
-            return await once(_answered(plan), _as_it_is)
+        with precondition_problems(only):
+            return await once(_with_response(plan), _as_it_is)
     except AlreadyExists as exists:
-        # Of those that another writer has just created, only `*` says that they must not be there.
-        if isinstance(exists, UniqueTaken) or (unless is not ANY and exists.current is None):
+        # Where another writer has just created the country, only `*` says that it must not exist.
+        is_allowed = exists.current is None and (unless is None or unless.versions is not None)
+        if is_allowed or isinstance(exists, UniqueTaken):
             raise
-        raise Refusal(412, "precondition_failed", exists.message) from exists
+        raise HttpProblem(412, "precondition_failed", exists.message) from exists
 
 
 @ROUTER.delete(
@@ -178,8 +178,8 @@ async def write_country(
 )
 async def delete_country(once: OnceByCaller, alpha2: Alpha2, only: IfMatch) -> Response:
     """Delete a country: its next version says so, and all others stay."""
-    with precondition(only):
-        return await once(_answered(handlers.delete_country(alpha2.upper(), only)), _as_it_is)
+    with precondition_problems(only):
+        return await once(_with_response(handlers.delete_country(alpha2.upper(), only)), _as_it_is)
 
 
 @ROUTER.post(
@@ -192,11 +192,11 @@ async def restore_country(
     once: OnceByCaller, alpha2: Alpha2, only: IfMatch, data: CountryData | None = None
 ) -> Response:
     """Restore a deleted country, as it was or with new data. One that is not deleted has to say the same already."""
-    with precondition(only):
-        return await once(_answered(handlers.restore_country(alpha2.upper(), data, only)), _as_it_is)
+    with precondition_problems(only):
+        return await once(_with_response(handlers.restore_country(alpha2.upper(), data, only)), _as_it_is)
 
 
-def _answered(plan: Procedure[Plan[Country]]) -> Procedure[Plan[StoredResponse]]:
+def _with_response(plan: Procedure[Plan[Country]]) -> Procedure[Plan[StoredResponse]]:
     planned = yield from plan
     country = planned.result
     is_new = country.number == 1 and bool(planned.actions)
@@ -217,4 +217,4 @@ def _gone(gone: CountryGone) -> Response:
         hint="`country` is the last version that had the code.",
         country=CountryVersion.of(gone.current),
     )
-    return Response(problem.model_dump_json(), 410, {"Cache-Control": REVALIDATED}, MEDIA_TYPE)
+    return Response(problem.model_dump_json(), 410, {"Cache-Control": REVALIDATED}, PROBLEM_MEDIA_TYPE)

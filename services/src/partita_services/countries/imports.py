@@ -81,7 +81,7 @@ def read_csv(text: str) -> tuple[Event, ...]:
     """The events of a list as CSV, as the service exports it.
 
     Raises:
-        OperationError: a column is missing, a line is no country, or two are the same.
+        OperationError: a column is missing, a line is not a country, or two are the same.
     """
     # What a line lacks is a blank: no code and no name, and no empty field either.
     rows = csv.DictReader(StringIO(text, newline=""), restval=" ")
@@ -102,7 +102,7 @@ def _event(row: Mapping[str, str], line: int) -> Event:
     try:
         country = Country(alpha2=alpha2, alpha3=alpha3, numeric=numeric or None, name=name)
     except ValueError as error:
-        raise OperationError(f"Line {line} is no country: {error}") from None
+        raise OperationError(f"Line {line} is not a country: {error}") from None
     return Event(country.alpha2, Content(country.name, country.alpha3, country.numeric))
 
 

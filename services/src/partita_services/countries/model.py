@@ -42,7 +42,7 @@ TABLE: Final = Table(
 PAGE: Final = Rcu(5)
 """A page of 100 versions; most are a quarter of that."""
 
-LONGEST_LISTED: Final = 100
+MAX_LISTED: Final = 100
 """How many characters of a name count in the order of the list."""
 
 Alpha2 = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$", max_length=2)]
@@ -142,7 +142,7 @@ REQUESTS: Final = Idempotency(Request, budget=Rcu(1))
 def folded(name: str) -> str:
     """A name without case and accents: what is searched and sorted by."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    return plain.casefold().strip()[:LONGEST_LISTED]
+    return plain.casefold().strip()[:MAX_LISTED]
 
 
 def versions_with(code: str) -> Query[Country]:

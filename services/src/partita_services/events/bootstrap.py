@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from partita import Operation
 from partita.queue import Create, Queue
-from partita.service import Place, Projection, Service, Work
+from partita.service import Installation, Projection, Service, WorkerContext
+from partita_services.events.draws.model import begin_draw, draw_of, drawn_in, reveal, seed_of, settle, write_drawn
 from partita_services.events.model import (
     TABLE,
     active_event,
     active_events,
-    begin_draw,
     decide,
     delay_request,
-    draw_of,
-    drawn_in,
     event_by_id,
     finish_event,
     give_up,
@@ -27,15 +25,11 @@ from partita_services.events.model import (
     mark_queued,
     request_by_id,
     requests_of_event,
-    reveal,
     seats_of,
-    seed_of,
-    settle,
     waiting_requests,
-    write_drawn,
 )
-from partita_services.events.queueing import NAME, POLICY
-from partita_services.events.samples import seed
+from partita_services.events.queueing.messages import NAME, POLICY
+from partita_services.events.samples.data import seed
 
 if TYPE_CHECKING:
     import click
@@ -45,15 +39,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[Queue]:
+def opened(installation: Installation) -> Iterator[Queue]:
     """The queue that requests wait in."""
-    with closing(place.open_queue(NAME, POLICY)) as queue:
+    with closing(installation.open_queue(NAME, POLICY)) as queue:
         queue.execute(Create())
         yield queue
 
 
 def _examples(now: float) -> Sequence[Operation[Any]]:
-    from partita_services.events.examples import examples  # noqa: PLC0415 - only who measures needs them
+    from partita_services.events.samples.examples import examples  # noqa: PLC0415 - only who measures needs them
 
     return examples(now)
 
@@ -65,15 +59,15 @@ def _router() -> APIRouter:
 
 
 def _projection(path: Path) -> SqliteProjection:
-    from partita_services.events.projection import RequestProjection  # noqa: PLC0415 - only a server needs it
+    from partita_services.events.figures.projection import RequestProjection  # noqa: PLC0415 - only a server needs it
 
     return RequestProjection(path)
 
 
-def _work(assigned: Work) -> None:
-    from partita_services.events.work import work  # noqa: PLC0415 - only a worker needs it
+def _work(context: WorkerContext[Queue]) -> None:
+    from partita_services.events.queueing.worker import work  # noqa: PLC0415 - only a worker needs it
 
-    work(assigned)
+    work(context)
 
 
 def _command() -> click.Group:

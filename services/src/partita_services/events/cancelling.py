@@ -6,28 +6,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from partita import Action, Procedure, f, update
+from partita import Action, Procedure, f, retry_on_conflict, update
 from partita.errors import IllegalTransition, Throttled, TransactionCancelled
 from partita.recipes.idempotency import Plan
-from partita_services.events.draw import PAGE
-from partita_services.events.failures import freeing
-from partita_services.events.model import (
-    Draw,
-    Request,
-    RequestLife,
-    Seats,
-    cancel_request,
-    draw_of,
-    drawn_page,
-    log_step,
-    request_by_id,
-)
+from partita_services.events.draws.draw import PAGE
+from partita_services.events.draws.model import Draw, draw_of, drawn_page
+from partita_services.events.model import Request, RequestLife, Seats, cancel_request, log_step, request_by_id
+from partita_services.events.queueing.failures import freeing
 from partita_services.events.reading import EventFound, show_event_now, show_request
-from partita_services.events.steps import API, entry, standing
 from partita_services.events.terms import OPEN, EventType, Reason, Status
+from partita_services.events.transitions import API, entry, standing
 
 MAX_TRIES: Final = 100
-"""How often a cancellation is made at most because others changed the seats first. Each time, one of them was done."""
+"""How often a cancellation is tried while others change the seats first. Each time, one of them was done."""
 
 
 def cancel(request_id: str, reader: str | None, now: datetime) -> Procedure[Request]:
@@ -38,13 +29,10 @@ def cancel(request_id: str, reader: str | None, now: datetime) -> Procedure[Requ
         IllegalTransition: it is decided otherwise, or the draw is being held.
         Throttled: others change the seats all the time.
     """
-    for _ in range(MAX_TRIES):
-        try:
-            return (yield from _cancel_once(request_id, reader, now))
-        except TransactionCancelled as cancelled:
-            if cancelled.cause is None:  # the session has tried often enough, with pauses
-                break
-    raise Throttled("Too many change the seats of this event at once.", hint="Try again in a moment.")
+    try:
+        return (yield from retry_on_conflict(lambda: _cancel_once(request_id, reader, now), tries=MAX_TRIES))
+    except TransactionCancelled:  # by others, or by the store although the session has tried again with pauses
+        raise Throttled("Too many change the seats of this event at once.", hint="Try again in a moment.") from None
 
 
 def _cancel_once(request_id: str, reader: str | None, now: datetime) -> Procedure[Request]:
@@ -67,16 +55,16 @@ def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
         freed = [_left_the_lottery(found.seats, now)]
     elif request.status not in OPEN:
         raise IllegalTransition(f"The request is {request.status.name} for good.", current=request)
-    step = RequestLife.cancel(
+    cancelled = RequestLife.cancel(
         request_by_id(request.request_id),
         *standing(request.event_id, request.user_id, request.queued_at),
         f(Request.error_code).set(Reason.CANCELLED),
         f(Request.finished_at).set(now),
         f(Request.waiting_position).remove(),
     ).when(f(Request.status).eq(request.status))
-    step = step.when(f(Request.error_code).eq(request.error_code))
+    cancelled = cancelled.when(f(Request.error_code).eq(request.error_code))
     changed = {
-        "line": request.event_id,
+        "shard": request.event_id,
         "status": Status.REJECTED,
         "error_code": Reason.CANCELLED,
         "finished_at": now,
@@ -84,7 +72,7 @@ def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
     }
     log = _logged(found, request.request_id, Status.REJECTED, Reason.CANCELLED, now)
     lock = freeing(request.event_id, request.user_id, request.request_id)
-    return Plan(request.model_copy(update=changed), step, lock, *freed, *log)
+    return Plan(request.model_copy(update=changed), cancelled, lock, *freed, *log)
 
 
 def _waits(request: Request) -> bool:
@@ -106,13 +94,13 @@ def _freed_seat(found: EventFound, now: datetime) -> Procedure[Sequence[Action]]
     next_place = f(Seats.next_waiting).set(place)
     if promoted is None:
         return [update(seats, f(Seats.remaining).set(seats.remaining + 1), next_place, at)]
-    step = RequestLife.promote(
+    promotion = RequestLife.promote(
         request_by_id(promoted.request_id),
         f(Request.finished_at).set(now),
         f(Request.error_code).remove(),
     ).when(f(Request.error_code).eq(Reason.WAITING_LIST))
     log = _logged(found, promoted.request_id, Status.SUCCEEDED, None, now)
-    return [update(seats, next_place, at), step, *log]
+    return [update(seats, next_place, at), promotion, *log]
 
 
 def _next_waiting(found: EventFound) -> Procedure[tuple[int, Request | None]]:
@@ -130,7 +118,7 @@ def _next_waiting(found: EventFound) -> Procedure[tuple[int, Request | None]]:
 
 
 def _held_draw(event_id: str) -> Procedure[Draw]:
-    """The draw, once all were told: until then whoever goes on with it needs everybody to be as they were drawn."""
+    """The draw, once all have their result: until then whoever goes on with it needs everybody as they were drawn."""
     draw = yield from draw_of(event_id).consistent()
     if draw is None or draw.revealed_at is None:
         raise _being_held()

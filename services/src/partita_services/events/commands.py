@@ -7,8 +7,8 @@ from typing import IO
 
 import click
 
-from partita_services.events.storm import storm
-from partita_services.events.verify import problems_of
+from partita_services.events.draws.verify import problems_of
+from partita_services.events.loadtest.storm import storm
 
 
 @click.group()
@@ -22,13 +22,13 @@ def events() -> None:
 def verify_draw(file: IO[str], commitment: str | None) -> None:
     """Check a draw: seed, entries, winners and waiting list.
 
-    FILE is the answer of GET /events/{id}/draw; - reads it from the input. Exits with 1 where something is wrong.
+    FILE is the response to GET /events/{id}/draw; - reads it from the input. Exits with 1 where something is wrong.
     """
     try:
         draw = json.load(file)
         problems = problems_of(draw, commitment)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise click.ClickException(f"This is no draw ({type(error).__name__}: {error}).") from None
+        raise click.ClickException(f"This is not a draw ({type(error).__name__}: {error}).") from None
     if problems:
         raise click.ClickException(" ".join(problems))
     winners, waiting = len(draw["winners"]), len(draw["waitingList"])

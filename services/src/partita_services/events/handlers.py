@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from partita import Page, Procedure, new_ulid
-from partita.errors import AlreadyExists, TransactionCancelled
+from partita import Page, Procedure, new_ulid, retry_on_conflict
+from partita.errors import AlreadyExists, ConditionFailed, PartitaError
 from partita.recipes.idempotency import Plan
-from partita_services.events import model
-from partita_services.events.cancelling import cancel
-from partita_services.events.draw import hold_draw, show_draw
+from partita_services.events.draws.model import Seed, add_seed
+from partita_services.events.draws.verify import commitment_to
 from partita_services.events.model import (
-    Active,
+    ActiveEvent,
     Event,
-    Listed,
+    EventListing,
     Lock,
     LogEntry,
     Request,
     Seats,
-    Seed,
+    accept,
     activate_event,
     add_event,
     add_lock,
     add_request,
     add_seats,
-    add_seed,
     events_by_ids,
     list_event,
     listed_events,
@@ -38,28 +36,27 @@ from partita_services.events.model import (
     log_of,
     log_step,
     request_by_id,
-    requests_of_event,
-    requests_of_user,
     seats_by_ids,
 )
-from partita_services.events.projection import RequestProjection
-from partita_services.events.reading import EventFound, show_event, show_request
-from partita_services.events.steps import API, entry
-from partita_services.events.terms import MAX_CAPACITY, EventType, Name, Status, waiting_line
-from partita_services.events.verify import commitment_to
+from partita_services.events.reading import EventFound, show_request
+from partita_services.events.terms import MAX_CAPACITY, EventType, Name, Status, waiting_shard
+from partita_services.events.transitions import API, entry
 
 MAX_TRIES: Final = 5
+"""How often a request is looked for and written while other calls of the same user are first."""
+
+R = TypeVar("R")
 
 
-def _in_utc(moment: datetime) -> datetime:
+def _in_utc(instant: datetime) -> datetime:
     try:
-        return moment.astimezone(UTC)
+        return instant.astimezone(UTC)
     except OverflowError:
         raise ValueError("is not in the years 1 to 9999 of UTC") from None
 
 
-Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
-"""A moment that can be stored. The first and the last day of the calendar may be outside of it in another time zone."""
+UtcInstant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""An instant that can be stored. In another time zone, one of the first or last day of the calendar cannot."""
 
 
 class EventDraft(BaseModel):
@@ -70,8 +67,8 @@ class EventDraft(BaseModel):
     name: Name
     event_type: EventType
     capacity_total: Annotated[int, Field(ge=1, le=MAX_CAPACITY, examples=[500])]
-    opens_at: Annotated[Moment, Field(examples=["2026-12-01T10:00:00Z"])]
-    closes_at: Annotated[Moment, Field(examples=["2026-12-01T12:00:00Z"])]
+    opens_at: Annotated[UtcInstant, Field(examples=["2026-12-01T10:00:00Z"])]
+    closes_at: Annotated[UtcInstant, Field(examples=["2026-12-01T12:00:00Z"])]
     keeps_log: Annotated[
         bool, Field(description="whether every step of its requests is kept in a log", examples=[True])
     ] = False
@@ -88,6 +85,18 @@ class Application(Struct, frozen=True):
 
     request: Request
     is_new: bool
+
+
+Commit: TypeAlias = Callable[[Plan[Application] | Procedure[Plan[Application]]], Procedure[R]]
+"""Runs what a plan writes."""
+
+
+class NotOpenYet(ConditionFailed, code="not_open_yet"):
+    """The event opens later; `current` is the event."""
+
+
+class Closed(ConditionFailed, code="closed"):
+    """The event does not take requests any more; `current` is the event."""
 
 
 def open_event(draft: EventDraft, now: datetime, seed: bytes) -> Plan[EventFound]:
@@ -110,8 +119,8 @@ def open_event(draft: EventDraft, now: datetime, seed: bytes) -> Plan[EventFound
         EventFound(event, seats.saved),
         add_event(event),
         seats,
-        list_event(Listed(opens_at=event.opens_at, event_id=event.event_id)),
-        activate_event(Active(event_id=event.event_id)),
+        list_event(EventListing(opens_at=event.opens_at, event_id=event.event_id)),
+        activate_event(ActiveEvent(event_id=event.event_id)),
         *secret,
     )
 
@@ -126,39 +135,49 @@ def list_events(limit: int, cursor: str | None) -> Procedure[Page[Any]]:
     return Page(tuple(found), page.next_cursor)
 
 
-def apply(event: Event, user_id: str, now: datetime) -> Procedure[Application]:
-    """Hand in a user's request for an event, or find the one that there is."""
-    for _ in range(MAX_TRIES):
-        plan = application(event, user_id, now)
+def apply(event: Event, user_id: str, now: datetime, commit: Commit[R]) -> Procedure[R]:
+    """Hand in a user's request for an event, or find the one that the user has, also when the event is closed.
+
+    While the event is open, the request is written at once: the lock of an earlier one makes that fail.
+
+    Args:
+        event: the event.
+        user_id: who applies.
+        now: the time of the request.
+        commit: runs a plan: by itself, or together with the record of its idempotency key.
+
+    Raises:
+        NotOpenYet: the event opens later.
+        Closed: the event is closed, and the user has no request for it.
+        AlreadyExists: other calls of the same user were first, too often.
+    """
+
+    def find_or_write() -> Procedure[R]:
+        return commit(_earlier_or_new(event, user_id, now))
+
+    if now < event.opens_at:
+        raise NotOpenYet("The event is not open yet.", current=event)
+    if now < event.closes_at:
         try:
-            yield from model.accept(Plan(plan.result.request, *plan.actions))
-        except TransactionCancelled as cancelled:
-            taken = cancelled.reasons[0].error
-            if not isinstance(taken, AlreadyExists):
-                raise
-            request = yield from request_by_id(taken.current.request_id).consistent()
-            if request is not None:
-                return Application(request, is_new=False)
-        else:
-            return plan.result
-    raise AlreadyExists("Another request of this user was always first.")
+            return (yield from commit(application(event, user_id, now)))
+        except AlreadyExists:
+            pass  # the user has a request, or another call of theirs was first
+    return (yield from retry_on_conflict(find_or_write, tries=MAX_TRIES, when=_is_taken))
 
 
-def applications(event: Event, user_id: str, now: datetime) -> Iterator[Procedure[Plan[Application]]]:
-    """Plans to hand in a request, for a call that is remembered: one for each time that another one was first."""
-    return (_application_unless_there(event, user_id, now) for _ in range(MAX_TRIES))
-
-
-def _application_unless_there(event: Event, user_id: str, now: datetime) -> Procedure[Plan[Application]]:
-    earlier = yield from earlier_application(event, user_id)
-    return Plan(earlier) if earlier is not None else application(event, user_id, now)
-
-
-def earlier_application(event: Event, user_id: str) -> Procedure[Application | None]:
-    """The request that a user has for an event already."""
+def _earlier_or_new(event: Event, user_id: str, now: datetime) -> Procedure[Plan[Application]]:
     lock = yield from lock_of(event.event_id, user_id).consistent()
-    request = (yield from request_by_id(lock.request_id).consistent()) if lock is not None else None
-    return Application(request, is_new=False) if request is not None else None
+    earlier = (yield from request_by_id(lock.request_id).consistent()) if lock is not None else None
+    if earlier is not None:
+        return Plan(Application(earlier, is_new=False))
+    if now >= event.closes_at:
+        raise Closed("The event is closed.", current=event)
+    return application(event, user_id, now)
+
+
+def _is_taken(error: PartitaError) -> bool:
+    """Whether another call of the user has written its lock meanwhile."""
+    return isinstance(error, AlreadyExists)
 
 
 def application(event: Event, user_id: str, now: datetime) -> Plan[Application]:
@@ -168,7 +187,7 @@ def application(event: Event, user_id: str, now: datetime) -> Plan[Application]:
         request_id=request_id,
         event_id=event.event_id,
         user_id=user_id,
-        line=waiting_line(event.event_id, request_id),
+        shard=waiting_shard(event.event_id, request_id),
         event_type=event.event_type,
         requested_at=now,
         queued_at=now,
@@ -176,7 +195,8 @@ def application(event: Event, user_id: str, now: datetime) -> Plan[Application]:
     )
     lock = Lock(event_id=event.event_id, user_id=user_id, request_id=request.request_id)
     log = [log_step(entry(request.request_id, Status.RECEIVED, API, now))] if event.keeps_log else []
-    return Plan(Application(request, is_new=True), add_lock(lock), add_request(request), *log)
+    write = accept(Plan(request, add_lock(lock), add_request(request), *log))
+    return Plan(Application(request, is_new=True), write)
 
 
 def show_log(request_id: str, reader: str | None) -> Procedure[tuple[LogEntry, ...]]:
@@ -188,22 +208,3 @@ def show_log(request_id: str, reader: str | None) -> Procedure[tuple[LogEntry, .
     yield from show_request(request_id, reader)
     page = yield from log_of(request_id)
     return page.items
-
-
-HANDLERS: Final[Mapping[str, Callable[..., Any]]] = {
-    "POST /events": open_event,
-    "GET /events": list_events,
-    "GET /events/{event_id}": show_event,
-    "POST /events/{event_id}/requests": apply,
-    "GET /events/{event_id}/requests": requests_of_event,
-    "GET /events/{event_id}/requests.csv": requests_of_event,
-    "GET /events/{event_id}/figures": RequestProjection.counts,
-    "GET /events/{event_id}/figures/stream": RequestProjection.counts,
-    "POST /events/{event_id}/draw": hold_draw,
-    "GET /events/{event_id}/draw": show_draw,
-    "GET /requests/{request_id}": show_request,
-    "GET /requests/{request_id}/stream": show_request,
-    "GET /requests/{request_id}/log": show_log,
-    "DELETE /requests/{request_id}": cancel,
-    "GET /me/requests": requests_of_user,
-}

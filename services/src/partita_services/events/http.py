@@ -3,63 +3,62 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Depends, FastAPI, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi import Request as HttpRequest
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from partita import AsyncSession, Procedure
-from partita.errors import AlreadyExists
+from partita import Procedure
 from partita.http import (
-    REPLAYED,
-    Behind,
     Caller,
     CurrentCaller,
+    CurrentProjection,
+    CurrentState,
     Db,
+    HttpProblem,
     IdempotencyKey,
+    LagView,
     Once,
     Paging,
-    ProjectedState,
-    Refusal,
     Role,
+    ServiceState,
     describe_problems,
     once_by,
     operators_only,
+    response_of,
+    state_of,
 )
 from partita.model import instant_text
-from partita.recipes.idempotency import Plan, StoredResponse
-from partita.service import Projected
-from partita_services.events import draw, handlers, live
-from partita_services.events.answers import (
-    DrawAnswer,
-    EventAnswer,
-    Events,
-    Figures,
-    Log,
-    RequestAnswer,
-    Requests,
-    WaitingRequest,
-    csv_lines,
-)
+from partita.queue import Queue
+from partita.recipes.idempotency import CommandOutcome, Plan, StoredResponse
+from partita_services.events import handlers
 from partita_services.events.cancelling import cancel
-from partita_services.events.handlers import Application, EventDraft
-from partita_services.events.model import (
-    COMMANDS,
-    Event,
-    requests_of_event,
-    requests_of_user,
-)
-from partita_services.events.projection import RequestProjection
-from partita_services.events.queueing import Desk
+from partita_services.events.draws import draw
+from partita_services.events.figures import live
+from partita_services.events.figures.projection import RequestProjection
+from partita_services.events.handlers import Application, Closed, EventDraft, NotOpenYet
+from partita_services.events.model import COMMANDS, Event, requests_of_event, requests_of_user
+from partita_services.events.queueing.sender import QueueSender
 from partita_services.events.reading import EventFound
 from partita_services.events.reading import show_event as find_event
 from partita_services.events.reading import show_request as find_request
+from partita_services.events.responses import (
+    DrawView,
+    Events,
+    EventView,
+    Figures,
+    Log,
+    Requests,
+    RequestView,
+    WaitingRequest,
+    csv_lines,
+)
 from partita_services.events.terms import OPEN, instant
 
 ROUTER: Final = APIRouter()
@@ -79,7 +78,7 @@ _ONE_EVENT: Final = {
 }
 STREAM: Final[dict[int | str, dict[str, Any]]] = {
     200: {
-        "description": "Server-sent events; the data of each is JSON, as the route without `/stream` answers it.",
+        "description": "Server-sent events; the data of each is JSON, as the response of the route without `/stream`.",
         "content": {live.MEDIA_TYPE: {"schema": _ONE_EVENT}},
     }
 }
@@ -95,33 +94,28 @@ async def _now(db: Db) -> datetime:
     return instant(db.context.clock())
 
 
-def _desk_of(app: FastAPI) -> Desk:
-    """The one desk of this server, which is made for the first request."""
-    if not hasattr(app.state, "desk"):
-        app.state.desk = Desk(app.state.session, app.state.resources)
-    desk: Desk = app.state.desk
-    return desk
+def _sender(state: ServiceState[Queue]) -> QueueSender:
+    return QueueSender(state.session, state.resources)
 
 
-async def _desk(request: HttpRequest) -> Desk:
-    return _desk_of(request.app)
+async def _current_sender(state: CurrentState[Queue]) -> QueueSender:
+    return state.singleton(_sender)
 
 
-async def _figured(request: HttpRequest) -> RequestProjection | None:
-    """The figures, where this server keeps them up."""
-    projected: Projected | None = request.app.state.projected
-    return projected.sink if projected is not None else None
+async def _projection_if_open(state: CurrentState[Queue]) -> RequestProjection | None:
+    """The projection, where this server keeps it up to date."""
+    return None if state.projection is None else state.projection.sink
 
 
-Figured = Annotated[RequestProjection | None, Depends(_figured)]
 Now = Annotated[datetime, Depends(_now)]
-Counter = Annotated[Desk, Depends(_desk)]
+Sender = Annotated[QueueSender, Depends(_current_sender)]
+OptionalProjection = Annotated[RequestProjection | None, Depends(_projection_if_open)]
 
 
 @ROUTER.post(
     "/events",
     status_code=201,
-    response_model=EventAnswer,
+    response_model=EventView,
     dependencies=[OPERATORS],
     responses=describe_problems(403, 409),
 )
@@ -131,7 +125,7 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
 
     def created(found: EventFound) -> StoredResponse:
         location = {"Location": f"{root}/events/{found.event.event_id}"}
-        return StoredResponse.of(EventAnswer.of(found, now), status=201, headers=location)
+        return StoredResponse.of(EventView.of(found, now), status=201, headers=location)
 
     return await once(handlers.open_event(draft, now, secrets.token_bytes(32)), created)
 
@@ -140,13 +134,13 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
 async def list_events(caller: CurrentCaller, db: Db, now: Now, paging: Pages) -> Events:  # noqa: ARG001 - 401
     """All events, those that open last first."""
     page = await db.run(handlers.list_events(paging.limit, paging.cursor))
-    return Events(items=tuple(EventAnswer.of(found, now) for found in page), next_cursor=page.next_cursor)
+    return Events(items=tuple(EventView.of(found, now) for found in page), next_cursor=page.next_cursor)
 
 
 @ROUTER.get("/events/{event_id}", responses=describe_problems(404))
-async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventAnswer:  # noqa: ARG001 - 401
+async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventView:  # noqa: ARG001 - 401
     """One event with its seats."""
-    return EventAnswer.of(await db.run(find_event(event_id)), now)
+    return EventView.of(await db.run(find_event(event_id)), now)
 
 
 @ROUTER.get("/events/{event_id}/figures", responses=describe_problems(404))
@@ -154,13 +148,13 @@ async def show_figures(
     caller: CurrentCaller,  # noqa: ARG001 - 401
     db: Db,
     now: Now,
-    projected: ProjectedState,
+    projection: CurrentProjection[RequestProjection],
     event_id: EventId,
 ) -> Figures:
     """How many requests an event has in each status, how long they wait, and how many are decided a second."""
     found = await db.run(find_event(event_id))
-    behind = await Behind.now(projected)
-    return await run_in_threadpool(live.figures, found, projected.sink, behind, now)
+    lag = await LagView.of(projection)
+    return await run_in_threadpool(live.figures, found, projection.sink, lag, now)
 
 
 @ROUTER.get(
@@ -169,23 +163,27 @@ async def show_figures(
     responses={**STREAM, **describe_problems(404)},
 )
 async def stream_figures(
-    request: HttpRequest, caller: CurrentCaller, db: Db, projected: ProjectedState, event_id: EventId
+    state: CurrentState[Queue],
+    caller: CurrentCaller,
+    db: Db,
+    projection: CurrentProjection[RequestProjection],
+    event_id: EventId,
 ) -> StreamingResponse:
     """The figures of an event as server-sent events, whenever they change."""
 
     async def look() -> Figures:
-        return await show_figures(caller, db, instant(db.context.clock()), projected, event_id)
+        return await show_figures(caller, db, instant(db.context.clock()), projection, event_id)
 
-    await look()  # what is missing is told before the stream begins
-    return _streamed(live.news(look, lambda _: False, request.app.state.stopping))
+    await look()  # an event that does not exist is a 404, and not a stream
+    return _streamed(live.news(look, lambda _: False, state.stopping))
 
 
 @ROUTER.post(
     "/events/{event_id}/requests",
     status_code=202,
-    response_model=RequestAnswer,
+    response_model=RequestView,
     responses={
-        200: {"model": RequestAnswer, "description": "The request that the caller has already."},
+        200: {"model": RequestView, "description": "The request that the caller has already."},
         **describe_problems(404, 409),
     },
 )
@@ -193,72 +191,32 @@ async def apply(
     request: HttpRequest, caller: CurrentCaller, event_id: EventId, idempotency_key: IdempotencyKey = None
 ) -> Response:
     """Apply for an event. Who has applied already gets the same request again, also when it is closed."""
-    # All applicants of an event come at once. What this route needs it takes from the app itself: to have it handed
+    # All applicants of an event come at once. What this route needs it takes from the state itself: to have it handed
     # over by FastAPI would take longer than the transaction.
-    db: AsyncSession = request.app.state.session
-    desk = _desk_of(request.app)
-    event, now = await desk.event(event_id), instant(db.context.clock())
-    root = request.scope["root_path"]
+    state: ServiceState[Queue] = state_of(request)
+    db, sender, root = state.session, state.singleton(_sender), request.scope["root_path"]
+    event, now = await sender.event(event_id), instant(db.context.clock())
+    once = await _ONCE(request, db, caller, idempotency_key)
 
-    def answered(application: Application) -> StoredResponse:
+    def respond(application: Application) -> StoredResponse:
         applied = application.request
         location = {"Location": f"{root}/requests/{applied.request_id}"}
-        return StoredResponse.of(RequestAnswer.of(applied), status=202 if application.is_new else 200, headers=location)
+        return StoredResponse.of(RequestView.of(applied), status=202 if application.is_new else 200, headers=location)
 
-    if idempotency_key is not None:
-        once = await _ONCE(request, db, caller, idempotency_key)
-        plans = (_while_open(event, now, plan) for plan in handlers.applications(event, caller.user_id, now))
-        return await _apply_once(once, plans, answered, desk)
-    application = await db.run(_applied(event, caller.user_id, now))
-    if application.is_new:
-        await desk.hand_over(application.request)
-    answer = answered(application)
-    return Response(answer.body, answer.status, dict(answer.headers), "application/json")
+    def commit(plan: Plan[Application] | Procedure[Plan[Application]]) -> Procedure[CommandOutcome[Application]]:
+        return once.command(plan, respond)
 
-
-def _applied(event: Event, user_id: str, now: datetime) -> Procedure[Application]:
-    """The user's request. An earlier one is looked for when the event is closed; before, the write finds it."""
-    earlier = None if now < event.closes_at else (yield from handlers.earlier_application(event, user_id))
-    if earlier is not None:
-        return earlier
-    _check_open(event, now)
-    return (yield from handlers.apply(event, user_id, now))
-
-
-def _while_open(event: Event, now: datetime, plan: Procedure[Plan[Application]]) -> Procedure[Plan[Application]]:
-    """The same plan; a new request is refused unless the event is open. What is remembered is answered without it."""
-    planned = yield from plan
-    if planned.result.is_new:
-        _check_open(event, now)
-    return planned
-
-
-async def _apply_once(
-    once: Once,
-    plans: Iterator[Procedure[Plan[Application]]],
-    answered: Callable[[Application], StoredResponse],
-    desk: Desk,
-) -> Response:
-    """The same for a call that is remembered: what is answered and what is written are one transaction."""
-    made: list[Application] = []
-
-    def noting(application: Application) -> StoredResponse:
-        made.append(application)
-        return answered(application)
-
-    for plan in plans:
-        with suppress(AlreadyExists):  # the user's other call was first, and its request is found the next time
-            response = await once(plan, noting)
-            if REPLAYED not in response.headers and made[-1].is_new:
-                await desk.hand_over(made[-1].request)
-            return response
-    raise Refusal(409, "already_exists", "Another call of yours was always first.", hint="Try again.")
+    with _opening_hours():
+        outcome = await db.run(handlers.apply(event, caller.user_id, now, commit))
+    if outcome.result is not None and outcome.result.is_new:
+        await sender.hand_over(outcome.result.request)
+    return response_of(outcome)
 
 
 @ROUTER.get("/events/{event_id}/requests", dependencies=[OPERATORS], responses=describe_problems(400, 403, 404))
-async def list_requests(db: Db, desk: Counter, event_id: EventId, paging: Pages) -> Requests:
+async def list_requests(db: Db, sender: Sender, event_id: EventId, paging: Pages) -> Requests:
     """An event's requests that have their place, in queue order."""
-    await desk.event(event_id)
+    await sender.event(event_id)
     page = await db.run(requests_of_event(event_id).page(paging.limit, after=paging.cursor))
     return Requests.of(page, page.next_cursor)
 
@@ -269,9 +227,9 @@ async def list_requests(db: Db, desk: Counter, event_id: EventId, paging: Pages)
     response_class=StreamingResponse,
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}, **describe_problems(403, 404)},
 )
-async def export_requests(db: Db, desk: Counter, event_id: EventId) -> StreamingResponse:
+async def export_requests(db: Db, sender: Sender, event_id: EventId) -> StreamingResponse:
     """An event's requests that have their place, in queue order, as a table."""
-    await desk.event(event_id)
+    await sender.event(event_id)
 
     async def lines() -> AsyncIterator[str]:
         cursor, is_first = None, True
@@ -286,7 +244,7 @@ async def export_requests(db: Db, desk: Counter, event_id: EventId) -> Streaming
 
 @ROUTER.get("/requests/{request_id}", responses=describe_problems(404))
 async def show_request(
-    caller: CurrentCaller, db: Db, now: Now, projection: Figured, request_id: RequestId
+    caller: CurrentCaller, db: Db, now: Now, projection: OptionalProjection, request_id: RequestId
 ) -> WaitingRequest:
     """One request, and where it is in the queue. For its user and for operators."""
     found = await db.run(find_request(request_id, _reader(caller)))
@@ -299,20 +257,20 @@ async def show_request(
     responses={**STREAM, **describe_problems(404)},
 )
 async def stream_request(
-    request: HttpRequest, caller: CurrentCaller, db: Db, projection: Figured, request_id: RequestId
+    state: CurrentState[Queue], caller: CurrentCaller, db: Db, projection: OptionalProjection, request_id: RequestId
 ) -> StreamingResponse:
     """A request as server-sent events, whenever it changes, until it is decided."""
     known = await db.run(find_request(request_id, _reader(caller)))
 
     async def look() -> WaitingRequest:
-        """The table is read only when the request is heard of to have changed: many may be waiting."""
+        """The table is read only when the projection says that the request has changed: many may be waiting."""
         nonlocal known
         heard = await run_in_threadpool(projection.status, request_id) if projection else None
         if projection is None or heard not in (None, known.status):
             known = await db.run(find_request(request_id, _reader(caller)))
         return await run_in_threadpool(live.waiting, known, projection, instant(db.context.clock()))
 
-    return _streamed(live.news(look, lambda seen: seen.status not in OPEN, request.app.state.stopping))
+    return _streamed(live.news(look, lambda seen: seen.status not in OPEN, state.stopping))
 
 
 @ROUTER.get("/requests/{request_id}/log", responses=describe_problems(404))
@@ -322,21 +280,21 @@ async def show_log(caller: CurrentCaller, db: Db, request_id: RequestId) -> Log:
 
 
 @ROUTER.delete("/requests/{request_id}", responses=describe_problems(404, 409))
-async def cancel_request(caller: CurrentCaller, db: Db, now: Now, request_id: RequestId) -> RequestAnswer:
+async def cancel_request(caller: CurrentCaller, db: Db, now: Now, request_id: RequestId) -> RequestView:
     """Cancel a request: the caller may apply again, and a seat that it had is free."""
-    return RequestAnswer.of(await db.run(cancel(request_id, _reader(caller), now)))
+    return RequestView.of(await db.run(cancel(request_id, _reader(caller), now)))
 
 
 @ROUTER.post("/events/{event_id}/draw", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
-async def hold_draw(db: Db, now: Now, event_id: EventId) -> DrawAnswer:
+async def hold_draw(db: Db, now: Now, event_id: EventId) -> DrawView:
     """Hold the draw of a lottery that is closed. Held again, it is the same."""
-    return DrawAnswer.of(await db.run(draw.hold_draw(event_id, now)))
+    return DrawView.of(await db.run(draw.hold_draw(event_id, now)))
 
 
 @ROUTER.get("/events/{event_id}/draw", responses=describe_problems(404, 409))
-async def show_draw(caller: CurrentCaller, db: Db, event_id: EventId) -> DrawAnswer:  # noqa: ARG001 - 401
+async def show_draw(caller: CurrentCaller, db: Db, event_id: EventId) -> DrawView:  # noqa: ARG001 - 401
     """The draw of a lottery, with all that is needed to verify it once it is held."""
-    return DrawAnswer.of(await db.run(draw.show_draw(event_id)))
+    return DrawView.of(await db.run(draw.show_draw(event_id)))
 
 
 @ROUTER.get("/me/requests", responses=describe_problems(400))
@@ -352,12 +310,15 @@ def _reader(caller: Caller) -> str | None:
     return None if caller.role is Role.OPERATOR else caller.user_id
 
 
-def _check_open(event: Event, now: datetime) -> None:
-    if event.opens_at <= now < event.closes_at:
-        return
-    code, detail = ("not_open_yet", "not open yet") if now < event.opens_at else ("closed", "closed")
-    times = {"opensAt": instant_text(event.opens_at), "closesAt": instant_text(event.closes_at)}
-    raise Refusal(409, code, f"The event is {detail}.", members=times)
+@contextmanager
+def _opening_hours() -> Iterator[None]:
+    """The problem of a request outside of the opening hours says when these are."""
+    try:
+        yield
+    except (NotOpenYet, Closed) as refused:
+        event: Event = refused.current
+        hours = {"opensAt": instant_text(event.opens_at), "closesAt": instant_text(event.closes_at)}
+        raise HttpProblem(409, refused.code, refused.message, members=hours) from refused
 
 
 def _streamed(news: AsyncIterator[str]) -> StreamingResponse:

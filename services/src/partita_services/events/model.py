@@ -66,7 +66,7 @@ class Event(Entity, table=TABLE):
     created_at: Annotated[datetime, Field(alias="createdAt")]
 
 
-class Listed(Entity, table=TABLE):
+class EventListing(Entity, table=TABLE):
     """An event's place in the list of all events."""
 
     primary: ClassVar = Key("EVENTS", "OPENS#{opens_at}#{event_id}")
@@ -75,7 +75,7 @@ class Listed(Entity, table=TABLE):
     event_id: Annotated[str, Field(alias="eventId")]
 
 
-class Active(Entity, table=TABLE):
+class ActiveEvent(Entity, table=TABLE):
     """An event whose requests may be undecided: the sweeper looks after these alone."""
 
     primary: ClassVar = Key("ACTIVE", "EVENT#{event_id}")
@@ -108,13 +108,13 @@ class Request(Entity, table=TABLE):
 
     primary: ClassVar = Key("REQ#{request_id}", "META")
     by_user: ClassVar = Key("USER#{user_id}", "QAT#{queued_at}#REQ#{request_id}", index="GSI1")
-    by_event: ClassVar = Key("EVENT#{line}", "QAT#{queued_at}#REQ#{request_id}", index="GSI2")
+    by_event: ClassVar = Key("EVENT#{shard}", "QAT#{queued_at}#REQ#{request_id}", index="GSI2")
 
     request_id: Annotated[str, Field(alias="requestId")]
     event_id: Annotated[str, Field(alias="eventId")]
     user_id: Annotated[str, Field(alias="userId")]
-    line: str
-    """The event, once it has its place among all requests; before that, one of the lines in which they wait for it."""
+    shard: Annotated[str, Field(alias="line")]
+    """The event, once the request has its place in the queue; before that, one of the shards in which requests wait."""
     event_type: Annotated[EventType, Field(alias="eventType")]
     status: Status = Status.RECEIVED
     requested_at: Annotated[datetime, Field(alias="requestedAt")]
@@ -141,7 +141,7 @@ class Lock(Entity, table=TABLE):
 
 
 class LogEntry(Entity, table=TABLE):
-    """A step that a request has made, for events that keep a log. The sequence keeps two of one instant apart."""
+    """A change of a request's status, for events that keep a log. The sequence keeps two of one instant apart."""
 
     primary: ClassVar = Key("REQ#{request_id}", "LOG#{occurred_at}#{sequence:02}")
 
@@ -153,43 +153,8 @@ class LogEntry(Entity, table=TABLE):
     reason: str | None = None
 
 
-class Draw(Entity, table=TABLE):
-    """The draw of a lottery. `settled` of its entries, in the order they were drawn, know the result."""
-
-    primary: ClassVar = Key("EVENT#{event_id}", "DRAW")
-
-    event_id: Annotated[str, Field(alias="eventId")]
-    commitment: str
-    entries: int
-    entries_hash: Annotated[str, Field(alias="entriesHash")]
-    settled: int = 0
-    drawn_at: Annotated[datetime, Field(alias="drawnAt")]
-    revealed_at: Annotated[datetime | None, Field(alias="revealedAt")] = None
-    version: Version = 0
-
-
-class Seed(Entity, table=TABLE):
-    """The secret of a lottery, which no answer has before the draw."""
-
-    in_lake: ClassVar = False
-    primary: ClassVar = Key("EVENT#{event_id}", "SEED")
-
-    event_id: Annotated[str, Field(alias="eventId")]
-    seed: str
-
-
-class Drawn(Entity, table=TABLE):
-    """Some of the entries of a lottery, in the order they were drawn."""
-
-    primary: ClassVar = Key("EVENT#{event_id}", "DRAWN#{page:06}")
-
-    event_id: Annotated[str, Field(alias="eventId")]
-    page: int
-    entries: tuple[str, ...]
-
-
 class Command(IdempotencyRecord, table=TABLE):
-    """A call with an idempotency key, and how it was answered."""
+    """A call with an idempotency key, and its response."""
 
     primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
 
@@ -205,7 +170,7 @@ LEASES: Final = Leases(Lease)
 
 
 class RequestLife(Lifecycle[Request, Status]):
-    """The steps of a request. After the decision only two are left, which people take: to cancel and to promote."""
+    """The transitions of a request. After the decision only two are left, which people make: cancel and promote."""
 
     state = f(Request.status)
     start = Status.RECEIVED
@@ -225,7 +190,7 @@ def event_by_id(event_id: str) -> None:
     """An event."""
 
 
-@query(Listed, Listed.primary, newest_first=True, budget=Rcu(2))
+@query(EventListing, EventListing.primary, newest_first=True, budget=Rcu(2))
 def listed_events() -> None:
     """All events, those that open last first."""
 
@@ -236,12 +201,12 @@ def events_by_ids(event_ids: Sequence[str]) -> BatchGet[Event]:
     return batch_get([event_by_id(event_id) for event_id in event_ids])
 
 
-@get(Active, budget=Rcu(0.5))
+@get(ActiveEvent, budget=Rcu(0.5))
 def active_event(event_id: str) -> None:
     """Whether requests of an event may be undecided."""
 
 
-@query(Active, Active.primary, budget=Rcu(125))
+@query(ActiveEvent, ActiveEvent.primary, budget=Rcu(125))
 def active_events() -> None:
     """The events whose requests may be undecided."""
 
@@ -268,13 +233,13 @@ def requests_of_user(user_id: str) -> None:
 
 
 @query(Request, Request.by_event, budget=LONG_PAGE)
-def requests_of_event(line: str) -> None:
+def requests_of_event(shard: str) -> None:
     """An event's requests in queue order; 12.5 RCU for a page of 100."""
 
 
 @query(Request, Request.by_event, budget=LONG_PAGE)
-def waiting_requests(line: str, queued_at: Span[datetime]) -> None:
-    """The requests in one of the lines of an event that were queued in a time."""
+def waiting_requests(shard: str, queued_at: Span[datetime]) -> None:
+    """The requests in one of the shards of an event that were queued in a time."""
 
 
 @get(Lock, budget=Rcu(1))
@@ -284,27 +249,7 @@ def lock_of(event_id: str, user_id: str) -> None:
 
 @query(LogEntry, LogEntry.primary, budget=Rcu(12.5))
 def log_of(request_id: str) -> None:
-    """The steps of a request, in order."""
-
-
-@get(Draw, budget=Rcu(1))
-def draw_of(event_id: str) -> None:
-    """The draw of a lottery."""
-
-
-@get(Seed, budget=Rcu(1))
-def seed_of(event_id: str) -> None:
-    """The secret of a lottery."""
-
-
-@query(Drawn, Drawn.primary, budget=Rcu(125))
-def drawn_in(event_id: str) -> None:
-    """Who was drawn, in order; 112 RCU for 16,000 of them."""
-
-
-@get(Drawn, budget=Rcu(7))
-def drawn_page(event_id: str, page: int) -> None:
-    """Some of those who were drawn."""
+    """The log of a request, in order."""
 
 
 @pattern(budget=Wcu(1))
@@ -320,19 +265,13 @@ def add_seats(seats: Seats) -> Put[Seats]:
 
 
 @pattern(budget=Wcu(1))
-def add_seed(seed: Seed) -> Put[Seed]:
-    """Write the secret of a new lottery."""
-    return insert(seed)
-
-
-@pattern(budget=Wcu(1))
-def list_event(listed: Listed) -> Put[Listed]:
+def list_event(listing: EventListing) -> Put[EventListing]:
     """Put a new event on the list of events."""
-    return insert(listed)
+    return insert(listing)
 
 
 @pattern(budget=Wcu(1))
-def activate_event(active: Active) -> Put[Active]:
+def activate_event(active: ActiveEvent) -> Put[ActiveEvent]:
     """Have the sweeper look after a new event."""
     return insert(active)
 
@@ -351,7 +290,7 @@ def add_request(request: Request) -> Put[Request]:
 
 @pattern(budget=Wcu(1))
 def log_step(entry: LogEntry) -> Put[LogEntry]:
-    """Write down a step of a request."""
+    """Add to the log of a request."""
     return put(entry)
 
 
@@ -362,27 +301,27 @@ def accept(plan: Plan[Request]) -> Transaction:
 
 
 @pattern(budget=Wcu(600), writes={Request: (UpdateItem,)})
-def mark_queued(*steps: Update[Request]) -> Transaction:
-    """Note that the queue has accepted up to 100 requests."""
-    return transact(*steps)
+def mark_queued(*transitions: Update[Request]) -> Transaction:
+    """Mark up to 100 requests as accepted by the queue."""
+    return transact(*transitions)
 
 
 @pattern(budget=Wcu(596), writes={Seats: (UpdateItem,), Request: (UpdateItem,), LogEntry: (PutItem,)})
 def decide(plan: Plan[Seats]) -> Transaction:
-    """Take seats and decide up to 99 requests, all or nothing; 596 WCU where the queue tells each another time."""
+    """Take seats and decide up to 99 requests, all or nothing; 596 WCU where each has another time of the queue."""
     return transact(*plan.actions)
 
 
 @pattern(budget=Wcu(3))
 def delay_request(change: Update[Request]) -> Update[Request]:
-    """Note on a request why it has to wait for another try."""
+    """Write to a request why it waits for another try."""
     return change
 
 
 @pattern(budget=Wcu(10), writes={Request: (UpdateItem,), Lock: (DeleteItem,), LogEntry: (PutItem,)})
-def give_up(step: Update[Request], *others: Action) -> Transaction:
+def give_up(transition: Update[Request], *others: Action) -> Transaction:
     """End a request that cannot be decided, and free the user's lock; 10 WCU with an entry of the log."""
-    return transact(step, *others)
+    return transact(transition, *others)
 
 
 @pattern(
@@ -394,34 +333,7 @@ def cancel_request(plan: Plan[Request]) -> Transaction:
     return transact(*plan.actions)
 
 
-@pattern(budget=Wcu(4), writes={Seats: (UpdateItem,), Draw: (PutItem,)})
-def begin_draw(plan: Plan[Draw]) -> Transaction:
-    """Freeze the entries of a lottery."""
-    return transact(*plan.actions)
-
-
-@pattern(budget=Wcu(40))
-def write_drawn(drawn: Drawn) -> Put[Drawn]:
-    """Write up to 1,000 of those who were drawn."""
-    return put(drawn)
-
-
-@pattern(budget=Wcu(402), writes={Draw: (UpdateItem,), Request: (UpdateItem,), LogEntry: (PutItem,)})
-def settle(plan: Plan[Draw]) -> Transaction:
-    """Tell up to 99 entries what was drawn, and note how far that is."""
-    return transact(*plan.actions)
-
-
-@pattern(
-    budget=Wcu(8),
-    writes={Draw: (UpdateItem,), Seats: (UpdateItem,), Event: (UpdateItem,), Active: (DeleteItem,)},
-)
-def reveal(plan: Plan[Draw]) -> Transaction:
-    """End a draw: the seed may be seen, the seats are taken, and the event is finished."""
-    return transact(*plan.actions)
-
-
-@pattern(budget=Wcu(4), writes={Event: (UpdateItem,), Active: (DeleteItem,)})
+@pattern(budget=Wcu(4), writes={Event: (UpdateItem,), ActiveEvent: (DeleteItem,)})
 def finish_event(plan: Plan[Event]) -> Transaction:
-    """Note that every request of an event is decided."""
+    """Mark an event as finished: every request is decided."""
     return transact(*plan.actions)

@@ -1,4 +1,4 @@
-"""The words of event requests: types, statuses and reasons, and the lines in which requests wait."""
+"""The terms of event requests: types, statuses and reasons, and the shards in which requests wait."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints
 from partita import Span
 
 MAX_CAPACITY: Final = 1_000_000
-WAITING_LINES: Final = 16
+WAITING_SHARDS: Final = 16
 ALWAYS: Final = Span.since(datetime(1970, 1, 1, tzinfo=UTC))
 
 Name = Annotated[
@@ -69,16 +69,16 @@ class FailureClass(StrEnum):
     PERMANENT = "PERMANENT"
 
 
-def waiting_line(event_id: str, request_id: str) -> str:
-    """The line in which a request waits for its place. There are several, since very many may arrive at once."""
-    return waiting_lines(event_id)[zlib.crc32(request_id.encode()) % WAITING_LINES]
+def waiting_shard(event_id: str, request_id: str) -> str:
+    """The shard in which a request waits for its place. There are several, since very many may arrive at once."""
+    return waiting_shards(event_id)[zlib.crc32(request_id.encode()) % WAITING_SHARDS]
 
 
-def waiting_lines(event_id: str) -> list[str]:
-    """All lines in which requests of an event wait."""
-    return [f"{event_id}/waiting/{number:02}" for number in range(WAITING_LINES)]
+def waiting_shards(event_id: str) -> list[str]:
+    """All shards in which requests of an event wait."""
+    return [f"{event_id}/waiting/{number:02}" for number in range(WAITING_SHARDS)]
 
 
 def instant(seconds: float) -> datetime:
-    """A moment that a clock or a queue tells."""
+    """The instant that a clock or a queue gives in seconds."""
     return datetime.fromtimestamp(seconds, UTC)

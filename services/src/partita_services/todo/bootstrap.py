@@ -89,8 +89,8 @@ def seed(now: float) -> Sequence[Procedure[User] | Put[Task]]:
 
 
 def examples(now: float) -> Sequence[Operation[Any]]:
-    """What the sample user may ask for that no field of a sample says."""
-    tasks = [step.entity for step in seed(now) if isinstance(step, Put)]
+    """Operations of the sample user whose arguments are not fields of a sample."""
+    tasks = [write.entity for write in seed(now) if isinstance(write, Put)]
     completed = next(task for task in tasks if task.status is Status.COMPLETED)
     user = _user(now).model_copy(update={"version": 1})
     return [

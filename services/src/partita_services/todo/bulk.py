@@ -1,4 +1,4 @@
-"""Many tasks at once. Each is written by itself, so what was cut off can be run again and goes on where it stopped."""
+"""Many tasks at once. Each is written by itself, so a call that was cut off can be sent again and goes on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_DELETES: Final = 1_000
 _PAGE: Final = 100
 
 
-class Outcome(StrEnum):
+class TaskOutcome(StrEnum):
     """What became of one task."""
 
     CHANGED = "changed"
@@ -31,7 +31,7 @@ class TaskResult(BaseModel):
     """What became of one task. `conflict`: others kept changing it, so try it again."""
 
     task_id: str
-    outcome: Outcome
+    outcome: TaskOutcome
     version: int | None = None
 
 
@@ -58,19 +58,19 @@ def _change_one(task_id: str, task: Task | None, status: Status, now: int, keep:
     try:
         changed = yield from rewrite(task, {"status": status}, now, keep=keep)
     except ItemMissing:
-        return TaskResult(task_id=task_id, outcome=Outcome.MISSING)
+        return TaskResult(task_id=task_id, outcome=TaskOutcome.MISSING)
     except VersionConflict:
-        return TaskResult(task_id=task_id, outcome=Outcome.CONFLICT)
-    outcome = Outcome.UNCHANGED if changed is task else Outcome.CHANGED
+        return TaskResult(task_id=task_id, outcome=TaskOutcome.CONFLICT)
+    outcome = TaskOutcome.UNCHANGED if changed is task else TaskOutcome.CHANGED
     return TaskResult(task_id=task_id, outcome=outcome, version=changed.version)
 
 
-def delete_completed(user_id: str, at_most: int = MAX_DELETES) -> Procedure[Deletion]:
+def delete_completed(user_id: str, limit: int = MAX_DELETES) -> Procedure[Deletion]:
     """Delete the completed tasks of a user. One that is reopened meanwhile is kept."""
     deleted = inspected = 0
     cursor: str | None = None
-    while inspected < at_most:
-        page = yield from completed_tasks(user_id).page(min(_PAGE, at_most - inspected), after=cursor)
+    while inspected < limit:
+        page = yield from completed_tasks(user_id).page(min(_PAGE, limit - inspected), after=cursor)
         for task in page:
             try:
                 deleted += (yield from delete_completed_task(task)) is not None

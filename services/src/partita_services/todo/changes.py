@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from partita import Procedure
-from partita.errors import AlreadyExists, ItemMissing, UniqueTaken, VersionConflict
+from partita import Precondition, Procedure, retry_on_conflict
+from partita.errors import ConditionFailed, ItemMissing, PartitaError, VersionConflict
 from partita_services.todo.filters import Day
 from partita_services.todo.model import Category, Description, Priority, Status, Task, Title, User, update_task
 
 E = TypeVar("E", User, Task)
 
 MAX_TRIES: Final = 100
-"""How often a change is made at most because another writer was first. Each time, that one got something done."""
+"""How often a change is tried while other writers are first. Each time, one of them has made progress."""
 
 
 class TaskDraft(BaseModel):
@@ -35,7 +35,7 @@ class TaskDraft(BaseModel):
 class TaskChange(TypedDict, total=False):
     """The fields of a task to change. What is left out stays; null clears a field."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # read by Pydantic, no field
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # read by Pydantic, not a field
 
     title: Title
     description: Description | None
@@ -46,13 +46,13 @@ class TaskChange(TypedDict, total=False):
 
 
 def rewrite(
-    task: Task | None, change: TaskChange, now: int, only: Collection[int] | None = None, *, keep: int | None = None
+    task: Task | None, change: TaskChange, now: int, only: Precondition | None = None, *, keep: int | None = None
 ) -> Procedure[Task]:
     """Change fields of a task that was read; what another writer changed since is kept.
 
     Raises:
         ItemMissing: there is no such task, or not any more.
-        VersionConflict: the task is in none of the versions that `only` allows.
+        VersionConflict: `only` does not allow the version of the task.
     """
 
     def write(task: Task | None) -> Procedure[Task]:
@@ -61,14 +61,19 @@ def rewrite(
         changed = with_change(task, change, now, keep)
         return task if changed is task else (yield from update_task(changed))
 
-    return (yield from again_on_conflict(write, task))
+    def may_retry(conflict: ConditionFailed) -> bool:
+        return isinstance(conflict, VersionConflict) and (
+            conflict.current is None or is_allowed(conflict.current, only)
+        )
+
+    return (yield from write_over_latest(write, task, may_retry))
 
 
 def with_change(task: Task, change: TaskChange, now: int, keep: int | None = None) -> Task:
     """The task with the change; the same one where nothing differs.
 
-    The moment of completion is set when the status becomes completed, and cleared when it leaves it; so is the moment
-    of deletion, `keep` seconds later, where completed tasks are not kept forever.
+    The time of completion is set when the status becomes completed, and cleared when it leaves it; so is the time of
+    deletion, `keep` seconds later, where completed tasks are not kept forever.
     """
     changed = task.model_copy(update=dict(change))
     if changed == task:
@@ -78,22 +83,38 @@ def with_change(task: Task, change: TaskChange, now: int, keep: int | None = Non
 
 
 def completion(status: Status, now: int, keep: int | None) -> dict[str, int | None]:
-    """What a task that gets the status says of its completion."""
+    """The fields about completion of a task that gets the status."""
     is_completed = status is Status.COMPLETED
     expires = now + keep if is_completed and keep is not None else None
     return {"completed_at": now if is_completed else None, "ttl": expires}
 
 
-def again_on_conflict(write: Callable[[E | None], Procedure[E]], current: E | None) -> Procedure[E]:
-    """Write, and where another writer was first, write over what that one wrote."""
-    for _ in range(MAX_TRIES - 1):
+def write_over_latest(
+    write: Callable[[E | None], Procedure[E]], item: E | None, may_retry: Callable[[ConditionFailed], bool]
+) -> Procedure[E]:
+    """Write over an item that was read; after a conflict, over what the other writer made of it.
+
+    The conflict brings that along, so it is not read again.
+
+    Args:
+        write: writes over an item, or where there is none.
+        item: as it was read.
+        may_retry: says of a conflict whether to write again.
+    """
+    latest = item
+
+    def attempt() -> Procedure[E]:
+        nonlocal latest
         try:
-            return (yield from write(current))
-        except (VersionConflict, AlreadyExists) as conflict:
-            if conflict.current == current or isinstance(conflict, UniqueTaken):
-                raise  # refused by the write itself, or in favour of another user
-            current = conflict.current
-    return (yield from write(current))
+            return (yield from write(latest))
+        except ConditionFailed as conflict:
+            latest = conflict.current
+            raise
+
+    def when(error: PartitaError) -> bool:
+        return isinstance(error, ConditionFailed) and may_retry(error)
+
+    return (yield from retry_on_conflict(attempt, tries=MAX_TRIES, when=when))
 
 
 def existing(task: Task | None) -> Task:
@@ -107,11 +128,16 @@ def existing(task: Task | None) -> Task:
     return task
 
 
-def check_version(task: Task, only: Collection[int] | None) -> None:
+def is_allowed(task: Task, only: Precondition | None) -> bool:
+    """Whether a precondition, where there is one, allows the version of a task."""
+    return only is None or only.allows(task.version)
+
+
+def check_version(task: Task, only: Precondition | None) -> None:
     """Refuse a task in a version that is not allowed.
 
     Raises:
         VersionConflict: it is in another.
     """
-    if only is not None and task.version not in only:
+    if not is_allowed(task, only):
         raise VersionConflict("The task has changed since you read it.", current=task)

@@ -47,7 +47,7 @@ def _written_as_a_day(value: object) -> object:
 
 def _known_zone(name: str) -> str:
     if name not in _ZONES:
-        raise ValueError("this is no time zone; write one such as Europe/Berlin")
+        raise ValueError("this is not a time zone; write one such as Europe/Berlin")
     return name
 
 
@@ -65,7 +65,7 @@ class Sort(StrEnum):
 
 
 class TaskFilter(BaseModel):
-    """Which tasks are asked for; all of the conditions that are given hold."""
+    """The tasks that a caller wants: those that fulfil all of the conditions."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -89,8 +89,8 @@ class TaskFilter(BaseModel):
         return last
 
 
-class _Way(NamedTuple):
-    """One given condition: the list that has exactly its tasks, and what it asks of those of another list."""
+class _Filter(NamedTuple):
+    """One condition of the caller: the list of exactly its tasks, where there is one, and the condition on others."""
 
     tasks: Query[Task] | None
     condition: Condition
@@ -109,14 +109,14 @@ def find_tasks(user_id: str, wanted: TaskFilter, today: date) -> Query[Task]:
 
     The index of `sort` serves, where that is given; else that of the most selective condition.
     """
-    ways = list(_ways(user_id, wanted, today))
+    filters = list(_filters(user_id, wanted, today))
     if wanted.sort is not None:
         chosen = _SORTED[wanted.sort](user_id)
     else:
-        served = next((way for way in ways if way.tasks is not None), None)
+        served = next((each for each in filters if each.tasks is not None), None)
         chosen = tasks_of_user(user_id) if served is None or served.tasks is None else served.tasks
-        ways = [way for way in ways if way is not served]
-    return tasks_matching(chosen, all_of(*(way.condition for way in ways))) if ways else chosen
+        filters = [each for each in filters if each is not served]
+    return tasks_matching(chosen, all_of(*(each.condition for each in filters))) if filters else chosen
 
 
 def served_by(tasks: Query[Task]) -> str:
@@ -129,32 +129,36 @@ def today_in(zone: str | None, now: float) -> date:
     return datetime.fromtimestamp(now, ZoneInfo(zone) if zone else UTC).date()
 
 
-def _ways(user_id: str, wanted: TaskFilter, today: date) -> Iterator[_Way]:
+def _filters(user_id: str, wanted: TaskFilter, today: date) -> Iterator[_Filter]:
     """The given conditions, most selective first."""
     if wanted.due is not None:
-        yield _Way(tasks_due_on(user_id, wanted.due), f(Task.due_date).eq(wanted.due))
+        yield _Filter(tasks_due_on(user_id, wanted.due), f(Task.due_date).eq(wanted.due))
     if wanted.category is not None:
-        yield _Way(tasks_in_category(user_id, wanted.category), f(Task.category).eq(wanted.category))
+        yield _Filter(tasks_in_category(user_id, wanted.category), f(Task.category).eq(wanted.category))
     if wanted.overdue is not None:
         is_overdue = all_of(f(Task.due_date).lt(today), f(Task.status).is_in(OPEN))
-        yield _Way(overdue_tasks(user_id, today), is_overdue) if wanted.overdue else _Way(None, not_(is_overdue))
+        yield _Filter(overdue_tasks(user_id, today), is_overdue) if wanted.overdue else _Filter(None, not_(is_overdue))
     if wanted.due_from is not None or wanted.due_to is not None:
         span = Span(wanted.due_from, wanted.due_to)
-        yield _Way(tasks_due_within(user_id, span), _within(wanted.due_from, wanted.due_to))
+        yield _Filter(tasks_due_within(user_id, span), _within(wanted.due_from, wanted.due_to))
     if wanted.status is not None:
-        yield _Way(tasks_with_status(user_id, wanted.status), f(Task.status).eq(wanted.status))
+        yield _Filter(tasks_with_status(user_id, wanted.status), f(Task.status).eq(wanted.status))
     yield from _whether(user_id, wanted)
 
 
-def _whether(user_id: str, wanted: TaskFilter) -> Iterator[_Way]:
+def _whether(user_id: str, wanted: TaskFilter) -> Iterator[_Filter]:
     if wanted.completed is not None:
         is_completed = f(Task.status).eq(Status.COMPLETED)
-        yield _Way(completed_tasks(user_id), is_completed) if wanted.completed else _Way(None, not_(is_completed))
+        yield _Filter(completed_tasks(user_id), is_completed) if wanted.completed else _Filter(None, not_(is_completed))
     if wanted.priority is not None:
-        yield _Way(tasks_with_priority(user_id, wanted.priority), f(Task.priority).eq(wanted.priority))
+        yield _Filter(tasks_with_priority(user_id, wanted.priority), f(Task.priority).eq(wanted.priority))
     if wanted.has_due is not None:
         has_due = f(Task.due_date).exists()
-        yield _Way(tasks_by_due_date(user_id), has_due) if wanted.has_due else _Way(None, f(Task.due_date).missing())
+        yield (
+            _Filter(tasks_by_due_date(user_id), has_due)
+            if wanted.has_due
+            else _Filter(None, f(Task.due_date).missing())
+        )
 
 
 def _within(first: date | None, last: date | None) -> Condition:

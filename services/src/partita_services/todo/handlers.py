@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from partita import Procedure, f
-from partita.errors import ItemMissing
+from partita import Precondition, Procedure, f
+from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, UniqueTaken, VersionConflict
 from partita.recipes.idempotency import Plan
-from partita_services.todo.bulk import change_status, delete_completed
 from partita_services.todo.changes import (
     TaskChange,
     TaskDraft,
-    again_on_conflict,
     check_version,
     completion,
     existing,
     rewrite,
+    write_over_latest,
 )
-from partita_services.todo.filters import find_tasks
 from partita_services.todo.model import (
     USERS,
     Email,
@@ -34,7 +31,6 @@ from partita_services.todo.model import (
     tasks_by_ids,
     user_by_id,
 )
-from partita_services.todo.projection import TaskProjection
 
 
 class Profile(BaseModel):
@@ -77,7 +73,7 @@ def write_user(user_id: str, profile: Profile, now: int) -> Procedure[User]:
         return (yield from _save(USERS.update(user, *changes)))
 
     user = yield from user_by_id(user_id)
-    return (yield from again_on_conflict(write, user))
+    return (yield from write_over_latest(write, user, _was_second))
 
 
 def add_task(user_id: str, draft: TaskDraft, now: int, keep: int | None = None) -> Plan[Task]:
@@ -102,7 +98,7 @@ def change_task(
     task_id: str,
     change: TaskChange,
     now: int,
-    only: Collection[int] | None = None,
+    only: Precondition | None = None,
     *,
     keep: int | None = None,
 ) -> Procedure[Task]:
@@ -110,18 +106,18 @@ def change_task(
 
     Raises:
         ItemMissing: the user has no such task.
-        VersionConflict: the task is in none of the versions that `only` allows.
+        VersionConflict: `only` does not allow the version of the task.
     """
     task = yield from task_by_id(user_id, task_id)
     return (yield from rewrite(task, change, now, only, keep=keep))
 
 
-def remove_task(user_id: str, task_id: str, only: Collection[int] | None = None) -> Procedure[None]:
+def remove_task(user_id: str, task_id: str, only: Precondition | None = None) -> Procedure[None]:
     """Delete a task.
 
     Raises:
         ItemMissing: the user has no such task.
-        VersionConflict: the task is in none of the versions that `only` allows.
+        VersionConflict: `only` does not allow the version of the task.
     """
     if only is None:
         existing((yield from delete_task(task_by_id(user_id, task_id))))
@@ -131,27 +127,16 @@ def remove_task(user_id: str, task_id: str, only: Collection[int] | None = None)
     yield from delete_task(task)
 
 
-def found_tasks(user_id: str, task_ids: Sequence[str]) -> Procedure[tuple[Task, ...]]:
+def show_tasks(user_id: str, task_ids: Sequence[str]) -> Procedure[tuple[Task, ...]]:
     """The tasks that a search found, as they are now; those that are gone meanwhile are left out."""
     tasks = (yield from tasks_by_ids(user_id, task_ids)) if task_ids else ()
     return tuple(task for task in tasks if task is not None)
 
 
+def _was_second(conflict: ConditionFailed) -> bool:
+    """Whether another call of the same user was first, and not another user who has the email."""
+    return isinstance(conflict, VersionConflict | AlreadyExists) and not isinstance(conflict, UniqueTaken)
+
+
 def _save(plan: Plan[User]) -> Procedure[User]:
     return Plan(plan.result, save_user(plan)).run()
-
-
-HANDLERS: Final[Mapping[str, Callable[..., Any]]] = {
-    "GET /me": show_user,
-    "PUT /me": write_user,
-    "POST /tasks": add_task,
-    "GET /tasks": find_tasks,
-    "GET /tasks/search": found_tasks,
-    "GET /tasks/counts": TaskProjection.counts,
-    "POST /tasks/bulk/status": change_status,
-    "POST /tasks/bulk/delete-completed": delete_completed,
-    "GET /tasks/{task_id}": show_task,
-    "PATCH /tasks/{task_id}": change_task,
-    "DELETE /tasks/{task_id}": remove_task,
-}
-"""Everything that the service does, by the route that asks for it."""

@@ -10,20 +10,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from partita.http import (
-    Behind,
     CurrentCaller,
+    CurrentProjection,
     Db,
     IfMatch,
+    LagView,
     Listing,
     Now,
     Once,
     Paging,
-    ProjectedState,
     describe_problems,
     etag,
     once_by,
     operators_only,
-    precondition,
+    precondition_problems,
 )
 from partita.recipes.idempotency import StoredResponse
 from partita_services.todo import handlers
@@ -68,10 +68,10 @@ class SearchQuery(Paging):
     q: str = Field(max_length=200, description="words, all of which a task has; the last one may be a beginning")
 
 
-class FoundTasks(Listing[Task]):
+class SearchListing(Listing[Task]):
     """One page of the tasks that a search found, best first."""
 
-    behind: Behind
+    lag: LagView
 
 
 class CountsQuery(BaseModel):
@@ -83,9 +83,9 @@ class CountsQuery(BaseModel):
 
 
 class CurrentCounts(Counts):
-    """The counts, and how far they are behind."""
+    """The counts, and how far they lag behind the table."""
 
-    behind: Behind
+    lag: LagView
 
 
 class StatusChange(BaseModel):
@@ -146,30 +146,31 @@ async def list_tasks(
 
 @ROUTER.get("/tasks/search", responses=describe_problems(400))
 async def search_tasks(
-    caller: CurrentCaller, db: Db, projected: ProjectedState, wanted: Annotated[SearchQuery, Query()]
-) -> FoundTasks:
+    caller: CurrentCaller,
+    db: Db,
+    projection: CurrentProjection[TaskProjection],
+    wanted: Annotated[SearchQuery, Query()],
+) -> SearchListing:
     """The caller's tasks that have all the words in title or description, best first."""
     search, cursors = f"search|{caller.user_id}|{wanted.q}", db.context.cursors
     offset = cursors.check(wanted.cursor, search)["offset"] if wanted.cursor is not None else 0
-    behind = await Behind.now(projected)
-    words: TaskProjection = projected.sink
-    hits = await run_in_threadpool(words.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
-    tasks = await db.run(handlers.found_tasks(caller.user_id, hits[: wanted.limit]))
+    lag = await LagView.of(projection)
+    hits = await run_in_threadpool(projection.sink.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
+    tasks = await db.run(handlers.show_tasks(caller.user_id, hits[: wanted.limit]))
     more = cursors.sign({"offset": offset + wanted.limit}, search) if len(hits) > wanted.limit else None
-    return FoundTasks(items=tasks, next_cursor=more, behind=behind)
+    return SearchListing(items=tasks, next_cursor=more, lag=lag)
 
 
 @ROUTER.get("/tasks/counts", responses=describe_problems(403))
 async def count_tasks(
-    caller: CurrentCaller, projected: ProjectedState, wanted: Annotated[CountsQuery, Query()]
+    caller: CurrentCaller, projection: CurrentProjection[TaskProjection], wanted: Annotated[CountsQuery, Query()]
 ) -> CurrentCounts:
     """How many tasks the caller has, by status and by priority; or, for operators, how many there are."""
     if wanted.all_users:
         operators_only(caller)
-    behind = await Behind.now(projected)
-    tasks: TaskProjection = projected.sink
-    counts = await run_in_threadpool(tasks.counts, None if wanted.all_users else caller.user_id)
-    return CurrentCounts(**counts.model_dump(), behind=behind)
+    lag = await LagView.of(projection)
+    counts = await run_in_threadpool(projection.sink.counts, None if wanted.all_users else caller.user_id)
+    return CurrentCounts(**counts.model_dump(), lag=lag)
 
 
 @ROUTER.post("/tasks/bulk/status")
@@ -207,7 +208,7 @@ async def change_task(
     response: Response,
 ) -> Task:
     """Change some fields of a task; null clears a field, and what is left out stays."""
-    with precondition(only):
+    with precondition_problems(only):
         task = await db.run(handlers.change_task(caller.user_id, task_id, change, now, only, keep=keep))
     response.headers["ETag"] = etag(task.version)
     return task
@@ -216,5 +217,5 @@ async def change_task(
 @ROUTER.delete("/tasks/{task_id}", status_code=204, response_class=Response, responses=describe_problems(404, 409, 412))
 async def delete_task(caller: CurrentCaller, db: Db, task_id: TaskId, only: IfMatch) -> None:
     """Delete a task."""
-    with precondition(only):
+    with precondition_problems(only):
         await db.run(handlers.remove_task(caller.user_id, task_id, only))

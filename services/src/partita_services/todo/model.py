@@ -135,14 +135,14 @@ class Task(Entity, table=TABLE):
     version: Version = 0
 
 
-class Claimed(Claim, table=TABLE):
+class EmailClaim(Claim, table=TABLE):
     """Which user has an email."""
 
     primary: ClassVar = Key("UNIQUE#{field}#{value}", "METADATA")
 
 
 class Request(IdempotencyRecord, table=TABLE):
-    """A request that had an idempotency key, and how it was answered."""
+    """A request that had an idempotency key, and its response."""
 
     primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
 
@@ -224,7 +224,7 @@ def overdue_tasks(user_id: str, today: date) -> Query[Task]:
 
 @pattern(budget=FILTERED)
 def tasks_matching(tasks: Query[Task], condition: Condition) -> Query[Task]:
-    """Those of a list for which more conditions hold than its index knows of."""
+    """Those of a list that also fulfil conditions on fields that are not in its index."""
     return tasks.where(condition)
 
 
@@ -234,7 +234,7 @@ def tasks_by_ids(user_id: str, task_ids: Sequence[str]) -> BatchGet[Task]:
     return batch_get([task_by_id(user_id, task_id) for task_id in task_ids])
 
 
-@get(Claimed, budget=Rcu(0.5))
+@get(EmailClaim, budget=Rcu(0.5))
 def claim_on(field: str, value: str) -> None:
     """Which user has an email."""
 
@@ -242,7 +242,7 @@ def claim_on(field: str, value: str) -> None:
 USERS: Final = UniqueFields(Unique(claim_on, User, f(User.email), owner=f(User.user_id), fold=str.casefold))
 
 
-@pattern(budget=Wcu(6), writes={User: (PutItem, UpdateItem), Claimed: (PutItem, DeleteItem)})
+@pattern(budget=Wcu(6), writes={User: (PutItem, UpdateItem), EmailClaim: (PutItem, DeleteItem)})
 def save_user(plan: Plan[User]) -> Transaction:
     """Write a user and the claim on the email; 6 WCU where another is given up."""
     return transact(*plan.actions)

@@ -1,4 +1,4 @@
-"""What is kept up from the change stream: counts by status and priority, and the words of titles and descriptions.
+"""A projection of the change stream: counts by status and priority, and the words of titles and descriptions.
 
 One row for each task; triggers keep the counts and the words in step with it, so that all three change in one commit.
 """
@@ -94,13 +94,13 @@ class TaskProjection(SqliteProjection):
 
 
 def _apply(connection: apsw.Connection, change: ItemChange) -> None:
-    """Put the task as it is now in the place of what was known of it."""
+    """Replace the row of the task with the task as it is now."""
     if change.entity is not Task:
         return
-    place = (change.keys["PK"], change.keys["SK"])
-    connection.execute("DELETE FROM tasks WHERE pk = ? AND sk = ?", place)
+    key = (change.keys["PK"], change.keys["SK"])
+    connection.execute("DELETE FROM tasks WHERE pk = ? AND sk = ?", key)
     if change.new is not None:
-        row = (*place, *_columns(change.new))
+        row = (*key, *_columns(change.new))
         connection.execute("INSERT INTO tasks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 

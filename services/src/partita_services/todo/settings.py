@@ -13,7 +13,7 @@ def keep_completed() -> int | None:
     """For how many seconds a completed task is kept; None, which is the default, for ever.
 
     Raises:
-        ValueError: the setting is no positive whole number.
+        ValueError: the setting is not a positive whole number.
     """
     days = os.environ.get(KEEP_COMPLETED_DAYS, "")
     if not days:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import pyarrow as pa
 from msgspec import Struct
 
-from partita.change._item_change import ItemChange
+from partita.change._change import ItemChange
 from partita.change._snapshot import Snapshot
 from partita.change._stream import ChangeStream, Lag
 from partita.change.lake._columns import Column, Values, columns_of, fitted

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 from msgspec import Struct
 
-from partita.change._item_change import ItemChange
+from partita.change._change import ItemChange
 from partita.change.lake._columns import Column, Values, json_text
 from partita.errors import InvalidItem
 

@@ -7,23 +7,23 @@ from partita.cli.data._follow import projecting
 from partita.cli.data._lake import lake, lake_option
 from partita.cli.data._queue import queue
 from partita.cli.data._restore import restore
-from partita.cli.data._seed import begin_planting, is_planting, plant, seed
+from partita.cli.data._seed import begin_seeding, is_seeding, seed, seed_service
 from partita.cli.data._tables import diff, tables
 
 __all__ = [
     "backup",
-    "begin_planting",
+    "begin_seeding",
     "cdc",
     "check",
     "diff",
     "filling",
-    "is_planting",
+    "is_seeding",
     "lake",
     "lake_option",
-    "plant",
     "projecting",
     "queue",
     "restore",
     "seed",
+    "seed_service",
     "tables",
 ]

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from partita import Table
 from partita.change import Consumer, Lag
-from partita.cli._data_folder import DataFolder, data_option, store_option
+from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._extras import needs_lake, require
 from partita.cli._names import service_argument
 from partita.cli._output import echo_json, echo_table, json_option
@@ -38,8 +38,7 @@ def cdc() -> None:
 @cdc.command()
 @service_argument
 @lake_option()
-@data_option
-@store_option
+@store_options
 @click.option("--once", is_flag=True, help="Stop when everything that is there was read.")
 @needs_lake
 def run(service: Service, lake: Path, data: DataFolder, *, once: bool) -> None:
@@ -71,8 +70,7 @@ class _Status(Struct, frozen=True):
 @cdc.command()
 @service_argument
 @lake_option()
-@data_option
-@store_option
+@store_options
 @json_option
 @needs_lake
 def status(service: Service, lake: Path, data: DataFolder, *, as_json: bool) -> None:
@@ -90,11 +88,10 @@ def status(service: Service, lake: Path, data: DataFolder, *, as_json: bool) -> 
 @cdc.command()
 @service_argument
 @lake_option()
-@data_option
-@store_option
+@store_options
 @needs_lake
 def rebuild(service: Service, lake: Path, data: DataFolder) -> None:
-    """Load the current tables of the lake anew. The log keeps what it has, and the items are added to it."""
+    """Load the current tables of the lake again. The log keeps what it has, and the items are added to it."""
     with _opened(data) as store, _consumers(lake, [service], store) as consumers:
         for table, consumer in consumers.items():
             click.echo(f"{table.name}: loaded {consumer.rebuild():,} items.")

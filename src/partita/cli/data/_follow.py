@@ -11,7 +11,7 @@ from typing import Final
 from partita.change import Consumer
 from partita.cli._data_folder import EMBEDDED, DataFolder
 from partita.errors import PartitaError, RebuildRequired
-from partita.service import Projected, Service
+from partita.service import OpenProjection, Service
 from partita.store import Store
 
 logger: Final = logging.getLogger("partita.change")
@@ -23,18 +23,18 @@ RETRY_SECONDS: Final = 5.0
 
 
 @contextmanager
-def projecting(services: Sequence[Service], store: Store, data: DataFolder) -> Iterator[dict[str, Projected]]:
-    """Keep up the projections of the services, in files of the data folder."""
+def projecting(services: Sequence[Service], store: Store, data: DataFolder) -> Iterator[dict[str, OpenProjection]]:
+    """Keep the projections of the services up to date, in files of the data folder."""
     with ExitStack() as opened:
-        projected: dict[str, Projected] = {}
+        projections: dict[str, OpenProjection] = {}
         for service in services:
             if service.projection is not None:
                 path = data.path / f"{service.name}-projection.db"
                 sink = opened.enter_context(closing(service.projection.open(path)))
-                projected[service.name] = Projected(sink, Consumer(store, service.projection.table, sink))
+                projections[service.name] = OpenProjection(sink, Consumer(store, service.projection.table, sink))
         poll_seconds = POLL_SECONDS if data.store == EMBEDDED else REMOTE_POLL_SECONDS
-        opened.enter_context(following((part.consumer for part in projected.values()), poll_seconds=poll_seconds))
-        yield projected
+        opened.enter_context(following((part.consumer for part in projections.values()), poll_seconds=poll_seconds))
+        yield projections
 
 
 @contextmanager

@@ -7,10 +7,10 @@ from contextlib import closing, contextmanager
 
 import click
 
-from partita.cli._data_folder import EMBEDDED, DataFolder, data_option, queue_option
+from partita.cli._data_folder import EMBEDDED, DataFolder, queue_options
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.errors import QueueNotFound
-from partita.queue import Create, Discard, Measure, Queue, ReadDead, Redrive, file_of
+from partita.queue import Create, Discard, GetStats, Queue, ReadDead, Redrive, queue_file
 
 name_argument = click.argument("name")
 ids_argument = click.argument("ids", nargs=-1, metavar="[ID]...")
@@ -24,8 +24,7 @@ def queue() -> None:
 
 @queue.command()
 @name_argument
-@data_option
-@queue_option
+@queue_options
 def create(name: str, data: DataFolder) -> None:
     """Create a queue and its dead-letter queue where they are missing."""
     with closing(data.open_queue(name)) as opened:
@@ -35,13 +34,12 @@ def create(name: str, data: DataFolder) -> None:
 
 @queue.command()
 @name_argument
-@data_option
-@queue_option
+@queue_options
 @json_option
 def stats(name: str, data: DataFolder, *, as_json: bool) -> None:
     """How many messages wait, are being worked on, and are dead."""
     with _existing(data, name) as opened:
-        measured = opened.execute(Measure())
+        measured = opened.execute(GetStats())
     if as_json:
         echo_json(measured)
         return
@@ -52,8 +50,7 @@ def stats(name: str, data: DataFolder, *, as_json: bool) -> None:
 
 @queue.command()
 @name_argument
-@data_option
-@queue_option
+@queue_options
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
 @json_option
 def dead(name: str, data: DataFolder, limit: int, *, as_json: bool) -> None:
@@ -69,8 +66,7 @@ def dead(name: str, data: DataFolder, limit: int, *, as_json: bool) -> None:
 @queue.command()
 @name_argument
 @ids_argument
-@data_option
-@queue_option
+@queue_options
 @all_option
 def redrive(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) -> None:
     """Send dead letters once more, to the end of their groups."""
@@ -81,8 +77,7 @@ def redrive(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) 
 @queue.command()
 @name_argument
 @ids_argument
-@data_option
-@queue_option
+@queue_options
 @all_option
 def discard(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) -> None:
     """Throw dead letters away, for good."""
@@ -99,7 +94,7 @@ def _chosen(ids: tuple[str, ...], *, is_all: bool) -> tuple[str, ...] | None:
 @contextmanager
 def _existing(data: DataFolder, name: str) -> Iterator[Queue]:
     """The queue of that name; an embedded one is not made by looking at it."""
-    if data.queue == EMBEDDED and not file_of(data.path, name).exists():
+    if data.queue == EMBEDDED and not queue_file(data.path, name).exists():
         raise QueueNotFound(f"There is no queue {name!r} in {data.path}.")
     with closing(data.open_queue(name)) as opened:
         yield opened

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from partita import Session
-from partita.cli._data_folder import DataFolder, data_option, store_option
+from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import services_argument
 from partita.errors import AlreadyExists, StoreReadOnly
 from partita.service import Service
@@ -18,23 +18,22 @@ from partita.service import Service
 
 @click.command()
 @services_argument
-@data_option
-@store_option
+@store_options
 def seed(services: Sequence[Service], data: DataFolder) -> None:
     """Fill the services with sample data. What is there already stays as it is."""
     with closing(data.open_store()) as store:
         session = Session(store)
         for service in services:
             session.create_tables(service.tables)
-            plant(service, session, data)
+            seed_service(service, session, data)
 
 
-def is_planting(service: Service, data: DataFolder) -> bool:
+def is_seeding(service: Service, data: DataFolder) -> bool:
     """Whether sample data was begun and is not complete."""
     return _marker(service, data).exists()
 
 
-def begin_planting(service: Service, data: DataFolder) -> None:
+def begin_seeding(service: Service, data: DataFolder) -> None:
     """Note that a service is to have its sample data, until all of it is there.
 
     Raises:
@@ -51,16 +50,16 @@ def _marker(service: Service, data: DataFolder) -> Path:
     return data.path / f"seeding-{service.name}"
 
 
-def plant(service: Service, session: Session, data: DataFolder) -> None:
+def seed_service(service: Service, session: Session, data: DataFolder) -> None:
     """Write a service's sample data, with a progress bar, and say how much of it was new."""
-    steps = service.seed(time.time()) if service.seed else ()
+    operations = service.seed(time.time()) if service.seed else ()
     new = 0
-    with click.progressbar(steps, label=f"Sample data of {service.name}") as shown:
-        for step in shown:
+    with click.progressbar(operations, label=f"Sample data of {service.name}") as shown:
+        for operation in shown:
             try:
-                session.run(step)
+                session.run(operation)
                 new += 1
             except AlreadyExists:
                 continue
     _marker(service, data).unlink(missing_ok=True)
-    click.echo(f"{service.name}: {new} new, {len(steps) - new} there already")
+    click.echo(f"{service.name}: {new} new, {len(operations) - new} there already")

@@ -8,7 +8,7 @@ from contextlib import closing
 import click
 from msgspec import Struct
 
-from partita.cli._data_folder import DataFolder, data_option, store_option
+from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.errors import TableNotFound
@@ -34,7 +34,7 @@ class Difference(Struct, frozen=True):
     what: str
     remedy: str
     change: Request[TableDescription] | None = None
-    """What mends it; None where nothing can, or nothing must."""
+    """What fixes it; None where nothing can, or nothing must."""
     is_harmless: bool = False
 
 
@@ -45,8 +45,7 @@ def tables() -> None:
 
 @tables.command()
 @services_argument
-@data_option
-@store_option
+@store_options
 def create(services: Sequence[Service], data: DataFolder) -> None:
     """Create the tables that are not there yet, and wait until they can be used."""
     with closing(data.open_store()) as opened:
@@ -60,8 +59,7 @@ def create(services: Sequence[Service], data: DataFolder) -> None:
 
 @tables.command()
 @services_argument
-@data_option
-@store_option
+@store_options
 @json_option
 def diff(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
     """Compare what is declared with what is stored. Exits with 1 where something declared is missing or otherwise."""
@@ -80,15 +78,14 @@ def diff(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> Non
 
 @tables.command()
 @services_argument
-@data_option
-@store_option
+@store_options
 def update(services: Sequence[Service], data: DataFolder) -> None:
     """Add what is missing, one change after another. Nothing is ever taken away; exits with 1 if something remains."""
     with closing(data.open_store()) as opened:
         for each in _all_differences(opened, services):
             if each.change is not None:
                 opened.execute(each.change)
-                click.echo(f"{each.table}: {each.what}: mended")
+                click.echo(f"{each.table}: {each.what}: fixed")
         remaining = [each for each in _all_differences(opened, services) if not each.is_harmless]
     for each in remaining:
         click.echo(f"{each.table}: {each.what}: {each.remedy}", err=True)
@@ -112,7 +109,7 @@ def _all_differences(store: Store, services: Sequence[Service]) -> list[Differen
 
 
 def differences(declared: TableSchema, stored: TableSchema | None) -> Iterator[Difference]:
-    """All that differs, each with what mends it."""
+    """All that differs, each with what fixes it."""
     name = declared.name
     if stored is None:
         yield Difference(name, "is not there", "partita tables create", CreateTable(declared))

@@ -10,7 +10,7 @@ import click
 
 import partita
 from partita import Operation, Pattern, Session
-from partita.cli._data_folder import DataFolder, data_option, store_option
+from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import PatternName
 from partita.cli._output import echo_json, json_option
 from partita.patterns import UnfitArgument, operation_of
@@ -23,8 +23,7 @@ from partita.patterns import UnfitArgument, operation_of
     "--run", is_flag=True, help="Run it on the database, too (a write does happen), and say what it consumed."
 )
 @json_option
-@data_option
-@store_option
+@store_options
 def explain(pattern: Pattern, arguments: Sequence[str], *, run: bool, as_json: bool, data: DataFolder) -> None:
     """Show the request of an access pattern, and its cost.
 

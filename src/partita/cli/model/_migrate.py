@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from partita import Session
-from partita.cli._data_folder import DataFolder, data_option, store_option
+from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.model._schema import tables_of
@@ -32,8 +32,7 @@ def migrate() -> None:
 
 @migrate.command()
 @services_argument
-@data_option
-@store_option
+@store_options
 @json_option
 def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
     """Count the stored items of each data version. Reads all of the versioned tables."""
@@ -51,8 +50,7 @@ def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> N
 
 @migrate.command()
 @services_argument
-@data_option
-@store_option
+@store_options
 @click.option(
     "--wcu",
     "wcu_per_second",

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from partita import AsyncSession, Session
-from partita.cli._data_folder import EMBEDDED, DataFolder, data_option, queue_option, store_option
+from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
+from partita.cli._installation import installation_of, opening, tracking_queues
 from partita.cli._listen import listening, run_app
 from partita.cli._names import services_argument
-from partita.cli._place import noting, opening, place_of
-from partita.cli.data import begin_planting, filling, is_planting, lake_option, plant, projecting
+from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
-from partita.service import Service
+from partita.service import Installation, Service
 from partita.store import DescribeTable, Store
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from partita.http import Verifier
 
 SWEEP_SECONDS: Final = 60.0
@@ -31,11 +33,9 @@ SWEEP_SECONDS: Final = 60.0
 
 @click.command()
 @services_argument
-@data_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
-@store_option
-@queue_option
+@store_and_queue_options
 @click.option(
     "--workers",
     type=click.IntRange(0, 64),
@@ -77,25 +77,28 @@ def serve(  # noqa: PLR0913 - one for each option
     All that are installed, unless some are named.
     """
     from partita.app import build_app
+    from partita.http import AppState
 
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, data, with_samples=not no_seed)
         queues: dict[str, Queue] = {}
-        place = noting(queues, place_of(data, _address(listener)))
+        installation = tracking_queues(queues, installation_of(data, _address(listener)))
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
         with (
-            opening(services, place) as resources,
-            projecting(services, store, data) as projected,
+            opening(services, installation) as resources,
+            projecting(services, store, data) as projections,
             filling(lake, services, store),
-            working(services, data, default_workers(data) if workers is None else workers, place.url),
+            working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
-            beside = {path: app for service in services if service.apps for path, app in service.apps(place).items()}
-            app = build_app(
-                services, session, verifier, projected=projected, resources=resources, beside=beside, queues=queues
-            )
-            run_app(app, listener, _banner(services, data, place.url, issuer), app.state.stopping.set)
+            state = AppState(session, verifier, resources, projections, queues)
+            app = build_app(services, state, apps=_apps(services, installation))
+            run_app(app, listener, _banner(services, data, installation.url, issuer), state.stopping.set)
     click.echo("Stopped.")
+
+
+def _apps(services: Sequence[Service], installation: Installation) -> dict[str, ASGIApp]:
+    return {path: app for service in services if service.apps for path, app in service.apps(installation).items()}
 
 
 def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:
@@ -109,10 +112,10 @@ def _prepare(services: Sequence[Service], store: Store, data: DataFolder, *, wit
     session = Session(store)
     for service in services:
         if with_samples and service.seed is not None and _is_new(service, store):
-            begin_planting(service, data)  # before its tables are made: from then on it is no longer new
+            begin_seeding(service, data)  # before its tables are made: from then on it is no longer new
         session.create_tables(service.tables)
-        if with_samples and is_planting(service, data):
-            plant(service, session, data)
+        if with_samples and is_seeding(service, data):
+            seed_service(service, session, data)
 
 
 def _is_new(service: Service, store: Store) -> bool:

@@ -17,10 +17,10 @@ from typing import Any, Final
 import click
 
 from partita import Session
-from partita.cli._data_folder import EMBEDDED, DataFolder, data_option, queue_option, store_option
+from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
+from partita.cli._installation import installation_of, opening
 from partita.cli._names import services_argument
-from partita.cli._place import opening, place_of
-from partita.service import Service, Work, discover
+from partita.service import Service, WorkerContext, discover
 
 logger: Final = logging.getLogger("partita.worker")
 
@@ -32,9 +32,7 @@ _SPAWN: Final = get_context("spawn")  # a fork would share the open database
 @click.command()
 @services_argument
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="How many processes.")
-@data_option
-@store_option
-@queue_option
+@store_and_queue_options
 def worker(services: Sequence[Service], data: DataFolder, workers: int) -> None:
     """Work for the services until Ctrl-C or SIGTERM; what was begun is finished.
 
@@ -126,21 +124,24 @@ def work_for(services: Sequence[Service], data: DataFolder, url: str | None, sto
     name = f"{socket.gethostname()}-{os.getpid()}"
     with _opened(services, data, url) as (session, resources):
         with ThreadPoolExecutor(max(1, len(services))) as pool:
-            works = [
-                (service.worker, Work(session.of_service(service.name), resources.get(service.name), name, stop))
+            done = [
+                pool.submit(
+                    service.worker,
+                    WorkerContext(session.of_service(service.name), resources.get(service.name), name, stop),
+                )
                 for service in services
+                if service.worker is not None
             ]
-            done = [pool.submit(work, assigned) for work, assigned in works if work is not None]
             wait(done, return_when=FIRST_EXCEPTION)
             stop.set()
-        for work in done:
-            work.result()
+        for worker in done:
+            worker.result()
 
 
 @contextmanager
 def _opened(services: Sequence[Service], data: DataFolder, url: str | None) -> Iterator[tuple[Session, dict[str, Any]]]:
     """What workers of the services need: the store, with their tables, and what each has opened besides."""
-    with closing(data.open_store()) as store, opening(services, place_of(data, url)) as resources:
+    with closing(data.open_store()) as store, opening(services, installation_of(data, url)) as resources:
         session = Session(store)
         for service in services:
             session.create_tables(service.tables)

@@ -25,7 +25,7 @@ from partita.deploy._resources import (
 )
 from partita.deploy._roles import ROLES
 from partita.deploy._template import template
-from partita.queue import Policy
+from partita.queue import QueuePolicy
 from partita.recipes import versioned
 from partita.service import Service
 
@@ -60,9 +60,9 @@ class VersionedTable(DeclaredTable):
 class DeclaredQueue(Construct):
     """A FIFO queue with its dead letters, and an alarm for when there are any."""
 
-    def __init__(self, scope: Construct, id: str, name: str, policy: Policy | None = None) -> None:  # noqa: A002
+    def __init__(self, scope: Construct, id: str, name: str, policy: QueuePolicy | None = None) -> None:  # noqa: A002
         super().__init__(scope, id)
-        resource = _include(self, {"Resources": queue_resources(name, policy or Policy())})
+        resource = _include(self, {"Resources": queue_resources(name, policy or QueuePolicy())})
         self.resource: CfnQueue = resource(logical(name, "Queue"))
         self.dead_letters: CfnQueue = resource(logical(name, "DeadLetters"))
 

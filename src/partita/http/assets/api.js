@@ -1,11 +1,11 @@
-// Asking an API. Every refusal becomes a Refused with the problem that the service answered.
+// Calls of an API. A refused call throws a Refused with the problem in the response.
 
 const TOKEN = "partita-token";
-const NO_ANSWER = 0;
+const NO_RESPONSE = 0;
 
 export class Refused extends Error {
   constructor(status, problem) {
-    super(problem.detail ?? "The service did not answer.");
+    super(problem.detail ?? "The service did not respond.");
     this.status = status;
     this.hint = problem.hint ?? "";
     this.problem = problem;
@@ -32,18 +32,18 @@ export async function send(method, address, { data = null, headers = {}, signal 
     request.headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(data);
   }
-  const response = await fetch(address, request).catch(() => { throw new Refused(NO_ANSWER, {}); });
+  const response = await fetch(address, request).catch(() => { throw new Refused(NO_RESPONSE, {}); });
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
   return response;
 }
 
-// What got no answer is sent once more: with the same key, the service does it once.
+// A call without a response is sent once more: with the same key, the service does it once.
 export async function sendOnce(method, address, { data = null, headers = {} } = {}) {
   const options = { data, headers: { ...headers, "Idempotency-Key": key() } };
   try {
     return await send(method, address, options);
   } catch (error) {
-    if (error.status !== NO_ANSWER) throw error;
+    if (error.status !== NO_RESPONSE) throw error;
     return send(method, address, options);
   }
 }

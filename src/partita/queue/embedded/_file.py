@@ -5,7 +5,7 @@
 | `queue` | one row: the last sequence, and when it was given |
 | `messages` | what waits or is in flight; `visible_at` is when a message in flight may be handed out again |
 | `groups` | each group that has messages: its first one, and until when it is held back |
-| `sent` | deduplication ids of the last five minutes, with what was answered |
+| `sent` | deduplication ids of the last five minutes, with what was returned |
 | `dead` | dead letters, and the sequence that they had |
 
 Times are whole microseconds, so that no two messages of a queue were sent at the same.
@@ -18,9 +18,9 @@ from typing import Any, Final
 
 import apsw
 
+from partita import _sqlite
 from partita.errors import StoreDamaged, StoreNewer
 from partita.runtime import Clock
-from partita.store.embedded import _file as store_file
 
 APPLICATION_ID: Final = 0x50415251  # "PARQ"
 FORMAT_VERSION: Final = 1
@@ -64,7 +64,7 @@ _SCHEMA: Final = f"""
 """
 
 
-class Access:
+class QueueConnection:
     """A connection to the file, and the time."""
 
     def __init__(self, connection: apsw.Connection, clock: Clock, max_receives: int) -> None:
@@ -93,12 +93,12 @@ def open_file(path: Path, *, durable: bool) -> apsw.Connection:
     Raises:
         StoreError: there is something else, or it cannot be opened.
     """
-    connection = store_file.connect(str(path), durable=durable)
+    connection = _sqlite.connect(str(path), durable=durable)
     try:
         _create_or_check(connection, path)
         connection.pragma("journal_mode", "wal")
     except BaseException:
-        store_file.close_untouched(connection)
+        _sqlite.close_untouched(connection)
         raise
     return connection
 

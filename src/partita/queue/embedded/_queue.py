@@ -11,20 +11,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+from partita import _sqlite
+from partita._sqlite import GroupCommit, Handler, ProcessLock
 from partita.errors import StoreClosed, StoreError
 from partita.queue import _interface as requests
-from partita.queue._interface import Message, Policy, Receive, Request
+from partita.queue._interface import Message, QueuePolicy, QueueRequest, Receive
 from partita.queue.embedded import _reads, _writes
-from partita.queue.embedded._file import Access, open_file
+from partita.queue.embedded._file import QueueConnection, open_file
 from partita.runtime import Clock, system_clock
-from partita.store.embedded import GroupCommit, Handler, ProcessLock
-from partita.store.embedded import _file as store_file
 
 R = TypeVar("R")
 
 READS: Final[Mapping[type, Handler]] = {
     requests.Create: _reads.find,
-    requests.Measure: _reads.measure,
+    requests.GetStats: _reads.get_stats,
     requests.ReadDead: _reads.read_dead,
     _reads.IsReady: _reads.is_ready,
 }
@@ -38,8 +38,8 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.Discard: _writes.discard,
 }
 
-LOOK_SECONDS: Final = 0.02
-"""How often whoever waits looks for messages: other processes send, too, and looking takes microseconds."""
+POLL_SECONDS: Final = 0.02
+"""How often a receiver looks for messages: other processes send, too, and looking takes microseconds."""
 
 
 class EmbeddedQueue:
@@ -57,7 +57,7 @@ class EmbeddedQueue:
         path: str | Path,
         name: str,
         *,
-        policy: Policy | None = None,
+        policy: QueuePolicy | None = None,
         clock: Clock = system_clock,
         durable: bool = True,
         sleep: Callable[[float], None] | None = None,
@@ -69,29 +69,29 @@ class EmbeddedQueue:
         self._is_forked = False
         self._reading = threading.RLock()
         self._reads: Mapping[type, Handler] = READS
-        max_receives = (policy or Policy()).max_receives
+        max_receives = (policy or QueuePolicy()).max_receives
         if not Path(path).parent.is_dir():
             raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
-        with store_file.translating(self.path):
-            store_file.refuse_if_in_use_at_fork(self.path)
+        with _sqlite.translating(self.path):
+            _sqlite.refuse_if_in_use_at_fork(self.path)
             self._lock = ProcessLock(Path(path))
             try:
                 with self._lock:
-                    self._writer = Access(open_file(Path(path), durable=durable), clock, max_receives)
-                self._reader = Access(store_file.connect(self.path, durable=durable), clock, max_receives)
+                    self._writer = QueueConnection(open_file(Path(path), durable=durable), clock, max_receives)
+                self._reader = QueueConnection(_sqlite.connect(self.path, durable=durable), clock, max_receives)
             except BaseException:
                 self._lock.close()
                 raise
         self._commit = GroupCommit(
-            self._writer, WRITES, path=self.path, between_processes=self._lock, publish=lambda: None
+            self._writer, WRITES, path=self.path, process_lock=self._lock, after_commit=lambda: None
         )
-        store_file.leave_to_parent_at_fork(self)
+        _sqlite.leave_to_parent_at_fork(self)
 
     def __repr__(self) -> str:
         return f"EmbeddedQueue({self.path!r})"
 
-    def execute(self, request: Request[R]) -> R:
-        """Answer the request; what it changed is durable when this returns.
+    def execute(self, request: QueueRequest[R]) -> R:
+        """Execute the request; what it changed is durable when this returns.
 
         Raises:
             RequestError: it was refused and changed nothing. StoreError: the queue is in trouble.
@@ -102,8 +102,8 @@ class EmbeddedQueue:
             return self._read(request)  # type: ignore[no-any-return]
         return self._commit.run(request)  # type: ignore[no-any-return]
 
-    async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task: reads are answered at once, changes are committed by another thread."""
+    async def execute_async(self, request: QueueRequest[R]) -> R:
+        """The same for a task: reads are executed at once, changes are committed by another thread."""
         if isinstance(request, Receive):
             return await self._receive_async(request)  # type: ignore[return-value]
         if type(request) in READS:
@@ -111,7 +111,7 @@ class EmbeddedQueue:
         return await self._commit.run_async(request)  # type: ignore[no-any-return]
 
     def _receive(self, request: Receive) -> tuple[Message, ...]:
-        for pause in self._looks(request):
+        for pause in self._polls(request):
             if pause:
                 (self._sleep or time.sleep)(pause)
             elif messages := self._commit.run(request):
@@ -119,30 +119,30 @@ class EmbeddedQueue:
         return ()
 
     async def _receive_async(self, request: Receive) -> tuple[Message, ...]:
-        for pause in self._looks(request):
+        for pause in self._polls(request):
             if pause:
                 await asyncio.sleep(pause) if self._sleep is None else self._sleep(pause)
             elif messages := await self._commit.run_async(request):
                 return messages  # type: ignore[no-any-return]
         return ()
 
-    def _looks(self, request: Receive) -> Iterator[float]:
-        """Pauses until the wait is over; 0 in between where there is something to take, if nobody is faster."""
-        for look in range(ceil(request.wait / LOOK_SECONDS) + 1):
-            if look:
-                yield LOOK_SECONDS
+    def _polls(self, request: Receive) -> Iterator[float]:
+        """Pauses until the wait is over; 0 in between where there is something to receive, if nobody is faster."""
+        for poll in range(ceil(request.wait / POLL_SECONDS) + 1):
+            if poll:
+                yield POLL_SECONDS
             if self._read(_reads.IsReady()):
                 yield 0.0
 
-    def _read(self, request: Request[Any]) -> Any:
-        with self._reading, store_file.translating(self.path):
+    def _read(self, request: QueueRequest[Any]) -> Any:
+        with self._reading, _sqlite.translating(self.path):
             if self._closed:
                 raise self._refusal()
             return self._reads[type(request)](self._reader, request)
 
     def _refusal(self) -> StoreError:
         if self._is_forked:
-            return store_file.opened_before_fork(self.path)
+            return _sqlite.opened_before_fork(self.path)
         return StoreClosed(f"The queue {self.path} was closed.")
 
     def close(self) -> None:

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from partita.queue._interface import Create, DeadLetter, Measure, ReadDead, Request, Stats
-from partita.queue.embedded._file import MICROSECONDS, Access
+from partita.queue._interface import Create, DeadLetter, GetStats, QueueRequest, QueueStats, ReadDead
+from partita.queue.embedded._file import MICROSECONDS, QueueConnection
 
 
-class IsReady(Request[bool], frozen=True):
-    """Whether there is a message to take."""
+class IsReady(QueueRequest[bool], frozen=True):
+    """Whether there is a message to receive."""
 
 
-def is_ready(access: Access, request: IsReady) -> bool:  # noqa: ARG001 - it says all by its type
+def is_ready(reader: QueueConnection, request: IsReady) -> bool:  # noqa: ARG001 - has no fields
     """Look for a group that is not held back."""
-    return bool(access.rows("SELECT 1 FROM groups WHERE held_until <= ? LIMIT 1", access.now()))
+    return bool(reader.rows("SELECT 1 FROM groups WHERE held_until <= ? LIMIT 1", reader.now()))
 
 
-def find(access: Access, request: Create) -> None:
+def find(reader: QueueConnection, request: Create) -> None:
     """The file was made when it was opened."""
 
 
-def measure(access: Access, request: Measure) -> Stats:  # noqa: ARG001 - it says all by its type
+def get_stats(reader: QueueConnection, request: GetStats) -> QueueStats:  # noqa: ARG001 - has no fields
     """Count the messages."""
-    now = access.now()
-    [(count, in_flight, oldest)] = access.rows(
+    now = reader.now()
+    [(count, in_flight, oldest)] = reader.rows(
         "SELECT count(*), (SELECT count(*) FROM messages WHERE visible_at IS NOT NULL AND visible_at > ?),"
         " (SELECT sent_at FROM messages ORDER BY sequence LIMIT 1) FROM messages",
         now,
     )
-    [(dead,)] = access.rows("SELECT count(*) FROM dead")
+    [(dead,)] = reader.rows("SELECT count(*) FROM dead")
     age = None if oldest is None else max(now - oldest, 0) / MICROSECONDS
-    return Stats(count - in_flight, in_flight, dead, age)
+    return QueueStats(count - in_flight, in_flight, dead, age)
 
 
-def read_dead(access: Access, request: ReadDead) -> tuple[DeadLetter, ...]:
+def read_dead(reader: QueueConnection, request: ReadDead) -> tuple[DeadLetter, ...]:
     """The oldest dead letters."""
-    rows = access.rows(
+    rows = reader.rows(
         "SELECT sequence, body, group_name, sent_at FROM dead ORDER BY sequence LIMIT ?",
         max(request.limit, 0),
     )

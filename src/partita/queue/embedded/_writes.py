@@ -18,7 +18,6 @@ from partita.queue._interface import (
     DEDUPLICATION_SECONDS,
     MAX_BODY_BYTES,
     MAX_HIDDEN_SECONDS,
-    Accepted,
     Acknowledge,
     Discard,
     Message,
@@ -26,17 +25,18 @@ from partita.queue._interface import (
     Receive,
     Redrive,
     Send,
+    SentMessage,
 )
-from partita.queue.embedded._file import MICROSECONDS, Access
+from partita.queue.embedded._file import MICROSECONDS, QueueConnection
 
 _NAME: Final = re.compile(r"[!-~]{1,128}")
-_FORGOTTEN_AT_ONCE: Final = 3
+_FORGOTTEN_PER_SEND: Final = 3
 """More than one, so that forgetting keeps up with sending."""
 
 
-def send(writer: Access, request: Send) -> Accepted:
+def send(writer: QueueConnection, request: Send) -> SentMessage:
     """Put a message at the end of its group, unless it was sent in the last five minutes."""
-    _check_sendable(request)
+    _check_send(request)
     now = writer.now()
     forgotten = now - int(DEDUPLICATION_SECONDS * MICROSECONDS)
     _forget_sent(writer, forgotten)
@@ -51,10 +51,10 @@ def send(writer: Access, request: Send) -> Accepted:
     else:
         sequence, sent_at = _append(writer, request.group, request.body, now)
         writer.rows("REPLACE INTO sent VALUES (?, ?, ?, ?)", request.group, request.deduplication_id, sequence, sent_at)
-    return Accepted(str(sequence), sequence, sent_at / MICROSECONDS)
+    return SentMessage(str(sequence), sequence, sent_at / MICROSECONDS)
 
 
-def _check_sendable(request: Send) -> None:
+def _check_send(request: Send) -> None:
     for name in (request.group, request.deduplication_id):
         if not _NAME.fullmatch(name):
             raise ValidationFailed(
@@ -64,7 +64,7 @@ def _check_sendable(request: Send) -> None:
         raise ValidationFailed(f"The body of a message has 1 to {MAX_BODY_BYTES} bytes.")
 
 
-def _append(writer: Access, group: str, body: str, now: int) -> tuple[int, int]:
+def _append(writer: QueueConnection, group: str, body: str, now: int) -> tuple[int, int]:
     statement = "UPDATE queue SET sequence = sequence + 1, sent_at = max(sent_at + 1, ?) RETURNING sequence, sent_at"
     [(sequence, sent_at)] = writer.rows(statement, now)
     writer.rows(
@@ -74,29 +74,29 @@ def _append(writer: Access, group: str, body: str, now: int) -> tuple[int, int]:
     return sequence, sent_at
 
 
-def _forget_sent(writer: Access, until: int) -> None:
+def _forget_sent(writer: QueueConnection, until: int) -> None:
     old = "SELECT group_name, deduplication_id FROM sent WHERE sent_at <= ? ORDER BY sent_at LIMIT ?"
-    writer.rows(f"DELETE FROM sent WHERE (group_name, deduplication_id) IN ({old})", until, _FORGOTTEN_AT_ONCE)
+    writer.rows(f"DELETE FROM sent WHERE (group_name, deduplication_id) IN ({old})", until, _FORGOTTEN_PER_SEND)
 
 
-def receive(writer: Access, request: Receive) -> tuple[Message, ...]:
-    """Take the first messages of the groups that are not held back, oldest group first."""
+def receive(writer: QueueConnection, request: Receive) -> tuple[Message, ...]:
+    """Hand out the first messages of the groups that are not held back, oldest group first."""
     now = writer.now()
     hidden_until = now + _microseconds(request.visibility)
-    taken: list[Message] = []
+    received: list[Message] = []
     for group in _free_groups(writer, now, max(request.limit, 0)):
-        taken += _take(writer, group, request.limit - len(taken), hidden_until)
-        if len(taken) >= request.limit:
+        received += _hand_out(writer, group, request.limit - len(received), hidden_until)
+        if len(received) >= request.limit:
             break
-    return tuple(taken)
+    return tuple(received)
 
 
-def _free_groups(writer: Access, now: int, at_once: int) -> Iterator[str]:
+def _free_groups(writer: QueueConnection, now: int, limit: int) -> Iterator[str]:
     """The groups that are not held back, each once; one may turn out to have only dead letters."""
     seen: set[str] = set()
     last = 0
     statement = "SELECT first, name FROM groups WHERE held_until <= ? AND first > ? ORDER BY first LIMIT ?"
-    while rows := writer.rows(statement, now, last, at_once):
+    while rows := writer.rows(statement, now, last, limit):
         for first, name in rows:
             last = first
             if name not in seen:
@@ -104,23 +104,23 @@ def _free_groups(writer: Access, now: int, at_once: int) -> Iterator[str]:
                 yield name
 
 
-def _take(writer: Access, group: str, limit: int, hidden_until: int) -> Iterator[Message]:
-    _bury(writer, group)
+def _hand_out(writer: QueueConnection, group: str, limit: int, hidden_until: int) -> Iterator[Message]:
+    _move_to_dead(writer, group)
     first = "SELECT sequence FROM messages WHERE group_name = ? ORDER BY sequence LIMIT ?"
-    taken = writer.rows(
+    received = writer.rows(
         f"UPDATE messages SET receives = receives + 1, visible_at = ? WHERE sequence IN ({first})"
         " RETURNING sequence, body, sent_at, receives",
         hidden_until,
         group,
         limit,
     )
-    _settle(writer, group)
-    for sequence, body, sent_at, receives in sorted(taken):
+    _update_group(writer, group)
+    for sequence, body, sent_at, receives in sorted(received):
         receipt = f"{sequence}.{receives}"
         yield Message(str(sequence), receipt, body, group, sequence, sent_at / MICROSECONDS, receives)
 
 
-def _bury(writer: Access, group: str) -> None:
+def _move_to_dead(writer: QueueConnection, group: str) -> None:
     """Make dead letters of those messages of a group that were handed out too often already."""
     spent = "group_name = ? AND visible_at IS NOT NULL AND receives >= ?"
     writer.rows(
@@ -131,8 +131,8 @@ def _bury(writer: Access, group: str) -> None:
     writer.rows(f"DELETE FROM messages WHERE {spent}", group, writer.max_receives)
 
 
-def _settle(writer: Access, group: str) -> None:
-    """Write down what a group's messages say of it: which is the first, and until when it is held back."""
+def _update_group(writer: QueueConnection, group: str) -> None:
+    """Update the row of a group from its messages: which is the first, and until when it is held back."""
     [(first,)] = writer.rows("SELECT min(sequence) FROM messages WHERE group_name = ?", group)
     if first is None:
         writer.rows("DELETE FROM groups WHERE name = ?", group)
@@ -143,20 +143,20 @@ def _settle(writer: Access, group: str) -> None:
     writer.rows("UPDATE groups SET first = ?, held_until = ? WHERE name = ?", first, held_until or 0, group)
 
 
-def acknowledge(writer: Access, request: Acknowledge) -> tuple[str, ...]:
+def acknowledge(writer: QueueConnection, request: Acknowledge) -> tuple[str, ...]:
     """Delete the messages; gives the receipts that were too late."""
     return _with_receipts(
         writer, request.receipts, "DELETE FROM messages WHERE sequence = ? AND receives = ? RETURNING group_name"
     )
 
 
-def postpone(writer: Access, request: Postpone) -> tuple[str, ...]:
+def postpone(writer: QueueConnection, request: Postpone) -> tuple[str, ...]:
     """Change when messages may be handed out again; gives the receipts that were too late."""
     statement = "UPDATE messages SET visible_at = ?3 WHERE sequence = ?1 AND receives = ?2 RETURNING group_name"
     return _with_receipts(writer, request.receipts, statement, writer.now() + _microseconds(request.seconds))
 
 
-def _with_receipts(writer: Access, receipts: tuple[str, ...], statement: str, *values: int) -> tuple[str, ...]:
+def _with_receipts(writer: QueueConnection, receipts: tuple[str, ...], statement: str, *values: int) -> tuple[str, ...]:
     late = []
     touched: dict[str, None] = {}
     for receipt in receipts:
@@ -166,7 +166,7 @@ def _with_receipts(writer: Access, receipts: tuple[str, ...], statement: str, *v
         else:
             late.append(receipt)
     for group in touched:
-        _settle(writer, group)
+        _update_group(writer, group)
     return tuple(late)
 
 
@@ -174,7 +174,7 @@ def _parts(receipt: str) -> tuple[int, int]:
     try:
         sequence, receives = map(int, receipt.split("."))
     except ValueError as error:
-        raise ValidationFailed(f"{receipt!r} is no receipt of this queue.") from error
+        raise ValidationFailed(f"{receipt!r} is not a receipt of this queue.") from error
     return sequence, receives
 
 
@@ -184,20 +184,20 @@ def _microseconds(seconds: float) -> int:
     return int(seconds * MICROSECONDS)
 
 
-def redrive(writer: Access, request: Redrive) -> int:
+def redrive(writer: QueueConnection, request: Redrive) -> int:
     """Send dead letters once more, oldest first."""
-    letters = _taken_dead(writer, request.ids)
+    letters = _delete_dead(writer, request.ids)
     for _, group, body in letters:
         _append(writer, group, body, writer.now())
     return len(letters)
 
 
-def discard(writer: Access, request: Discard) -> int:
+def discard(writer: QueueConnection, request: Discard) -> int:
     """Throw dead letters away."""
-    return len(_taken_dead(writer, request.ids))
+    return len(_delete_dead(writer, request.ids))
 
 
-def _taken_dead(writer: Access, ids: tuple[str, ...] | None) -> list[tuple[Any, ...]]:
+def _delete_dead(writer: QueueConnection, ids: tuple[str, ...] | None) -> list[tuple[Any, ...]]:
     if ids is None:
         return sorted(writer.rows("DELETE FROM dead RETURNING sequence, group_name, body"))
     statement = "DELETE FROM dead WHERE sequence = ? RETURNING sequence, group_name, body"

@@ -1,4 +1,4 @@
-"""The dead letters of a queue on SQS: a queue of their own, which is walked by receiving from it."""
+"""The dead letters of a queue on SQS: a queue of their own, which is read by receiving from it."""
 
 from __future__ import annotations
 
@@ -6,57 +6,57 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from partita._aws import Steps
+from partita._aws import Calls
 from partita.queue._interface import DeadLetter, Discard, Message, ReadDead, Receive, Redrive, Send
 from partita.queue.sqs._channel import Channel
-from partita.queue.sqs._messages import BATCH, batched, receive_from, send
+from partita.queue.sqs._messages import BATCH, call_in_batches, receive_from, send
 
 WALK_SECONDS: Final = 60.0
 """How long a walk may take; what it has seen is hidden from other walks meanwhile."""
 
 
-def read_dead(channel: Channel, request: ReadDead) -> Steps[tuple[DeadLetter, ...]]:
+def read_dead(channel: Channel, request: ReadDead) -> Calls[tuple[DeadLetter, ...]]:
     """Look at the dead letters, and leave them where they are."""
     seen, _ = yield from _walk(channel, _leave, request.limit)
     return tuple(DeadLetter(each.id, each.body, each.group, each.sent_at) for each in seen)
 
 
-def redrive(channel: Channel, request: Redrive) -> Steps[int]:
+def redrive(channel: Channel, request: Redrive) -> Calls[int]:
     """Send dead letters once more. Should this be cut off and run again, none is sent twice within five minutes."""
 
-    def use(letter: Message) -> Steps[bool]:
+    def use(letter: Message) -> Calls[bool]:
         if _is_wanted(letter, request.ids):
             yield from send(channel, Send(letter.body, letter.group, f"redrive-{letter.id}"))
         return _is_wanted(letter, request.ids)
 
-    _, used = yield from _walk(channel, use)
-    return used
+    _, count = yield from _walk(channel, use)
+    return count
 
 
-def discard(channel: Channel, request: Discard) -> Steps[int]:
+def discard(channel: Channel, request: Discard) -> Calls[int]:
     """Throw dead letters away."""
 
-    def use(letter: Message) -> Steps[bool]:
+    def use(letter: Message) -> Calls[bool]:
         yield from ()
         return _is_wanted(letter, request.ids)
 
-    _, used = yield from _walk(channel, use)
-    return used
+    _, count = yield from _walk(channel, use)
+    return count
 
 
 def _is_wanted(letter: Message, ids: tuple[str, ...] | None) -> bool:
     return ids is None or letter.id in ids
 
 
-def _leave(letter: Message) -> Steps[bool]:  # noqa: ARG001 - all are left
+def _leave(letter: Message) -> Calls[bool]:  # noqa: ARG001 - all are left
     yield from ()
     return False
 
 
 def _walk(
-    channel: Channel, use: Callable[[Message], Steps[bool]], limit: int = sys.maxsize
-) -> Steps[tuple[list[Message], int]]:
-    """See the dead letters and delete those that are used up; gives what was seen, and how many were used up."""
+    channel: Channel, use: Callable[[Message], Calls[bool]], limit: int = sys.maxsize
+) -> Calls[tuple[list[Message], int]]:
+    """See the dead letters and delete those for which `use` is true; gives what was seen, and how many were deleted."""
     url = yield from channel.url(channel.dead_name)
     seen: list[Message] = []
     left: list[str] = []
@@ -65,10 +65,10 @@ def _walk(
         letters = yield from receive_from(channel, url, request)
         if not letters:
             break
-        used_up: list[str] = []
+        deleted: list[str] = []
         for letter in letters:
-            (used_up if (yield from use(letter)) else left).append(letter.receipt)
-        yield from batched(channel, url, "DeleteMessageBatch", used_up)
+            (deleted if (yield from use(letter)) else left).append(letter.receipt)
+        yield from call_in_batches(channel, url, "DeleteMessageBatch", deleted)
         seen += letters
-    yield from batched(channel, url, "ChangeMessageVisibilityBatch", left, VisibilityTimeout=0)
+    yield from call_in_batches(channel, url, "ChangeMessageVisibilityBatch", left, VisibilityTimeout=0)
     return seen, len(seen) - len(left)

@@ -8,17 +8,17 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from partita._aws import Steps
+from partita._aws import Calls
 from partita.errors import PartitaError, StoreUnavailable, ValidationFailed
 from partita.queue._interface import (
-    Accepted,
     Acknowledge,
-    Measure,
+    GetStats,
     Message,
     Postpone,
+    QueueStats,
     Receive,
     Send,
-    Stats,
+    SentMessage,
 )
 from partita.queue.sqs._channel import Channel
 
@@ -28,55 +28,57 @@ _MILLISECONDS: Final = 1000
 _ATTRIBUTES: Final = ("ApproximateReceiveCount", "MessageGroupId", "SentTimestamp", "SequenceNumber")
 
 
-class _Sent(Struct, rename="pascal", frozen=True):
+class _SendResult(Struct, rename="pascal", frozen=True):
     message_id: str
     sequence_number: str
 
 
-class _Delivered(Struct, rename="pascal", frozen=True):
+class _ReceivedMessage(Struct, rename="pascal", frozen=True):
     message_id: str
     receipt_handle: str
     body: str
     attributes: dict[str, str]
 
 
-class _Received(Struct, rename="pascal", frozen=True):
-    messages: tuple[_Delivered, ...] = ()
+class _ReceiveResult(Struct, rename="pascal", frozen=True):
+    messages: tuple[_ReceivedMessage, ...] = ()
 
 
-class _Refused(Struct, rename="pascal", frozen=True):
+class _BatchError(Struct, rename="pascal", frozen=True):
     id: str
     code: str
     sender_fault: bool
     message: str = ""
 
 
-class _Batched(Struct, rename="pascal", frozen=True):
-    failed: tuple[_Refused, ...] = ()
+class _BatchResult(Struct, rename="pascal", frozen=True):
+    failed: tuple[_BatchError, ...] = ()
 
 
-class _SentOne(_Sent, rename="pascal", frozen=True):
+class _SendBatchEntry(_SendResult, rename="pascal", frozen=True):
     id: str
 
 
-class _SentMany(_Batched, rename="pascal", frozen=True):
-    successful: tuple[_SentOne, ...] = ()
+class _SendBatchResult(_BatchResult, rename="pascal", frozen=True):
+    successful: tuple[_SendBatchEntry, ...] = ()
 
 
-def send(channel: Channel, request: Send) -> Steps[Accepted]:
-    """Put a message at the end of its group. SQS does not say when it did: that is told to whoever receives it."""
-    answer = yield from channel.ask("SendMessage", _Sent, **_parameters(request))
-    return Accepted(answer.message_id, int(answer.sequence_number), channel.clock())
+def send(channel: Channel, request: Send) -> Calls[SentMessage]:
+    """Put a message at the end of its group. SQS does not say when it did: only its receiver learns that."""
+    response = yield from channel.call("SendMessage", _SendResult, **_parameters(request))
+    return SentMessage(response.message_id, int(response.sequence_number), channel.clock())
 
 
-def send_many(channel: Channel, requests: Sequence[Send]) -> Steps[list[Accepted | PartitaError]]:
+def send_many(channel: Channel, requests: Sequence[Send]) -> Calls[list[SentMessage | PartitaError]]:
     """Send up to ten messages by one call; gives for each what became of it."""
     entries = [{"Id": str(number), **_parameters(request)} for number, request in enumerate(requests)]
-    answer = yield from channel.ask("SendMessageBatch", _SentMany, Entries=entries)
+    response = yield from channel.call("SendMessageBatch", _SendBatchResult, Entries=entries)
     at = channel.clock()
-    outcomes: dict[int, Accepted | PartitaError] = {int(each.id): _refusal(each) for each in answer.failed}
-    outcomes |= {int(each.id): Accepted(each.message_id, int(each.sequence_number), at) for each in answer.successful}
-    return [outcomes[number] for number in range(len(requests))]
+    results: dict[int, SentMessage | PartitaError] = {int(each.id): _error(each) for each in response.failed}
+    results |= {
+        int(each.id): SentMessage(each.message_id, int(each.sequence_number), at) for each in response.successful
+    }
+    return [results[number] for number in range(len(requests))]
 
 
 def _parameters(request: Send) -> dict[str, Any]:
@@ -87,23 +89,23 @@ def _parameters(request: Send) -> dict[str, Any]:
     }
 
 
-def _refusal(refused: _Refused) -> PartitaError:
-    if refused.sender_fault:
-        return ValidationFailed(f"{refused.code}: {refused.message}")
-    return StoreUnavailable(f"SQS failed with a message: {refused.code} {refused.message}.")
+def _error(error: _BatchError) -> PartitaError:
+    if error.sender_fault:
+        return ValidationFailed(f"{error.code}: {error.message}")
+    return StoreUnavailable(f"SQS failed with a message: {error.code} {error.message}.")
 
 
-def receive(channel: Channel, request: Receive) -> Steps[tuple[Message, ...]]:
-    """Take messages."""
+def receive(channel: Channel, request: Receive) -> Calls[tuple[Message, ...]]:
+    """Receive messages."""
     url = yield from channel.url(channel.name)
     return (yield from receive_from(channel, url, request))
 
 
-def receive_from(channel: Channel, url: str, request: Receive) -> Steps[tuple[Message, ...]]:
-    """Take messages of this queue or of its dead letters; should the answer get lost, the same ones come again."""
-    answer = yield from channel.ask(
+def receive_from(channel: Channel, url: str, request: Receive) -> Calls[tuple[Message, ...]]:
+    """Receive messages of this queue or of its dead letters; after a lost response the same ones come again."""
+    response = yield from channel.call(
         "ReceiveMessage",
-        _Received,
+        _ReceiveResult,
         QueueUrl=url,
         MaxNumberOfMessages=min(request.limit, BATCH),
         WaitTimeSeconds=min(ceil(request.wait), MAX_WAIT_SECONDS),
@@ -112,15 +114,15 @@ def receive_from(channel: Channel, url: str, request: Receive) -> Steps[tuple[Me
         AttributeNames=_ATTRIBUTES,  # the older name, which is the only one that some servers know
         ReceiveRequestAttemptId=channel.tokens(),
     )
-    return tuple(_message(each) for each in answer.messages)
+    return tuple(_message(each) for each in response.messages)
 
 
-def _message(delivered: _Delivered) -> Message:
-    attributes = delivered.attributes
+def _message(received: _ReceivedMessage) -> Message:
+    attributes = received.attributes
     return Message(
-        id=delivered.message_id,
-        receipt=delivered.receipt_handle,
-        body=delivered.body,
+        id=received.message_id,
+        receipt=received.receipt_handle,
+        body=received.body,
         group=attributes["MessageGroupId"],
         sequence=int(attributes["SequenceNumber"]),
         sent_at=int(attributes["SentTimestamp"]) / _MILLISECONDS,
@@ -128,22 +130,22 @@ def _message(delivered: _Delivered) -> Message:
     )
 
 
-def acknowledge(channel: Channel, request: Acknowledge) -> Steps[tuple[str, ...]]:
+def acknowledge(channel: Channel, request: Acknowledge) -> Calls[tuple[str, ...]]:
     """Delete messages."""
     url = yield from channel.url(channel.name)
-    return (yield from batched(channel, url, "DeleteMessageBatch", request.receipts))
+    return (yield from call_in_batches(channel, url, "DeleteMessageBatch", request.receipts))
 
 
-def postpone(channel: Channel, request: Postpone) -> Steps[tuple[str, ...]]:
+def postpone(channel: Channel, request: Postpone) -> Calls[tuple[str, ...]]:
     """Change when messages come again."""
     url = yield from channel.url(channel.name)
     hidden = {"VisibilityTimeout": ceil(request.seconds)}
-    return (yield from batched(channel, url, "ChangeMessageVisibilityBatch", request.receipts, **hidden))
+    return (yield from call_in_batches(channel, url, "ChangeMessageVisibilityBatch", request.receipts, **hidden))
 
 
-def batched(
+def call_in_batches(
     channel: Channel, url: str, action: str, receipts: Sequence[str], **parameters: Any
-) -> Steps[tuple[str, ...]]:
+) -> Calls[tuple[str, ...]]:
     """Make a call for every receipt, ten at a time; gives the receipts that were too late.
 
     Raises:
@@ -152,11 +154,11 @@ def batched(
     late: list[str] = []
     for chunk in _chunks(receipts):
         entries = [{"Id": str(n), "ReceiptHandle": receipt, **parameters} for n, receipt in enumerate(chunk)]
-        answer = yield from channel.ask(action, _Batched, QueueUrl=url, Entries=entries)
-        for refused in answer.failed:
-            if not refused.sender_fault:
-                raise _refusal(refused)
-            late.append(chunk[int(refused.id)])
+        response = yield from channel.call(action, _BatchResult, QueueUrl=url, Entries=entries)
+        for error in response.failed:
+            if not error.sender_fault:
+                raise _error(error)
+            late.append(chunk[int(error.id)])
     return tuple(late)
 
 
@@ -164,9 +166,9 @@ def _chunks(receipts: Sequence[str]) -> Iterator[Sequence[str]]:
     return (receipts[start : start + BATCH] for start in range(0, len(receipts), BATCH))
 
 
-def measure(channel: Channel, request: Measure) -> Steps[Stats]:  # noqa: ARG001 - it says all by its type
+def get_stats(channel: Channel, request: GetStats) -> Calls[QueueStats]:  # noqa: ARG001 - has no fields
     """What SQS counts, about."""
     waiting, hidden = "ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"
     counts = yield from channel.attributes(channel.name, waiting, hidden)
     dead = yield from channel.attributes(channel.dead_name, waiting, hidden)
-    return Stats(int(counts[waiting]), int(counts[hidden]), int(dead[waiting]) + int(dead[hidden]), None)
+    return QueueStats(int(counts[waiting]), int(counts[hidden]), int(dead[waiting]) + int(dead[hidden]), None)

@@ -1,4 +1,4 @@
-"""The queue on SQS: procedures without input and output, driven by blocking calls or by `await`."""
+"""The queue on SQS: generators of calls, run with blocking calls or with `await`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from partita._aws import (
-    CAP_SECONDS,
     QUEUES,
     Api,
-    Attempts,
+    ApiClient,
+    Calls,
     CredentialSource,
-    Driver,
     HttpTransport,
-    Steps,
+    Runner,
     Transport,
     endpoints_at,
     endpoints_of_region,
@@ -23,16 +22,15 @@ from partita._aws import (
 )
 from partita.errors import PartitaError
 from partita.queue import _interface as requests
-from partita.queue._interface import Accepted, Policy, Request, Send
+from partita.queue._interface import QueuePolicy, QueueRequest, Send, SentMessage
 from partita.queue.sqs import _channel, _dead, _messages
+from partita.queue.sqs._batching import SendBatcher
 from partita.queue.sqs._channel import Channel
-from partita.queue.sqs._together import Together
-from partita.runtime import RetryPolicy
 from partita.store.remote import Credentials, Limits, Outside
 
 R = TypeVar("R")
 
-Handler: TypeAlias = Callable[[Channel, Any], Steps[Any]]
+Handler: TypeAlias = Callable[[Channel, Any], Calls[Any]]
 
 HANDLERS: Final[Mapping[type, Handler]] = {
     requests.Create: _channel.create,
@@ -40,14 +38,14 @@ HANDLERS: Final[Mapping[type, Handler]] = {
     requests.Receive: _messages.receive,
     requests.Acknowledge: _messages.acknowledge,
     requests.Postpone: _messages.postpone,
-    requests.Measure: _messages.measure,
+    requests.GetStats: _messages.get_stats,
     requests.ReadDead: _dead.read_dead,
     requests.Redrive: _dead.redrive,
     requests.Discard: _dead.discard,
 }
 
 LIMITS: Final = Limits(read=_messages.MAX_WAIT_SECONDS + 10.0)
-"""An answer may be silent for as long as a receiver waits for messages."""
+"""A response may take as long as a receiver waits for messages."""
 
 
 class SqsQueue:
@@ -63,7 +61,7 @@ class SqsQueue:
         *,
         region: str | None = None,
         profile: str | None = None,
-        policy: Policy | None = None,
+        policy: QueuePolicy | None = None,
         credentials: Credentials | CredentialSource | None = None,
         transport: Transport | None = None,
         outside: Outside | None = None,
@@ -78,7 +76,7 @@ class SqsQueue:
             policy: how the queue is created.
             credentials: by default what the chain finds.
             transport: how calls are sent; tests pass their own.
-            outside: time, chance and tokens; tests pass their own.
+            outside: time, randomness and tokens; tests pass their own.
 
         Raises:
             OperationError: neither endpoint nor region is known, or the URL cannot be used.
@@ -87,42 +85,40 @@ class SqsQueue:
         endpoints = endpoints_at(endpoint, region, apis) if endpoint else endpoints_of_region(region, profile, apis)
         outside = outside or Outside()
         source = source_of(credentials, profile, is_local=is_local(endpoint))
-        attempts = Attempts(
-            endpoints, source, outside.clock, outside.random, RetryPolicy(LIMITS.tries, cap_seconds=CAP_SECONDS)
-        )
+        client = ApiClient(endpoints, source, outside.clock, outside.random, LIMITS.tries)
         self.name = name
         self.endpoint = endpoints[QUEUES].url
-        self._driver = Driver(transport or HttpTransport(LIMITS), source, outside.sleep)
+        self._runner = Runner(transport or HttpTransport(LIMITS), source, outside.sleep)
         self._handlers: Mapping[type, Handler] = HANDLERS
-        self._together = Together(self._send_many)
-        self._channel = Channel(attempts, name, (policy or Policy()).max_receives, outside.clock, outside.tokens)
+        self._batcher = SendBatcher(self._send_many)
+        self._channel = Channel(client, name, (policy or QueuePolicy()).max_receives, outside.clock, outside.tokens)
 
     def __repr__(self) -> str:
         return f"SqsQueue({self.name!r}, {self.endpoint!r})"
 
-    def execute(self, request: Request[R]) -> R:
-        """Ask SQS; what it changed is durable when this returns.
+    def execute(self, request: QueueRequest[R]) -> R:
+        """Send the request to SQS; what it changed is durable when this returns.
 
         Raises:
             RequestError: it was refused and changed nothing. StoreUnavailable: whether it happened is unknown.
         """
-        return self._driver.run(self._steps(request))
+        return self._runner.run(self._calls(request))
 
-    async def execute_async(self, request: Request[R]) -> R:
+    async def execute_async(self, request: QueueRequest[R]) -> R:
         """The same, without blocking the event loop; the sends of several tasks share calls."""
         if isinstance(request, Send):
-            return await self._together.send(request)  # type: ignore[return-value]
-        return await self._driver.run_async(self._steps(request))
+            return await self._batcher.send(request)  # type: ignore[return-value]
+        return await self._runner.run_async(self._calls(request))
 
-    async def _send_many(self, sends: Sequence[Send]) -> Sequence[Accepted | PartitaError]:
-        return await self._driver.run_async(_messages.send_many(self._channel, sends))
+    async def _send_many(self, sends: Sequence[Send]) -> Sequence[SentMessage | PartitaError]:
+        return await self._runner.run_async(_messages.send_many(self._channel, sends))
 
-    def _steps(self, request: Request[R]) -> Steps[R]:
+    def _calls(self, request: QueueRequest[R]) -> Calls[R]:
         return self._handlers[type(request)](self._channel, request)
 
     def close(self) -> None:
         """Close the connections. Closing twice does nothing."""
-        self._driver.close()
+        self._runner.close()
 
     def __enter__(self) -> Self:
         return self

@@ -5,56 +5,56 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from partita.store._requests import Capacity
-from partita.store.embedded._changes import Change
+from partita.store.embedded._planned_writes import PlannedWrite
 from partita.store.embedded._table import Index, Row, entry_size
 from partita.values import equal, read_units, write_units
 
 
-def of_write(change: Change, factor: int = 1) -> Capacity:
-    """Units of a write: the larger of before and after, and what changed in each index.
+def of_write(planned: PlannedWrite, factor: int = 1) -> Capacity:
+    """Units of a write: the larger of before and after, and what changes in each index.
 
     A transaction charges the table's part twice, and the indexes' once.
     """
-    table = change.table
-    largest = change.size if change.before is None else max(change.size, change.before.size)
+    table = planned.table
+    largest = planned.size if planned.before is None else max(planned.size, planned.before.size)
     units = write_units(largest) * factor
     if not table.indexes:
         return Capacity(table.name, 0.0, units)
-    return Capacity(table.name, 0.0, units, tuple(_index_parts(change)))
+    return Capacity(table.name, 0.0, units, tuple(_index_parts(planned)))
 
 
-def _index_parts(change: Change) -> Iterable[tuple[str, float, float]]:
-    for position, index in enumerate(change.table.indexes):
-        old = change.old_entries[position] if change.before is not None else index.empty
-        new = change.entries[position] if change.after is not None else index.empty
-        units = _index_units(index, change, old, new)
+def _index_parts(planned: PlannedWrite) -> Iterable[tuple[str, float, float]]:
+    for position, index in enumerate(planned.table.indexes):
+        old = planned.old_entries[position] if planned.before is not None else index.empty
+        new = planned.entries[position] if planned.after is not None else index.empty
+        units = _index_units(index, planned, old, new)
         if units:
             yield index.name, 0.0, units
 
 
-def _index_units(index: Index, change: Change, old: Row, new: Row) -> float:
+def _index_units(index: Index, planned: PlannedWrite, old: Row, new: Row) -> float:
     was_in, is_in = old[0] is not None, new[0] is not None
     if was_in and is_in and old == new:
-        return _units_of_same_key(index, change)
-    return (_old_units(index, change) if was_in else 0.0) + (_new_units(index, change) if is_in else 0.0)
+        return _units_of_same_key(index, planned)
+    return (_old_units(index, planned) if was_in else 0.0) + (_new_units(index, planned) if is_in else 0.0)
 
 
-def _units_of_same_key(index: Index, change: Change) -> float:
-    assert change.before is not None  # noqa: S101 - it was in the index
-    assert change.after is not None  # noqa: S101 - it is in the index
-    if equal(index.projection(change.before.item), index.projection(change.after)):
+def _units_of_same_key(index: Index, planned: PlannedWrite) -> float:
+    assert planned.before is not None  # noqa: S101 - it was in the index
+    assert planned.after is not None  # noqa: S101 - it is in the index
+    if equal(index.projection(planned.before.item), index.projection(planned.after)):
         return 0.0
-    return max(_old_units(index, change), _new_units(index, change))
+    return max(_old_units(index, planned), _new_units(index, planned))
 
 
-def _old_units(index: Index, change: Change) -> float:
-    assert change.before is not None  # noqa: S101 - it was in the index
-    return write_units(entry_size(index, change.before.item, change.before.size))
+def _old_units(index: Index, planned: PlannedWrite) -> float:
+    assert planned.before is not None  # noqa: S101 - it was in the index
+    return write_units(entry_size(index, planned.before.item, planned.before.size))
 
 
-def _new_units(index: Index, change: Change) -> float:
-    assert change.after is not None  # noqa: S101 - it is in the index
-    return write_units(entry_size(index, change.after, change.size))
+def _new_units(index: Index, planned: PlannedWrite) -> float:
+    assert planned.after is not None  # noqa: S101 - it is in the index
+    return write_units(entry_size(index, planned.after, planned.size))
 
 
 def of_get(table: str, size: int, *, consistent: bool) -> Capacity:

@@ -19,7 +19,7 @@ from partita.expressions import (
 )
 from partita.store._requests import Capacity, PageResponse, QueryTable, ScanTable
 from partita.store.embedded import _ranges
-from partita.store.embedded._access import Access
+from partita.store.embedded._connection import Reader
 from partita.store.embedded._file import segment_of
 from partita.store.embedded._keys import Column
 from partita.store.embedded._ranges import Bound, KeyBounds
@@ -30,13 +30,13 @@ PAGE_BYTES: Final = 1024 * 1024
 MAX_SEGMENTS: Final = 1_000_000
 
 
-def query(access: Access, request: QueryTable) -> PageResponse:
+def query(reader: Reader, request: QueryTable) -> PageResponse:
     """One page of a partition.
 
     Raises:
         ValidationFailed: a condition, start key or projection that breaks a rule.
     """
-    table = access.table(request.table)
+    table = reader.table(request.table)
     source = _checked_source(table, request)
     bounds = _ranges.bounds_of(source, request.key_condition)
     if request.filter is not None:
@@ -47,17 +47,17 @@ def query(access: Access, request: QueryTable) -> PageResponse:
             raise ValidationFailed("The provided starting key is invalid: ExclusiveStartKey in a partition of one item")
         start = _ranges.start_in(bounds, source, _ranges.start_columns(table, source, request.start))
     sql, values = _select_range(source, bounds, start, forward=request.forward)
-    rows = access.connection.execute(sql, (*values, _row_limit(request)))
+    rows = reader.connection.execute(sql, (*values, _row_limit(request)))
     return _page(table, source, request, rows)
 
 
-def scan(access: Access, request: ScanTable) -> PageResponse:
+def scan(reader: Reader, request: ScanTable) -> PageResponse:
     """One page of everything, or of one segment of it.
 
     Raises:
         ValidationFailed: a filter, start key, segment or projection that breaks a rule.
     """
-    table = access.table(request.table)
+    table = reader.table(request.table)
     source = _checked_source(table, request)
     _check_segments(request)
     start = () if request.start is None else _ranges.start_columns(table, source, request.start)
@@ -65,7 +65,7 @@ def scan(access: Access, request: ScanTable) -> PageResponse:
         _check_segment_of_start(table, request, request.start)
     sql = _select_all(source, start=bool(start), segmented=request.segments > 1)
     segment = (request.segments, request.segment) if request.segments > 1 else ()
-    rows = access.connection.execute(sql, (*start, *segment, _row_limit(request)))
+    rows = reader.connection.execute(sql, (*start, *segment, _row_limit(request)))
     return _page(table, source, request, rows)
 
 

@@ -14,17 +14,17 @@ from partita.store._requests import (
     ItemResponse,
 )
 from partita.store.embedded import _capacity
-from partita.store.embedded._access import Access
+from partita.store.embedded._connection import Reader
 from partita.values import Item, decode_item, read_units
 
 MAX_BATCH_GETS: Final = 100
 MAX_BATCH_BYTES: Final = 16 * 1024 * 1024
 
 
-def get_item(access: Access, request: GetItem) -> ItemResponse:
+def get_item(reader: Reader, request: GetItem) -> ItemResponse:
     """One item by its key."""
-    table = access.table(request.table)
-    row = access.connection.execute(table.sql_get, table.key_columns(request.key)).get
+    table = reader.table(request.table)
+    row = reader.connection.execute(table.sql_get, table.key_columns(request.key)).get
     if request.projection is not None:
         validate_projection(request.projection)
         table.check_scalars(request.projection)
@@ -37,18 +37,18 @@ def get_item(access: Access, request: GetItem) -> ItemResponse:
     return ItemResponse(item, Capacity(request.table, read_units(size, consistent=request.consistent)))
 
 
-def batch_get(access: Access, request: BatchGetItem) -> BatchGetResponse:
+def batch_get(reader: Reader, request: BatchGetItem) -> BatchGetResponse:
     """Up to 100 items; what does not fit into 16 MB is left unprocessed.
 
     Raises:
         ValidationFailed: too many, or the same item twice.
     """
-    _check_batch(access, request.gets)
+    _check_batch(reader, request.gets)
     items: list[Item | None] = []
     capacity: list[Capacity] = []
     remaining = MAX_BATCH_BYTES
     for position, get in enumerate(request.gets):
-        item, size = read_one(access, get)
+        item, size = read_one(reader, get)
         remaining -= size
         if remaining < 0:
             left = request.gets[position:]
@@ -58,23 +58,23 @@ def batch_get(access: Access, request: BatchGetItem) -> BatchGetResponse:
     return BatchGetResponse(items, (), _capacity.total(capacity))
 
 
-def _check_batch(access: Access, gets: tuple[GetItem, ...]) -> None:
+def _check_batch(reader: Reader, gets: tuple[GetItem, ...]) -> None:
     if not 1 <= len(gets) <= MAX_BATCH_GETS:
         message = f"between 1 and {MAX_BATCH_GETS} items can be read at once, not {len(gets)}"
         raise ValidationFailed(f"1 validation error detected: {message}")
     for get in gets:
         if get.projection is not None:
             validate_projection(get.projection)
-            access.table(get.table).check_scalars(get.projection)
-    keys = {(get.table, access.table(get.table).key_columns(get.key)) for get in gets}
+            reader.table(get.table).check_scalars(get.projection)
+    keys = {(get.table, reader.table(get.table).key_columns(get.key)) for get in gets}
     if len(keys) < len(gets):
         raise ValidationFailed("Provided list of item keys contains duplicates")
 
 
-def read_one(access: Access, get: GetItem) -> tuple[Item | None, int]:
+def read_one(reader: Reader, get: GetItem) -> tuple[Item | None, int]:
     """The item, projected, and the size of the whole of it."""
-    table = access.table(get.table)
-    row = access.connection.execute(table.sql_get, table.key_columns(get.key)).get
+    table = reader.table(get.table)
+    row = reader.connection.execute(table.sql_get, table.key_columns(get.key)).get
     if row is None:
         return None, 0
     size, blob = row

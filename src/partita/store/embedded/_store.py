@@ -12,6 +12,8 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import apsw
 
+from partita import _sqlite
+from partita._sqlite import GroupCommit, Handler, NoLock, ProcessLock
 from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
 from partita.runtime import Clock, system_clock
 from partita.store import _requests as requests
@@ -26,16 +28,14 @@ from partita.store.embedded import (
     _ttl,
     _writes,
 )
-from partita.store.embedded._access import Access, Writer
 from partita.store.embedded._catalog import EMPTY, Catalog
-from partita.store.embedded._commit import GroupCommit, Handler
-from partita.store.embedded._lock import NoLock, ProcessLock
+from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import MissingIndex
 from partita.store.embedded.upkeep import Progress, back_up, verify
 
 R = TypeVar("R")
 
-Read: TypeAlias = Callable[[Access, Any], Any]
+Read: TypeAlias = Callable[[Reader, Any], Any]
 
 READS: Final[Mapping[type, Read]] = {
     requests.GetItem: _reads.get_item,
@@ -67,7 +67,7 @@ WRITES: Final[Mapping[type, Handler]] = {
 
 
 def _not_a_request(value: object) -> TypeError:
-    return TypeError(f"{type(value).__name__} is no request that the store can answer.")
+    return TypeError(f"{type(value).__name__} is not a request that the store can execute.")
 
 
 class EmbeddedStore:
@@ -97,20 +97,20 @@ class EmbeddedStore:
         self._closed = threading.Event()
         self._is_forked = False
         self.failed_sweeps = 0
-        with _file.translating(self.path):
+        with _sqlite.translating(self.path):
             self._open(clock)
-        _file.leave_to_parent_at_fork(self)
+        _sqlite.leave_to_parent_at_fork(self)
         if sweep_every is not None:
             threading.Thread(target=self._keep_sweeping, args=(sweep_every,), daemon=True).start()
 
     def _open(self, clock: Clock) -> None:
-        in_memory = self.path == _file.MEMORY
-        _file.refuse_if_in_use_at_fork(self.path)
+        in_memory = self.path == _sqlite.MEMORY
+        _sqlite.refuse_if_in_use_at_fork(self.path)
         is_new = in_memory or _file.is_new(self.path)
         self._process_lock = None if in_memory else ProcessLock(Path(self.path))
-        between_processes = self._process_lock or NoLock()
+        process_lock = self._process_lock or NoLock()
         try:
-            with between_processes:
+            with process_lock:
                 if is_new and not in_memory:
                     _file.create(self.path)
                 self._open_writer(clock)
@@ -119,18 +119,18 @@ class EmbeddedStore:
                 self._process_lock.close()
             raise
         self._commit = GroupCommit(
-            self._writer, WRITES, path=self.path, between_processes=between_processes, publish=self._publish_draft
+            self._writer, WRITES, path=self.path, process_lock=process_lock, after_commit=self._publish_draft
         )
 
     def _open_writer(self, clock: Clock) -> None:
         self._writer = Writer(self._connect(), clock)
         try:
-            if self.path == _file.MEMORY:
+            if self.path == _sqlite.MEMORY:
                 _file.create_schema(self._writer.connection)
             self._writer.refresh()
         except Exception as error:
-            _file.close_untouched(self._writer.connection)
-            # An error in our own statement: what it names is not there. Any other: what is there is no catalog.
+            _sqlite.close_untouched(self._writer.connection)
+            # An error in our own statement: what it names is not there. Any other: what is there is not a catalog.
             if isinstance(error, apsw.SQLError) or not isinstance(error, apsw.Error | StoreError):
                 raise StoreDamaged(f"The catalog of the store {self.path} is damaged ({error}).") from error
             raise
@@ -148,7 +148,7 @@ class EmbeddedStore:
         self._catalog = catalog
 
     def execute(self, request: Request[R]) -> R:
-        """Answer the request; a write is durable when this returns.
+        """Execute the request; a write is durable when this returns.
 
         Raises:
             RequestError: it was refused and changed nothing. StoreError: the store is in trouble.
@@ -164,7 +164,7 @@ class EmbeddedStore:
             return self._read(read, request)
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task: reads are answered at once, writes are committed by another thread."""
+        """The same for a task: reads are executed at once, writes are committed by another thread."""
         if type(request) in READS:
             return self.execute(request)
         if type(request) not in WRITES:
@@ -173,37 +173,37 @@ class EmbeddedStore:
 
     def _read(self, read: Read, request: Request[R]) -> R:
         try:
-            access = self._local.access
+            reader = self._local.reader
         except AttributeError:
-            access = self._new_access()
-        access.catalog = self._catalog
+            reader = self._new_reader()
+        reader.catalog = self._catalog
         try:
-            return read(access, request)  # type: ignore[no-any-return]
+            return read(reader, request)  # type: ignore[no-any-return]
         except (TableNotFound, MissingIndex, apsw.SQLError) as error:
-            return self._read_again(read, access, request, error)
-        except _file.TROUBLE as error:
-            raise _file.translated(error, self.path) from error
+            return self._read_again(read, reader, request, error)
+        except _sqlite.DATABASE_ERRORS as error:
+            raise _sqlite.translated(error, self.path) from error
 
-    def _new_access(self) -> Access:
-        with self._opening, _file.translating(self.path):
+    def _new_reader(self) -> Reader:
+        with self._opening, _sqlite.translating(self.path):
             self._check_open()
             connection = self._writer.connection if self._process_lock is None else self._connect()
-            access = self._local.access = Access(connection)
-        return access
+            reader = self._local.reader = Reader(connection)
+        return reader
 
     def _check_open(self) -> None:
         if self._closed.is_set():
-            raise (_file.opened_before_fork if self._is_forked else _file.closed)(self.path)
+            raise (_sqlite.opened_before_fork if self._is_forked else _sqlite.closed)(self.path)
 
-    def _read_again(self, read: Read, access: Access, request: Request[R], error: Exception) -> R:
+    def _read_again(self, read: Read, reader: Reader, request: Request[R], error: Exception) -> R:
         """Another process may have changed the catalog; if so, read with the new one."""
-        with _file.translating(self.path):
-            known = access.catalog
-            access.refresh()
-            if access.catalog is known:
+        with _sqlite.translating(self.path):
+            known = reader.catalog
+            reader.refresh()
+            if reader.catalog is known:
                 raise error
-            self._publish(access.catalog)
-            return read(access, request)  # type: ignore[no-any-return]
+            self._publish(reader.catalog)
+            return read(reader, request)  # type: ignore[no-any-return]
 
     def sweep(self) -> int:
         """Delete expired items and trim streams and tokens; returns how many items were deleted."""
@@ -229,14 +229,14 @@ class EmbeddedStore:
         Raises:
             StoreDamaged: naming what disagrees.
         """
-        with self._private_connection() as connection, _file.translating(self.path):
+        with self._private_connection() as connection, _sqlite.translating(self.path):
             verify(connection, self.path)
 
     @contextmanager
     def _private_connection(self) -> Iterator[apsw.Connection]:
         """A connection of its own for long reads; in memory, the one that there is."""
         self._check_open()
-        with _file.translating(self.path, (apsw.Error,)):  # what cannot be read may be the caller's own
+        with _sqlite.translating(self.path, (apsw.Error,)):  # what cannot be read may be the caller's own
             if self._process_lock is None:
                 with self._commit.exclusively():
                     yield self._writer.connection

@@ -1,4 +1,4 @@
-"""Change streams: one record for each change, written in the transaction that makes it.
+"""Change streams: one record for each change of an item, written in the same transaction.
 
 Each enabled stream has a table of its own and one shard. Disabling closes the shard; what it holds
 stays readable until it is trimmed. Enabling again makes a new stream.
@@ -24,11 +24,11 @@ from partita.store._schema import StreamView
 from partita.values import decode_item, encode_item, item_size
 
 if TYPE_CHECKING:
-    from partita.store.embedded._access import Access
-    from partita.store.embedded._changes import Change
+    from partita.store.embedded._connection import Reader
+    from partita.store.embedded._planned_writes import PlannedWrite
     from partita.store.embedded._table import Table
 
-KEPT_SECONDS: Final = 24 * 3_600
+RETENTION_SECONDS: Final = 24 * 3_600
 MAX_RECORDS: Final = 1_000
 MAX_BYTES: Final = 1_000_000
 _SHARD: Final = "shardId-"
@@ -49,15 +49,15 @@ _SQL_OUTDATED: Final = (
 )
 
 
-def append(connection: apsw.Connection, change: Change, now: float, *, by_ttl: bool) -> None:
-    """Add the record of a change to the table's stream."""
-    before, after, stream = change.before, change.after, change.table.stream
+def append(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_ttl: bool) -> None:
+    """Add the record of a write to the table's stream."""
+    before, after, stream = planned.before, planned.after, planned.table.stream
     assert stream is not None  # noqa: S101 - the caller asked
     event = "INSERT" if before is None else "REMOVE" if after is None else "MODIFY"
-    keys = change.table.key_of(after if before is None else before.item)  # type: ignore[arg-type]
+    keys = planned.table.key_of(after if before is None else before.item)  # type: ignore[arg-type]
     old = before if stream.view in _SEES_OLD else None
-    new = change.blob if after is not None and stream.view in _SEES_NEW else None
-    size = item_size(keys) + (old.size if old else 0) + (change.size if new else 0)
+    new = planned.blob if after is not None and stream.view in _SEES_NEW else None
+    size = item_size(keys) + (old.size if old else 0) + (planned.size if new else 0)
     record = (now, event, by_ttl, size, encode_item(keys), old.blob if old else None, new)
     connection.execute(stream.sql_append, record)
 
@@ -92,18 +92,18 @@ def _identifier(number: int, label: str) -> str:
     return f"{label}-{number}"
 
 
-def describe_stream(access: Access, request: DescribeStream) -> StreamDescription:
+def describe_stream(reader: Reader, request: DescribeStream) -> StreamDescription:
     """The table's current stream, or the last one it had."""
-    row = access.connection.execute(_SQL_LATEST, (access.table(request.table).id,)).get
+    row = reader.connection.execute(_SQL_LATEST, (reader.table(request.table).id,)).get
     if row is None:
         raise TableNotFound(f"Requested resource not found: Stream of table {request.table} not found")
     number, label, view, closed_at, trimmed = row
-    newest = access.connection.execute(f"SELECT max(sequence) FROM changes_{number}").get
+    newest = reader.connection.execute(f"SELECT max(sequence) FROM changes_{number}").get
     shard = Shard(f"{_SHARD}{number:020}", None, closed_at is not None, trimmed, newest or trimmed)
     return StreamDescription(_identifier(number, label), view, closed_at is None, (shard,))
 
 
-def read_stream(access: Access, request: ReadStream) -> StreamPage:
+def read_stream(reader: Reader, request: ReadStream) -> StreamPage:
     """Records of one shard, oldest first; fewer than asked for where they are large.
 
     Raises:
@@ -111,16 +111,16 @@ def read_stream(access: Access, request: ReadStream) -> StreamPage:
     """
     if not 1 <= request.limit <= MAX_RECORDS:
         raise ValidationFailed(f"Limit must be between 1 and {MAX_RECORDS}")
-    table = access.table(request.table)
+    table = reader.table(request.table)
     number = request.shard.removeprefix(_SHARD)
-    row = access.connection.execute(_SQL_SHARD, (table.id, int(number) if number.isdecimal() else 0)).get
+    row = reader.connection.execute(_SQL_SHARD, (table.id, int(number) if number.isdecimal() else 0)).get
     if row is None:
         raise TableNotFound("Requested resource not found: Shard does not exist")
     stream, trimmed, closed_at = row
     if 0 < request.after < trimmed:
         raise StreamTrimmed("The data you are trying to access has been trimmed")
     records, size = [], 0
-    for found in access.connection.execute(_SQL_RECORDS.format(stream), (request.after, request.limit)):
+    for found in reader.connection.execute(_SQL_RECORDS.format(stream), (request.after, request.limit)):
         records.append(_record(found))
         size += records[-1].size
         if size >= MAX_BYTES:
@@ -145,7 +145,7 @@ def _record(row: tuple[Any, ...]) -> StreamRecord:
 
 def trim(connection: apsw.Connection, now: float) -> int:
     """Drop records older than 24 hours, some of each stream, and streams closed as long ago."""
-    oldest, dropped = now - KEPT_SECONDS, 0
+    oldest, dropped = now - RETENTION_SECONDS, 0
     closed: list[Any] = connection.execute("SELECT id FROM streams WHERE closed_at < ?", (oldest,)).fetchall()
     for (number,) in closed:
         drop(connection, number)

@@ -10,7 +10,7 @@ from typing import Final
 
 import apsw
 
-COUNTED: Final = 2_000
+MAX_COUNTED: Final = 2_000
 """Up to so many items the figures are exact."""
 
 _PROBES: Final = 500
@@ -20,17 +20,17 @@ _SQL_SPAN: Final = "SELECT (SELECT min(id) FROM {items}), (SELECT max(id) FROM {
 _SQL_PROBE: Final = "SELECT count(*), coalesce(sum(size), 0) FROM {items} WHERE id IN (SELECT value FROM json_each(?))"
 
 
-def measured(connection: apsw.Connection, items: str) -> tuple[int, int]:
+def table_stats(connection: apsw.Connection, items: str) -> tuple[int, int]:
     """Number and bytes of the items in an SQLite table."""
-    count, size = connection.execute(_SQL_COUNT.format(items=items), (COUNTED + 1,)).get
-    return (count, size) if count <= COUNTED else _estimated(connection, items)
+    count, size = connection.execute(_SQL_COUNT.format(items=items), (MAX_COUNTED + 1,)).get
+    return (count, size) if count <= MAX_COUNTED else _estimate(connection, items)
 
 
-def _estimated(connection: apsw.Connection, items: str) -> tuple[int, int]:
+def _estimate(connection: apsw.Connection, items: str) -> tuple[int, int]:
     """From row numbers spread over all: the share of those that are taken tells how many of all are."""
     first, last = connection.execute(_SQL_SPAN.format(items=items)).get
     span = last - first + 1
     ids = [first + int(span * (place * _GOLDEN % 1)) for place in range(_PROBES)]
     found, size = connection.execute(_SQL_PROBE.format(items=items), (str(ids),)).get
-    count = max(COUNTED + 1, round(span * found / _PROBES))
+    count = max(MAX_COUNTED + 1, round(span * found / _PROBES))
     return count, round(count * size / found) if found else 0

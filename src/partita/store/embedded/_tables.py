@@ -22,11 +22,11 @@ from partita.store._requests import (
 )
 from partita.store._schema import TableSchema
 from partita.store.embedded import _streams
-from partita.store.embedded._access import Access, Writer
 from partita.store.embedded._catalog import definition_text
 from partita.store.embedded._checks import check_index, check_name_length, check_readable, check_table
+from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import Index, Table
-from partita.store.embedded._table_stats import measured
+from partita.store.embedded._table_stats import table_stats
 from partita.values import Item, decode_item
 
 _SQL_CREATE: Final = "INSERT INTO tables (name, definition, created_at) VALUES (?, ?, ?)"
@@ -62,22 +62,22 @@ def _new_index(connection: apsw.Connection, table_id: int, name: str) -> int:
     return connection.last_insert_rowid()
 
 
-def describe_table(access: Access, request: DescribeTable) -> TableDescription:
+def describe_table(reader: Reader, request: DescribeTable) -> TableDescription:
     """The table as it is now, with about how many items it holds."""
-    access.refresh()  # another process may have changed it
-    return _describe(access, request.table)
+    reader.refresh()  # another process may have changed it
+    return _describe(reader, request.table)
 
 
-def _describe(access: Access, name: str) -> TableDescription:
-    table, connection = access.table(name), access.connection
-    count, size = measured(connection, f"items_{table.id}")
+def _describe(reader: Reader, name: str) -> TableDescription:
+    table, connection = reader.table(name), reader.connection
+    count, size = table_stats(connection, f"items_{table.id}")
     created_at = connection.execute("SELECT created_at FROM tables WHERE id = ?", (table.id,)).get
     return TableDescription(table.schema, created_at, count, size, _streams.latest_id(connection, table))
 
 
-def list_tables(access: Access, _: ListTables) -> tuple[str, ...]:
+def list_tables(reader: Reader, _: ListTables) -> tuple[str, ...]:
     """All table names, sorted."""
-    rows: list[Any] = access.connection.execute("SELECT name FROM tables ORDER BY name").fetchall()
+    rows: list[Any] = reader.connection.execute("SELECT name FROM tables ORDER BY name").fetchall()
     return tuple(name for (name,) in rows)
 
 

@@ -28,9 +28,9 @@ from partita.store._requests import (
     TransactWriteResponse,
 )
 from partita.store.embedded import _capacity
-from partita.store.embedded._access import Access, Writer
-from partita.store.embedded._changes import Change, check_condition, find, locate, make, plan
+from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._keys import KeyMismatch
+from partita.store.embedded._planned_writes import PlannedWrite, apply, check_condition, find, locate, plan
 from partita.store.embedded._reads import read_one
 from partita.store.embedded._writes import check_write
 from partita.values import number_text, read_units, write_units
@@ -60,18 +60,18 @@ def transact_write(writer: Writer, request: TransactWriteItems) -> TransactWrite
     now = writer.clock()
     if request.token is not None and _is_replay(writer, request, now):
         return TransactWriteResponse(_replay_capacity(writer, request), replayed=True)
-    planned = _planned(writer, request)
-    parts = [change if isinstance(change, Capacity) else _capacity.of_write(change, 2) for change in planned]
+    planned = _plan_all(writer, request)
+    parts = [each if isinstance(each, Capacity) else _capacity.of_write(each, 2) for each in planned]
     response = TransactWriteResponse(_capacity.total(parts))
-    for change in planned:
-        if isinstance(change, Change):
-            make(writer.connection, change, now)
+    for each in planned:
+        if isinstance(each, PlannedWrite):
+            apply(writer.connection, each, now)
     if request.token is not None:
         writer.connection.execute(_SQL_KEEP, (request.token, _digest(request), now))
     return response
 
 
-def transact_get(access: Access, request: TransactGetItems) -> TransactGetResponse:
+def transact_get(reader: Reader, request: TransactGetItems) -> TransactGetResponse:
     """Up to 100 items as they were at one instant; each is charged twice.
 
     Raises:
@@ -82,13 +82,13 @@ def transact_get(access: Access, request: TransactGetItems) -> TransactGetRespon
     for get in request.gets:
         if get.projection is not None:
             validate_projection(get.projection)
-    _check_keys(access, request.gets)
+    _check_keys(reader, request.gets)
     try:
-        access.connection.execute("BEGIN")
-        found = [read_one(access, get) for get in request.gets]
+        reader.connection.execute("BEGIN")
+        found = [read_one(reader, get) for get in request.gets]
     finally:
-        if access.connection.in_transaction:  # an interrupt may come before it began
-            access.connection.execute("COMMIT")
+        if reader.connection.in_transaction:  # an interrupt may come before it began
+            reader.connection.execute("COMMIT")
     if sum(size for _, size in found) > MAX_BYTES:
         raise ValidationFailed(TOO_LARGE)
     capacity = [
@@ -115,48 +115,48 @@ def _check_token(token: str) -> None:
         )
 
 
-def _planned(writer: Writer, request: TransactWriteItems) -> list[Change | Capacity]:
+def _plan_all(writer: Writer, request: TransactWriteItems) -> list[PlannedWrite | Capacity]:
     tables = [writer.table(action.table) for action in request.actions]
     for table, action in zip(tables, request.actions, strict=True):
         check_write(table, action)
     _check_keys(writer, request.actions)
     reasons = [Reason() for _ in request.actions]
-    planned: list[Change | Capacity] = []
+    planned: list[PlannedWrite | Capacity] = []
     for position, action in enumerate(request.actions):
         try:
             planned.append(_plan(writer, action))
         except ConditionFailed as failure:
             reasons[position] = Reason("ConditionalCheckFailed", failure.message, failure.item)
-        except ValidationFailed as refusal:
-            raise _cancelled_by(position, len(reasons), refusal) from None
+        except ValidationFailed as error:
+            raise _cancelled_by(position, len(reasons), error) from None
     if any(reason.code != "None" for reason in reasons):
         raise TransactionCancelled(reasons)
-    if sum(change.size for change in planned if isinstance(change, Change)) > MAX_BYTES:
+    if sum(each.size for each in planned if isinstance(each, PlannedWrite)) > MAX_BYTES:
         raise ValidationFailed(TOO_LARGE)
     return planned
 
 
-def _check_keys(access: Access, actions: tuple[Action, ...]) -> None:
+def _check_keys(reader: Reader, actions: tuple[Action, ...]) -> None:
     seen = set()
     for position, action in enumerate(actions):
-        table = access.table(action.table)
+        table = reader.table(action.table)
         try:
-            place = (table.id, locate(table, action))
+            item_key = (table.id, locate(table, action))
         except KeyMismatch as mismatch:
             raise _cancelled_by(position, len(actions), mismatch) from None
-        if place in seen:
+        if item_key in seen:
             raise ValidationFailed("Transaction request cannot include multiple operations on one item")
-        seen.add(place)
+        seen.add(item_key)
 
 
-def _cancelled_by(position: int, actions: int, refusal: ValidationFailed) -> TransactionCancelled:
+def _cancelled_by(position: int, actions: int, error: ValidationFailed) -> TransactionCancelled:
     """Only the first invalid action is reported, whatever the conditions of the others say."""
     reasons = [Reason() for _ in range(actions)]
-    reasons[position] = Reason("ValidationError", refusal.message)
+    reasons[position] = Reason("ValidationError", error.message)
     return TransactionCancelled(reasons)
 
 
-def _plan(writer: Writer, action: TransactAction) -> Change | Capacity:
+def _plan(writer: Writer, action: TransactAction) -> PlannedWrite | Capacity:
     table = writer.table(action.table)
     if not isinstance(action, ConditionCheck):
         return plan(writer.connection, table, action)

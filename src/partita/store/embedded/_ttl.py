@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from partita.store._requests import Request
 from partita.store.embedded import _streams, _transactions
-from partita.store.embedded._access import Writer
-from partita.store.embedded._changes import Stored, deletion, make
+from partita.store.embedded._connection import Writer
+from partita.store.embedded._planned_writes import StoredItem, apply, deletion
 from partita.store.embedded._table import Table
 
 BATCH: Final = 200
@@ -15,11 +15,11 @@ FIVE_YEARS: Final = 5 * 365 * 86_400
 
 
 class DeleteExpired(Request[int], frozen=True):
-    """Delete one batch of expired items; answers how many there were."""
+    """Delete one batch of expired items; returns how many there were."""
 
 
 class TrimHistory(Request[int], frozen=True):
-    """Drop stream records and tokens that are kept no longer; answers how many records there were."""
+    """Drop stream records and tokens that are kept no longer; returns how many records there were."""
 
 
 def delete_expired(writer: Writer, _: DeleteExpired) -> int:
@@ -37,7 +37,7 @@ def _delete_from(writer: Writer, table: Table, limit: int) -> int:
     sql = f"{columns} WHERE ttl <= ? AND ttl > ? ORDER BY ttl LIMIT ?"
     rows: list[Any] = writer.connection.execute(sql, (now, now - FIVE_YEARS, limit)).fetchall()
     for hk, rk, *row in rows:
-        make(writer.connection, deletion(table, (hk, rk), Stored(tuple(row))), now, by_ttl=True)
+        apply(writer.connection, deletion(table, (hk, rk), StoredItem(tuple(row))), now, by_ttl=True)
     return len(rows)
 
 

@@ -16,8 +16,8 @@ from partita.store._requests import (
     WriteResponse,
 )
 from partita.store.embedded import _capacity
-from partita.store.embedded._access import Writer
-from partita.store.embedded._changes import Change, Write, check_update_spares_key, make, plan
+from partita.store.embedded._connection import Writer
+from partita.store.embedded._planned_writes import PlannedWrite, Write, apply, check_update_spares_key, plan
 from partita.store.embedded._table import Table
 from partita.values import Item, decode_item
 
@@ -35,9 +35,9 @@ def write_item(writer: Writer, request: Write) -> WriteResponse:
     check_write(table, request)
     if request.returns not in _RETURNS[type(request)]:
         raise ValidationFailed("ReturnValues can only be ALL_OLD or NONE")
-    change = plan(writer.connection, table, request)
-    response = WriteResponse(_returned(request, change), _capacity.of_write(change))
-    make(writer.connection, change, writer.clock())
+    planned = plan(writer.connection, table, request)
+    response = WriteResponse(_returned(request, planned), _capacity.of_write(planned))
+    apply(writer.connection, planned, writer.clock())
     return response
 
 
@@ -58,16 +58,16 @@ def check_write(table: Table, request: Write | ConditionCheck) -> None:
         validate_condition(request.condition)
 
 
-def _returned(request: Write, change: Change) -> Item | None:
+def _returned(request: Write, planned: PlannedWrite) -> Item | None:
     returns = request.returns
     if returns == "NONE":
         return None
     if returns in ("ALL_OLD", "UPDATED_OLD"):
-        old = None if change.before is None else decode_item(change.before.blob)
+        old = None if planned.before is None else decode_item(planned.before.blob)
         if old is None or returns == "ALL_OLD":
             return old
         return touched(request.update, old) or None  # type: ignore[union-attr]  # only updates have UPDATED_*
-    new = None if change.after is None else decode_item(change.blob)
+    new = None if planned.after is None else decode_item(planned.blob)
     if new is None or returns == "ALL_NEW":
         return new
     return touched(request.update, new) or None  # type: ignore[union-attr]
@@ -85,19 +85,19 @@ def batch_write(writer: Writer, request: BatchWriteItem) -> BatchWriteResponse:
             f"Member must have length less than or equal to {MAX_BATCH_WRITES}, "
             "Member must have length greater than or equal to 1"
         )
-    changes = [_batched(writer, write) for write in request.writes]
-    if len({(change.table.id, change.key) for change in changes}) < len(changes):
+    planned = [_plan_in_batch(writer, write) for write in request.writes]
+    if len({(each.table.id, each.key) for each in planned}) < len(planned):
         raise ValidationFailed("Provided list of item keys contains duplicates")
-    if sum(change.size for change in changes) > MAX_BATCH_BYTES:
+    if sum(each.size for each in planned) > MAX_BATCH_BYTES:
         raise ValidationFailed("Request size exceeds the limit of 16 MB")
-    response = BatchWriteResponse((), _capacity.total(map(_capacity.of_write, changes)))
+    response = BatchWriteResponse((), _capacity.total(map(_capacity.of_write, planned)))
     now = writer.clock()
-    for change in changes:
-        make(writer.connection, change, now)
+    for each in planned:
+        apply(writer.connection, each, now)
     return response
 
 
-def _batched(writer: Writer, write: PutItem | DeleteItem) -> Change:
+def _plan_in_batch(writer: Writer, write: PutItem | DeleteItem) -> PlannedWrite:
     if write.condition is not None or write.returns != "NONE":
         raise ValidationFailed("A write in a batch takes neither a condition nor ReturnValues")
     return plan(writer.connection, writer.table(write.table), write)

@@ -1,4 +1,4 @@
-"""Requests for items: each is one call, and its answer one response."""
+"""Requests for items: each becomes one call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from partita._aws import Attempts, Call, Steps
+from partita._aws import ApiCall, ApiClient, Calls
 from partita.errors import ValidationFailed
 from partita.expressions import Path
 from partita.store import _requests as rq
@@ -22,17 +22,17 @@ _READS: Final = (rq.GetItem, rq.QueryTable, rq.ScanTable, rq.BatchGetItem, rq.Tr
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def call_for(request: rq.Request[Any]) -> Call:
+def call_for(request: rq.Request[Any]) -> ApiCall:
     """The call that a request for items becomes.
 
     Raises:
-        ValidationFailed: an expression is longer than DynamoDB takes.
+        ValidationFailed: an expression is longer than DynamoDB allows.
     """
     name, parameters = api_call(request)
     _check_expressions(parameters)
     parameters["ReturnConsumedCapacity"] = "INDEXES"
     reads = isinstance(request, _READS)
-    return Call(name, _encode(parameters), repeatable=reads or "ClientRequestToken" in parameters, writes=not reads)
+    return ApiCall(name, _encode(parameters), repeatable=reads or "ClientRequestToken" in parameters, writes=not reads)
 
 
 def _check_expressions(parameters: Json) -> None:
@@ -50,66 +50,66 @@ def _decoder(shape: type[T]) -> Callable[[Any], T]:
     return msgspec.json.Decoder(shape).decode
 
 
-_got: Final = _decoder(wire.GetAnswer)
-_written: Final = _decoder(wire.WriteAnswer)
-_paged: Final = _decoder(wire.PageAnswer)
-_batch_got: Final = _decoder(wire.BatchGetAnswer)
-_batch_written: Final = _decoder(wire.BatchWriteAnswer)
-_transact_got: Final = _decoder(wire.TransactGetAnswer)
-_transact_written: Final = _decoder(wire.TransactWriteAnswer)
+_decode_get: Final = _decoder(wire.GetItemOutput)
+_decode_write: Final = _decoder(wire.WriteItemOutput)
+_decode_page: Final = _decoder(wire.PageOutput)
+_decode_batch_get: Final = _decoder(wire.BatchGetItemOutput)
+_decode_batch_write: Final = _decoder(wire.BatchWriteItemOutput)
+_decode_transact_get: Final = _decoder(wire.TransactGetItemsOutput)
+_decode_transact_write: Final = _decoder(wire.TransactWriteItemsOutput)
 
 
-def get_item(attempts: Attempts, request: rq.GetItem) -> Steps[rq.ItemResponse]:
+def get_item(client: ApiClient, request: rq.GetItem) -> Calls[rq.ItemResponse]:
     """Read one item."""
-    answer = _got((yield from attempts.send(call_for(request))))
-    capacity = wire.capacity_of(answer.consumed_capacity, request.table, "read")
-    return rq.ItemResponse(wire.optional_item(answer.item), capacity)
+    output = _decode_get((yield from client.send(call_for(request))))
+    capacity = wire.capacity_of(output.consumed_capacity, request.table, "read")
+    return rq.ItemResponse(wire.optional_item(output.item), capacity)
 
 
-def write_item(attempts: Attempts, request: rq.PutItem | rq.UpdateItem | rq.DeleteItem) -> Steps[rq.WriteResponse]:
+def write_item(client: ApiClient, request: rq.PutItem | rq.UpdateItem | rq.DeleteItem) -> Calls[rq.WriteResponse]:
     """Put, update or delete one item."""
-    answer = _written((yield from attempts.send(call_for(request))))
-    capacity = wire.capacity_of(answer.consumed_capacity, request.table, "write")
-    return rq.WriteResponse(wire.plain(answer.attributes) if answer.attributes else None, capacity)
+    output = _decode_write((yield from client.send(call_for(request))))
+    capacity = wire.capacity_of(output.consumed_capacity, request.table, "write")
+    return rq.WriteResponse(wire.plain(output.attributes) if output.attributes else None, capacity)
 
 
-def read_page(attempts: Attempts, request: rq.QueryTable | rq.ScanTable) -> Steps[rq.PageResponse]:
+def read_page(client: ApiClient, request: rq.QueryTable | rq.ScanTable) -> Calls[rq.PageResponse]:
     """Read one page of a query or scan."""
-    answer = _paged((yield from attempts.send(call_for(request))))
+    output = _decode_page((yield from client.send(call_for(request))))
     return rq.PageResponse(
-        items=[wire.plain(item) for item in answer.items],
-        count=answer.count,
-        scanned=answer.scanned_count,
-        last_key=wire.optional_item(answer.last_evaluated_key),
-        capacity=wire.capacity_of(answer.consumed_capacity, request.table, "read"),
+        items=[wire.plain(item) for item in output.items],
+        count=output.count,
+        scanned=output.scanned_count,
+        last_key=wire.optional_item(output.last_evaluated_key),
+        capacity=wire.capacity_of(output.consumed_capacity, request.table, "read"),
     )
 
 
-def batch_get(attempts: Attempts, request: rq.BatchGetItem) -> Steps[rq.BatchGetResponse]:
+def batch_get(client: ApiClient, request: rq.BatchGetItem) -> Calls[rq.BatchGetResponse]:
     """Read items of several keys; they come in any order, and are put into that of the gets."""
-    _check_that_tables_are_asked_in_one_way(request.gets)
-    asked = [_with_its_key(get) for get in request.gets]
-    answer = _batch_got((yield from attempts.send(call_for(rq.BatchGetItem(tuple(asked))))))
+    _check_one_way_of_reading_a_table(request.gets)
+    gets = [_with_its_key(get) for get in request.gets]
+    output = _decode_batch_get((yield from client.send(call_for(rq.BatchGetItem(tuple(gets))))))
     names = {get.table: tuple(get.key) for get in request.gets}
     found = {
         _identity(table, names[table], item): item
-        for table, items in answer.responses.items()
+        for table, items in output.responses.items()
         for item in map(wire.plain, items)
     }
-    left = {
+    unprocessed = {
         _identity(table, names[table], wire.plain(key))
-        for table, part in answer.unprocessed_keys.items()
+        for table, part in output.unprocessed_keys.items()
         for key in part.keys
     }
     identities = [_identity(get.table, names[get.table], get.key) for get in request.gets]
     return rq.BatchGetResponse(
-        items=[_as_asked(get, found.get(each)) for get, each in zip(request.gets, identities, strict=True)],
-        unprocessed=tuple(get for get, each in zip(request.gets, identities, strict=True) if each in left),
-        capacity=wire.capacities_of(answer.consumed_capacity, "read"),
+        items=[_without_added_keys(get, found.get(each)) for get, each in zip(request.gets, identities, strict=True)],
+        unprocessed=tuple(get for get, each in zip(request.gets, identities, strict=True) if each in unprocessed),
+        capacity=wire.capacities_of(output.consumed_capacity, "read"),
     )
 
 
-def _check_that_tables_are_asked_in_one_way(gets: tuple[rq.GetItem, ...]) -> None:
+def _check_one_way_of_reading_a_table(gets: tuple[rq.GetItem, ...]) -> None:
     ways = {get.table: (get.consistent, get.projection) for get in gets}
     if any(ways[get.table] != (get.consistent, get.projection) for get in gets):
         message = "A batch reads all items of a table with one projection and one consistency."
@@ -117,24 +117,24 @@ def _check_that_tables_are_asked_in_one_way(gets: tuple[rq.GetItem, ...]) -> Non
 
 
 def _with_its_key(get: rq.GetItem) -> rq.GetItem:
-    """The same get, with the key in its projection: without it nobody could tell whose item an answer is."""
+    """The same get, with the key in its projection: without it, whose item came back would be unknown."""
     if get.projection is None:
         return get
-    return msgspec.structs.replace(get, projection=(*get.projection, *map(_path, _unasked(get))))
+    return msgspec.structs.replace(get, projection=(*get.projection, *map(_path, _added_keys(get))))
 
 
 def _path(name: str) -> Path:
     return Path((name,))
 
 
-def _unasked(get: rq.GetItem) -> list[str]:
+def _added_keys(get: rq.GetItem) -> list[str]:
     projected = {path.parts[0] for path in get.projection or ()}
     return [] if get.projection is None else [name for name in get.key if name not in projected]
 
 
-def _as_asked(get: rq.GetItem, item: Item | None) -> Item | None:
+def _without_added_keys(get: rq.GetItem, item: Item | None) -> Item | None:
     if item is not None:
-        for name in _unasked(get):
+        for name in _added_keys(get):
             del item[name]
     return item
 
@@ -143,17 +143,19 @@ def _identity(table: str, names: Iterable[str], item: Item) -> tuple[Any, ...]:
     return (table, *(item[name] for name in names))
 
 
-def batch_write(attempts: Attempts, request: rq.BatchWriteItem) -> Steps[rq.BatchWriteResponse]:
-    """Put and delete several items; what the endpoint did not get to is passed on."""
-    answer = _batch_written((yield from attempts.send(call_for(request))))
-    left = [_left_over(table, entry) for table, entries in answer.unprocessed_items.items() for entry in entries]
+def batch_write(client: ApiClient, request: rq.BatchWriteItem) -> Calls[rq.BatchWriteResponse]:
+    """Put and delete several items; what the endpoint left unprocessed is passed on."""
+    output = _decode_batch_write((yield from client.send(call_for(request))))
+    unprocessed = [
+        _unprocessed(table, entry) for table, entries in output.unprocessed_items.items() for entry in entries
+    ]
     return rq.BatchWriteResponse(
-        unprocessed=tuple(write for write in request.writes if any(_is_same(write, *each) for each in left)),
-        capacity=wire.capacities_of(answer.consumed_capacity, "write"),
+        unprocessed=tuple(write for write in request.writes if any(_is_same(write, *each) for each in unprocessed)),
+        capacity=wire.capacities_of(output.consumed_capacity, "write"),
     )
 
 
-def _left_over(table: str, entry: wire.Write) -> tuple[str, type, Item]:
+def _unprocessed(table: str, entry: wire.WriteRequest) -> tuple[str, type, Item]:
     if entry.put_request is not None:
         return table, rq.PutItem, wire.plain(entry.put_request.item)
     return table, rq.DeleteItem, {} if entry.delete_request is None else wire.plain(entry.delete_request.key)
@@ -164,21 +166,21 @@ def _is_same(write: rq.PutItem | rq.DeleteItem, table: str, kind: type, subject:
     return write.table == table and type(write) is kind and equal(own, subject)
 
 
-def transact_get(attempts: Attempts, request: rq.TransactGetItems) -> Steps[rq.TransactGetResponse]:
+def transact_get(client: ApiClient, request: rq.TransactGetItems) -> Calls[rq.TransactGetResponse]:
     """Read several items of one instant."""
-    answer = _transact_got((yield from attempts.send(call_for(request))))
+    output = _decode_transact_get((yield from client.send(call_for(request))))
     return rq.TransactGetResponse(
-        items=[wire.optional_item(each.item) for each in answer.responses],
-        capacity=wire.capacities_of(answer.consumed_capacity, "read"),
+        items=[wire.optional_item(each.item) for each in output.responses],
+        capacity=wire.capacities_of(output.consumed_capacity, "read"),
     )
 
 
 def transact_write(
-    attempts: Attempts, request: rq.TransactWriteItems, new_token: Callable[[], str]
-) -> Steps[rq.TransactWriteResponse]:
-    """Write several items, all or nothing. There is always a token, so that a lost answer can be asked for again."""
+    client: ApiClient, request: rq.TransactWriteItems, new_token: Callable[[], str]
+) -> Calls[rq.TransactWriteResponse]:
+    """Write several items, all or nothing; there is always a token, so that it can be sent again."""
     if request.token is None:
         request = msgspec.structs.replace(request, token=new_token())
-    answer = _transact_written((yield from attempts.send(call_for(request))))
-    capacity = wire.capacities_of(answer.consumed_capacity, "write")
+    output = _decode_transact_write((yield from client.send(call_for(request))))
+    capacity = wire.capacities_of(output.consumed_capacity, "write")
     return rq.TransactWriteResponse(capacity, replayed=any(each.total_read for each in capacity))

@@ -1,4 +1,4 @@
-"""The shapes of DynamoDB's answers, decoded straight from JSON, and what they are called here."""
+"""The shapes of DynamoDB's responses, named as its API names them, and how they become values of ours."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from partita.values import Item
 Direction: TypeAlias = Literal["read", "write"]
 
 
-class Tagged(Struct, gc=False):
+class TaggedValue(Struct, gc=False):
     """An attribute value with its type tag; decoding into slots is faster than into a dictionary for each."""
 
     S: str | UnsetType = UNSET
     N: str | UnsetType = UNSET
     BOOL: bool | UnsetType = UNSET
-    M: dict[str, Tagged] | UnsetType = UNSET
+    M: dict[str, TaggedValue] | UnsetType = UNSET
     SS: frozenset[str] | UnsetType = UNSET
-    L: list[Tagged] | UnsetType = UNSET
+    L: list[TaggedValue] | UnsetType = UNSET
     NULL: bool | UnsetType = UNSET
     NS: list[str] | UnsetType = UNSET
     B: bytes | UnsetType = UNSET
     BS: frozenset[bytes] | UnsetType = UNSET
 
 
-WireItem: TypeAlias = dict[str, Tagged]
+TaggedItem: TypeAlias = dict[str, TaggedValue]
 
 
-class Units(Struct, frozen=True, rename="pascal"):
+class CapacityUnits(Struct, frozen=True, rename="pascal"):
     """The units of a table or an index."""
 
     capacity_units: float = 0.0
@@ -39,99 +39,99 @@ class Units(Struct, frozen=True, rename="pascal"):
     write_capacity_units: float | None = None
 
 
-class Consumed(Units, frozen=True, rename="pascal"):
+class ConsumedCapacity(CapacityUnits, frozen=True, rename="pascal"):
     """The units of a table, and of the table and each index apart."""
 
     table_name: str = ""
-    table: Units | None = None
-    local_secondary_indexes: dict[str, Units] = {}
-    global_secondary_indexes: dict[str, Units] = {}
+    table: CapacityUnits | None = None
+    local_secondary_indexes: dict[str, CapacityUnits] = {}
+    global_secondary_indexes: dict[str, CapacityUnits] = {}
 
 
-class GetAnswer(Struct, frozen=True, rename="pascal"):
+class GetItemOutput(Struct, frozen=True, rename="pascal"):
     """Of GetItem."""
 
-    item: WireItem | None = None
-    consumed_capacity: Consumed | None = None
+    item: TaggedItem | None = None
+    consumed_capacity: ConsumedCapacity | None = None
 
 
-class WriteAnswer(Struct, frozen=True, rename="pascal"):
+class WriteItemOutput(Struct, frozen=True, rename="pascal"):
     """Of PutItem, UpdateItem and DeleteItem."""
 
-    attributes: WireItem | None = None
-    consumed_capacity: Consumed | None = None
+    attributes: TaggedItem | None = None
+    consumed_capacity: ConsumedCapacity | None = None
 
 
-class PageAnswer(Struct, frozen=True, rename="pascal"):
+class PageOutput(Struct, frozen=True, rename="pascal"):
     """Of Query and Scan."""
 
     count: int
     scanned_count: int
-    items: list[WireItem] = []
-    last_evaluated_key: WireItem | None = None
-    consumed_capacity: Consumed | None = None
+    items: list[TaggedItem] = []
+    last_evaluated_key: TaggedItem | None = None
+    consumed_capacity: ConsumedCapacity | None = None
 
 
-class Keys(Struct, frozen=True, rename="pascal"):
-    """Keys of one table."""
+class UnprocessedKeys(Struct, frozen=True, rename="pascal"):
+    """The unprocessed keys of one table."""
 
-    keys: list[WireItem]
+    keys: list[TaggedItem]
 
 
-class BatchGetAnswer(Struct, frozen=True, rename="pascal"):
+class BatchGetItemOutput(Struct, frozen=True, rename="pascal"):
     """Of BatchGetItem."""
 
-    responses: dict[str, list[WireItem]] = {}
-    unprocessed_keys: dict[str, Keys] = {}
-    consumed_capacity: list[Consumed] = []
+    responses: dict[str, list[TaggedItem]] = {}
+    unprocessed_keys: dict[str, UnprocessedKeys] = {}
+    consumed_capacity: list[ConsumedCapacity] = []
 
 
-class Put(Struct, frozen=True, rename="pascal"):
+class PutRequest(Struct, frozen=True, rename="pascal"):
     """A put of a batch."""
 
-    item: WireItem
+    item: TaggedItem
 
 
-class Delete(Struct, frozen=True, rename="pascal"):
+class DeleteRequest(Struct, frozen=True, rename="pascal"):
     """A delete of a batch."""
 
-    key: WireItem
+    key: TaggedItem
 
 
-class Write(Struct, frozen=True, rename="pascal"):
+class WriteRequest(Struct, frozen=True, rename="pascal"):
     """A put or a delete of a batch."""
 
-    put_request: Put | None = None
-    delete_request: Delete | None = None
+    put_request: PutRequest | None = None
+    delete_request: DeleteRequest | None = None
 
 
-class BatchWriteAnswer(Struct, frozen=True, rename="pascal"):
+class BatchWriteItemOutput(Struct, frozen=True, rename="pascal"):
     """Of BatchWriteItem."""
 
-    unprocessed_items: dict[str, list[Write]] = {}
-    consumed_capacity: list[Consumed] = []
+    unprocessed_items: dict[str, list[WriteRequest]] = {}
+    consumed_capacity: list[ConsumedCapacity] = []
 
 
-class Found(Struct, frozen=True, rename="pascal"):
+class OptionalItem(Struct, frozen=True, rename="pascal"):
     """One item of a transaction of reads, or none."""
 
-    item: WireItem | None = None
+    item: TaggedItem | None = None
 
 
-class TransactGetAnswer(Struct, frozen=True, rename="pascal"):
+class TransactGetItemsOutput(Struct, frozen=True, rename="pascal"):
     """Of TransactGetItems."""
 
-    responses: list[Found]
-    consumed_capacity: list[Consumed] = []
+    responses: list[OptionalItem]
+    consumed_capacity: list[ConsumedCapacity] = []
 
 
-class TransactWriteAnswer(Struct, frozen=True, rename="pascal"):
+class TransactWriteItemsOutput(Struct, frozen=True, rename="pascal"):
     """Of TransactWriteItems."""
 
-    consumed_capacity: list[Consumed] = []
+    consumed_capacity: list[ConsumedCapacity] = []
 
 
-def plain(item: WireItem) -> Item:
+def plain(item: TaggedItem) -> Item:
     """The item without type tags: the same dictionary, whose values are replaced."""
     result = cast("Item", item)
     for name, tagged in item.items():
@@ -140,7 +140,7 @@ def plain(item: WireItem) -> Item:
     return result
 
 
-def _value(tagged: Tagged) -> Any:  # noqa: PLR0911 - one line for each type, the usual ones first
+def _value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for each type, the usual ones first
     if tagged.S is not UNSET:
         return tagged.S
     if tagged.N is not UNSET:
@@ -160,12 +160,12 @@ def _value(tagged: Tagged) -> Any:  # noqa: PLR0911 - one line for each type, th
     return None if tagged.BS is UNSET else tagged.BS
 
 
-def optional_item(item: WireItem | None) -> Item | None:
+def optional_item(item: TaggedItem | None) -> Item | None:
     """The item, where there is one."""
     return None if item is None else plain(item)
 
 
-def capacity_of(consumed: Consumed | None, table: str, direction: Direction) -> Capacity:
+def capacity_of(consumed: ConsumedCapacity | None, table: str, direction: Direction) -> Capacity:
     """The units of one table, with those of each index."""
     if consumed is None:
         return Capacity(table)
@@ -176,12 +176,12 @@ def capacity_of(consumed: Consumed | None, table: str, direction: Direction) -> 
     return Capacity(table, read, write, tuple((name, *_units(part, direction)) for name, part in indexes))
 
 
-def capacities_of(consumed: list[Consumed], direction: Direction) -> tuple[Capacity, ...]:
+def capacities_of(consumed: list[ConsumedCapacity], direction: Direction) -> tuple[Capacity, ...]:
     """The units of each table of a batch or transaction."""
     return tuple(capacity_of(each, each.table_name, direction) for each in consumed)
 
 
-def _units(part: Units, direction: Direction) -> tuple[float, float]:
+def _units(part: CapacityUnits, direction: Direction) -> tuple[float, float]:
     """Read and write units; a part that names its direction itself (a replayed transaction) is believed."""
     if part.read_capacity_units is not None or part.write_capacity_units is not None:
         return part.read_capacity_units or 0.0, part.write_capacity_units or 0.0

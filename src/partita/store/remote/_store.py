@@ -1,4 +1,4 @@
-"""The remote store: one core without input and output, driven by blocking calls or by `await`."""
+"""The remote store: one core without input and output, run with blocking calls or with `await`."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 import msgspec
 
 from partita._aws import (
-    CAP_SECONDS,
     ITEMS,
-    Attempts,
+    ApiClient,
+    Calls,
     Credentials,
     CredentialSource,
-    Driver,
     HttpTransport,
     Limits,
-    Steps,
+    Runner,
     Transport,
     endpoints_at,
     endpoints_of_region,
     is_local,
     source_of,
 )
-from partita.runtime import Clock, RetryPolicy, system_clock
+from partita.runtime import Clock, system_clock
 from partita.store import _requests as rq
 from partita.store.remote import _items, _streams, _tables
 from partita.store.remote._streams import Iterators
 
 R = TypeVar("R")
 
-Handler: TypeAlias = Callable[[Attempts, Any], Steps[Any]]
+Handler: TypeAlias = Callable[[ApiClient, Any], Calls[Any]]
 
 HANDLERS: Final[Mapping[type, Handler]] = {
     rq.GetItem: _items.get_item,
@@ -62,7 +61,7 @@ def new_token() -> str:
 
 
 class Outside(msgspec.Struct, frozen=True):
-    """What a store takes from the outside besides answers."""
+    """What a store takes from the outside besides responses."""
 
     clock: Clock = system_clock
     random: Random = msgspec.field(default_factory=SystemRandom)
@@ -99,7 +98,7 @@ class RemoteStore:
             credentials: by default what the chain finds.
             limits: time-outs, connections and tries.
             transport: how calls are sent; tests pass their own.
-            outside: time, chance and tokens; tests pass their own.
+            outside: time, randomness and tokens; tests pass their own.
 
         Raises:
             OperationError: neither endpoint nor region is known, or the URL cannot be used.
@@ -108,36 +107,34 @@ class RemoteStore:
         limits, outside = limits or Limits(), outside or Outside()
         self.endpoint = endpoints[ITEMS].url
         source = source_of(credentials, profile, is_local=is_local(endpoint))
-        self._driver = Driver(transport or HttpTransport(limits), source, outside.sleep)
-        self._attempts = Attempts(
-            endpoints, source, outside.clock, outside.random, RetryPolicy(limits.tries, cap_seconds=CAP_SECONDS)
-        )
+        self._runner = Runner(transport or HttpTransport(limits), source, outside.sleep)
+        self._client = ApiClient(endpoints, source, outside.clock, outside.random, limits.tries)
         self._handlers = _handlers(outside.tokens, Iterators())
 
     def __repr__(self) -> str:
         return f"RemoteStore({self.endpoint!r})"
 
     def execute(self, request: rq.Request[R]) -> R:
-        """Ask the endpoint; a write is durable when this returns.
+        """Send the request to the endpoint; a write is durable when this returns.
 
         Raises:
             RequestError: it was refused and changed nothing. StoreUnavailable: whether it happened is unknown.
         """
-        return self._driver.run(self._steps(request))
+        return self._runner.run(self._calls(request))
 
     async def execute_async(self, request: rq.Request[R]) -> R:
         """The same, without blocking the event loop."""
-        return await self._driver.run_async(self._steps(request))
+        return await self._runner.run_async(self._calls(request))
 
-    def _steps(self, request: rq.Request[R]) -> Steps[R]:
+    def _calls(self, request: rq.Request[R]) -> Calls[R]:
         handler = self._handlers.get(type(request))
         if handler is None:
-            raise TypeError(f"{type(request).__name__} is no request that the store can answer.")
-        return handler(self._attempts, request)
+            raise TypeError(f"{type(request).__name__} is not a request that the store can execute.")
+        return handler(self._client, request)
 
     def close(self) -> None:
         """Close the connections. Closing twice does nothing."""
-        self._driver.close()
+        self._runner.close()
 
     def __enter__(self) -> Self:
         return self
@@ -151,7 +148,7 @@ class RemoteStore:
 def _handlers(tokens: Callable[[], str], iterators: Iterators) -> Mapping[type, Handler]:
     return {
         **HANDLERS,
-        rq.TransactWriteItems: lambda attempts, request: _items.transact_write(attempts, request, tokens),
-        rq.DescribeStream: lambda attempts, request: _streams.describe_stream(attempts, request, iterators),
-        rq.ReadStream: lambda attempts, request: _streams.read_stream(attempts, request, iterators),
+        rq.TransactWriteItems: lambda client, request: _items.transact_write(client, request, tokens),
+        rq.DescribeStream: lambda client, request: _streams.describe_stream(client, request, iterators),
+        rq.ReadStream: lambda client, request: _streams.read_stream(client, request, iterators),
     }

@@ -8,15 +8,15 @@ from typing import Final
 
 import msgspec
 
-from partita._aws import STREAMS, Attempts, Call, IteratorExpired, Steps
+from partita._aws import STREAMS, ApiCall, ApiClient, Calls, IteratorExpired
 from partita.errors import TableNotFound
 from partita.store import _requests as rq
 from partita.store._dynamodb_json import Json, plain_item
 from partita.store.remote._tables import described
 
 MAX_RECORDS: Final = 1000
-LEAST_DIGITS: Final = 21
-KEPT_ITERATORS: Final = 1000
+MIN_DIGITS: Final = 21
+MAX_ITERATORS: Final = 1000
 
 Position = tuple[str, str, int]
 """Stream, shard, and the sequence number after which reading goes on."""
@@ -25,26 +25,26 @@ Position = tuple[str, str, int]
 class Iterators:
     """The iterators with which reading goes on, by position.
 
-    An empty answer does not mean that the shard has ended: the next iterator stands further on, so it must be kept.
+    An empty response does not mean that the shard has ended: the next iterator stands further on, so it must be kept.
     """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Position, str] = OrderedDict()
+        self._by_position: OrderedDict[Position, str] = OrderedDict()
         self._streams: dict[str, str] = {}
-        self._digits = LEAST_DIGITS
+        self._digits = MIN_DIGITS
         self._lock = threading.Lock()
 
-    def take(self, position: Position) -> str | None:
+    def pop(self, position: Position) -> str | None:
         """The iterator that stands at this position, if one is kept."""
         with self._lock:
-            return self._kept.pop(position, None)
+            return self._by_position.pop(position, None)
 
     def keep(self, position: Position, iterator: str) -> None:
         """Go on from here with this iterator; the oldest are dropped."""
         with self._lock:
-            self._kept[position] = iterator
-            if len(self._kept) > KEPT_ITERATORS:
-                self._kept.popitem(last=False)
+            self._by_position[position] = iterator
+            if len(self._by_position) > MAX_ITERATORS:
+                self._by_position.popitem(last=False)
 
     def text_of(self, sequence: int) -> str:
         """A sequence number as the endpoint writes it."""
@@ -65,48 +65,46 @@ class Iterators:
         self._streams[table] = stream
 
 
-def describe_stream(
-    attempts: Attempts, request: rq.DescribeStream, iterators: Iterators
-) -> Steps[rq.StreamDescription]:
+def describe_stream(client: ApiClient, request: rq.DescribeStream, iterators: Iterators) -> Calls[rq.StreamDescription]:
     """A table's newest stream with all of its shards."""
-    arn = yield from _arn(attempts, request.table, iterators)
+    arn = yield from _arn(client, request.table, iterators)
     shards: list[rq.Shard] = []
     page: Json = {"StreamArn": arn}
     while True:
-        answer: Json = (yield from _ask(attempts, "DescribeStream", page))["StreamDescription"]
-        enabled = answer["StreamStatus"] in ("ENABLED", "ENABLING")
-        shards += [_shard(each, iterators, enabled=enabled) for each in answer["Shards"]]
-        last = answer.get("LastEvaluatedShardId")
+        response: Json = (yield from _call(client, "DescribeStream", page))["StreamDescription"]
+        enabled = response["StreamStatus"] in ("ENABLED", "ENABLING")
+        shards += [_shard(each, iterators, enabled=enabled) for each in response["Shards"]]
+        last = response.get("LastEvaluatedShardId")
         if last is None:
-            return rq.StreamDescription(arn, answer["StreamViewType"], enabled, tuple(shards))
+            return rq.StreamDescription(arn, response["StreamViewType"], enabled, tuple(shards))
         page = {"StreamArn": arn, "ExclusiveStartShardId": last}
 
 
-def read_stream(attempts: Attempts, request: rq.ReadStream, iterators: Iterators) -> Steps[rq.StreamPage]:
+def read_stream(client: ApiClient, request: rq.ReadStream, iterators: Iterators) -> Calls[rq.StreamPage]:
     """Records of a shard after a sequence number."""
-    arn = iterators.stream_of(request.table) or (yield from _arn(attempts, request.table, iterators))
+    arn = iterators.stream_of(request.table) or (yield from _arn(client, request.table, iterators))
     position = (arn, request.shard, request.after)
-    kept = iterators.take(position)
-    iterator = kept or (yield from _iterator(attempts, position, iterators))
+    kept = iterators.pop(position)
+    iterator = kept or (yield from _iterator(client, position, iterators))
     limit = min(request.limit, MAX_RECORDS)
     try:
-        answer = yield from _ask(attempts, "GetRecords", {"ShardIterator": iterator, "Limit": limit})
+        response = yield from _call(client, "GetRecords", {"ShardIterator": iterator, "Limit": limit})
     except IteratorExpired:
         if kept is None:
             raise
-        iterator = yield from _iterator(attempts, position, iterators)
-        answer = yield from _ask(attempts, "GetRecords", {"ShardIterator": iterator, "Limit": limit})
-    records = [_record(each, iterators) for each in answer["Records"]]
-    following = answer.get("NextShardIterator")
+        iterator = yield from _iterator(client, position, iterators)
+        response = yield from _call(client, "GetRecords", {"ShardIterator": iterator, "Limit": limit})
+    records = [_record(each, iterators) for each in response["Records"]]
+    following = response.get("NextShardIterator")
     if following:
         iterators.keep((arn, request.shard, records[-1].sequence if records else request.after), following)
     return rq.StreamPage(records, closed=not following)
 
 
-def _arn(attempts: Attempts, table: str, iterators: Iterators) -> Steps[str]:
-    arn: str | None = (yield from described(attempts, table)).get("LatestStreamArn")
+def _arn(client: ApiClient, table: str, iterators: Iterators) -> Calls[str]:
+    arn: str | None = (yield from described(client, table)).get("LatestStreamArn")
     if not arn:  # one that was disabled can still be read
-        streams = (yield from _ask(attempts, "ListStreams", {"TableName": table}))["Streams"]
+        streams = (yield from _call(client, "ListStreams", {"TableName": table}))["Streams"]
         arn = streams[-1]["StreamArn"] if streams else None
     if not arn:
         raise TableNotFound(f"The table {table!r} has no stream.", hint="Declare one: Table(…, stream=…).")
@@ -114,21 +112,21 @@ def _arn(attempts: Attempts, table: str, iterators: Iterators) -> Steps[str]:
     return arn
 
 
-def _iterator(attempts: Attempts, position: Position, iterators: Iterators) -> Steps[str]:
+def _iterator(client: ApiClient, position: Position, iterators: Iterators) -> Calls[str]:
     arn, shard, after = position
     parameters: Json = {"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
     if after:
         parameters["ShardIteratorType"] = "AFTER_SEQUENCE_NUMBER"
         parameters["SequenceNumber"] = iterators.text_of(after)
-    answer = yield from _ask(attempts, "GetShardIterator", parameters)
-    iterator: str = answer["ShardIterator"]
+    response = yield from _call(client, "GetShardIterator", parameters)
+    iterator: str = response["ShardIterator"]
     return iterator
 
 
-def _ask(attempts: Attempts, name: str, parameters: Json) -> Steps[Json]:
-    call = Call(name, msgspec.json.encode(parameters), repeatable=True, api=STREAMS)
-    answer: Json = msgspec.json.decode((yield from attempts.send(call)))
-    return answer
+def _call(client: ApiClient, name: str, parameters: Json) -> Calls[Json]:
+    call = ApiCall(name, msgspec.json.encode(parameters), repeatable=True, api=STREAMS)
+    response: Json = msgspec.json.decode((yield from client.send(call)))
+    return response
 
 
 def _shard(shard: Json, iterators: Iterators, *, enabled: bool) -> rq.Shard:

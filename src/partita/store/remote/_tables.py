@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from partita._aws import Attempts, Call, Steps
+from partita._aws import ApiCall, ApiClient, Calls
 from partita.errors import TableInUse, TableNotFound
 from partita.runtime import Pause
 from partita.store import _requests as rq
@@ -18,124 +18,124 @@ from partita.store._schema import TableSchema
 
 WAIT_SECONDS: Final = 900.0
 FIRST_PAUSE: Final = 0.05
-LONGEST_PAUSE: Final = 5.0
+MAX_PAUSE: Final = 5.0
 _OFF: Final = ("DISABLED", "DISABLING")
 
 
-def table_call(name: str, parameters: Json, *, repeatable: bool = False) -> Call:
+def table_call(name: str, parameters: Json, *, repeatable: bool = False) -> ApiCall:
     """A call about tables."""
-    return Call(name, msgspec.json.encode(parameters), repeatable=repeatable, writes=not repeatable)
+    return ApiCall(name, msgspec.json.encode(parameters), repeatable=repeatable, writes=not repeatable)
 
 
-def described(attempts: Attempts, table: str) -> Steps[Json]:
+def described(client: ApiClient, table: str) -> Calls[Json]:
     """What DescribeTable says of a table."""
     call = table_call("DescribeTable", {"TableName": table}, repeatable=True)
-    answer: Json = msgspec.json.decode((yield from attempts.send(call)))["Table"]
-    return answer
+    response: Json = msgspec.json.decode((yield from client.send(call)))["Table"]
+    return response
 
 
-def create_table(attempts: Attempts, request: rq.CreateTable) -> Steps[rq.TableDescription]:
+def create_table(client: ApiClient, request: rq.CreateTable) -> Calls[rq.TableDescription]:
     """Create a table, wait until it can be used, and set its TTL."""
     schema = request.schema
-    yield from attempts.send(table_call("CreateTable", table_definition(schema)))
-    yield from _until(attempts, schema.name, _is_active)
+    yield from client.send(table_call("CreateTable", table_definition(schema)))
+    yield from _until(client, schema.name, _is_active)
     if schema.ttl is not None:
-        yield from _switch_ttl(attempts, schema.name, schema.ttl, enabled=True)
-    return (yield from _description(attempts, schema.name))
+        yield from _switch_ttl(client, schema.name, schema.ttl, enabled=True)
+    return (yield from _description(client, schema.name))
 
 
-def describe_table(attempts: Attempts, request: rq.DescribeTable) -> Steps[rq.TableDescription]:
+def describe_table(client: ApiClient, request: rq.DescribeTable) -> Calls[rq.TableDescription]:
     """What the endpoint knows of a table."""
-    return (yield from _description(attempts, request.table))
+    return (yield from _description(client, request.table))
 
 
-def delete_table(attempts: Attempts, request: rq.DeleteTable) -> Steps[rq.TableDescription]:
+def delete_table(client: ApiClient, request: rq.DeleteTable) -> Calls[rq.TableDescription]:
     """Delete a table, and wait until its name is free again."""
-    description = yield from _description(attempts, request.table)
-    yield from attempts.send(table_call("DeleteTable", {"TableName": request.table}))
+    description = yield from _description(client, request.table)
+    yield from client.send(table_call("DeleteTable", {"TableName": request.table}))
     with suppress(TableNotFound):
-        yield from _until(attempts, request.table, lambda _: False)
+        yield from _until(client, request.table, lambda _: False)
     return description
 
 
-def list_tables(attempts: Attempts, request: rq.ListTables) -> Steps[tuple[str, ...]]:  # noqa: ARG001 - has no fields
+def list_tables(client: ApiClient, request: rq.ListTables) -> Calls[tuple[str, ...]]:  # noqa: ARG001 - has no fields
     """All table names, of all pages."""
     names: list[str] = []
     page: Json = {}
     while True:
         call = table_call("ListTables", page, repeatable=True)
-        answer: Json = msgspec.json.decode((yield from attempts.send(call)))
-        names += answer["TableNames"]
-        last = answer.get("LastEvaluatedTableName")
+        response: Json = msgspec.json.decode((yield from client.send(call)))
+        names += response["TableNames"]
+        last = response.get("LastEvaluatedTableName")
         if last is None:
             return tuple(sorted(names))
         page = {"ExclusiveStartTableName": last}
 
 
-def create_index(attempts: Attempts, request: rq.CreateIndex) -> Steps[rq.TableDescription]:
+def create_index(client: ApiClient, request: rq.CreateIndex) -> Calls[rq.TableDescription]:
     """Add a global index, and wait until it is filled."""
     change = {
         "AttributeDefinitions": attribute_definitions(request.index.key),
         "GlobalSecondaryIndexUpdates": [{"Create": index_definition(request.index)}],
     }
-    return (yield from _change(attempts, request.table, change))
+    return (yield from _change(client, request.table, change))
 
 
-def delete_index(attempts: Attempts, request: rq.DeleteIndex) -> Steps[rq.TableDescription]:
+def delete_index(client: ApiClient, request: rq.DeleteIndex) -> Calls[rq.TableDescription]:
     """Remove a global index, and wait until it is gone."""
     change = {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": request.index}}]}
-    return (yield from _change(attempts, request.table, change))
+    return (yield from _change(client, request.table, change))
 
 
-def set_stream(attempts: Attempts, request: rq.SetStream) -> Steps[rq.TableDescription]:
+def set_stream(client: ApiClient, request: rq.SetStream) -> Calls[rq.TableDescription]:
     """Enable or disable the stream."""
     on = {"StreamEnabled": True, "StreamViewType": request.view}
     specification = {"StreamEnabled": False} if request.view is None else on
-    return (yield from _change(attempts, request.table, {"StreamSpecification": specification}))
+    return (yield from _change(client, request.table, {"StreamSpecification": specification}))
 
 
-def set_time_to_live(attempts: Attempts, request: rq.SetTimeToLive) -> Steps[rq.TableDescription]:
+def set_time_to_live(client: ApiClient, request: rq.SetTimeToLive) -> Calls[rq.TableDescription]:
     """Name the TTL attribute, or switch TTL off."""
     attribute = request.attribute
     if attribute is None:  # the API wants the name of what is switched off
-        attribute = (yield from _ttl_attribute(attempts, request.table)) or "ttl"
-    yield from _switch_ttl(attempts, request.table, attribute, enabled=request.attribute is not None)
-    return (yield from _description(attempts, request.table))
+        attribute = (yield from _ttl_attribute(client, request.table)) or "ttl"
+    yield from _switch_ttl(client, request.table, attribute, enabled=request.attribute is not None)
+    return (yield from _description(client, request.table))
 
 
-def _change(attempts: Attempts, table: str, change: Json) -> Steps[rq.TableDescription]:
-    yield from attempts.send(table_call("UpdateTable", {"TableName": table, **change}))
-    yield from _until(attempts, table, _is_active)
-    return (yield from _description(attempts, table))
+def _change(client: ApiClient, table: str, change: Json) -> Calls[rq.TableDescription]:
+    yield from client.send(table_call("UpdateTable", {"TableName": table, **change}))
+    yield from _until(client, table, _is_active)
+    return (yield from _description(client, table))
 
 
-def _switch_ttl(attempts: Attempts, table: str, attribute: str, *, enabled: bool) -> Steps[None]:
+def _switch_ttl(client: ApiClient, table: str, attribute: str, *, enabled: bool) -> Calls[None]:
     specification = {"AttributeName": attribute, "Enabled": enabled}
     call = table_call("UpdateTimeToLive", {"TableName": table, "TimeToLiveSpecification": specification})
-    yield from attempts.send(call)
+    yield from client.send(call)
 
 
-def _ttl_attribute(attempts: Attempts, table: str) -> Steps[str | None]:
+def _ttl_attribute(client: ApiClient, table: str) -> Calls[str | None]:
     call = table_call("DescribeTimeToLive", {"TableName": table}, repeatable=True)
-    answer: Json = msgspec.json.decode((yield from attempts.send(call)))["TimeToLiveDescription"]
-    return None if answer["TimeToLiveStatus"] in _OFF else answer.get("AttributeName")
+    response: Json = msgspec.json.decode((yield from client.send(call)))["TimeToLiveDescription"]
+    return None if response["TimeToLiveStatus"] in _OFF else response.get("AttributeName")
 
 
-def _description(attempts: Attempts, table: str) -> Steps[rq.TableDescription]:
-    answer = yield from described(attempts, table)
-    schema: TableSchema = table_schema(answer, (yield from _ttl_attribute(attempts, table)))
+def _description(client: ApiClient, table: str) -> Calls[rq.TableDescription]:
+    response = yield from described(client, table)
+    schema: TableSchema = table_schema(response, (yield from _ttl_attribute(client, table)))
     return rq.TableDescription(
         schema=schema,
-        created_at=answer["CreationDateTime"],
-        item_count=answer["ItemCount"],
-        size_bytes=answer["TableSizeBytes"],
-        stream_id=answer.get("LatestStreamArn"),
+        created_at=response["CreationDateTime"],
+        item_count=response["ItemCount"],
+        size_bytes=response["TableSizeBytes"],
+        stream_id=response.get("LatestStreamArn"),
     )
 
 
-def _until(attempts: Attempts, table: str, is_ready: Callable[[Json], bool]) -> Steps[None]:
+def _until(client: ApiClient, table: str, is_ready: Callable[[Json], bool]) -> Calls[None]:
     for pause in _pauses():
-        if is_ready((yield from described(attempts, table))):
+        if is_ready((yield from described(client, table))):
             return
         yield Pause(pause)
     raise TableInUse(f"The table {table!r} is still being changed.", hint="Run it again later.")
@@ -146,7 +146,7 @@ def _pauses() -> Iterator[float]:
     while waited < WAIT_SECONDS:
         yield pause
         waited += pause
-        pause = min(pause * 1.5, LONGEST_PAUSE)
+        pause = min(pause * 1.5, MAX_PAUSE)
 
 
 def _is_active(table: Json) -> bool:

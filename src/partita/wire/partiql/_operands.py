@@ -30,7 +30,7 @@ class OperandReader:
 
     def name(self) -> str:
         """The name of a table, an index or an attribute."""
-        kind, text = self.tokens.take()
+        kind, text = self.tokens.next()
         if kind == "quoted":
             return text[1:-1].replace('""', '"')
         if kind != "name":
@@ -50,7 +50,7 @@ class OperandReader:
                 return Path(tuple(parts))
 
     def _position(self) -> str | int:
-        kind, text = self.tokens.take()
+        kind, text = self.tokens.next()
         if kind == "text":
             return text[1:-1].replace("''", "'")
         if kind != "number" or not text.isdigit():
@@ -84,7 +84,7 @@ class OperandReader:
 
     def literal(self) -> AttributeValue:
         """A value as it is written, or a parameter."""
-        kind, text = self.tokens.take()
+        kind, text = self.tokens.next()
         if kind == "text":
             return text[1:-1].replace("''", "'")
         if kind == "number":
@@ -101,7 +101,7 @@ class OperandReader:
         return literal
 
     def _signed(self, sign: str) -> AttributeValue:
-        kind, text = self.tokens.take()
+        kind, text = self.tokens.next()
         if kind != "number":
             raise wrong(text)
         return number(sign + text)
@@ -117,7 +117,7 @@ class OperandReader:
         while not self.tokens.sign("}"):
             if fields:
                 self.tokens.expect(",")
-            kind, text = self.tokens.take()
+            kind, text = self.tokens.next()
             if kind not in ("text", "quoted"):
                 raise wrong(text)
             self.tokens.expect(":")

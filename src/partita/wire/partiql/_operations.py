@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, Final, cast
 
 from partita.errors import ConditionFailed, Reason, RequestError, TransactionCancelled, ValidationFailed
@@ -24,25 +23,25 @@ from partita.store import (
 )
 from partita.values import Item
 from partita.wire._capacity import all_consumed, consumed
+from partita.wire._describe import described
 from partita.wire._faults import Fault, kind_of_error
 from partita.wire._items import on_failure
-from partita.wire._parameters import Parameters, refuse, violated
-from partita.wire._steps import Steps, described
+from partita.wire._parameters import Parameters, Requests, refuse, violated
 from partita.wire._values import read_value
 from partita.wire.partiql._keys import whole_key
-from partita.wire.partiql._selecting import picked, place_of, plan_select, read_pages
-from partita.wire.partiql._statements import Change, Check, Insert, Select, Statement, parse_statement
+from partita.wire.partiql._select import plan_select, position_of, read_pages, selected
+from partita.wire.partiql._statements import Check, Insert, Modify, Select, Statement, parse_statement
 
 MAX_BATCH: Final = 25
 MAX_TRANSACTION: Final = 100
 _DUPLICATE: Final = "Duplicate primary key exists in table"
 
 
-def execute_statement(call: Parameters) -> Steps:
+def execute_statement(call: Parameters) -> Requests[Json]:
     """One statement."""
-    told, statement = call.capacity(), _statement(call)
+    detail, statement = call.capacity_detail(), _statement(call)
     if isinstance(statement, Select):
-        return (yield from _select(call, statement, told))
+        return (yield from _select(call, statement, detail))
     if isinstance(statement, Check):
         raise ValidationFailed("EXISTS can only be used in a transaction.")
     write = yield from _write(statement, on_failure_item=on_failure(call))
@@ -53,8 +52,8 @@ def execute_statement(call: Parameters) -> Steps:
             raise Fault("DuplicateItemException", _DUPLICATE) from None
         raise
     body: Json = {"Items": [] if response.attributes is None else [wire_item(response.attributes)]}
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from consumed(response.capacity, told)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from consumed(response.capacity, detail)
     return body
 
 
@@ -63,28 +62,26 @@ def _statement(call: Parameters) -> Statement:
     return parse_statement(text, [read_value(value) for value in call.members("Parameters") or ()])
 
 
-def _select(call: Parameters, statement: Select, told: str) -> Steps:
+def _select(call: Parameters, statement: Select, detail: str) -> Requests[Json]:
     limit = call.whole("Limit")
     if limit is not None and limit < 1:
         refuse(violated(limit, "limit", "Member must have value greater than or equal to 1"))
     description = yield from described(statement.table)
-    reading, place = plan_select(statement, description.schema), place_of(call.text("NextToken"))
-    if not 0 <= place.partition < max(1, len(reading.partitions)):
+    plan, position = plan_select(statement, description.schema), position_of(call.text("NextToken"))
+    if not 0 <= position.partition < max(1, len(plan.partitions)):
         raise ValidationFailed("Invalid NextToken.")
-    found = yield from read_pages(reading, place, limit, consistent=call.flag("ConsistentRead") or False)
-    body: Json = {"Items": [wire_item(picked(statement, item)) for item in found.items]}
+    found = yield from read_pages(plan, position, limit, consistent=call.flag("ConsistentRead") or False)
+    body: Json = {"Items": [wire_item(selected(statement, item)) for item in found.items]}
     if found.after is not None:
         body["NextToken"] = found.after.token()
         if found.after.key is not None:
             body["LastEvaluatedKey"] = found.after.key
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from consumed(found.capacity, told)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from consumed(found.capacity, detail)
     return body
 
 
-def _write(
-    statement: Insert | Change | Check, *, on_failure_item: bool
-) -> Generator[Request[Any], Any, TransactAction]:
+def _write(statement: Insert | Modify | Check, *, on_failure_item: bool) -> Requests[TransactAction]:
     description = yield from described(statement.table)
     schema: TableSchema = description.schema
     here = Path((schema.hash.name,))
@@ -99,33 +96,33 @@ def _write(
     return UpdateItem(schema.name, key, statement.update, both(Exists(here), rest), returns, on_failure_item)
 
 
-def batch_execute(call: Parameters) -> Steps:
+def batch_execute(call: Parameters) -> Requests[Json]:
     """Up to 25 statements, each for itself."""
-    told = call.capacity()
-    given = _listed(call, "Statements", MAX_BATCH)
+    detail = call.capacity_detail()
+    given = _statements(call, "Statements", MAX_BATCH)
     responses, capacity = [], []
     for part in given:
         response, used = yield from _one_of_batch(Parameters(part))
         responses.append(response)
         capacity += used
     body: Json = {"Responses": responses}
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from all_consumed(capacity, told)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from all_consumed(capacity, detail)
     return body
 
 
-def _listed(call: Parameters, name: str, most: int) -> list[Json]:
+def _statements(call: Parameters, name: str, limit: int) -> list[Json]:
     at = name[:1].lower() + name[1:]
     if call.given.get(name) is None:
         refuse(violated(None, at, "Member must not be null"))
     given = call.structures(name)
-    if not 1 <= len(given) <= most:
-        bound = f"less than or equal to {most}" if given else "greater than or equal to 1"
+    if not 1 <= len(given) <= limit:
+        bound = f"less than or equal to {limit}" if given else "greater than or equal to 1"
         refuse(f"Value at '{at}' failed to satisfy constraint: Member must have length {bound}")
     return given
 
 
-def _one_of_batch(part: Parameters) -> Generator[Request[Any], Any, tuple[Json, list[Any]]]:
+def _one_of_batch(part: Parameters) -> Requests[tuple[Json, list[Any]]]:
     statement: Statement | None = None
     try:
         statement = _statement(part)
@@ -135,11 +132,11 @@ def _one_of_batch(part: Parameters) -> Generator[Request[Any], Any, tuple[Json, 
         response = yield cast("Request[Any]", request)
     except RequestError as error:
         return {"Error": _error(error, statement)}, []
-    answer: Json = {"TableName": statement.table}
+    body: Json = {"TableName": statement.table}
     item = response.item if isinstance(request, GetItem) else response.attributes
     if item is not None:
-        answer["Item"] = wire_item(_of(statement, item))
-    return answer, [response.capacity]
+        body["Item"] = wire_item(_of(statement, item))
+    return body, [response.capacity]
 
 
 def _error(error: RequestError, statement: Statement | None) -> Json:
@@ -153,7 +150,7 @@ def _error(error: RequestError, statement: Statement | None) -> Json:
     return body
 
 
-def _action(part: Parameters, statement: Statement) -> Generator[Request[Any], Any, TransactAction | GetItem]:
+def _action(part: Parameters, statement: Statement) -> Requests[TransactAction | GetItem]:
     if not isinstance(statement, Select):
         return (yield from _write(statement, on_failure_item=on_failure(part)))
     description = yield from described(statement.table)
@@ -163,11 +160,11 @@ def _action(part: Parameters, statement: Statement) -> Generator[Request[Any], A
     return GetItem(statement.table, key, part.flag("ConsistentRead") or False)
 
 
-def execute_transaction(call: Parameters) -> Steps:
+def execute_transaction(call: Parameters) -> Requests[Json]:
     """Up to 100 statements, all or none; they all read, or all write."""
-    told = call.capacity()
+    detail = call.capacity_detail()
     statements, actions = [], []
-    for given in _listed(call, "TransactStatements", MAX_TRANSACTION):
+    for given in _statements(call, "TransactStatements", MAX_TRANSACTION):
         part = Parameters(given)
         statements.append(_statement(part))
         action = yield from _action(part, statements[-1])
@@ -178,21 +175,21 @@ def execute_transaction(call: Parameters) -> Steps:
     body: Json = {}
     if gets:
         response = yield TransactGetItems(tuple(gets))
-        answers = zip(statements, response.items, strict=True)
-        body["Responses"] = [{} if item is None else {"Item": wire_item(_of(each, item))} for each, item in answers]
+        found = zip(statements, response.items, strict=True)
+        body["Responses"] = [{} if item is None else {"Item": wire_item(_of(each, item))} for each, item in found]
     else:
         response = yield from _transact(statements, actions, call.text("ClientRequestToken"))
         body["Responses"] = [{} for _ in actions]
-    if told != "NONE":
-        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, told, transaction=True)
+    if detail != "NONE":
+        body["ConsumedCapacity"] = yield from all_consumed(response.capacity, detail, transaction=True)
     return body
 
 
 def _of(statement: Statement, item: Item) -> Item:
-    return picked(statement, item) if isinstance(statement, Select) else item
+    return selected(statement, item) if isinstance(statement, Select) else item
 
 
-def _transact(statements: list[Statement], actions: list[Any], token: str | None) -> Generator[Request[Any], Any, Any]:
+def _transact(statements: list[Statement], actions: list[Any], token: str | None) -> Requests[Any]:
     try:
         return (yield TransactWriteItems(tuple(actions), token))
     except TransactionCancelled as cancelled:

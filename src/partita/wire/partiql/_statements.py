@@ -47,7 +47,7 @@ class Insert(Struct, frozen=True):
     item: dict[str, Any]
 
 
-class Change(Struct, frozen=True):
+class Modify(Struct, frozen=True):
     """Updates an item, or deletes it where there is no update."""
 
     table: str
@@ -63,14 +63,14 @@ class Check(Struct, frozen=True):
     where: Condition | None
 
 
-Statement: TypeAlias = Select | Insert | Change | Check
+Statement: TypeAlias = Select | Insert | Modify | Check
 
 
 def parse_statement(text: str, parameters: Sequence[AttributeValue] = ()) -> Statement:
     """The statement, with its parameters in place.
 
     Raises:
-        ValidationFailed: the text is no statement, or parameters are missing or left over.
+        ValidationFailed: the text is not a statement, or parameters are missing or left over.
     """
     if not 1 <= len(text) <= MAX_STATEMENT:
         raise ValidationFailed(f"A statement has 1 to {MAX_STATEMENT} characters.")
@@ -134,23 +134,23 @@ class _StatementReader(ConditionReader):
             raise ValidationFailed("The VALUE of an INSERT must be a map.")
         return Insert(table, item)
 
-    def _delete(self) -> Change:
+    def _delete(self) -> Modify:
         self.tokens.expect_word("FROM")
         table = self.name()
         self.tokens.expect_word("WHERE")
         where, returning = self.condition(), self._returning()
         if returning not in (None, "ALL_OLD"):
             raise ValidationFailed("A DELETE can only return ALL OLD *.")
-        return Change(table, None, where, returning)
+        return Modify(table, None, where, returning)
 
-    def _update(self) -> Change:
+    def _update(self) -> Modify:
         table, update = self.name(), Update()
         while clause := self.tokens.word("SET", "REMOVE"):
             update = self._with_set(update) if clause == "SET" else self._with_remove(update)
         if update == Update():
             raise wrong(self.tokens.peek()[1])
         self.tokens.expect_word("WHERE")
-        return Change(table, update, self.condition(), self._returning())
+        return Modify(table, update, self.condition(), self._returning())
 
     def _with_remove(self, update: Update) -> Update:
         removes = [*update.removes, self.path()]

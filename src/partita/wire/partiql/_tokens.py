@@ -1,4 +1,4 @@
-"""The tokens of a statement, taken one after another."""
+"""The tokens of a statement, read one after another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOKEN: Final = re.compile(
 
 
 class Tokens:
-    """Takes tokens from left to right; what does not fit refuses the statement."""
+    """Reads tokens from left to right; what does not fit refuses the statement."""
 
     def __init__(self, text: str) -> None:
         self._tokens = _split(text)
@@ -24,10 +24,10 @@ class Tokens:
         self._depth = 0
 
     def peek(self, ahead: int = 0) -> tuple[str, str]:
-        """Kind and text of a token that is still to be taken."""
+        """Kind and text of a token that is still to be read."""
         return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
 
-    def take(self) -> tuple[str, str]:
+    def next(self) -> tuple[str, str]:
         """The next token, whatever it is."""
         token = self.peek()
         if token[0] == "end":
@@ -60,12 +60,12 @@ class Tokens:
         return None
 
     def expect_word(self, word: str) -> None:
-        """Take a word that must be there."""
+        """Read a word that must be there."""
         if self.word(word) is None:
             raise wrong(self.peek()[1])
 
     def expect(self, sign: str) -> None:
-        """Take a sign that must be there."""
+        """Read a sign that must be there."""
         if self.sign(sign) is None:
             raise wrong(self.peek()[1])
 
@@ -100,5 +100,5 @@ def _split(text: str) -> list[tuple[str, str]]:
 
 
 def wrong(near: str) -> ValidationFailed:
-    """The refusal of what cannot be read."""
+    """The error for what cannot be parsed."""
     return ValidationFailed(f"Statement wasn't well formed, can't be processed: Unexpected {near!r}")

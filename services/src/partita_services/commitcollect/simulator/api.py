@@ -11,8 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from partita_services.commitcollect.simulator.faults import bad_request
 from partita_services.commitcollect.simulator.oauth import SCOPES
-from partita_services.commitcollect.simulator.posting import is_willing
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
+from partita_services.commitcollect.simulator.webhook import wants_events
 from partita_services.commitcollect.simulator.world import Grant
 
 OAUTH: Final = APIRouter(prefix="/oauth")
@@ -20,7 +20,7 @@ API: Final = APIRouter()
 
 FOREVER: Final = 2**53
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
-# Without form-action: the athlete's answer leads on to the application, wherever it is.
+# Without form-action: the athlete's decision leads on to the application, wherever it is.
 PAGE_SECURITY: Final = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'",
@@ -33,7 +33,7 @@ TEMPLATES: Final = Environment(
 
 
 def strava_of(request: Request) -> SimulatedStrava:
-    """The simulator that answers."""
+    """The simulator that the request came to."""
     strava: SimulatedStrava = request.app.state.strava
     return strava
 
@@ -69,7 +69,7 @@ def _reader(request: Request, strava: Strava) -> Grant:
 
 
 @OAUTH.get("/authorize")
-async def ask(request: Request, strava: Strava, given: Given) -> HTMLResponse:
+async def show_authorization(request: Request, strava: Strava, given: Given) -> HTMLResponse:
     """Ask the athlete for what an application wants."""
     strava.oauth.check_client(given.get("client_id", ""))
     page = TEMPLATES.get_template("authorize.html").render(
@@ -83,12 +83,12 @@ async def ask(request: Request, strava: Strava, given: Given) -> HTMLResponse:
 
 @OAUTH.post("/authorize")
 async def decide(request: Request, strava: Strava) -> RedirectResponse:
-    """The athlete's answer, which leads back to the application."""
+    """The athlete's decision, which leads back to the application."""
     asked = dict(request.query_params)
     strava.oauth.check_client(asked.get("client_id", ""))
     target, form = _redirect_uri(request, asked), await _form(request)
     said = dict(form)
-    if said.get("answer") != "authorize":
+    if said.get("decision") != "authorize":
         return _back(target, state=asked.get("state", ""), error="access_denied")
     accepted = [scope for scope in _asked_scopes(asked) if ("scope", scope) in form or scope == "read"]
     code = strava.oauth.approve(_athlete_id(strava, said), tuple(accepted))
@@ -104,7 +104,7 @@ def _asked_scopes(given: dict[str, str]) -> list[str]:
 
 
 def _redirect_uri(request: Request, given: dict[str, str]) -> str:
-    """Where the answer goes: to an application beside the simulator, as Strava takes only a registered domain."""
+    """Where the decision goes: to an application beside the simulator, as Strava takes only a registered domain."""
     target = given.get("redirect_uri", "")
     if _host_of(target) not in {*LOOPBACK, request.url.hostname}:
         raise bad_request("Application", "redirect_uri")
@@ -181,10 +181,10 @@ async def show_activity(strava: Strava, grant: Annotated[Grant, Depends(_reader)
 
 @API.post("/push_subscriptions", status_code=201)
 async def subscribe(strava: Strava, given: Given) -> dict[str, int]:
-    """Tell an address of every change, after it agreed."""
+    """Notify an address of every change, after it agreed."""
     strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
     callback, challenge = given.get("callback_url", ""), strava.new_challenge()
-    if not await is_willing(callback, given.get("verify_token", ""), challenge):
+    if not await wants_events(callback, given.get("verify_token", ""), challenge):
         raise bad_request("PushSubscription", "callback url", "GET to callback URL does not return 200")
     subscription = strava.subscribe(callback)
     strava.save()
@@ -193,7 +193,7 @@ async def subscribe(strava: Strava, given: Given) -> dict[str, int]:
 
 @API.get("/push_subscriptions")
 async def list_subscriptions(strava: Strava, given: Given) -> list[dict[str, Any]]:
-    """The address that is told, if there is one."""
+    """The address that is notified, if there is one."""
     strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
     subscription = strava.world.subscription
     if subscription is None:
@@ -203,7 +203,7 @@ async def list_subscriptions(strava: Strava, given: Given) -> list[dict[str, Any
 
 @API.delete("/push_subscriptions/{subscription_id}", status_code=204, response_class=Response)
 async def unsubscribe(strava: Strava, given: Given, subscription_id: int) -> None:
-    """Tell the address no more."""
+    """Notify the address no more."""
     strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
     strava.unsubscribe(subscription_id)
     strava.save()

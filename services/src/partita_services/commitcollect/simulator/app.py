@@ -12,29 +12,29 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from partita.http import ASSETS, Pages
-from partita.service import Place
-from partita_services.commitcollect.settings import read, uses_simulator
+from partita.service import Installation
 from partita_services.commitcollect.simulator.api import API, OAUTH
 from partita_services.commitcollect.simulator.control import CONTROL
 from partita_services.commitcollect.simulator.faults import StravaFault, bad_request, exhausted
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Application
+from partita_services.commitcollect.strava.settings import read, uses_simulator
 
 PAGES: Final = Path(__file__).parent / "pages"
 FILE: Final = "strava-simulator.json"
 Next: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
-def mounted(place: Place) -> Mapping[str, FastAPI]:
+def mounted(installation: Installation) -> Mapping[str, FastAPI]:
     """The simulator beside a service that no other Strava was named to."""
-    return {"/strava-simulator": simulator_of(place)} if uses_simulator() else {}
+    return {"/strava-simulator": simulator_of(installation)} if uses_simulator() else {}
 
 
-def simulator_of(place: Place) -> FastAPI:
+def simulator_of(installation: Installation) -> FastAPI:
     """The simulator of an installation, which knows its service alone and keeps its state in its folder."""
-    settings = read(place)
+    settings = read(installation)
     application = Application(settings.client_id, settings.client_secret)
-    return build_simulator(SimulatedStrava(application, file=place.folder / FILE))
+    return build_simulator(SimulatedStrava(application, file=installation.folder / FILE))
 
 
 def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAPI:
@@ -42,11 +42,11 @@ def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAP
 
     Args:
         strava: what it speaks for.
-        delivers: brings events to the webhook by itself; otherwise `strava.courier.deliver()` does, when it is called.
+        delivers: brings events to the webhook by itself; otherwise `strava.webhook.deliver()` does, when it is called.
     """
     app = FastAPI(title="Strava simulator", openapi_url=None)
     app.state.strava = strava
-    _answer_faults(app)
+    _handle_faults(app)
     app.include_router(OAUTH)
     app.include_router(CONTROL)
     app.mount("/api/v3", _api(strava))
@@ -58,65 +58,65 @@ def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAP
     app.mount("/assets", Pages(ASSETS))  # for its pages, when it stands alone
     app.mount("/", Pages(PAGES))
     if delivers:
-        app.middleware("http")(_Round(strava).begin)
+        app.middleware("http")(_BackgroundDelivery(strava).begin)
     return app
 
 
 def _api(strava: SimulatedStrava) -> FastAPI:
     api = FastAPI(openapi_url=None)
     api.state.strava = strava
-    _answer_faults(api)
+    _handle_faults(api)
     api.include_router(API)
 
     @api.middleware("http")
     async def within_limits(request: Request, call_next: Next) -> Response:
         is_allowed = strava.limits.take(reads=request.method == "GET")
-        response = await call_next(request) if is_allowed else _answer(exhausted())
+        response = await call_next(request) if is_allowed else _response(exhausted())
         response.headers.update(strava.limits.headers())
         return response
 
     return api
 
 
-def _answer_faults(app: FastAPI) -> None:
-    """Answer all that is refused as Strava words it."""
+def _handle_faults(app: FastAPI) -> None:
+    """Respond to all that is refused as Strava words it."""
     app.add_exception_handler(StravaFault, _fault)
     app.add_exception_handler(RequestValidationError, _invalid)
 
 
 async def _fault(request: Request, error: Exception) -> Response:  # noqa: ARG001 - Starlette's signature
     assert isinstance(error, StravaFault)  # noqa: S101 - registered for these only
-    return _answer(error)
+    return _response(error)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001 - Starlette's signature
     """Name the field, but do not repeat what was given: not all that can be read as JSON can be written as such."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these only
     where = error.errors()[0]["loc"]
-    return _answer(bad_request("Request", ".".join(str(part) for part in where[1:]) or str(where[0])))
+    return _response(bad_request("Request", ".".join(str(part) for part in where[1:]) or str(where[0])))
 
 
-def _answer(fault: StravaFault) -> Response:
+def _response(fault: StravaFault) -> Response:
     return JSONResponse(fault.shown(), fault.status)
 
 
-class _Round:
-    """Delivers what is due. A mounted app is not told when the server starts, so any request sets it going."""
+class _BackgroundDelivery:
+    """Delivers what is due. A mounted app does not hear when the server starts, so any request starts it."""
 
     def __init__(self, strava: SimulatedStrava) -> None:
         self._strava = strava
         self._running: asyncio.Task[None] | None = None
 
     async def begin(self, request: Request, call_next: Next) -> Response:
-        """Answer, and then deliver what that gave rise to."""
+        """Respond, and then deliver what the request caused."""
         response = await call_next(request)
-        if self._strava.courier.next_due is not None and (self._running is None or self._running.done()):
+        if self._strava.webhook.next_due is not None and (self._running is None or self._running.done()):
             self._running = asyncio.create_task(self._deliver())
         return response
 
     async def _deliver(self) -> None:
-        courier = self._strava.courier
-        while (due := courier.next_due) is not None:
+        webhook = self._strava.webhook
+        while (due := webhook.next_due) is not None:
             await asyncio.sleep(max(0.0, min(due - self._strava.clock(), 1.0)))
-            if await courier.deliver():
+            if await webhook.deliver():
                 self._strava.save()

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from partita_services.commitcollect.simulator.api import Strava
-from partita_services.commitcollect.simulator.courier import Chaos
+from partita_services.commitcollect.simulator.delivery import Chaos
 from partita_services.commitcollect.simulator.faults import bad_request, not_found
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.training import SPORTS
@@ -20,7 +20,7 @@ JSON: Final = "application/json"
 
 
 def _only_json(request: Request) -> None:
-    """A page of another site cannot send JSON here without asking first, and nobody answers that."""
+    """A page of another site cannot send JSON here without a preflight request, and nothing here allows that."""
     if request.method != "GET" and request.headers.get("Content-Type", "").partition(";")[0] != JSON:
         raise bad_request("Control", "Content-Type")
 
@@ -65,9 +65,9 @@ async def show_everything(strava: Strava) -> dict[str, Any]:
         "sports": list(SPORTS),
         "subscription": msgspec.to_builtins(strava.world.subscription),
         "limits": strava.limits.headers(),
-        "chaos": msgspec.to_builtins(strava.courier.chaos),
+        "chaos": msgspec.to_builtins(strava.webhook.chaos),
         "underway": len(strava.world.underway),
-        "outcomes": msgspec.to_builtins(list(reversed(strava.courier.outcomes))),
+        "outcomes": msgspec.to_builtins(list(reversed(strava.webhook.outcomes))),
     }
 
 
@@ -134,7 +134,7 @@ async def delete(strava: Strava, activity_id: int) -> None:
 @CONTROL.post("/events/resend")
 async def resend(strava: Strava) -> dict[str, int]:
     """Send the newest events once more."""
-    number = strava.tell_again(SHOWN)
+    number = strava.send_again(SHOWN)
     strava.save()
     return {"events": number}
 
@@ -142,13 +142,13 @@ async def resend(strava: Strava) -> dict[str, int]:
 @CONTROL.put("/chaos")
 async def misbehave(strava: Strava, edit: ChaosEdit) -> dict[str, Any]:
     """Say what goes wrong on the way from now on."""
-    strava.courier.chaos = Chaos(**edit.model_dump())
+    strava.webhook.chaos = Chaos(**edit.model_dump())
     return edit.model_dump()
 
 
 @CONTROL.post("/limits/{what}", status_code=204, response_class=Response)
 async def limit(strava: Strava, what: Literal["exhaust", "reset"]) -> None:
-    """Use up this quarter of an hour, or count anew."""
+    """Use up this quarter of an hour, or count again from zero."""
     if what == "exhaust":
         strava.limits.exhaust()
     else:

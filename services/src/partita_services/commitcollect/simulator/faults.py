@@ -17,7 +17,7 @@ class StravaFault(Exception):
         self.code = code
 
     def shown(self) -> dict[str, Any]:
-        """The body of the answer."""
+        """The body of the response."""
         error = {"resource": self.resource, "field": self.field, "code": self.code}
         return {"message": self.message, "errors": [error]}
 

@@ -74,12 +74,12 @@ class RateLimits:
             usage.count(max(0, usage.limit.quarter - usage.used().quarter))
 
     def reset(self) -> None:
-        """Begin to count anew."""
+        """Count again from zero."""
         self._overall.reset()
         self._reads.reset()
 
     def headers(self) -> dict[str, str]:
-        """What every answer tells of the limits."""
+        """What every response says of the limits."""
         return {
             "X-RateLimit-Limit": str(self._overall.limit),
             "X-RateLimit-Usage": str(self._overall.used()),

@@ -10,12 +10,12 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita.runtime import Clock, system_clock
-from partita_services.commitcollect.simulator.courier import Courier, Post
+from partita_services.commitcollect.simulator.delivery import Post, WebhookSender
 from partita_services.commitcollect.simulator.faults import bad_request, not_found
 from partita_services.commitcollect.simulator.limits import RateLimits
 from partita_services.commitcollect.simulator.oauth import READ_ALL, OAuth
-from partita_services.commitcollect.simulator.posting import post_event
 from partita_services.commitcollect.simulator.training import ATHLETES, history, week, workout
+from partita_services.commitcollect.simulator.webhook import post_event
 from partita_services.commitcollect.simulator.world import (
     Activity,
     Application,
@@ -28,7 +28,8 @@ from partita_services.commitcollect.simulator.world import (
 )
 
 MAX_PER_PAGE: Final = 200
-TOLD: Final = 100
+MAX_SENT: Final = 100
+"""How many events are kept, to send them again."""
 
 
 class SimulatedStrava:
@@ -57,7 +58,7 @@ class SimulatedStrava:
         self.world = (load(file) if file else None) or _new_world(clock())
         self.oauth = OAuth(self.world, application, clock, self._rng)
         self.limits = RateLimits(clock)
-        self.courier = Courier(self.world, post, clock, self._rng)
+        self.webhook = WebhookSender(self.world, post, clock, self._rng)
 
     def save(self) -> None:
         """Keep what changed."""
@@ -91,14 +92,14 @@ class SimulatedStrava:
     # --- what the application listens to
 
     def new_challenge(self) -> str:
-        """What an address has to repeat before it is told anything."""
+        """What an address has to repeat before it is sent anything."""
         return self._rng.randbytes(8).hex()
 
     def subscribe(self, callback_url: str) -> Subscription:
-        """Tell an address of every change from now on.
+        """Notify an address of every change from now on.
 
         Raises:
-            StravaFault: another one is told already.
+            StravaFault: another one is subscribed already.
         """
         if self.world.subscription is not None:
             raise bad_request("PushSubscription", "", "already exists")
@@ -106,7 +107,7 @@ class SimulatedStrava:
         return self.world.subscription
 
     def unsubscribe(self, subscription_id: int) -> None:
-        """Tell no address any more.
+        """Notify no address any more.
 
         Raises:
             StravaFault: there is no such subscription.
@@ -118,7 +119,7 @@ class SimulatedStrava:
     def deauthorize(self, athlete_id: int) -> None:
         """End an athlete's grant, with its tokens."""
         if self.world.grants.get(athlete_id) is not None:
-            self._tell(athlete_id, "athlete", athlete_id, "update", {"authorized": "false"})
+            self._notify(athlete_id, "athlete", athlete_id, "update", {"authorized": "false"})
             del self.world.grants[athlete_id]
 
     # --- what athletes do
@@ -145,9 +146,9 @@ class SimulatedStrava:
         after = self.world.activities[activity_id] = replace(before, **changes)
         was_shown, is_shown = self._is_shown(before), self._is_shown(after)
         if was_shown and is_shown:
-            self._tell_of(after, "update", _updates(before, after))
+            self._notify_of(after, "update", _updates(before, after))
         elif was_shown or is_shown:
-            self._tell_of(after, "create" if is_shown else "delete")
+            self._notify_of(after, "create" if is_shown else "delete")
         return after
 
     def delete(self, activity_id: int) -> None:
@@ -159,19 +160,19 @@ class SimulatedStrava:
         activity = self._existing(activity_id)
         del self.world.activities[activity_id]
         if self._is_shown(activity):
-            self._tell_of(activity, "delete")
+            self._notify_of(activity, "delete")
 
-    def tell_again(self, number: int) -> int:
+    def send_again(self, number: int) -> int:
         """Send the newest events once more; gives how many there were."""
-        again = self.world.told[-number:]
+        again = self.world.sent[-number:]
         for event in again:
-            self.courier.take(event)
+            self.webhook.send(event)
         return len(again)
 
     def _add(self, activity: Activity) -> Activity:
         self.world.activities[activity.id] = activity
         if self._is_shown(activity):
-            self._tell_of(activity, "create")
+            self._notify_of(activity, "create")
         return activity
 
     def _existing(self, activity_id: int) -> Activity:
@@ -190,17 +191,17 @@ class SimulatedStrava:
         grant = self.world.grants.get(activity.athlete_id)
         return grant is not None and _shows(grant, activity)
 
-    def _tell_of(self, activity: Activity, aspect: str, updates: dict[str, str] | None = None) -> None:
-        self._tell(activity.athlete_id, "activity", activity.id, aspect, updates or {})
+    def _notify_of(self, activity: Activity, aspect: str, updates: dict[str, str] | None = None) -> None:
+        self._notify(activity.athlete_id, "activity", activity.id, aspect, updates or {})
 
-    def _tell(self, owner: int, kind: str, number: int, aspect: str, updates: dict[str, str]) -> None:
+    def _notify(self, owner: int, kind: str, number: int, aspect: str, updates: dict[str, str]) -> None:
         """Put an event on its way, if somebody listens."""
         subscription = self.world.subscription
         if subscription is None:
             return
         event = Event(kind, number, aspect, updates, owner, subscription.id, int(self.clock()))
-        self.world.told = [*self.world.told, event][-TOLD:]
-        self.courier.take(event)
+        self.world.sent = [*self.world.sent, event][-MAX_SENT:]
+        self.webhook.send(event)
 
 
 def _shows(grant: Grant, activity: Activity) -> bool:

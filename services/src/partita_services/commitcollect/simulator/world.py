@@ -114,7 +114,7 @@ class Subscription(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """What a webhook is told, under Strava's names. It is not signed and has no id."""
+    """What a webhook is sent, under Strava's names. It is not signed and has no id."""
 
     object_type: str
     object_id: int
@@ -143,7 +143,7 @@ class World(Struct):
     """By athlete."""
     subscription: Subscription | None = None
     underway: list[Delivery] = []
-    told: list[Event] = []
+    sent: list[Event] = msgspec.field(name="told", default_factory=list)
     """The events so far, so that they can be sent again; only the newest are kept."""
     last_id: int = 15_000_000_000
 
@@ -156,7 +156,7 @@ def load(file: Path) -> World | None:
         return msgspec.json.decode(file.read_bytes(), type=World)
     except msgspec.MsgspecError as error:
         aside = file.replace(file.with_name(f"{file.name}.unreadable"))
-        logger.warning("The Strava simulator begins anew: its state cannot be read (%s), and is now %s.", error, aside)
+        logger.warning("The Strava simulator starts with a new state: %s cannot be read (%s).", aside, error)
         return None
 
 

@@ -40,7 +40,7 @@ window.addEventListener("hashchange", route);
 account(at("account"));
 watch(health, (live) => {
   health.classList.toggle("ill", live?.healthy === false);
-  write(health, live === null ? "" : live.healthy ? "Store answers" : "Store does not answer");
+  write(health, live === null ? "" : live.healthy ? "Store responds" : "Store does not respond");
 });
 try {
   services = await api.services();

@@ -79,7 +79,7 @@ function outcome(found, pages, read) {
     ["Consumed", cost(found.consumed), isOver ? "wrong" : "right"],
   ];
   const more = found.next_cursor ? el("button", { className: "button", type: "button", onclick: () => read([...pages, found.next_cursor]) }, "Next page") : null;
-  const back = pages.length ? el("button", { className: "button", type: "button", onclick: () => read(pages.slice(0, -1)) }, "Page before") : null;
+  const back = pages.length ? el("button", { className: "button", type: "button", onclick: () => read(pages.slice(0, -1)) }, "Previous page") : null;
   const count = found.items.length === 1 ? "1 item" : `${found.items.length} items`;
   return [
     el("dl", { className: "facts-row" }, facts.map(([label, text, className]) => el("div", {}, el("dt", {}, label), el("dd", { className: className ?? "" }, text)))),

@@ -36,6 +36,6 @@ export function lag({ records, seconds }) {
 }
 
 export function depth({ waiting, in_flight: inFlight, dead }) {
-  const parts = [`${number(waiting)} waiting`, inFlight ? `${number(inFlight)} in work` : "", dead ? `${number(dead)} dead` : ""];
+  const parts = [`${number(waiting)} waiting`, inFlight ? `${number(inFlight)} in progress` : "", dead ? `${number(dead)} dead` : ""];
   return parts.filter(Boolean).join(", ");
 }

@@ -1,4 +1,4 @@
-// The figures of the moment, asked for every two seconds while somebody looks.
+// The current figures, read every two seconds while the page is open.
 
 import * as api from "./api.js";
 
@@ -15,7 +15,7 @@ export function watch(element, show) {
 
 export async function refresh() {
   clearTimeout(waiting);
-  newest = await api.live().catch(() => ({ ...(newest ?? { usage: {}, behind: {}, queues: {} }), healthy: false }));
+  newest = await api.live().catch(() => ({ ...(newest ?? { usage: {}, lag: {}, queues: {} }), healthy: false }));
   for (const watcher of watchers) {
     if (watcher.element.isConnected) watcher.show(newest);
     else watchers.delete(watcher);

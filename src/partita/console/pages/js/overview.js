@@ -44,7 +44,7 @@ function card(service) {
 function notes(service, live, sum) {
   const parts = [`${service.patterns.length} access patterns`];
   if (sum.over_budget) parts.push(`${number(sum.over_budget)} over budget`);
-  if (live?.behind[service.name]) parts.push(`projection ${lag(live.behind[service.name])}`);
+  if (live?.lag[service.name]) parts.push(`projection ${lag(live.lag[service.name])}`);
   for (const name of service.queues) if (live?.queues[name]) parts.push(`queue ${depth(live.queues[name])}`);
   return parts.join(" · ");
 }
@@ -63,7 +63,7 @@ function ranking(services, live) {
   return table(["Pattern", "Service", "Runs", "Consumed", "Each", "Budget"], rows, "numbers");
 }
 
-// What a recipe runs under a name of its own is no declared pattern of the service.
+// What a recipe runs under a name of its own is not a declared pattern of the service.
 function used(service, live) {
   const patterns = new Map(service.patterns.map((pattern) => [pattern.name, pattern]));
   const usages = Object.values(live?.usage[service.name] ?? {}).filter((usage) => usage.runs);

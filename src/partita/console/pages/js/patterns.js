@@ -9,7 +9,7 @@ import { el, replace, write } from "/assets/dom.js";
 export function patternList(service, chosen) {
   const rows = service.patterns.map((pattern) => ({ pattern, element: row(service, pattern, pattern.name === chosen) }));
   const list = el("ul", { className: "patterns" }, rows.map(({ element }) => element));
-  const none = el("p", { className: "soft", hidden: true }, "No access pattern is like this.");
+  const none = el("p", { className: "soft", hidden: true }, "No access pattern matches.");
   const find = (event) => {
     const words = event.target.value.toLowerCase();
     for (const { pattern, element } of rows) element.hidden = !`${pattern.name} ${pattern.doc} ${pattern.kind} ${pattern.served_by}`.toLowerCase().includes(words);
@@ -44,7 +44,7 @@ function row(service, pattern, isOpen) {
     const usage = usageOf(live, service, pattern);
     const part = share(usage, pattern.budget);
     write(runs, usage.runs ? `${number(usage.runs)} ${usage.runs === 1 ? "run" : "runs"}, ${cost(usage)}` : "not run yet");
-    write(most, pattern.budget ? `${part === null ? "" : `most ${cost({ read: usage.max_read, write: usage.max_write })} of `}${cost(pattern.budget)}` : "no budget");
+    write(most, pattern.budget ? `${part === null ? "" : `max ${cost({ read: usage.max_read, write: usage.max_write })} of `}${cost(pattern.budget)}` : "no budget");
     bar.firstChild.style.width = `${Math.min(100, 100 * (part ?? 0))}%`;
     bar.classList.toggle("over", usage.over_budget > 0);
   });
@@ -58,7 +58,7 @@ function row(service, pattern, isOpen) {
 function details(service, pattern) {
   const types = Object.entries(pattern.signature).map(([name, type]) => el("li", {}, el("code", {}, `${name}: ${type}`)));
   const asked = pattern.asked.map((part) => el("li", {}, el("code", {}, part.attribute), ` ${part.relation} `, template(part.template)));
-  const facts = el("div", { className: "facts" }, asked.length ? el("div", {}, el("h3", {}, "Asks for"), el("ul", {}, asked)) : null, types.length ? el("div", {}, el("h3", {}, "Takes"), el("ul", {}, types)) : null);
+  const facts = el("div", { className: "facts" }, asked.length ? el("div", {}, el("h3", {}, "Key condition"), el("ul", {}, asked)) : null, types.length ? el("div", {}, el("h3", {}, "Parameters"), el("ul", {}, types)) : null);
   const trial = pattern.parameters ? attemptForm(service, pattern) : el("p", { className: "soft" }, pattern.closed);
   return [facts, trial];
 }

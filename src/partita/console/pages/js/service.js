@@ -39,7 +39,7 @@ function tiles(service) {
     tile("Conflicts", (sum) => number(sum.conflicts)),
     tile("Throttled", (sum) => number(sum.throttles), (sum) => sum.throttles > 0),
   ];
-  if (service.projected) updates.push(tile("Projection", (_, live) => (live?.behind[service.name] ? lag(live.behind[service.name]) : "not kept up")));
+  if (service.projected) updates.push(tile("Projection", (_, live) => (live?.lag[service.name] ? lag(live.lag[service.name]) : "not running")));
   for (const queue of service.queues) updates.push(tile("Queue", (_, live) => (live?.queues[queue] ? depth(live.queues[queue]) : "not open"), (_, live) => live?.queues[queue]?.dead > 0));
   watch(list, (live) => {
     const sum = totals(live, service);

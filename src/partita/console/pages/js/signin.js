@@ -17,7 +17,7 @@ function name() {
   try {
     return claims().sub;
   } catch {
-    return "Signed in"; // what is no token is refused where it is used
+    return "Signed in"; // a text that is not a token is refused where it is used
   }
 }
 

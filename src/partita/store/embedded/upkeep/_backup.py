@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 
 import apsw
 
+from partita import _sqlite
 from partita.errors import StoreError, StoreReadOnly
-from partita.store.embedded import _file
 
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -29,7 +29,7 @@ _OF_THE_COPY: Final = (
 def back_up(source: apsw.Connection, target: Path, progress: Progress | None = None) -> None:
     """Copy everything that is committed now; writers go on meanwhile. An existing file is never replaced.
 
-    `progress` is told how many pages were copied, of how many.
+    `progress` gets how many pages were copied, of how many.
 
     Raises:
         StoreError: the target exists, or cannot be written.
@@ -52,7 +52,7 @@ def _blaming(target: Path) -> Iterator[None]:
             raise StoreReadOnly(f"The folder {target.parent} does not exist.", hint="Create it first.")
         yield
     except _OF_THE_COPY:
-        with _file.translating(str(target)):
+        with _sqlite.translating(str(target)):
             raise
 
 

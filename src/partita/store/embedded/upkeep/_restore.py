@@ -12,9 +12,10 @@ from urllib.parse import quote
 
 import apsw
 
+from partita import _sqlite
+from partita._sqlite import ProcessLock
 from partita.errors import StoreBusy, StoreDamaged, StoreNewer
 from partita.store.embedded import _file, _streams
-from partita.store.embedded._lock import ProcessLock
 from partita.store.embedded.upkeep._backup import Progress, copy
 from partita.store.embedded.upkeep._verify import verify
 
@@ -34,7 +35,7 @@ def unused(path: Path) -> Iterator[None]:
     Raises:
         StoreBusy: a process uses it.
     """
-    with _file.translating(str(path)), closing(ProcessLock(path)) as lock:
+    with _sqlite.translating(str(path)), closing(ProcessLock(path)) as lock:
         if not lock.acquire(blocking=False):
             raise _busy(path)
         _refuse_used(path)
@@ -46,13 +47,13 @@ def replace_with_backup(backup: Path, path: Path, now: float, progress: Progress
     """Put a copy of a backup in the place of the store at a path, which is to be `unused` meanwhile.
 
     Returns the name under which what was there is kept; None if there was nothing. Consumers of the store's streams
-    learn that they have to start anew.
+    learn that they have to start again.
 
     Raises:
-        StoreError: the backup is no sound store; nothing was changed.
+        StoreError: the backup is not a sound store; nothing was changed.
     """
     fresh = path.with_name(path.name + ".restoring")
-    with _file.translating(str(path)):
+    with _sqlite.translating(str(path)):
         _remove(fresh)  # an earlier one may have been killed
         try:
             _copy_sound(backup, fresh, now, progress)
@@ -93,7 +94,7 @@ def _settle(path: Path) -> None:
         try:
             connection.execute("SELECT generation FROM store").fetchall()
         except apsw.Error:
-            _file.close_untouched(connection)
+            _sqlite.close_untouched(connection)
         else:
             connection.close()
 
@@ -103,7 +104,7 @@ def _copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None
         with closing(_open_backup(backup)) as source:
             copy(source, fresh, progress)
         with closing(_file.connect(str(fresh), durable=True)) as connection:
-            with _file.translating(str(backup)):
+            with _sqlite.translating(str(backup)):
                 verify(connection, str(backup))
             connection.pragma("journal_mode", "wal")  # a store that was in memory had no log
             with connection:
@@ -121,7 +122,7 @@ def _unsound(message: str) -> StoreDamaged:
 
 def _open_backup(backup: Path) -> apsw.Connection:
     """Open a backup without a trace beside it; one that has a log is read with its log."""
-    with _file.translating(str(backup)):
+    with _sqlite.translating(str(backup)):
         if _file.is_new(str(backup)):
             raise StoreDamaged(f"The file {backup} is empty.")
         alone = "" if Path(f"{backup}{_LOG}").exists() else "?immutable=1"

@@ -75,9 +75,9 @@ def _wrong_streams(connection: apsw.Connection, table: Table) -> Iterator[str]:
 def _replayed(connection: apsw.Connection, table: Table, stream: int) -> dict[tuple[Any, Any], Item]:
     items: dict[tuple[Any, Any], Item] = {}
     for keys, new in connection.execute(f"SELECT keys, new FROM changes_{stream} ORDER BY sequence"):
-        place = table.key_columns(decode_item(keys))
+        key = table.key_columns(decode_item(keys))
         if new is None:
-            items.pop(place, None)
+            items.pop(key, None)
         else:
-            items[place] = decode_item(new)
+            items[key] = decode_item(new)
     return items

@@ -3,7 +3,7 @@
 import { el, replace } from "/assets/dom.js";
 import * as api from "./api.js";
 import { confirm } from "./dialog.js";
-import { moment } from "./format.js";
+import { instantText } from "./format.js";
 
 export function accountPanel({ attempt, left }) {
   const list = el("ul", { className: "audit" });
@@ -42,6 +42,6 @@ export function accountPanel({ attempt, left }) {
 
 function record({ event_type: type, occurred_at: seconds, details }) {
   const at = seconds * 1000;
-  const told = Object.entries(details).filter(([name]) => !name.endsWith("_id")).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ");
-  return el("li", {}, el("strong", {}, type.toLowerCase().replaceAll("_", " ").replaceAll(".", " ")), el("span", { className: "small" }, told ? `${moment(at)} · ${told}` : moment(at)));
+  const text = Object.entries(details).filter(([name]) => !name.endsWith("_id")).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ");
+  return el("li", {}, el("strong", {}, type.toLowerCase().replaceAll("_", " ").replaceAll(".", " ")), el("span", { className: "small" }, text ? `${instantText(at)} · ${text}` : instantText(at)));
 }

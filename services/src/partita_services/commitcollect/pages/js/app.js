@@ -10,7 +10,7 @@ import { WorkoutList } from "./workouts.js";
 
 const EVERY = 2000;
 const SAID = 6000;
-const LIVELY = 6; // so many looks after a change, because parts follow a workout by a moment
+const LIVELY = 6; // so many looks after a change, because parts follow a workout a little later
 const AT_LEAST = 15; // looks between two readings of the milestones, when nothing seems to happen
 
 const content = document.querySelector("#content");

@@ -1,4 +1,4 @@
-// A moment of joy when a model is complete. Who wants less motion gets none.
+// Confetti when a model is complete. Who wants less motion gets none.
 
 import { el } from "/assets/dom.js";
 

@@ -2,7 +2,7 @@
 
 import { el, replace, write } from "/assets/dom.js";
 import * as api from "./api.js";
-import { dayText, moment } from "./format.js";
+import { dayText, instantText } from "./format.js";
 import { icon } from "./icons.js";
 
 export class ConnectionPanel {
@@ -10,10 +10,10 @@ export class ConnectionPanel {
     this.attempt = attempt;
     this.state = el("span", { className: "chip" });
     this.who = el("p", { className: "who" });
-    this.told = el("p", { className: "small" });
+    this.status = el("p", { className: "small" });
     this.bar = el("progress", { ariaLabel: "Reading your workouts" });
     this.action = el("div", { className: "actions" });
-    this.element = el("section", { className: "panel connection" }, el("header", {}, el("h2", {}, "Strava"), this.state), this.who, this.bar, this.told, this.action);
+    this.element = el("section", { className: "panel connection" }, el("header", {}, el("h2", {}, "Strava"), this.state), this.who, this.bar, this.status, this.action);
   }
 
   show({ connection, strava_url: site }) {
@@ -27,7 +27,7 @@ export class ConnectionPanel {
       this.bar.max = Math.max(backfill.found, 1);
       this.bar.value = backfill.stored;
     }
-    write(this.told, telling(state, connection, backfill));
+    write(this.status, statusText(state, connection, backfill));
     this.#offer(state, backfill?.state === "running", site);
   }
 
@@ -42,12 +42,12 @@ export class ConnectionPanel {
   }
 }
 
-function telling(state, connection, backfill) {
+function statusText(state, connection, backfill) {
   if (state === "none") return "";
   if (state === "reconnect") return "Strava no longer takes our key. What you earned is safe; reconnect to go on.";
-  if (!backfill) return `Since ${moment(connection.connected_at)}`;
-  if (backfill.waiting_until) return `Strava asks us to wait until ${moment(backfill.waiting_until)}. Then it goes on by itself.`;
+  if (!backfill) return `Since ${instantText(connection.connected_at)}`;
+  if (backfill.waiting_until) return `Strava asks us to wait until ${instantText(backfill.waiting_until)}. Then it goes on by itself.`;
   const read = `${backfill.stored} ${backfill.stored === 1 ? "workout" : "workouts"}`;
   if (backfill.state === "running") return `Reading since ${dayText(backfill.since)}: ${read} so far`;
-  return `${read} read since ${dayText(backfill.since)}, up to date on ${moment(backfill.updated_at)}`;
+  return `${read} read since ${dayText(backfill.since)}, up to date on ${instantText(backfill.updated_at)}`;
 }

@@ -32,12 +32,12 @@ export const whyNot = (reason) => WHY_NOT[reason] ?? reason;
 const asDate = (day) => new Date(`${day}T00:00:00Z`);
 const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
 const DAY_OF_YEAR = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
-const MOMENT = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const INSTANT = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 export const today = () => new Date().toLocaleDateString("sv");
 export const plusDays = (day, days) => new Date(asDate(day).getTime() + days * 86_400_000).toISOString().slice(0, 10);
 export const dayText = (day) => (day.slice(0, 4) === today().slice(0, 4) ? DAY : DAY_OF_YEAR).format(asDate(day));
-export const moment = (instant) => MOMENT.format(new Date(instant));
+export const instantText = (instant) => INSTANT.format(new Date(instant));
 export const localDay = (instant) => dayText(instant.slice(0, 10));
 
 export function daysLeft(day) {

@@ -10,10 +10,10 @@ const ADMIRE = 4; // how many pauses the whole of it is looked at
 const PROBLEMS = {
   access_denied: "You did not allow the connection, so nothing was connected.",
   scope_missing: "CommitCollect has to see your activities to count them. Please connect again, and leave “View data about your activities” checked.",
-  state_invalid: "That login took too long, or was begun in another browser. Please connect again.",
+  state_invalid: "That login took too long, or began in another browser. Please connect again.",
   athlete_taken: "This athlete is connected to another account already.",
-  strava_unavailable: "Strava did not answer. Please try again in a moment.",
-  account_closing: "That account is being deleted. Please wait a moment, and connect again to begin anew.",
+  strava_unavailable: "Strava did not respond. Please try again soon.",
+  account_closing: "That account is being deleted. Please wait a little, and connect again to start over.",
 };
 
 export function welcome(problem, said = "") {

@@ -26,11 +26,11 @@ export const csv = async (id) => (await send("GET", `${eventAt(id)}/requests.csv
 export const figures = (id, signal) => news(`${eventAt(id)}/figures/stream`, signal, () => false);
 export const progress = (requestId, signal) => news(`${requestAt(requestId)}/stream`, signal, ({ status }) => !OPEN.includes(status));
 
-// What the service tells until the last of it, or while `signal` lets it; after a lost connection it is asked again.
+// What the service sends until the last of it, or while `signal` lets it; after a lost connection it is asked again.
 async function* news(path, signal, isLast) {
   while (!signal.aborted) {
     try {
-      for await (const now of told(await send("GET", path, { signal }))) {
+      for await (const now of serverSentEvents(await send("GET", path, { signal }))) {
         yield now;
         if (isLast(now)) return;
       }
@@ -41,7 +41,7 @@ async function* news(path, signal, isLast) {
   }
 }
 
-async function* told(response) {
+async function* serverSentEvents(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   for (;;) {

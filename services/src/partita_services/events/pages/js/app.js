@@ -1,11 +1,11 @@
 // The page: sign in, then what the address names.
 
 import * as api from "./api.js";
-import { desk } from "./desk.js";
 import { eventPage } from "./event.js";
 import { icon } from "./icons.js";
 import { eventList } from "./list.js";
 import { mine } from "./mine.js";
+import { operatePage } from "./operate.js";
 import { signIn } from "./signin.js";
 import { decoded } from "/assets/address.js";
 import { el, replace } from "/assets/dom.js";
@@ -14,7 +14,7 @@ const at = (id) => document.getElementById(id);
 const [content, nav, account, said] = ["content", "nav", "account", "said"].map(at);
 
 const ROUTES = [
-  [/^#\/operate\/([^/]+)$/, (shown, id) => desk(shown, id)],
+  [/^#\/operate\/([^/]+)$/, (shown, id) => operatePage(shown, id)],
   [/^#\/operate$/, (shown) => eventList(shown, { operating: true })],
   [/^#\/events\/([^/]+)$/, (shown, id) => eventPage(shown, id)],
   [/^#\/mine$/, (shown) => mine(shown)],

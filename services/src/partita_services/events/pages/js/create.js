@@ -26,9 +26,9 @@ export function createDialog(made) {
     const eventType = new FormData(event.target).get("type");
     const draft = { name: name.value, eventType, capacityTotal: Number(seats.value), opensAt: instant(opens.value), closesAt: instant(closes.value), keepsLog: keeps.checked };
     try {
-      const answer = await api.create(draft);
+      const created = await api.create(draft);
       dialog.close();
-      made(answer);
+      made(created);
     } catch (error) {
       const fields = (error.problem?.errors ?? []).map((each) => `${each.field}: ${each.message}`);
       said.textContent = fields.length ? fields.join("; ") : `${error.message} ${error.hint}`;

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { icon } from "./icons.js";
 import { verify } from "./verify.js";
-import { moment, number, phase, plural, span, until } from "./words.js";
+import { dateTime, number, phase, plural, span, until } from "./words.js";
 import { el, replace } from "/assets/dom.js";
 
 const SHOWN = 8;
@@ -69,7 +69,7 @@ function result(draw, event, shown) {
   }
 
   return [
-    el("p", { className: "lead" }, `Held ${moment(draw.drawnAt)}: ${plural(draw.winners.length, "winner")}, ${number(draw.waitingList.length)} on the waiting list.`),
+    el("p", { className: "lead" }, `Held ${dateTime(draw.drawnAt)}: ${plural(draw.winners.length, "winner")}, ${number(draw.waitingList.length)} on the waiting list.`),
     el("div", { className: "lists" }, entries("Winners", draw.winners), entries("Waiting list", draw.waitingList)),
     published("Commitment", draw.commitment),
     published("Seed", draw.seed),

@@ -108,7 +108,7 @@ async function find(id) {
 }
 
 const heading = (event) => [
-  el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "line"), TYPES[event.eventType])),
+  el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
   el("h1", {}, event.name),
   el("p", { className: "when" }, when(event)),
   seatBar(event),

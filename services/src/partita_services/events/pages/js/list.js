@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { createDialog } from "./create.js";
 import { icon } from "./icons.js";
-import { moment, number, phase, PHASES, plural, span, TYPES, until } from "./words.js";
+import { dateTime, number, phase, PHASES, plural, span, TYPES, until } from "./words.js";
 import { el, replace } from "/assets/dom.js";
 
 const ORDER = ["OPEN", "UPCOMING", "CLOSED", "FINISHED"];
@@ -45,7 +45,7 @@ function card(event, operating) {
     el(
       "a",
       { className: "card", href },
-      el("span", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "line"), TYPES[event.eventType])),
+      el("span", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
       el("strong", {}, event.name),
       el("span", { className: "when" }, when(event)),
       seatBar(event),
@@ -60,9 +60,9 @@ export function chip(event) {
 
 export function when(event) {
   const at = phase(event);
-  if (at === "UPCOMING") return `Opens ${moment(event.opensAt)}, in ${span(until(event.opensAt))}`;
-  if (at === "OPEN") return `Open until ${moment(event.closesAt)}, for ${span(until(event.closesAt))}`;
-  return `Closed ${moment(event.closesAt)}`;
+  if (at === "UPCOMING") return `Opens ${dateTime(event.opensAt)}, in ${span(until(event.opensAt))}`;
+  if (at === "OPEN") return `Open until ${dateTime(event.closesAt)}, for ${span(until(event.closesAt))}`;
+  return `Closed ${dateTime(event.closesAt)}`;
 }
 
 // How many seats are left, as words and as a bar.

@@ -1,7 +1,7 @@
 // My requests, in the order of the queue, newest first.
 
 import * as api from "./api.js";
-import { moment, outcome } from "./words.js";
+import { dateTime, outcome } from "./words.js";
 import { el, replace } from "/assets/dom.js";
 
 const REFRESH = 2000;
@@ -33,7 +33,7 @@ function row(request, name) {
       { className: "row", href: `#/events/${request.eventId}` },
       el("strong", {}, name),
       el("span", { className: `chip ${tone}` }, text),
-      el("span", { className: "when" }, `Applied ${moment(request.requestedAt)}`),
+      el("span", { className: "when" }, `Applied ${dateTime(request.requestedAt)}`),
     ),
   );
 }

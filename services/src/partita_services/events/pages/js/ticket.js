@@ -7,15 +7,15 @@ import { el, replace, write } from "/assets/dom.js";
 const STEPS = [["RECEIVED", "Received"], ["QUEUED", "Queued"], ["PROCESSING", "Processing"], ["DECIDED", "Decided"]];
 
 export function ticket(request, on) {
-  const told = el("p", { className: "hidden", role: "status" }); // says only what matters, whenever that changes
+  const announced = el("p", { className: "hidden", role: "status" }); // only what matters, whenever that changes
   const shown = el("div", {});
-  const element = el("section", { className: "ticket" }, told, shown);
+  const element = el("section", { className: "ticket" }, announced, shown);
   element.setAttribute("aria-label", "Your request");
   const asking = { isSure: false };
 
   function show(now) {
     element.dataset.tone = outcome(now).tone;
-    write(told, title(now));
+    write(announced, title(now));
     replace(
       shown,
       el("div", { className: "body" }, el("h2", {}, title(now)), el("p", { className: "lead" }, lead(now)), place(now)),

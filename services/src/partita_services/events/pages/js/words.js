@@ -1,12 +1,12 @@
 // What things are called, and how numbers and times are written.
 
 const NUMBER = new Intl.NumberFormat("en");
-const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+const DATE_TIME = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 export const number = (value) => NUMBER.format(value);
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
-export const moment = (text) => MOMENT.format(new Date(text));
+export const dateTime = (text) => DATE_TIME.format(new Date(text));
 export const clock = (text) => (text ? CLOCK.format(new Date(text)) : "–");
 export const fraction = (text) => (text ? `.${(text.match(/\.(\d{1,6})/)?.[1] ?? "").padEnd(6, "0")}` : "");
 

@@ -53,7 +53,7 @@ export class Tasks {
     return this.isPart ? this.in(status).length : (this.counts.by_status[status] ?? this.in(status).length);
   }
 
-  // As it is shown: what was read so far is no total.
+  // As it is shown: what was read so far is not the total.
   tally(status) {
     return `${this.number(status)}${this.isPart && this.isCut(status) ? "+" : ""}`;
   }
@@ -120,7 +120,7 @@ export class Tasks {
   async count() {
     this.counts = await api.counts();
     this.changed();
-    if (this.counts.behind.records > 0) this.#countSoon();
+    if (this.counts.lag.records > 0) this.#countSoon();
   }
 
   #countSoon() {

@@ -44,7 +44,7 @@ function showWebhook({ subscription, underway, outcomes }) {
   const resend = button("Send all events again", () => act("POST", "events/resend", {}, "All events are sent once more."), "small");
   replace(
     webhook,
-    el("p", { className: "small" }, subscription ? `Subscription ${subscription.id} tells ${subscription.callback_url}` : "No application listens yet."),
+    el("p", { className: "small" }, subscription ? `Subscription ${subscription.id} notifies ${subscription.callback_url}` : "No application listens yet."),
     underway ? el("p", { className: "small" }, `${underway} on their way`) : null,
     outcomes.length ? el("ul", { className: "events" }, ...outcomes.map(event)) : null,
     outcomes.length ? resend : null,
@@ -55,7 +55,7 @@ function showLimits(headers) {
   replace(
     limits,
     el("dl", {}, ...["RateLimit", "ReadRateLimit"].flatMap((name) => [el("dt", {}, name === "RateLimit" ? "All requests" : "Reads"), el("dd", {}, `${headers[`X-${name}-Usage`].split(",")[0]} of ${headers[`X-${name}-Limit`].split(",")[0]}`)])),
-    el("div", { className: "actions" }, button("Use up", () => act("POST", "limits/exhaust", {}, "The application has to wait for the next quarter of an hour."), "small"), button("Count anew", () => act("POST", "limits/reset", {}, "Counting begins anew."), "small")),
+    el("div", { className: "actions" }, button("Use up", () => act("POST", "limits/exhaust", {}, "The application has to wait for the next quarter of an hour."), "small"), button("Count from zero", () => act("POST", "limits/reset", {}, "Counting starts again from zero."), "small")),
   );
 }
 
@@ -77,7 +77,7 @@ function showChaos(now) {
 }
 
 async function watch() {
-  if (!document.hidden) await refresh().catch(() => say("The simulator does not answer."));
+  if (!document.hidden) await refresh().catch(() => say("The simulator does not respond."));
   setTimeout(watch, EVERY);
 }
 

@@ -1,0 +1,96 @@
+"""Deleting an account: in an order that can be cut off anywhere and run again, until nothing but the trail is left.
+
+First the account is closed: a closing profile lets nothing new start. Then goes what lets workers write (the
+connection), then what they have written, and last what leads to the rest: the athlete and the profile itself.
+
+So it is safe beside any other job of the user, and waits for none: those may wait for Strava until tomorrow.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from partita.errors import ConditionFailed, ItemMissing
+from partita.recipes.audit import Trace
+from partita.recipes.removal import remove_all
+from partita_services.commitcollect.audit import AUDIT, AccountDeleted, DeletionRequested
+from partita_services.commitcollect.model import (
+    awards_of,
+    connection_of,
+    milestones_of,
+    profile_of,
+    requests_of,
+    workouts_of,
+)
+from partita_services.commitcollect.signin.sessions import SESSIONS
+from partita_services.commitcollect.strava.interface import Deauthorize, LimitReached, StravaError
+from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user
+from partita_services.commitcollect.work import Application, Job, TryLater, Work, send
+from partita_services.commitcollect.writes import (
+    close_account,
+    delete_awards,
+    delete_milestones,
+    delete_requests,
+    delete_workouts,
+    forget_connection,
+    forget_owner,
+    forget_profile,
+    forget_tickets,
+)
+
+
+class EraseJob(Job, frozen=True):
+    """An account to delete."""
+
+    kind = "erase"
+
+    user_id: str
+
+
+def request_deletion(user_id: str, trace: Trace) -> Work[int]:
+    """Close an account, have it deleted, and log out everywhere; how many sessions there were.
+
+    They are last: until then the user can ask again.
+    """
+    try:
+        yield from close_account(user_id)
+    except ItemMissing:
+        return (yield from SESSIONS.end_all(user_id))  # it is deleted already
+    yield from AUDIT.append(DeletionRequested(), user_id=user_id, trace=trace)
+    job = EraseJob(trace.request_id, trace.correlation_id, user_id)
+    yield from send(job, f"erase-{user_id}", f"erase-{trace.request_id}")
+    return (yield from SESSIONS.end_all(user_id))
+
+
+def erase(app: Application, job: EraseJob) -> Work[None]:
+    """Delete everything of a user whose account is closing."""
+    user_id = job.user_id
+    profile = yield from profile_of(user_id).consistent()
+    if profile is None or not profile.closing:
+        return
+    yield from SESSIONS.end_all(user_id)
+    yield from _leave_strava(app, user_id)
+    yield from forget_connection(user_id)
+    yield from remove_all(milestones_of(user_id), delete_milestones)
+    yield from remove_all(awards_of(user_id), delete_awards)
+    yield from remove_all(workouts_of(user_id), delete_workouts)
+    yield from forget_tickets(user_id)
+    yield from remove_all(requests_of(user_id), delete_requests)
+    yield from AUDIT.append(AccountDeleted(), user_id=user_id, trace=job.trace)
+    with suppress(ConditionFailed):  # cut off here before, and the athlete is back as a new user
+        yield from forget_owner(profile.athlete_id, user_id)
+    yield from forget_profile(user_id)
+
+
+def _leave_strava(app: Application, user_id: str) -> Work[None]:
+    """Give the grant up, if Strava can be reached: the tokens are deleted in any case."""
+    connection = yield from connection_of(user_id).consistent()
+    if connection is None:
+        return
+    try:
+        yield from call_as_user(app, connection, Deauthorize)
+    except (ConnectionLost, StravaError):
+        return
+    except TryLater as later:
+        if not isinstance(later.__cause__, LimitReached):
+            raise  # a worker refreshes the tokens: that is soon over

@@ -1,0 +1,194 @@
+"""Webhook events are hints: each makes us read the truth from Strava and store that, in whatever order they come.
+
+A read takes a ticket first, and what it found is stored only over lower tickets. The last change at Strava is followed
+by an event, whose read is later than the change and has a higher ticket than all reads before: so the truth stays.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from partita.errors import ConditionFailed
+from partita.recipes.audit import Trace
+from partita.recipes.idempotency import Command, Plan, StoredResponse, fingerprint
+from partita.recipes.removal import remove_all
+from partita_services.commitcollect.audit import AUDIT, AthleteUnlinked, ReconnectNeeded, WorkoutIngested
+from partita_services.commitcollect.milestones.awarding import award_earned
+from partita_services.commitcollect.model import (
+    REQUESTS,
+    Connection,
+    ConnectionState,
+    WhyNot,
+    Workout,
+    connection_of,
+    owner_of,
+    workouts_of,
+)
+from partita_services.commitcollect.strava.interface import Activity, Event, ReadActivity, ReadAthlete
+from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user
+from partita_services.commitcollect.work import Application, Job, Work
+from partita_services.commitcollect.writes import delete_workouts, drop_connection, save_workouts, take_ticket
+
+SETTLED_SECONDS: Final = 5
+"""An event is remembered only if Strava was read so long after it: within the same second, or with clocks that differ,
+another change could look just like it."""
+GONE_FOR: Final = timedelta(days=1)
+"""For so long a deleted activity is remembered, so that a read that began before does not bring it back."""
+
+
+class EventJob(Job, frozen=True):
+    """An event to look into."""
+
+    kind = "event"
+
+    object_type: str
+    object_id: int
+    aspect_type: str
+    owner_id: int
+    subscription_id: int
+    event_time: int
+    updates: dict[str, Any]
+
+    @property
+    def event(self) -> Event:
+        """The event itself."""
+        return msgspec.convert(msgspec.to_builtins(self), Event)
+
+
+class ActivityJob(Job, frozen=True):
+    """An activity to read again."""
+
+    kind = "activity"
+
+    user_id: str
+    activity_id: str
+
+
+class IngestOutcome(StrEnum):
+    """What became of a hint."""
+
+    STORED = "stored"
+    GONE = "gone"
+    OUTDATED = "outdated"
+    """A later read was stored, or the connection is another."""
+    REPEATED = "repeated"
+    IGNORED = "ignored"
+    NOT_CONNECTED = "not_connected"
+    WITHDRAWN = "withdrawn"
+
+
+def process_event(app: Application, job: EventJob) -> Work[IngestOutcome]:
+    """Look into an event."""
+    event = job.event
+    owner = yield from owner_of(str(event.owner_id)).consistent()
+    if owner is None:
+        return IngestOutcome.IGNORED
+    if event.revokes:
+        return (yield from withdraw(app, owner.user_id, job.trace))
+    if event.object_type != "activity":
+        return IngestOutcome.IGNORED
+    command = Command(owner.user_id, event_key(event), "")
+    if (yield from REQUESTS.record(command).consistent()) is not None:
+        outcome = IngestOutcome.REPEATED
+    else:
+        is_settled = app.clock() >= event.event_time + SETTLED_SECONDS
+        outcome = yield from ingest(
+            app, owner.user_id, str(event.object_id), job.trace, command if is_settled else None
+        )
+    # Also after a repetition: whoever came first may have died before this.
+    yield from award_earned(owner.user_id, app.clock(), job.trace)
+    return outcome
+
+
+def event_key(event: Event) -> str:
+    """What identifies an event: they carry no identifier of their own."""
+    updates = msgspec.json.encode(event.updates, order="deterministic")
+    head = (event.subscription_id, event.object_type, event.object_id, event.aspect_type, event.event_time)
+    return fingerprint(*(str(part) for part in head), updates)
+
+
+def ingest(
+    app: Application, user_id: str, activity_id: str, trace: Trace, remember: Command | None = None
+) -> Work[IngestOutcome]:
+    """Read an activity and store what Strava says of it now; with the event that led to it, where that is settled."""
+    connection = yield from connection_of(user_id).consistent()
+    if connection is None or connection.state is ConnectionState.RECONNECT:
+        return IngestOutcome.NOT_CONNECTED
+    ticket = (yield from take_ticket(user_id)).issued
+    try:
+        activity = yield from call_as_user(app, connection, lambda token: ReadActivity(token, activity_id))
+    except ConnectionLost:
+        yield from _audit_loss(connection, trace)
+        return IngestOutcome.NOT_CONNECTED
+    workout = workout_of(connection, activity, ticket) if activity else None
+    outcome = IngestOutcome.STORED if workout else IngestOutcome.GONE
+    found = workout or gone(user_id, activity_id, ticket, app.clock())
+    plan = Plan(None, save_workouts([found], connection))
+    try:
+        yield from plan.run() if remember is None else REQUESTS.run(remember, plan, lambda _: StoredResponse())
+    except ConditionFailed:
+        outcome = IngestOutcome.OUTDATED
+    event = WorkoutIngested(activity_id=activity_id, outcome=outcome)
+    yield from AUDIT.append(event, user_id=user_id, trace=trace)
+    return outcome
+
+
+def read_again(app: Application, job: ActivityJob) -> Work[IngestOutcome]:
+    """Read an activity that a backfill did not meet."""
+    outcome = yield from ingest(app, job.user_id, job.activity_id, job.trace)
+    yield from award_earned(job.user_id, app.clock(), job.trace)
+    return outcome
+
+
+def withdraw(app: Application, user_id: str, trace: Trace) -> Work[IngestOutcome]:
+    """Remove the connection and all that came from Strava, if Strava indeed does not let us in any more."""
+    connection = yield from connection_of(user_id).consistent()
+    if connection is not None:
+        try:
+            yield from call_as_user(app, connection, ReadAthlete)
+        except ConnectionLost:
+            pass
+        else:
+            return IngestOutcome.IGNORED
+        try:
+            yield from drop_connection(connection)
+        except ConditionFailed:
+            return IngestOutcome.IGNORED  # connected again
+    removed = yield from remove_all(workouts_of(user_id), delete_workouts)
+    if connection is not None:
+        event = AthleteUnlinked(athlete_id=connection.athlete_id, workouts=removed)
+        yield from AUDIT.append(event, user_id=user_id, trace=trace)
+    return IngestOutcome.WITHDRAWN
+
+
+def workout_of(connection: Connection, activity: Activity, ticket: int) -> Workout | None:
+    """What is stored of an activity; None where it is not for us to see."""
+    if activity.is_private or str(activity.athlete.id) != connection.athlete_id:
+        return None
+    return Workout(
+        user_id=connection.user_id,
+        activity_id=str(activity.id),
+        ticket=ticket,
+        name=activity.name,
+        sport_type=activity.sport_type,
+        started_at=activity.start_date,
+        started_local=activity.start_date_local,
+        distance=activity.distance,
+        moving_time=activity.moving_time,
+        elevation_gain=activity.total_elevation_gain,
+        why_not=WhyNot.MANUAL if activity.manual else WhyNot.FLAGGED if activity.flagged else None,
+    )
+
+
+def gone(user_id: str, activity_id: str, ticket: int, now: float) -> Workout:
+    """What is stored of an activity that is not there any more, for a while."""
+    return Workout(user_id=user_id, activity_id=activity_id, ticket=ticket, ttl=int(now + GONE_FOR.total_seconds()))
+
+
+def _audit_loss(connection: Connection, trace: Trace) -> Work[None]:
+    event = ReconnectNeeded(athlete_id=connection.athlete_id)
+    yield from AUDIT.append(event, user_id=connection.user_id, trace=trace)

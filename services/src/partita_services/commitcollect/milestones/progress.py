@@ -1,0 +1,101 @@
+"""How far milestones have come: what counts of the workouts inside their windows, and what does not, and why."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from typing import Final
+
+from pydantic import BaseModel, Field
+
+from partita import Procedure, Span, WalkResult
+from partita_services.commitcollect.model import MAX_WORKOUTS, CountedWorkout, Metric, Milestone, workouts_within
+
+OTHER_SPORT: Final = "other_sport"
+
+
+class Progress(BaseModel):
+    """How far a milestone has come."""
+
+    value: float = Field(description="in the unit of the metric", examples=[61_250.5])
+    fraction: float = Field(description="of the target, from 0 to 1", examples=[0.6125])
+    counted: int = Field(description="workouts that count", examples=[9])
+    inspected: int = Field(description="workouts of the window that were looked at", examples=[12])
+    truncated: bool = Field(
+        description=f"there are more workouts than the {MAX_WORKOUTS:,} that are looked at: the value is at least this",
+        examples=[False],
+    )
+    not_counted: Mapping[str, int] = Field(
+        description="workouts of the window that do not count: manual, flagged, other_sport", examples=[{"manual": 3}]
+    )
+
+
+def measure(user_id: str, milestones: Sequence[Milestone], *, consistent: bool = False) -> Procedure[list[Progress]]:
+    """How far each of a user's milestones has come, by one bounded read of the workouts in all their windows."""
+    if not milestones:
+        return []
+    window = Span.between(
+        _first_instant(min(milestone.starts_on for milestone in milestones)),
+        _last_instant(max(milestone.ends_on for milestone in milestones)),
+    )
+    workouts = workouts_within(user_id, window)
+    walked = yield from (workouts.consistent() if consistent else workouts).walk(max_items=MAX_WORKOUTS)
+    return [progress_of(milestone, walked) for milestone in milestones]
+
+
+def parts_earned(value: float, target: int, parts_total: int) -> int:
+    """How many parts a value has earned: part i of n at target * i / n."""
+    return min(math.floor(value * parts_total / target), parts_total)
+
+
+def progress_of(milestone: Milestone, walked: WalkResult[CountedWorkout]) -> Progress:
+    """How far a milestone has come by workouts that were read newest first."""
+    first, last = _first_instant(milestone.starts_on), _last_instant(milestone.ends_on)
+    inside = [workout for workout in walked if first <= workout.started_local <= last]
+    verdicts = [(workout, why_not(workout, milestone)) for workout in inside]
+    value = _total((workout for workout, why in verdicts if why is None), milestone.metric)
+    return Progress(
+        value=value,
+        fraction=min(value / milestone.target, 1.0),
+        counted=sum(why is None for _, why in verdicts),
+        inspected=len(inside),
+        # The newest come first: what was cut off is older than all that was read.
+        truncated=walked.truncated and first <= walked.items[-1].started_local,
+        not_counted=dict(Counter(why for _, why in verdicts if why is not None)),
+    )
+
+
+def why_not(workout: CountedWorkout, milestone: Milestone) -> str | None:
+    """Why a workout in the window does not count; None where it does."""
+    if workout.why_not is not None:
+        return workout.why_not.value
+    if milestone.sport_types and workout.sport_type not in milestone.sport_types:
+        return OTHER_SPORT
+    return None
+
+
+def _total(workouts: Iterable[CountedWorkout], metric: Metric) -> float:
+    # fsum: the same whatever the order, so that two workers never differ by a rounding.
+    return round(math.fsum(_amount(workout, metric) for workout in workouts), 3)
+
+
+def _amount(workout: CountedWorkout, metric: Metric) -> float:
+    match metric:
+        case Metric.DISTANCE:
+            return workout.distance
+        case Metric.MOVING_TIME:
+            return workout.moving_time
+        case Metric.ELEVATION:
+            return workout.elevation_gain
+        case Metric.COUNT:
+            return 1
+
+
+def _first_instant(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+def _last_instant(day: date) -> datetime:
+    return datetime.combine(day, time.max, UTC)

@@ -1,0 +1,195 @@
+"""The bodies of the API's responses."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from partita_services.commitcollect.audit import AuditEntry
+from partita_services.commitcollect.handlers import Account, Standing
+from partita_services.commitcollect.milestones.progress import Progress
+from partita_services.commitcollect.model import (
+    Award,
+    Backfill,
+    Collectible,
+    Connection,
+    ConnectionState,
+    Metric,
+    MilestoneStatus,
+    WhyNot,
+    Workout,
+)
+
+
+class BackfillView(BaseModel):
+    """How far reading earlier activities has come."""
+
+    state: Literal["running", "done"]
+    since: date
+    pages: int
+    found: int
+    stored: int
+    started_at: datetime
+    updated_at: datetime
+    waiting_until: datetime | None = Field(description="Strava wants us to wait until then")
+
+    @classmethod
+    def of(cls, backfill: Backfill, waiting_until: datetime | None = None) -> BackfillView:
+        """As it stands."""
+        state: Literal["running", "done"] = "done" if backfill.finished else "running"
+        waiting = None if backfill.finished else waiting_until
+        fields = backfill.model_dump(exclude={"sync_id", "ticket", "finished"})
+        return cls(state=state, waiting_until=waiting, **fields)
+
+
+class ConnectionView(BaseModel):
+    """A user's Strava account."""
+
+    athlete_id: str
+    athlete_name: str
+    state: ConnectionState
+    scopes: tuple[str, ...]
+    connected_at: datetime
+    backfill: BackfillView | None
+
+    @classmethod
+    def of(cls, connection: Connection, waiting_until: datetime | None) -> ConnectionView:
+        """Without its tokens."""
+        backfill = BackfillView.of(connection.backfill, waiting_until) if connection.backfill else None
+        fields = connection.model_dump(include={"athlete_id", "athlete_name", "state", "scopes", "connected_at"})
+        return cls(**fields, backfill=backfill)
+
+
+class AccountView(BaseModel):
+    """The user, and how it stands with Strava."""
+
+    user_id: str
+    name: str
+    created_at: datetime
+    strava_url: str
+    connection: ConnectionView | None
+
+    @classmethod
+    def of(cls, account: Account, strava_url: str) -> AccountView:
+        """As it stands."""
+        profile, connection, waiting_until = account
+        return cls(
+            user_id=profile.user_id,
+            name=profile.name,
+            created_at=profile.created_at,
+            strava_url=strava_url,
+            connection=ConnectionView.of(connection, waiting_until) if connection else None,
+        )
+
+
+class Deletion(BaseModel):
+    """What becomes of an account."""
+
+    status: Literal["deleting"] = "deleting"
+
+
+class MilestoneView(BaseModel):
+    """A milestone, and how far it has come."""
+
+    milestone_id: str = Field(examples=["01K9ZQ3V7M2Y8R4C6T1XWNB5HD"])
+    title: str
+    model_id: str
+    metric: Metric
+    target: int
+    sport_types: tuple[str, ...]
+    starts_on: date
+    ends_on: date
+    status: MilestoneStatus
+    version: int
+    parts_total: int
+    parts_earned: int
+    progress: Progress
+    created_at: datetime
+    completed_at: datetime | None
+
+    @classmethod
+    def of(cls, standing: Standing) -> MilestoneView:
+        """As it stands."""
+        return cls(**standing.milestone.model_dump(exclude={"user_id"}), progress=standing.progress)
+
+
+class WorkoutView(BaseModel):
+    """A workout, and why it does not count where it does not."""
+
+    activity_id: str
+    name: str
+    sport_type: str
+    started_at: datetime | None
+    started_local: datetime | None
+    distance: float
+    moving_time: int
+    elevation_gain: float
+    counts: bool
+    why_not: WhyNot | None
+
+    @classmethod
+    def of(cls, workout: Workout) -> WorkoutView:
+        """As it was last read."""
+        return cls(**workout.model_dump(exclude={"user_id", "ticket", "ttl"}), counts=workout.why_not is None)
+
+
+class AwardView(BaseModel):
+    """A part that was earned."""
+
+    milestone_id: str
+    model_id: str
+    part_index: int
+    part_name: str
+    part_svg: str
+    awarded_at: datetime
+
+    @classmethod
+    def of(cls, award: Award) -> AwardView:
+        """As it was awarded."""
+        return cls(**award.model_dump(exclude={"user_id"}))
+
+
+class PartView(BaseModel):
+    """A part of a model."""
+
+    part_index: int
+    name: str
+    svg: str
+
+
+class ModelView(BaseModel):
+    """A model that can be collected."""
+
+    model_id: str
+    name: str
+    story: str
+    parts: tuple[PartView, ...]
+
+    @classmethod
+    def of(cls, collectible: Collectible) -> ModelView:
+        """With all its parts."""
+        parts = tuple(PartView(**part.model_dump(exclude={"model_id"})) for part in collectible.parts)
+        return cls(**collectible.model.model_dump(), parts=parts)
+
+
+class Models(BaseModel):
+    """All models."""
+
+    items: tuple[ModelView, ...]
+
+
+class EventView(BaseModel):
+    """Something that happened."""
+
+    event_type: str
+    occurred_at: int
+    request_id: str
+    correlation_id: str
+    details: dict[str, Any]
+
+    @classmethod
+    def of(cls, entry: AuditEntry) -> EventView:
+        """As it was written down."""
+        return cls(**entry.model_dump(include=set(cls.model_fields)))

@@ -1,0 +1,1 @@
+"""Signing in: a browser goes to Strava, comes back, and has a session."""

@@ -1,0 +1,45 @@
+"""Tokens at rest: sealed with AES-GCM, each for the user that it belongs to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from partita_services.commitcollect.strava.interface import Tokens
+
+_NONCE: Final = 12
+
+
+class SealBroken(Exception):
+    """What is stored was sealed with another key, or for another user."""
+
+
+class Vault:
+    """Seals tokens, and opens what it has sealed. The user is part of the seal: tokens cannot change hands."""
+
+    def __init__(self, key: bytes, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
+        self._cipher = AESGCM(key)
+        self._random_bytes = random_bytes
+
+    def seal(self, tokens: Tokens, user_id: str) -> bytes:
+        """What may be stored of a user's tokens."""
+        nonce = self._random_bytes(_NONCE)
+        plain = msgspec.json.encode((tokens.access_token, tokens.refresh_token, tokens.expires_at))
+        return nonce + self._cipher.encrypt(nonce, plain, user_id.encode())
+
+    def open(self, sealed: bytes, user_id: str) -> Tokens:
+        """The user's tokens.
+
+        Raises:
+            SealBroken: they cannot be opened with this key for this user.
+        """
+        try:
+            plain = self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], user_id.encode())
+        except InvalidTag as error:
+            raise SealBroken(f"The Strava tokens of {user_id} were sealed with another key.") from error
+        return Tokens(*msgspec.json.decode(plain, type=tuple[str, str, int]))

@@ -1,0 +1,231 @@
+"""The draw of a lottery: entries are frozen, ranked by the seed, and get their results.
+
+What was drawn follows from the seed and the frozen entries alone, so whoever goes on with a draw that was cut off draws
+the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final, TypeVar
+
+from msgspec import Struct
+from pydantic import BaseModel
+
+from partita import Action, Procedure, Query, delete, f, insert, update
+from partita.errors import ConditionFailed, ItemMissing, TransactionCancelled
+from partita.operations import MAX_ACTIONS, chunks
+from partita.recipes.idempotency import Plan
+from partita_services.events.draws.model import (
+    Draw,
+    DrawPage,
+    begin_draw,
+    draw_of,
+    drawn_in,
+    reveal,
+    seed_of,
+    settle,
+    write_drawn,
+)
+from partita_services.events.draws.verify import hash_of, ranked
+from partita_services.events.model import (
+    Event,
+    Request,
+    RequestLife,
+    Seats,
+    active_event,
+    event_by_id,
+    log_step,
+    request_by_id,
+    requests_of_event,
+    seats_of,
+    waiting_requests,
+)
+from partita_services.events.reading import show_event_now
+from partita_services.events.terms import ALWAYS, EventStatus, EventType, Reason, Status, waiting_shards
+from partita_services.events.transitions import API, entry
+
+M = TypeVar("M", bound=BaseModel)
+
+PAGE: Final = 1_000
+"""Entries in one item: 28 KB of identifiers."""
+PAGES_AT_ONCE: Final = 16
+
+
+class DrawRefused(ConditionFailed):
+    """The draw cannot be held, or not yet."""
+
+    code = "draw_refused"
+
+
+class DrawFound(Struct, frozen=True):
+    """A lottery, its draw if it was begun, and, once it is revealed, the seed and who was drawn in order."""
+
+    event: Event
+    seats: Seats
+    draw: Draw | None
+    seed: str | None = None
+    order: tuple[str, ...] = ()
+
+
+def hold_draw(event_id: str, now: datetime) -> Procedure[DrawFound]:
+    """Hold the draw of a lottery that is closed, or go on with one that was cut off. Held twice, it is the same.
+
+    Raises:
+        ItemMissing: there is no such event.
+        DrawRefused: it is not a lottery, is not closed, or some of its entries are still on their way.
+    """
+    found = yield from show_draw(event_id)
+    if found.draw is None:
+        _check_closed(found.event, now)
+        yield from _freeze(found, now)
+        found = yield from show_draw(event_id)
+    if found.draw is not None and found.draw.revealed_at is None:
+        yield from _finish(found.event, found.draw, now)
+        found = yield from show_draw(event_id)
+    return found
+
+
+def show_draw(event_id: str) -> Procedure[DrawFound]:
+    """The draw of a lottery, with the seed and who was drawn once it is revealed.
+
+    Raises:
+        ItemMissing: there is no such event. DrawRefused: it is not a lottery.
+    """
+    found = yield from show_event_now(event_id)
+    event, seats = found.event, found.seats
+    if event.event_type is not EventType.LOTTERY:
+        raise DrawRefused("The event is not a lottery.")
+    draw = yield from draw_of(event_id).consistent()
+    if draw is None or draw.revealed_at is None:
+        return DrawFound(event, seats, draw)
+    secret = yield from seed_of(event_id)
+    pages = yield from _all_pages(drawn_in(event_id).consistent(), PAGES_AT_ONCE)
+    order = tuple(entry for page in pages for entry in page.entries)
+    return DrawFound(event, seats, draw, secret.seed if secret else None, order)
+
+
+def _check_closed(event: Event, now: datetime) -> None:
+    if now < event.closes_at:
+        raise DrawRefused("The event is not closed yet.", hint="Hold the draw when it is.")
+
+
+def _freeze(found: DrawFound, now: datetime) -> Procedure[None]:
+    """Fix the entries: from here on the seats take no other. Who enters meanwhile changes them, and is not lost."""
+    event, seats = found.event, found.seats
+    waiting = yield from _some_wait(event.event_id)
+    requests = yield from _all_pages(requests_of_event(event.event_id), PAGE)
+    entries = [request.request_id for request in requests if request.status is Status.PROCESSING]
+    if waiting or len(entries) != seats.entered:
+        raise DrawRefused("Some entries are still on their way.", hint="Try again in a moment.")
+    draw = Draw(
+        event_id=event.event_id,
+        commitment=event.commitment or "",
+        entries=len(entries),
+        entries_hash=hash_of(entries),
+        drawn_at=now,
+    )
+    frozen = update(seats, f(Seats.is_frozen).set(True), f(Seats.updated_at).set(now))
+    try:
+        yield from begin_draw(Plan(draw, frozen, insert(draw)))
+    except TransactionCancelled as cancelled:
+        if cancelled.cause is None:
+            raise
+        if cancelled.reasons[1].error is None:  # an entry came or went, rather than another draw
+            raise DrawRefused("An entry came or went meanwhile.", hint="Try again.") from cancelled
+
+
+def _finish(event: Event, draw: Draw, now: datetime) -> Procedure[None]:
+    seed, seats = (yield from seed_of(event.event_id)), (yield from seats_of(event.event_id).consistent())
+    if seed is None or seats is None:
+        raise ItemMissing("The seed of the lottery is gone.")
+    entries = yield from _frozen_entries(draw)
+    if hash_of(entries) != draw.entries_hash:
+        raise DrawRefused("Some entries cannot be seen yet.", hint="Try again in a moment.")
+    order = ranked(bytes.fromhex(seed.seed), event.event_id, entries)
+    for number, together in enumerate(chunks(order, PAGE)):
+        yield from write_drawn(DrawPage(event_id=event.event_id, page=number, entries=tuple(together)))
+    draw = yield from _settle(event, draw, order, seats.total, now)
+    yield from _reveal(event, draw, seats, now)
+
+
+def _frozen_entries(draw: Draw) -> Procedure[list[str]]:
+    """Who takes part. All are written down before the first has its result: from then on no status matters."""
+    if draw.settled:
+        pages = yield from _all_pages(drawn_in(draw.event_id).consistent(), PAGES_AT_ONCE)
+        return [entry for page in pages for entry in page.entries]
+    requests = yield from _all_pages(requests_of_event(draw.event_id), PAGE)
+    return [request.request_id for request in requests if _took_part(request)]
+
+
+def _settle(event: Event, draw: Draw, order: Sequence[str], winners: int, now: datetime) -> Procedure[Draw]:
+    """Write its result to every entry. How far that is changes with it, so two who do it share the work."""
+    at_once = (MAX_ACTIONS - 1) // (2 if event.keeps_log else 1)
+    while draw.settled < len(order):
+        together = order[draw.settled : draw.settled + at_once]
+        change = update(draw, f(Draw.settled).set(draw.settled + len(together)))
+        results = [
+            action
+            for place, request_id in enumerate(together, start=draw.settled + 1)
+            for action in _result(event, request_id, place - winners, now)
+        ]
+        try:
+            yield from settle(Plan(draw, change, *results))
+        except TransactionCancelled as cancelled:
+            if cancelled.reasons[0].error is None:
+                raise
+            draw = cancelled.reasons[0].error.current
+        else:
+            draw = draw.model_copy(update={"settled": draw.settled + len(together), "version": draw.version + 1})
+    return draw
+
+
+def _result(event: Event, request_id: str, waiting: int, now: datetime) -> Iterator[Action]:
+    """What is written to an entry: a seat, or its place on the waiting list, from 1."""
+    at, done = request_by_id(request_id), f(Request.finished_at).set(now)
+    if waiting <= 0:
+        yield RequestLife.succeed(at, done)
+        status, reason = Status.SUCCEEDED, None
+    else:
+        because = (f(Request.error_code).set(Reason.WAITING_LIST), f(Request.waiting_position).set(waiting))
+        yield RequestLife.reject(at, done, *because)
+        status, reason = Status.REJECTED, Reason.WAITING_LIST
+    if event.keeps_log:
+        yield log_step(entry(request_id, status, API, now, reason))
+
+
+def _reveal(event: Event, draw: Draw, seats: Seats, now: datetime) -> Procedure[None]:
+    done = update(draw, f(Draw.revealed_at).set(now))
+    remaining = max(0, seats.total - draw.entries)
+    taken = update(seats_of(event.event_id), f(Seats.remaining).set(remaining), f(Seats.updated_at).set(now))
+    finished = update(event_by_id(event.event_id), f(Event.status).set(EventStatus.FINISHED))
+    try:
+        yield from reveal(Plan(draw, done, taken, finished, delete(active_event(event.event_id))))
+    except TransactionCancelled as cancelled:
+        if cancelled.reasons[0].error is None:  # otherwise another one was faster
+            raise
+
+
+def _some_wait(event_id: str) -> Procedure[bool]:
+    """Whether entries of a lottery have not arrived yet."""
+    for shard in waiting_shards(event_id):
+        if (yield from waiting_requests(shard, ALWAYS).first()) is not None:
+            return True
+    return False
+
+
+def _all_pages(query: Query[M], at_once: int) -> Procedure[list[M]]:
+    found: list[M] = []
+    page = yield from query.page(at_once)
+    found += page
+    while page.next_cursor is not None:
+        page = yield from query.page(at_once, after=page.next_cursor)
+        found += page
+    return found
+
+
+def _took_part(request: Request) -> bool:
+    """Whether a request was frozen with the entries: it waits for the draw, or has its result."""
+    waits = request.status is Status.REJECTED and request.error_code == Reason.WAITING_LIST
+    return waits or request.status in (Status.PROCESSING, Status.SUCCEEDED)

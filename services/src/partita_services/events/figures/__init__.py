@@ -1,0 +1,1 @@
+"""Live figures on events and requests, kept up from the change stream."""

@@ -1,0 +1,99 @@
+"""What is kept up from the change stream: counts by status, the place of those who wait, and decisions a second.
+
+One row for each request; triggers keep the counts in step with it, so that all of it changes in one commit.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+from msgspec import Struct
+
+from partita.change import ItemChange, SqliteProjection
+from partita.model import instant_text
+from partita_services.events.model import Request
+from partita_services.events.terms import Status
+
+_TABLES: Final = """
+CREATE TABLE requests (
+    request_id TEXT PRIMARY KEY, event_id TEXT NOT NULL, status TEXT NOT NULL, queued_at TEXT NOT NULL,
+    finished_at TEXT
+) WITHOUT ROWID;
+CREATE INDEX waiting ON requests (event_id, queued_at) WHERE finished_at IS NULL;
+CREATE TABLE counts (
+    event_id TEXT NOT NULL, status TEXT NOT NULL, requests INTEGER NOT NULL, PRIMARY KEY (event_id, status)
+) WITHOUT ROWID;
+CREATE TABLE seconds (
+    event_id TEXT NOT NULL, second TEXT NOT NULL, decided INTEGER NOT NULL, PRIMARY KEY (event_id, second)
+) WITHOUT ROWID;
+CREATE TRIGGER request_added AFTER INSERT ON requests BEGIN
+    INSERT INTO counts VALUES (new.event_id, new.status, 1) ON CONFLICT DO UPDATE SET requests = requests + 1;
+    INSERT INTO seconds SELECT new.event_id, substr(new.finished_at, 1, 19), 1 WHERE new.finished_at IS NOT NULL
+        ON CONFLICT DO UPDATE SET decided = decided + 1;
+END;
+CREATE TRIGGER request_removed AFTER DELETE ON requests BEGIN
+    UPDATE counts SET requests = requests - 1 WHERE event_id = old.event_id AND status = old.status;
+    UPDATE seconds SET decided = decided - 1
+        WHERE event_id = old.event_id AND second = substr(old.finished_at, 1, 19);
+END;
+"""
+
+
+class Second(Struct, frozen=True):
+    """How many requests were decided in one second."""
+
+    second: datetime
+    decided: int
+
+
+class RequestProjection(SqliteProjection):
+    """Figures on the requests of each event, as far as the changes of the table have been read."""
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(path, tables=_TABLES, apply=_apply)
+
+    def status(self, request_id: str) -> Status | None:
+        """The status of a request; None where none of its changes was read yet."""
+        rows = self.read("SELECT status FROM requests WHERE request_id = ?", [f"REQ#{request_id}"])
+        return Status(rows[0][0]) if rows else None
+
+    def counts(self, event_id: str) -> dict[Status, int]:
+        """How many requests an event has in each status."""
+        found = dict(self.read("SELECT status, requests FROM counts WHERE event_id = ?", [event_id]))
+        return {status: found.get(status, 0) for status in Status}
+
+    def oldest_waiting(self, event_id: str) -> datetime | None:
+        """When the first of those who wait was queued."""
+        sql = "SELECT min(queued_at) FROM requests WHERE event_id = ? AND finished_at IS NULL"
+        [(oldest,)] = self.read(sql, [event_id])
+        return None if oldest is None else datetime.fromisoformat(oldest)
+
+    def position(self, event_id: str, queued_at: datetime) -> int:
+        """How many wait that were queued no later than this."""
+        sql = "SELECT count(*) FROM requests WHERE event_id = ? AND queued_at <= ? AND finished_at IS NULL"
+        [(ahead,)] = self.read(sql, [event_id, instant_text(queued_at)])
+        return int(ahead)
+
+    def seconds(self, event_id: str, since: datetime) -> list[Second]:
+        """How many requests were decided in each second since then; seconds without any are left out."""
+        sql = "SELECT second, decided FROM seconds WHERE event_id = ? AND second >= ? AND decided > 0 ORDER BY second"
+        rows = self.read(sql, [event_id, f"{since:%Y-%m-%dT%H:%M:%S}"])
+        return [Second(datetime.fromisoformat(f"{second}Z"), decided) for second, decided in rows]
+
+
+def _apply(connection: apsw.Connection, change: ItemChange) -> None:
+    """Put the request as it is now in the place of what was known of it."""
+    if change.entity is not Request:
+        return
+    request_id = change.keys["PK"]
+    connection.execute("DELETE FROM requests WHERE request_id = ?", (request_id,))
+    if change.new_item is not None:
+        connection.execute("INSERT INTO requests VALUES (?, ?, ?, ?, ?)", (request_id, *_columns(change.new_item)))
+
+
+def _columns(item: dict[str, Any]) -> tuple[Any, ...]:
+    # Read as they are stored: an entity for each of very many changes would take longer than all the rest.
+    return item["eventId"], item["status"], item["queuedAt"], item.get("finishedAt")

@@ -1,0 +1,148 @@
+"""What an auditor would ask after a burst: who won, in which order, and whether anybody was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import pairwise
+from statistics import quantiles
+from typing import Final
+
+from msgspec import Struct
+
+WON: Final = "SUCCEEDED"
+FINAL: Final = frozenset((WON, "REJECTED", "FAILED_FINAL"))
+
+
+class ApplyResponse(Struct, frozen=True):
+    """The response to an applicant: with which request, as a new one or not, and after how many seconds."""
+
+    user_id: str
+    request_id: str
+    is_new: bool
+    seconds: float
+
+
+class StoredRequest(Struct, frozen=True, rename="camel"):
+    """A request as the service gives it afterwards."""
+
+    request_id: str
+    user_id: str
+    status: str
+    queued_at: datetime | None = None
+    finished_at: datetime | None = None
+
+
+class Latency(Struct, frozen=True):
+    """How long responses took, in seconds."""
+
+    p50: float
+    p95: float
+    p99: float
+    longest: float
+
+
+class Report(Struct, frozen=True):
+    """The figures, and what is wrong with them."""
+
+    users: int
+    capacity: int
+    accepted: int
+    """Responses with a new request."""
+    duplicates: int
+    """Responses with a request that the user had already."""
+    winners: int
+    inversions: int
+    """Winners that were queued after somebody who went away empty."""
+    lost: int
+    """Users without a response, requests that are not there any more, and requests without a decision."""
+    strays: int
+    """Requests that are in no response, and users who got several."""
+    latency: Latency
+    requests_per_second: float
+    decided_per_second: float
+    is_strict: bool
+    """Whether no two requests have the same place in the queue."""
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The invariants that do not hold, in words."""
+        expected = min(self.capacity, self.users)
+        found = {
+            f"{self.winners:,} won, and {expected:,} should have": self.winners != expected,
+            f"{self.inversions:,} won although somebody before them went away empty": self.inversions,
+            f"{self.lost:,} have no response, no request or no decision": self.lost,
+            f"{self.strays:,} requests are there that should not be": self.strays,
+            f"{self.accepted:,} requests were accepted of {self.users:,} users": self.accepted > self.users,
+            "two requests have the same place in the queue": not self.is_strict,
+        }
+        return tuple(fault for fault, is_true in found.items() if is_true)
+
+
+def audit(
+    users: Sequence[str],
+    capacity: int,
+    responses: Sequence[ApplyResponse],
+    stored: Sequence[StoredRequest],
+    seconds: float,
+) -> Report:
+    """Compare what applicants got with what is stored, in queue order."""
+    received = _requests_by_user(responses)
+    return Report(
+        users=len(users),
+        capacity=capacity,
+        accepted=sum(each.is_new for each in responses),
+        duplicates=sum(not each.is_new for each in responses),
+        winners=sum(each.status == WON for each in stored),
+        inversions=_inversions(stored),
+        lost=_lost(users, received, stored),
+        strays=_strays(received, stored),
+        latency=_latency([each.seconds for each in responses]),
+        requests_per_second=len(responses) / seconds if seconds else 0.0,
+        decided_per_second=_pace(stored),
+        is_strict=_is_strict(stored),
+    )
+
+
+def _requests_by_user(responses: Iterable[ApplyResponse]) -> dict[str, set[str]]:
+    received: dict[str, set[str]] = {}
+    for each in responses:
+        received.setdefault(each.user_id, set()).add(each.request_id)
+    return received
+
+
+def _inversions(stored: Sequence[StoredRequest]) -> int:
+    first_empty = next((n for n, each in enumerate(stored) if each.status != WON), len(stored))
+    return sum(each.status == WON for each in stored[first_empty:])
+
+
+def _lost(users: Sequence[str], received: Mapping[str, set[str]], stored: Sequence[StoredRequest]) -> int:
+    decided = {each.request_id for each in stored if each.status in FINAL}
+    without = sum(user not in received for user in users)
+    return without + sum(request not in decided for requests in received.values() for request in requests)
+
+
+def _strays(received: Mapping[str, set[str]], stored: Sequence[StoredRequest]) -> int:
+    known = set().union(*received.values()) if received else set()
+    several = sum(len(requests) - 1 for requests in received.values())
+    return several + sum(each.request_id not in known for each in stored)
+
+
+def _latency(seconds: Sequence[float]) -> Latency:
+    if len(seconds) < 2:  # noqa: PLR2004 - there is no distribution of one
+        return Latency(*[sum(seconds)] * 4)
+    percents = quantiles(seconds, n=100, method="inclusive")
+    return Latency(percents[49], percents[94], percents[98], max(seconds))
+
+
+def _pace(stored: Sequence[StoredRequest]) -> float:
+    """Decisions a second, from the first in the queue to the last decision."""
+    finished = [each.finished_at for each in stored if each.finished_at is not None]
+    queued = [each.queued_at for each in stored if each.queued_at is not None]
+    lasted = (max(finished) - min(queued)).total_seconds() if finished and queued else 0.0
+    return len(finished) / lasted if lasted > 0 else 0.0
+
+
+def _is_strict(stored: Sequence[StoredRequest]) -> bool:
+    places = [each.queued_at for each in stored if each.queued_at is not None]
+    return all(earlier < later for earlier, later in pairwise(places))

@@ -1,0 +1,178 @@
+// One event, for who operates it: live figures, outcomes, requests in queue order, and the draw.
+
+import * as api from "./api.js";
+import { chart, lastMinute } from "./chart.js";
+import { drawPanel } from "./draw.js";
+import { icon } from "./icons.js";
+import { chip, when } from "./list.js";
+import { age, clock, dateTime, fraction, number, outcome, plural, STATUSES, TYPES } from "./words.js";
+import { el, replace } from "/assets/dom.js";
+
+const ROWS = 20;
+const TICK = 1000;
+
+export async function operatePage(shown, id) {
+  const event = await api.event(id);
+  const hero = el("div", { className: "hero" });
+  const tiles = tileRow();
+  const plot = chart();
+  const outcomes = el("tbody", {});
+  const table = requestTable(id);
+  const drawing = event.eventType === "LOTTERY" ? drawPanel(event, shown) : null;
+  replace(
+    shown.element,
+    el("a", { className: "back", href: "#/operate" }, "← All events"),
+    hero,
+    tiles.element,
+    el(
+      "div",
+      { className: "columns" },
+      panel("Decisions a second", plot.element),
+      panel("Outcomes", el("table", { className: "outcomes" }, el("thead", { className: "hidden" }, el("tr", {}, ...["Status", "Requests", "Share"].map((name) => el("th", { scope: "col" }, name)))), outcomes)),
+    ),
+    drawing?.element,
+    panel("Requests in queue order", table.element, download(event, shown)),
+  );
+  const drawHero = () => replace(hero, ...heading(event));
+  drawHero();
+  let [latest, receivedAt] = [null, 0];
+  // No figures arrive while nothing changes, but the last minute goes on.
+  const drawChart = () => latest && plot.show(lastMinute(latest.seconds, Date.parse(latest.at) + Date.now() - receivedAt));
+  const timer = setInterval(() => { drawHero(); drawing?.tick(); drawChart(); }, TICK);
+  shown.signal.addEventListener("abort", () => clearInterval(timer));
+  await Promise.all([table.load(), drawing?.load()]);
+
+  for await (const figures of api.figures(id, shown.signal)) {
+    [latest, receivedAt] = [figures, Date.now()];
+    tiles.show(figures);
+    drawChart();
+    replace(outcomes, ...Object.entries(figures.counts).map(([status, count]) => outcomeRow(status, count, figures.requests)));
+    table.refresh(figures.requests - figures.backlog);
+  }
+}
+
+const heading = (event) => [
+  el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
+  el("h1", {}, event.name),
+  el("p", { className: "when" }, when(event)),
+];
+
+function panel(title, body, ...tools) {
+  const made = el("section", { className: "panel" }, el("header", {}, el("h2", {}, title), el("span", { className: "space" }), ...tools), body);
+  made.setAttribute("aria-label", title);
+  return made;
+}
+
+function tileRow() {
+  const value = () => el("strong", {}, "–");
+  const [pace, left, backlog, waited] = [value(), value(), value(), value()];
+  const gauge = el("span", { className: "bar" }, el("span", { className: "filled" }));
+  const [paceNote, leftNote, backlogNote, waitedNote] = ["over the last five seconds", "", "", "the first of them has waited"].map((text) => el("span", { className: "note" }, text));
+  const tile = (name, ...parts) => el("div", { className: "tile" }, el("h2", {}, name), ...parts);
+  const element = el(
+    "div",
+    { className: "tiles" },
+    tile("Decided a second", pace, paceNote),
+    tile("Seats left", left, gauge, leftNote),
+    tile("Not decided yet", backlog, backlogNote),
+    tile("Backlog age", waited, waitedNote),
+  );
+
+  function show(figures) {
+    pace.textContent = number(Math.round(figures.decidedPerSecond));
+    left.textContent = number(figures.capacityRemaining);
+    leftNote.textContent = `of ${number(figures.capacityTotal)}`;
+    gauge.firstChild.style.width = `${(100 * (figures.capacityTotal - figures.capacityRemaining)) / figures.capacityTotal}%`;
+    backlog.textContent = number(figures.backlog);
+    backlogNote.textContent = `of ${plural(figures.requests, "request")}`;
+    waited.textContent = figures.backlog ? age(figures.backlogSeconds) : "none";
+    waitedNote.textContent = figures.backlog ? "the first of them has waited" : "everything is decided";
+  }
+
+  return { element, show };
+}
+
+function outcomeRow(status, count, all) {
+  const share = el("span", { className: `share ${status.toLowerCase()}` });
+  share.style.width = `${all ? (100 * count) / all : 0}%`;
+  return el("tr", {}, el("th", { scope: "row" }, STATUSES[status]), el("td", { className: "count" }, number(count)), el("td", { className: "shares" }, el("span", { className: "bar" }, share)));
+}
+
+function download(event, shown) {
+  const button = el("button", { className: "button", type: "button" }, icon("download"), el("span", {}, "CSV"));
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    try {
+      const url = URL.createObjectURL(await api.csv(event.eventId));
+      el("a", { href: url, download: `requests-${event.eventId}.csv` }).click();
+      setTimeout(() => URL.revokeObjectURL(url));
+    } catch (error) {
+      shown.say(error.message, true);
+    }
+    button.disabled = false;
+  });
+  return button;
+}
+
+// The first requests in the queue, and more on demand; while they change, those that are shown are read again.
+function requestTable(id) {
+  const body = el("tbody", {});
+  const more = el("button", { className: "button", type: "button", hidden: true, onclick: () => next() }, "More");
+  const empty = el("p", { className: "empty", hidden: true }, "Nobody has applied yet.");
+  const head = ["", "User", "Status", "Queued", "Decided"].map((name, at) => el("th", { scope: "col", className: at > 2 ? "wide" : "" }, name || el("span", { className: "hidden" }, "Place")));
+  const element = el("div", {}, el("table", { className: "requests" }, el("thead", {}, el("tr", {}, ...head)), body), empty, more);
+  let cursor = null;
+  let pages = 0;
+  let [decided, loaded] = [-1, -1];
+  let isLoading = false;
+
+  async function load() {
+    const wanted = Math.max(pages, 1);
+    const rows = [];
+    cursor = null;
+    for (pages = 0; pages < wanted && (pages === 0 || cursor); pages += 1) {
+      const page = await api.requests(id, ROWS, cursor);
+      rows.push(...page.items.map((request, at) => row(request, rows.length + at + 1)));
+      cursor = page.next_cursor;
+    }
+    replace(body, ...rows);
+    more.hidden = !cursor;
+    empty.hidden = rows.length > 0;
+  }
+
+  async function next() {
+    const page = await api.requests(id, ROWS, cursor);
+    const start = body.children.length;
+    body.append(...page.items.map((request, at) => row(request, start + at + 1)));
+    cursor = page.next_cursor;
+    pages += 1;
+    more.hidden = !cursor;
+  }
+
+  // What is decided while it loads may be the last for long, and is loaded then.
+  async function refresh(now) {
+    decided = now;
+    while (!isLoading && loaded !== decided) {
+      isLoading = true;
+      loaded = decided;
+      await load().catch(() => {});
+      isLoading = false;
+    }
+  }
+
+  return { element, load, refresh };
+}
+
+function row(request, place) {
+  const { text, tone } = outcome(request);
+  const exact = (time) => (time ? el("span", { title: dateTime(time) }, clock(time), el("span", { className: "fraction" }, fraction(time))) : "–");
+  return el(
+    "tr",
+    {},
+    el("td", { className: "count" }, number(place)),
+    el("th", { scope: "row", title: request.requestId }, request.userId),
+    el("td", {}, el("span", { className: `chip ${tone}` }, text)),
+    el("td", { className: "wide time" }, exact(request.queuedAt)),
+    el("td", { className: "wide time" }, exact(request.finishedAt)),
+  );
+}

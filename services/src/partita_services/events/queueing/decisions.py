@@ -1,0 +1,118 @@
+"""Deciding: what the queue delivers gets a place, and a seat while there is one, many requests in one transaction.
+
+The seats are the fence. Whoever decides changes the version of the seats that was read, in the same transaction. The
+transaction of a worker that was overtaken is cancelled as a whole; the response says what is decided already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from itertools import chain, islice
+from typing import Final
+
+from partita import Action, Procedure, f, retry_on_conflict, update
+from partita.errors import ItemMissing, TransactionCancelled
+from partita.operations import MAX_ACTIONS, chunks
+from partita.recipes.idempotency import Plan
+from partita_services.events import model
+from partita_services.events.model import Event, Seats, seats_of
+from partita_services.events.terms import EventType, Reason, instant
+from partita_services.events.transitions import Arrival, Attempt, QueuePlace, entered, lost, max_actions, won
+
+MAX_TRIES: Final = 10
+_TICK: Final = timedelta(microseconds=1)
+
+
+def decide(event: Event, arrivals: Sequence[Arrival], attempt: Callable[[], Attempt]) -> Procedure[None]:
+    """Decide requests of one event in the order given. Those that are decided already, or gone, are skipped.
+
+    Raises:
+        ItemMissing: the event has no seats. TransactionCancelled: others were first too often.
+    """
+    seats = yield from seats_of(event.event_id).consistent()
+    if seats is None:
+        raise ItemMissing(f"There is no event {event.event_id}.")
+    waiting = list({arrival.request_id: arrival for arrival in reversed(arrivals)}.values())[::-1]
+    at_once = (MAX_ACTIONS - 1) // max_actions(event)
+    for chunk in chunks(waiting, at_once):
+        seats = yield from _decide_some(event, seats, chunk, attempt())
+
+
+def _decide_some(event: Event, seats: Seats, arrivals: Sequence[Arrival], attempt: Attempt) -> Procedure[Seats]:
+    """Decide as many as one transaction takes; where another worker was first, those that it has left."""
+
+    def decide_rest() -> Procedure[Seats]:
+        nonlocal seats, arrivals
+        if not arrivals:
+            return seats
+        places = list(_places(seats, arrivals))
+        after = _seats_after(event, seats, places, attempt)
+        transitions = list(_transitions(event, seats, places, attempt))
+        try:
+            yield from model.decide(Plan(after, _taking(seats, after), *chain(*transitions)))
+        except TransactionCancelled as cancelled:
+            if cancelled.cause is not None:  # then the next try needs no read: the cancellation has the items
+                seats, arrivals = _as_found(cancelled, seats, arrivals, transitions)
+            raise
+        return after
+
+    return (yield from retry_on_conflict(decide_rest, tries=MAX_TRIES))
+
+
+def _places(seats: Seats, arrivals: Sequence[Arrival]) -> Iterator[QueuePlace]:
+    """The time the queue gives, made later by a microsecond where two requests would have the same place."""
+    last = seats.last_queued_at
+    for arrival in arrivals:
+        queued_at = instant(arrival.sent_at)
+        last = queued_at if last is None else max(queued_at, last + _TICK)
+        yield QueuePlace(arrival, last)
+
+
+def _seats_after(event: Event, seats: Seats, places: Sequence[QueuePlace], attempt: Attempt) -> Seats:
+    changed = {"last_queued_at": places[-1].queued_at, "updated_at": attempt.at, "version": seats.version + 1}
+    if event.event_type is EventType.FIRST_COME:
+        return seats.model_copy(update={"remaining": max(0, seats.remaining - len(places)), **changed})
+    return seats.model_copy(update={"entered": seats.entered + (0 if seats.is_frozen else len(places)), **changed})
+
+
+def _taking(seats: Seats, after: Seats) -> Action:
+    return update(
+        seats,
+        f(Seats.remaining).set(after.remaining),
+        f(Seats.entered).set(after.entered),
+        f(Seats.last_queued_at).set(after.last_queued_at),
+        f(Seats.updated_at).set(after.updated_at),
+    )
+
+
+def _transitions(
+    event: Event, seats: Seats, places: Sequence[QueuePlace], attempt: Attempt
+) -> Iterator[tuple[Action, ...]]:
+    for number, place in enumerate(places):
+        if event.event_type is EventType.LOTTERY:
+            is_late = seats.is_frozen
+            yield lost(event, place, attempt, Reason.CLOSED) if is_late else entered(event, place, attempt)
+        elif number < seats.remaining:
+            yield won(event, place, attempt)
+        else:
+            yield lost(event, place, attempt, Reason.CAPACITY)
+
+
+def _as_found(
+    cancelled: TransactionCancelled,
+    seats: Seats,
+    arrivals: Sequence[Arrival],
+    transitions: Sequence[tuple[Action, ...]],
+) -> tuple[Seats, list[Arrival]]:
+    """The seats as they are now, and those that are still to be decided: the cancellation has both."""
+    reasons = iter(cancelled.reasons)
+    fence = next(reasons).error
+    if isinstance(fence, ItemMissing):
+        raise fence
+    undecided = []
+    for arrival, actions in zip(arrivals, transitions, strict=True):
+        moved, *_ = islice(reasons, len(actions))
+        if moved.error is None:
+            undecided.append(arrival)
+    return (seats if fence is None else fence.current), undecided

@@ -1,0 +1,111 @@
+"""From a request that is stored to one that waits in the queue.
+
+What arrives while a message is on its way goes together in the next one, so a burst needs few messages. Once the queue
+has a request, it has its place; `QUEUED` is written to it afterwards, and whoever is faster may go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final
+
+from partita import AsyncSession, Procedure
+from partita.errors import ItemMissing, PartitaError, TransactionCancelled
+from partita.queue import Queue, SentMessage
+from partita_services.events.model import Event, Request, event_by_id, mark_queued
+from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
+from partita_services.events.terms import instant
+from partita_services.events.transitions import queued
+
+MAX_MARKED: Final = 100
+MAX_KNOWN: Final = 1_000
+_TICK: Final = timedelta(microseconds=1)
+
+
+def mark(requests: Sequence[Request], accepted: SentMessage) -> Procedure[None]:
+    """Mark requests as accepted by the queue; those that have gone further meanwhile stay as they are."""
+    first = instant(accepted.at)
+    left = [(request, first + number * _TICK) for number, request in enumerate(requests)]
+    while left:
+        left = [*(yield from _mark_some(left[:MAX_MARKED])), *left[MAX_MARKED:]]
+
+
+def _mark_some(marked: Sequence[tuple[Request, datetime]]) -> Procedure[list[tuple[Request, datetime]]]:
+    """Mark all; where some have gone further, none. Gives those that are left to be marked."""
+    try:
+        yield from mark_queued(*(queued(request, queued_at) for request, queued_at in marked))
+    except TransactionCancelled as cancelled:
+        if cancelled.cause is None:
+            raise
+        return [one for one, reason in zip(marked, cancelled.reasons, strict=True) if reason.error is None]
+    return []
+
+
+class QueueSender:
+    """Sends the requests of a server to the queue. It belongs to one event loop."""
+
+    def __init__(self, db: AsyncSession, queue: Queue) -> None:
+        self.queue = queue
+        self._db = db
+        self._known: dict[str, Event] = {}
+        self._waiting: dict[str, list[tuple[Request, asyncio.Future[None]]]] = {}
+        """The requests of each event that is being sent, in order, and what their senders wait for."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.unsent = 0
+        """How many requests the queue did not take; they are stored, and the sweeper sends them."""
+
+    async def event(self, event_id: str) -> Event:
+        """An event. What applicants need of it never changes, so it is read once.
+
+        Raises:
+            ItemMissing: there is none.
+        """
+        known = self._known.get(event_id)
+        if known is None:
+            known = await self._db.run(event_by_id(event_id))
+            if known is None:
+                raise ItemMissing("There is no such event.")
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            self._known[event_id] = known
+        return known
+
+    async def hand_over(self, request: Request) -> None:
+        """Send a request that is stored; returns when the queue has it. One that it does not take is swept later."""
+        has_gone = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.get(request.event_id)
+        if waiting is None:
+            self._waiting[request.event_id] = [(request, has_gone)]
+            self._keep(asyncio.create_task(self._send_waiting(request.event_id)))
+        else:
+            waiting.append((request, has_gone))
+        await has_gone
+
+    async def _send_waiting(self, event_id: str) -> None:
+        waiting = self._waiting[event_id]
+        while waiting:
+            together, waiting[:] = waiting[:MAX_IN_MESSAGE], waiting[MAX_IN_MESSAGE:]
+            await self._send([request for request, _ in together])
+            for _, has_gone in together:
+                if not has_gone.done():
+                    has_gone.set_result(None)
+        del self._waiting[event_id]
+
+    async def _send(self, requests: Sequence[Request]) -> None:
+        try:
+            accepted = await self.queue.execute_async(sending(requests))
+        except PartitaError:
+            self.unsent += len(requests)
+        else:
+            self._keep(asyncio.create_task(self._mark(requests, accepted)))
+
+    async def _mark(self, requests: Sequence[Request], accepted: SentMessage) -> None:
+        with suppress(PartitaError):  # whoever decides them knows their place from the queue
+            await self._db.run(mark(requests, accepted))
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

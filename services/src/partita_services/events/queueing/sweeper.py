@@ -1,0 +1,134 @@
+"""The sweeper: finds requests that a crash has left behind, and sends them once more.
+
+Requests wait in shards of GSI2 until they have their place, so the shards of unfinished events are all that it reads:
+8 RCU for an event for which nobody waits. Nothing is scanned, and what is decided is not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final
+
+from partita import Session, Span, delete, f, update
+from partita.errors import LeaseHeld
+from partita.operations import chunks
+from partita.queue import GetStats, Queue
+from partita.recipes.idempotency import Plan
+from partita_services.events.draws.draw import DrawRefused, hold_draw
+from partita_services.events.draws.model import draw_of
+from partita_services.events.model import (
+    LEASES,
+    Event,
+    Request,
+    active_event,
+    active_events,
+    event_by_id,
+    finish_event,
+    seats_of,
+    waiting_requests,
+)
+from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
+from partita_services.events.queueing.sender import mark
+from partita_services.events.terms import ALWAYS, EventStatus, EventType, Status, instant, waiting_shards
+
+EVERY: Final = timedelta(seconds=10)
+LEASE: Final = timedelta(seconds=30)
+"""For so long a request may be on its way to the queue, or a sweeper silent."""
+RESENT_AFTER: Final = timedelta(minutes=5)
+"""A request that was sent again and still is not decided may be sent once more after this time."""
+PAGE: Final = 1_000
+MAX_ACTIVE: Final = 10_000
+_BEGINNING: Final = instant(0)
+
+
+class Sweeper:
+    """Sweeps while no other worker does."""
+
+    def __init__(self, session: Session, queue: Queue, name: str) -> None:
+        self._session = session
+        self._queue = queue
+        self._name = name
+        self._due = _BEGINNING
+        self._resent: dict[str, datetime] = {}
+
+    def sweep_if_due(self) -> None:
+        """Sweep, if it is some time since the last one and no other worker does it."""
+        now = self._now()
+        if now < self._due:
+            return
+        self._due = now + EVERY
+        try:
+            self._session.run(LEASES.acquire("sweeper", owner=self._name, duration=LEASE))
+        except LeaseHeld:
+            return
+        self.sweep()
+
+    def sweep(self) -> int:
+        """Send what was left behind once more, and mark events that are finished; returns how many were sent."""
+        active = self._session.run(active_events().walk(max_items=MAX_ACTIVE))
+        events = [self._session.run(event_by_id(each.event_id)) for each in active]
+        return sum(self._sweep_event(event) for event in events if event is not None)
+
+    def _sweep_event(self, event: Event) -> int:
+        """Only what has waited for a lease is looked at; when an event is closed, whether anybody waits at all."""
+        until = self._now() - LEASE
+        waiting = list(self._waiting(event, Span.until(until)))
+        stuck = self._stuck(event, waiting) if waiting else []
+        self._send_again(stuck)
+        self._finish_draw(event)
+        is_over = event.event_type is EventType.FIRST_COME and event.closes_at < until
+        if is_over and not waiting and next(self._waiting(event, ALWAYS), None) is None:
+            self._finish(event)
+        return len(stuck)
+
+    def _waiting(self, event: Event, queued_at: Span[datetime]) -> Iterator[Request]:
+        for shard in waiting_shards(event.event_id):
+            found = waiting_requests(shard, queued_at)
+            page = self._session.run(found.page(PAGE))
+            yield from page
+            while page.next_cursor is not None:
+                page = self._session.run(found.page(PAGE, after=page.next_cursor))
+                yield from page
+
+    def _stuck(self, event: Event, waiting: Sequence[Request]) -> list[Request]:
+        """Those that the queue never got; and those that it got and passed, which then are among the dead letters."""
+        now, passed = self._now(), self._passed(event)
+        self._resent = {key: at for key, at in self._resent.items() if at + RESENT_AFTER > now}
+        return [
+            request
+            for request in sorted(waiting, key=lambda request: request.queued_at)
+            if request.request_id not in self._resent
+            and (request.status is Status.RECEIVED or request.queued_at < passed)
+        ]
+
+    def _passed(self, event: Event) -> datetime:
+        """The queue has delivered all that was queued until then, and will not do so again."""
+        stats = self._queue.execute(GetStats())
+        if stats.waiting + stats.in_flight == 0:
+            return self._now() - LEASE
+        seats = self._session.run(seats_of(event.event_id).consistent())
+        last = seats.last_queued_at if seats is not None else None
+        return _BEGINNING if last is None else last - LEASE
+
+    def _send_again(self, requests: Sequence[Request]) -> None:
+        now = self._now()
+        for together in chunks(requests, MAX_IN_MESSAGE):
+            accepted = self._queue.execute(sending(together, once=f"{together[0].request_id}@{now.isoformat()}"))
+            self._resent |= {request.request_id: now for request in together}
+            self._session.run(mark([r for r in together if r.status is Status.RECEIVED], accepted))
+
+    def _finish_draw(self, event: Event) -> None:
+        """Go on with a draw that was cut off."""
+        draw = self._session.run(draw_of(event.event_id)) if event.event_type is EventType.LOTTERY else None
+        if draw is not None and draw.drawn_at + LEASE < self._now():
+            with suppress(DrawRefused):  # not all entries are to be seen yet, and there is another sweep
+                self._session.run(hold_draw(event.event_id, self._now()))
+
+    def _finish(self, event: Event) -> None:
+        done = update(event_by_id(event.event_id), f(Event.status).set(EventStatus.FINISHED))
+        self._session.run(finish_event(Plan(event, done, delete(active_event(event.event_id)))))
+
+    def _now(self) -> datetime:
+        return instant(self._session.context.clock())

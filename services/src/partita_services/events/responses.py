@@ -1,0 +1,217 @@
+"""What the events API responds with: events, requests, figures and draws as JSON, and requests as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from io import StringIO
+from typing import Any, Final, Self
+
+from pydantic import BaseModel, Field
+from pydantic.alias_generators import to_camel
+
+from partita.http import CamelModel, Instant, LagView
+from partita_services.events.draws.draw import DrawFound
+from partita_services.events.draws.verify import ALGORITHM
+from partita_services.events.model import Event, LogEntry, Request
+from partita_services.events.reading import EventFound
+from partita_services.events.terms import EventStatus, EventType, FailureClass, Status
+
+_IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
+
+
+class Phase(StrEnum):
+    """Where an event stands: what is stored, and what time it is."""
+
+    UPCOMING = "UPCOMING"
+    OPEN = "OPEN"
+    CLOSED = "CLOSED"
+    FINISHED = "FINISHED"
+
+
+def phase_of(event: Event, now: datetime) -> Phase:
+    """Where an event stands."""
+    if event.status is EventStatus.FINISHED:
+        return Phase.FINISHED
+    if now < event.opens_at:
+        return Phase.UPCOMING
+    return Phase.OPEN if now < event.closes_at else Phase.CLOSED
+
+
+class EventView(CamelModel):
+    """An event with its seats."""
+
+    event_id: str = Field(examples=[_IDENTIFIER])
+    name: str = Field(examples=["Opening night, front rows"])
+    event_type: EventType
+    status: Phase
+    capacity_total: int = Field(examples=[500])
+    capacity_remaining: int = Field(examples=[122])
+    opens_at: Instant
+    closes_at: Instant
+    keeps_log: bool
+    commitment: str | None = Field(description="of a lottery: the SHA-256 of the seed that its draw will use")
+    created_at: Instant
+
+    @classmethod
+    def of(cls, found: EventFound, now: datetime) -> Self:
+        """The view of an event."""
+        event, seats = found.event, found.seats
+        return cls(
+            event_id=event.event_id,
+            name=event.name,
+            event_type=event.event_type,
+            status=phase_of(event, now),
+            capacity_total=seats.total,
+            capacity_remaining=seats.remaining,
+            opens_at=event.opens_at,
+            closes_at=event.closes_at,
+            keeps_log=event.keeps_log,
+            commitment=event.commitment,
+            created_at=event.created_at,
+        )
+
+
+class Events(BaseModel):
+    """One page of events. `next_cursor` is null on the last one."""
+
+    items: tuple[EventView, ...]
+    next_cursor: str | None
+
+
+class RequestView(CamelModel):
+    """A request. `queuedAt` is null until the queue has it."""
+
+    request_id: str = Field(examples=[_IDENTIFIER])
+    event_id: str = Field(examples=[_IDENTIFIER])
+    user_id: str = Field(examples=["ann"])
+    event_type: EventType
+    status: Status
+    requested_at: Instant
+    queued_at: Instant | None
+    started_at: Instant | None
+    finished_at: Instant | None
+    failure_class: FailureClass | None
+    error_code: str | None = Field(examples=["CAPACITY"])
+    error_message: str | None
+    waiting_position: int | None = Field(description="on the waiting list of a lottery, from 1, as it was drawn")
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """The view of a request."""
+        values: dict[str, Any] = {name: getattr(request, name) for name in RequestView.model_fields}
+        if request.status is Status.RECEIVED:
+            values["queued_at"] = None
+        return cls(**values)
+
+
+class Requests(BaseModel):
+    """One page of requests. `next_cursor` is null on the last one."""
+
+    items: tuple[RequestView, ...]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, requests: Iterable[Request], next_cursor: str | None) -> Self:
+        """The view of a page."""
+        return cls(items=tuple(map(RequestView.of, requests)), next_cursor=next_cursor)
+
+
+class WaitingRequest(RequestView):
+    """A request, and how long it is likely to wait."""
+
+    position: int | None = Field(default=None, description="in the queue of its event, from 1; null when decided")
+    estimated_seconds: float | None = Field(
+        default=None, description="at the pace of the last seconds; null when decided, or where there is no pace"
+    )
+
+
+class Throughput(CamelModel):
+    """How many requests were decided in one second."""
+
+    second: Instant
+    decided: int
+
+
+class Figures(CamelModel):
+    """How an event is doing, as far as its changes have been read."""
+
+    event_id: str
+    at: Instant
+    counts: dict[Status, int] = Field(examples=[dict.fromkeys(Status, 0)])
+    requests: int
+    backlog: int = Field(description="requests that are not decided yet")
+    backlog_seconds: float = Field(description="how long the first of them has been waiting")
+    decided_per_second: float = Field(description="over the last five seconds")
+    capacity_total: int
+    capacity_remaining: int
+    seconds: tuple[Throughput, ...] = Field(description="the last minute; seconds without a decision are left out")
+    lag: LagView
+
+
+class LogEntryView(CamelModel):
+    """A change of a request's status."""
+
+    status: Status
+    occurred_at: Instant
+    worker: str = Field(examples=["host-4711"])
+    reason: str | None = Field(examples=["CAPACITY"])
+
+
+class Log(CamelModel):
+    """The changes of a request's status, in order; none where its event keeps no log."""
+
+    items: tuple[LogEntryView, ...]
+
+    @classmethod
+    def of(cls, entries: Iterable[LogEntry]) -> Self:
+        """The view of a log."""
+        names = LogEntryView.model_fields
+        return cls(items=tuple(LogEntryView(**{name: getattr(entry, name) for name in names}) for entry in entries))
+
+
+class DrawView(CamelModel):
+    """A draw. Seed, winners and waiting list are given once it is held; entries are the ids of requests."""
+
+    event_id: str = Field(examples=[_IDENTIFIER])
+    capacity_total: int = Field(examples=[1])
+    algorithm: str = Field(examples=[ALGORITHM])
+    commitment: str = Field(description="SHA-256 of the seed, published with the event", examples=["9f86d081…"])
+    entries_hash: str | None = Field(description="of the entries, from when they are frozen", examples=["a1b2…"])
+    seed: str | None = Field(description="hexadecimal, once it is revealed", examples=["00ff…"])
+    drawn_at: Instant | None
+    winners: tuple[str, ...] = Field(examples=[[_IDENTIFIER]])
+    waiting_list: tuple[str, ...] = Field(examples=[[_IDENTIFIER]])
+
+    @classmethod
+    def of(cls, found: DrawFound) -> Self:
+        """The view of a draw."""
+        draw, total = found.draw, found.seats.total
+        return cls(
+            event_id=found.event.event_id,
+            capacity_total=total,
+            algorithm=ALGORITHM,
+            commitment=found.event.commitment or "",
+            entries_hash=draw.entries_hash if draw else None,
+            seed=found.seed,
+            drawn_at=draw.drawn_at if draw else None,
+            winners=found.order[:total],
+            waiting_list=found.order[total:],
+        )
+
+
+COLUMNS: Final = tuple(to_camel(name) for name in RequestView.model_fields)
+
+
+def csv_lines(requests: Iterable[Request], *, with_header: bool) -> str:
+    """Requests as CSV (RFC 4180)."""
+    text = StringIO()
+    lines = csv.writer(text)
+    if with_header:
+        lines.writerow(COLUMNS)
+    for request in requests:
+        row = RequestView.of(request).model_dump(mode="json")
+        lines.writerow("" if row[column] is None else row[column] for column in COLUMNS)
+    return text.getvalue()

@@ -1,0 +1,1 @@
+"""Sample data, and one operation on it for each access pattern."""

@@ -1,0 +1,135 @@
+"""The transitions of a request as parts of transactions: a conditional update each, and entries of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from partita import Action, Change, Update, f
+from partita.recipes.lifecycle import Move
+from partita_services.events.model import Event, LogEntry, Request, RequestLife, log_step, request_by_id
+from partita_services.events.terms import FailureClass, Reason, Status
+
+API: Final = "api"
+"""Who makes the transitions that no worker makes."""
+
+_SEQUENCE: Final = {status: number for number, status in enumerate(Status, start=1)}
+_SHARD, _QUEUED_AT, _USER_ID = f(Request.shard), f(Request.queued_at), f(Request.user_id)
+_STARTED_AT, _FINISHED_AT, _ERROR_CODE = f(Request.started_at), f(Request.finished_at), f(Request.error_code)
+_CLEARED: Final = (f(Request.failure_class).remove(), f(Request.error_message).remove())
+
+
+class Arrival(Struct, frozen=True):
+    """A request as the queue delivers it."""
+
+    request_id: str
+    user_id: str
+    sent_at: float
+    """When the queue accepted it."""
+    is_redelivered: bool = False
+    """Whether it was delivered before, so that it may have been in trouble."""
+
+
+class Attempt(Struct, frozen=True):
+    """An attempt to decide requests: which worker makes it, since when, and what time it is."""
+
+    worker: str
+    began: datetime
+    at: datetime
+
+
+class QueuePlace(Struct, frozen=True):
+    """Where an arrival stands in the queue of its event: no other has the same place."""
+
+    arrival: Arrival
+    queued_at: datetime
+
+    def began(self, attempt: Attempt) -> datetime:
+        """When a worker began with it; never before it was queued, whatever the worker's clock says."""
+        return max(attempt.began, self.queued_at)
+
+    def ended(self, attempt: Attempt) -> datetime:
+        """When it was decided."""
+        return max(attempt.at, self.queued_at)
+
+
+def max_actions(event: Event) -> int:
+    """How many actions of a transaction one decision may need: with a log there are three entries besides."""
+    return 4 if event.keeps_log else 1
+
+
+def queued(request: Request, queued_at: datetime) -> Update[Request]:
+    """The queue has the request. The log says so when a worker knows its place for sure."""
+    return RequestLife.queue(request_by_id(request.request_id), *standing(request.shard, request.user_id, queued_at))
+
+
+def entered(event: Event, place: QueuePlace, attempt: Attempt) -> tuple[Action, ...]:
+    """The request takes part in the draw."""
+    return _moved(RequestLife.enter, event, place, attempt), *_logged(event, place, attempt)
+
+
+def won(event: Event, place: QueuePlace, attempt: Attempt) -> tuple[Action, ...]:
+    """The request has a seat."""
+    move = _moved(RequestLife.succeed, event, place, attempt, _FINISHED_AT.set(place.ended(attempt)))
+    return move, *_logged(event, place, attempt, Status.SUCCEEDED)
+
+
+def lost(event: Event, place: QueuePlace, attempt: Attempt, reason: Reason) -> tuple[Action, ...]:
+    """The request has none."""
+    because = (_FINISHED_AT.set(place.ended(attempt)), _ERROR_CODE.set(reason))
+    move = _moved(RequestLife.reject, event, place, attempt, *because)
+    return move, *_logged(event, place, attempt, Status.REJECTED, reason)
+
+
+def failure(failure_class: FailureClass, code: str, message: str) -> tuple[Change, ...]:
+    """What is written to a request about a failure."""
+    return (
+        f(Request.failure_class).set(failure_class),
+        f(Request.error_code).set(code),
+        f(Request.error_message).set(message),
+    )
+
+
+def entry(request_id: str, status: Status, worker: str, at: datetime, reason: str | None = None) -> LogEntry:
+    """An entry of the log."""
+    return LogEntry(
+        request_id=request_id,
+        occurred_at=at,
+        sequence=_SEQUENCE[status],
+        status=status,
+        worker=worker,
+        reason=reason,
+    )
+
+
+def _moved(move: Move[Request], event: Event, place: QueuePlace, attempt: Attempt, *changes: Change) -> Action:
+    arrival = place.arrival
+    if arrival.is_redelivered:
+        kept = any(change.path == _ERROR_CODE.path for change in changes)
+        changes = (*changes, *_CLEARED, *(() if kept else (_ERROR_CODE.remove(),)))
+    return move(
+        request_by_id(arrival.request_id),
+        *standing(event.event_id, arrival.user_id, place.queued_at),
+        _STARTED_AT.set(place.began(attempt)),
+        *changes,
+    )
+
+
+def standing(shard: str, user_id: str, queued_at: datetime) -> tuple[Change, ...]:
+    """Where a request stands. The user is set again, so that its index keys are known without reading it."""
+    return _SHARD.set(shard), _QUEUED_AT.set(queued_at), _USER_ID.set(user_id)
+
+
+def _logged(
+    event: Event, place: QueuePlace, attempt: Attempt, status: Status | None = None, reason: str | None = None
+) -> Iterator[Action]:
+    if not event.keeps_log:
+        return
+    request_id = place.arrival.request_id
+    yield log_step(entry(request_id, Status.QUEUED, API, place.queued_at))
+    yield log_step(entry(request_id, Status.PROCESSING, attempt.worker, place.began(attempt)))
+    if status is not None:
+        yield log_step(entry(request_id, status, attempt.worker, place.ended(attempt), reason))

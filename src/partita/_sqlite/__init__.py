@@ -1,0 +1,30 @@
+"""SQLite files that threads and processes share: the database file, the process lock, group commit."""
+
+from partita._sqlite._database_file import MEMORY, FileHeader, connect, read_header
+from partita._sqlite._errors import DATABASE_ERRORS, closed, opened_before_fork, translated, translating
+from partita._sqlite._fork import close_untouched, leave_to_parent_at_fork, refuse_if_in_use_at_fork
+from partita._sqlite._group_commit import GroupCommit
+from partita._sqlite._pending_write import PendingWrite
+from partita._sqlite._process_lock import NoLock, ProcessLock
+from partita._sqlite._transaction import Handler, Writer
+
+__all__ = [
+    "DATABASE_ERRORS",
+    "MEMORY",
+    "FileHeader",
+    "GroupCommit",
+    "Handler",
+    "NoLock",
+    "PendingWrite",
+    "ProcessLock",
+    "Writer",
+    "close_untouched",
+    "closed",
+    "connect",
+    "leave_to_parent_at_fork",
+    "opened_before_fork",
+    "read_header",
+    "refuse_if_in_use_at_fork",
+    "translated",
+    "translating",
+]

@@ -1,0 +1,78 @@
+"""Connections to a database file, and what its header says.
+
+The file is only opened through SQLite: closing any other handle of it in this process would drop the locks that SQLite
+holds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import apsw
+from msgspec import Struct
+
+from partita._sqlite._fork import close_untouched_at_fork
+from partita.errors import StoreDamaged, StoreReadOnly
+
+MEMORY: Final = ":memory:"
+_BUSY_MILLISECONDS: Final = 60_000
+_CACHED_STATEMENTS: Final = 500
+_CACHE_KILOBYTES: Final = 8 * 1024
+_WAL_BYTES: Final = 64 * 1024 * 1024
+_CHECKPOINT_PAGES: Final = 4_000
+"""As many as SQLite finds in the log with a single look."""
+_HEADER_BYTES: Final = 100
+_MAGIC: Final = b"SQLite format 3\0"
+
+
+class FileHeader(Struct, frozen=True):
+    """Which program a database file belongs to, and in which version of its format it is."""
+
+    application_id: int
+    user_version: int
+
+
+def read_header(path: str) -> FileHeader | None:
+    """The header of a database file; None if the file is empty.
+
+    Raises:
+        StoreDamaged: the file is not a database.
+    """
+    header = _first_bytes(path)
+    if not header:
+        return None
+    if not header.startswith(_MAGIC):
+        raise StoreDamaged(f"The file {path} is not a database.", hint="Choose another path.")
+    return FileHeader(_number(header, 68), _number(header, 60))
+
+
+def _first_bytes(path: str) -> bytes:
+    """The header alone: in the middle of a checkpoint the file by itself is torn, its log completes it."""
+    flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0]
+    file = apsw.VFSFile("", str(Path(path).absolute()), flags)
+    try:
+        size = file.xFileSize()
+        return file.xRead(min(size, _HEADER_BYTES), 0) if size else b""
+    finally:
+        file.xClose()
+
+
+def _number(header: bytes, offset: int) -> int:
+    return int.from_bytes(header[offset : offset + 4], "big")
+
+
+def connect(path: str, *, durable: bool) -> apsw.Connection:
+    """A connection with the library's settings; where it is durable, each commit waits for the disk."""
+    connection = apsw.Connection(path, statementcachesize=_CACHED_STATEMENTS)
+    if path != MEMORY:
+        close_untouched_at_fork(connection, path)
+    if connection.readonly("main"):
+        connection.close()
+        raise StoreReadOnly(f"The store {path} cannot be written.")
+    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    connection.pragma("synchronous", "full" if durable else "off")
+    connection.pragma("journal_size_limit", _WAL_BYTES)
+    connection.pragma("wal_autocheckpoint", _CHECKPOINT_PAGES)
+    connection.pragma("cache_size", -_CACHE_KILOBYTES)
+    return connection

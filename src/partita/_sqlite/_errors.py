@@ -1,0 +1,64 @@
+"""SQLite's errors, and those of decoding what a file holds, as errors of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import apsw
+import msgspec
+
+from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreFull, StoreReadOnly
+
+_DECODE_ERRORS: Final = (msgspec.DecodeError, UnicodeDecodeError)
+"""What decoding raises. Only what a file holds is decoded here, so the file is damaged."""
+
+DATABASE_ERRORS: Final = (apsw.Error, *_DECODE_ERRORS)
+
+_MEANINGS: Final[tuple[tuple[type[apsw.Error], type[StoreError], str], ...]] = (
+    (apsw.NotADBError, StoreDamaged, "is not a database"),
+    (apsw.CorruptError, StoreDamaged, "is damaged"),
+    (apsw.FullError, StoreFull, "cannot grow: no space is left"),
+    (apsw.ReadOnlyError, StoreReadOnly, "cannot be written"),
+    (apsw.PermissionsError, StoreReadOnly, "cannot be written"),
+    (apsw.CantOpenError, StoreReadOnly, "cannot be opened"),
+    (apsw.BusyError, StoreBusy, "is held by another program"),
+    (apsw.LockedError, StoreBusy, "is held by another program"),
+    (apsw.ConnectionClosedError, StoreClosed, "was closed"),
+    (apsw.CursorClosedError, StoreClosed, "was closed"),
+    (apsw.ThreadingViolationError, StoreClosed, "was closed"),  # only closing reaches into another thread
+)
+
+
+def translated(error: Exception, path: str) -> StoreError:
+    """The library's error for one of `DATABASE_ERRORS`."""
+    if isinstance(error, _DECODE_ERRORS):
+        return StoreDamaged(f"The store {path} is damaged: what it holds cannot be read ({error}).")
+    for kind, ours, meaning in _MEANINGS:
+        if isinstance(error, kind):
+            return ours(f"The store {path} {meaning} ({error}).")
+    return StoreError(f"The store {path} failed: {error}.")
+
+
+def closed(path: str) -> StoreError:
+    """The error for using a store after it was closed."""
+    return StoreClosed(f"The store {path} was closed.")
+
+
+def opened_before_fork(path: str) -> StoreError:
+    """The error for using a store in a child of the process that opened it."""
+    return StoreError(f"The store {path} was opened before a fork.", hint="Open it in each process.")
+
+
+@contextmanager
+def translating(path: str, errors: tuple[type[Exception], ...] = DATABASE_ERRORS) -> Iterator[None]:
+    """Raise the library's errors in place of SQLite's, the decoder's and the operating system's."""
+    try:
+        yield
+    except errors as error:
+        raise translated(error, path) from error
+    except PermissionError as error:
+        raise StoreReadOnly(f"The store {path} cannot be written ({error.strerror}).") from error
+    except OSError as error:
+        raise StoreError(f"The store {path} failed: {error}.") from error

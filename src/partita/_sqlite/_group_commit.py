@@ -1,0 +1,223 @@
+"""Group commit: a lone writer commits for itself; where several write, one thread commits for all who wait.
+
+    thread A        BEGIN a ── COMMIT (disk) ── a is done, wakes the writer thread for b and c
+    threads B, C      wait ··············································· notified ── prepare d, e ── wait
+    writer thread                             BEGIN b c ── COMMIT (disk) ── BEGIN … ── notifies B, C ── COMMIT (disk)
+
+The writer thread notifies the callers of one batch when the next batch is ready for its COMMIT, or at once where none
+waits. So they prepare their next writes while the disk is busy, and not while the writer thread fills a batch: each of
+its statements would hand the interpreter to one of them, and wait to get it back.
+
+Nothing is acknowledged before its COMMIT has returned.
+
+Ctrl-C may come anywhere in the main thread, but CPython looks for it only after a call, at the start of a function, and
+where a loop goes back. So the write lock is released by a call into C, which nothing interrupts before it takes effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from partita._sqlite._errors import closed, opened_before_fork
+from partita._sqlite._pending_write import PendingWrite
+from partita._sqlite._process_lock import NoLock, ProcessLock
+from partita._sqlite._transaction import Handler, Transactions, Writer
+from partita._sqlite._write_lock import WriteLock
+from partita._sqlite._write_queue import WriteQueue
+from partita._sqlite._writer_thread import WriterThread
+from partita.errors import StoreBusy, StoreError
+
+if TYPE_CHECKING:  # only who writes asynchronously loads it
+    import asyncio
+
+
+class GroupCommit:
+    """Who commits, and who waits.
+
+    | a caller finds the write lock | who commits its write |
+    | --- | --- |
+    | free | the caller, with all that is queued |
+    | held by another thread | the writer thread; the caller waits |
+    | held by itself, outside of a write | the caller, at once: it is inside `exclusively`, or in a signal handler |
+    | held by itself, in a write | nobody: StoreBusy |
+
+    `after_commit` is called after each commit.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        handlers: Mapping[type, Handler],
+        *,
+        path: str,
+        process_lock: ProcessLock | NoLock,
+        after_commit: Callable[[], None],
+    ) -> None:
+        self._path = path
+        self._transactions = Transactions(
+            writer, handlers, path=path, process_lock=process_lock, after_commit=after_commit
+        )
+        self._refusal: Callable[[str], StoreError] | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        """Nobody writes, and nobody waits."""
+        self._queue = WriteQueue(self._commit)
+        self._lock = WriteLock()
+        self._thread = WriterThread(self._write_queued)
+        self._waking_loops: set[asyncio.AbstractEventLoop] = set()
+
+    @property
+    def commits(self) -> int:
+        """How many transactions were committed."""
+        return self._transactions.commits
+
+    def run(self, request: Any) -> Any:
+        """Write, and return when it is committed.
+
+        Raises:
+            StoreBusy: this thread is in the middle of another call.
+        """
+        if self._lock.is_mine():
+            return self._run_with_lock(request)
+        write = PendingWrite(request)
+        try:
+            self._queue.append(write)
+            if self._lock.try_acquire():
+                self._queue.write_batch()
+                self._queue.notify()
+                self._lock.release()
+                self._wake_thread()
+            if not write.finished:
+                self._wait_for(write)
+        except BaseException:
+            self._give_up(write)
+            raise
+        return write.result()
+
+    def _run_with_lock(self, request: Any) -> Any:
+        if self._queue.is_writing or self._transactions.is_open():
+            raise self._busy()
+        write = PendingWrite(request)
+        self._queue.append(write)
+        while not write.finished:
+            self._queue.write_batch()
+        self._queue.notify()
+        return write.result()
+
+    def _wait_for(self, write: PendingWrite) -> None:
+        # In the middle of waiting for the lock, this thread comes before the writer thread, which it would wait for.
+        if self._lock.is_awaited_by_me():
+            raise self._busy()
+        write.wait()
+
+    def _give_up(self, write: PendingWrite) -> None:
+        """Interrupted: what was not begun is not written, and nobody is left waiting."""
+        write.cancel()
+        with suppress(RuntimeError):  # this thread does not hold it
+            self._lock.release()
+        self._wake_thread()
+
+    async def run_async(self, request: Any) -> Any:
+        """The same for a task; all writes of one iteration of its loop share a commit."""
+        from asyncio import get_running_loop  # noqa: PLC0415 - loaded by whoever awaits this
+
+        loop = get_running_loop()
+        future = loop.create_future()
+        self._queue.append(PendingWrite(request, future))
+        if loop not in self._waking_loops:
+            self._waking_loops.add(loop)
+            loop.call_soon(self._wake_thread_from, loop)
+        return await future
+
+    def _wake_thread_from(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._waking_loops.discard(loop)
+        self._wake_thread()
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Hold the write lock: no other thread writes meanwhile.
+
+        Raises:
+            StoreBusy: this thread is in the middle of a write.
+        """
+        self.refuse_reentry()
+        if self._lock.is_mine():
+            yield
+            return
+        try:
+            self._lock.acquire()
+            self._queue.notify()  # who wrote before need not wait for this
+            yield
+            self._queue.notify()
+        finally:
+            try:
+                try:  # noqa: SIM105 - Ctrl-C could come in a call of suppress()
+                    self._lock.release()
+                except RuntimeError:  # interrupted before it was acquired
+                    pass
+                self._wake_thread()
+            except BaseException:  # interrupted, yet others wait
+                self._wake_thread()
+                raise
+
+    def refuse_reentry(self) -> None:
+        """Refuse what a signal handler, a finalizer or a callback asks for in the middle of a write.
+
+        Raises:
+            StoreBusy: this thread is writing, or waits for the write lock.
+        """
+        if (self._queue.is_writing and self._lock.is_mine()) or self._lock.is_awaited_by_me():
+            raise self._busy()
+
+    def _busy(self) -> StoreBusy:
+        return StoreBusy(
+            f"This thread is in the middle of another call to the store {self._path}.",
+            hint="In a signal handler, a finalizer or a callback, set a flag; write when that call has returned.",
+        )
+
+    def close(self) -> None:
+        """Refuse what still waits; what is being committed is finished first."""
+        self._refusal = closed
+        self._refuse_queued()
+        self._thread.stop()
+
+    def leave_to_parent(self) -> None:
+        """This process was forked: forget who wrote and waited in its parent, and refuse everything."""
+        self._reset()
+        self._refusal = opened_before_fork
+
+    def _wake_thread(self) -> None:
+        """Have the writer thread do what is left. First release, then look: who came before has found the lock held."""
+        if not self._queue.has_work():
+            return
+        if self._refusal is None:
+            self._thread.wake()
+        else:
+            self._refuse_queued()
+
+    def _write_queued(self) -> None:
+        """What the writer thread does when it is woken."""
+        while self._queue.has_work():
+            self._lock.acquire()
+            try:
+                self._queue.write_batch()
+            finally:
+                if self._queue.is_empty():
+                    self._queue.notify()
+                self._lock.release()
+
+    def _refuse_queued(self) -> None:
+        with self.exclusively():
+            while not self._queue.is_empty():
+                self._queue.write_batch()
+            self._queue.notify()
+
+    def _commit(self, batch: list[PendingWrite]) -> None:
+        if self._refusal is None:
+            self._transactions.commit(batch, before_wait=self._queue.notify)
+            return
+        for write in batch:
+            write.finish(None, self._refusal(self._path))

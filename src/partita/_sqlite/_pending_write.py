@@ -1,0 +1,100 @@
+"""A write that waits for its commit, and how its caller is notified."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from partita.errors import StoreUnavailable
+
+if TYPE_CHECKING:  # only who writes asynchronously loads it
+    import asyncio
+
+
+class PendingWrite:
+    """A request to write; `future` where a task of an event loop awaits it.
+
+        waiting ── finish ──> finished ── notify ──> acknowledged: `result` gives the response, or raises the error
+           ├────── notify ──> interrupted: `result` raises StoreUnavailable, since nobody knows what became of it
+           └────── cancel ──> its caller gave up: not written, unless its transaction has begun
+
+    To notify twice does no harm.
+    """
+
+    __slots__ = ("_cancelled", "_until_notified", "error", "finished", "future", "request", "response")
+
+    def __init__(self, request: Any, future: asyncio.Future[Any] | None = None) -> None:
+        self.request = request
+        self.future = future
+        self.finished = False
+        self.response: Any = None
+        self.error: Exception | None = None
+        self._cancelled = False
+        self._until_notified = threading.Lock()
+        self._until_notified.acquire()
+
+    def cancel(self) -> None:
+        """Nobody waits for this any more."""
+        self._cancelled = True
+
+    def is_cancelled(self) -> bool:
+        """Whether nobody waits for this any more."""
+        return self._cancelled or (self.future is not None and self.future.cancelled())
+
+    def finish(self, response: Any, error: Exception | None) -> None:
+        """Set the response, or the error in its place."""
+        self.response = response
+        self.error = error
+        self.finished = True
+
+    def wait(self) -> None:
+        """Wait for `notify`."""
+        self._until_notified.acquire()
+
+    def notify(self) -> None:
+        """End the wait."""
+        try:  # noqa: SIM105 - for each write, and suppress() takes time
+            self._until_notified.release()
+        except RuntimeError:  # it was notified before
+            pass
+
+    def result(self) -> Any:
+        """Return the response or raise the error; only after `notify`."""
+        error = self._failure()
+        if error is not None:
+            raise error
+        return self.response
+
+    def resolve(self) -> None:
+        """Give the result to the awaiting task, on its loop, unless it was cancelled meanwhile."""
+        if self.future is None or self.future.done():
+            return
+        error = self._failure()
+        if error is not None:
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(self.response)
+
+    def _failure(self) -> Exception | None:
+        return self.error if self.finished else StoreUnavailable("A write was interrupted.")
+
+
+def notify_all(writes: Iterable[PendingWrite]) -> None:
+    """Notify threads at once, and the tasks of each event loop with one call to it."""
+    by_loop: defaultdict[asyncio.AbstractEventLoop, list[PendingWrite]] = defaultdict(list)
+    for write in writes:
+        if write.future is None:
+            write.notify()
+        else:
+            by_loop[write.future.get_loop()].append(write)
+    for loop, awaited in by_loop.items():
+        with suppress(RuntimeError):  # the loop was closed, so nobody waits any more
+            loop.call_soon_threadsafe(_resolve_all, awaited)
+
+
+def _resolve_all(writes: list[PendingWrite]) -> None:
+    for write in writes:
+        write.resolve()

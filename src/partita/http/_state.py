@@ -1,0 +1,85 @@
+"""What the services of an app run with: a typed value for the app, and one for each service, which its routes take."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Generic
+
+from fastapi import Depends, FastAPI, Request
+from msgspec import Struct, field
+from typing_extensions import TypeVar
+
+from partita import AsyncSession
+from partita.http._identity import Verifier
+from partita.queue import Queue
+from partita.service import OpenProjection
+
+R = TypeVar("R", default=Any)
+T = TypeVar("T")
+
+
+class ServiceState(Struct, Generic[R], frozen=True):
+    """What one service runs with. `R` is what it has opened (`Service.resources`)."""
+
+    session: AsyncSession
+    identity: Verifier
+    resources: R
+    projection: OpenProjection[Any] | None
+    """None where nobody reads the changes of the service here."""
+    stopping: threading.Event
+    """Set when the server stops, which ends responses that have no end of their own."""
+    _singletons: dict[Callable[..., Any], Any] = field(default_factory=dict)
+
+    def singleton(self, make: Callable[[ServiceState[R]], T]) -> T:
+        """What `make` makes of this state: made when it is first asked for, in the event loop, and then kept."""
+        if make not in self._singletons:
+            self._singletons[make] = make(self)
+        made: T = self._singletons[make]
+        return made
+
+
+class AppState(Struct, frozen=True):
+    """What an app and all of its services run with."""
+
+    session: AsyncSession
+    """Runs the operations of all services."""
+    identity: Verifier
+    """Says who is calling."""
+    resources: Mapping[str, Any] = {}
+    """What services have opened for their routes, by the name of the service."""
+    projections: Mapping[str, OpenProjection[Any]] = {}
+    """The open projections, by the name of the service."""
+    queues: Mapping[str, Queue] = {}
+    """The open queues whose depth the console shows, by name."""
+    stopping: threading.Event = field(default_factory=threading.Event)
+    """Set it when the server stops, so that responses that have no end of their own end too."""
+
+    def of_service(self, name: str) -> ServiceState[Any]:
+        """The part that one service runs with."""
+        return ServiceState(
+            self.session.of_service(name),
+            self.identity,
+            self.resources.get(name),
+            self.projections.get(name),
+            self.stopping,
+        )
+
+
+def run_with(app: FastAPI, state: ServiceState[Any]) -> None:
+    """Give the routes of an app the state that they run with."""
+    app.state.service = state
+
+
+def state_of(request: Request) -> ServiceState[Any]:
+    """The state of the service that a request is for."""
+    state: ServiceState[Any] = request.app.state.service
+    return state
+
+
+async def _current_state(request: Request) -> ServiceState[Any]:
+    return state_of(request)
+
+
+CurrentState = Annotated[ServiceState[R], Depends(_current_state)]
+"""What the service runs with: `state: CurrentState[Tools]`, where `Tools` is what it has opened."""

@@ -1,0 +1,107 @@
+"""What an entity must be like as a whole, beyond each of its keys: proved when the class is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from partita.errors import ModelError
+from partita.model._bound_key import BoundKey, allows_none, kinds_of
+from partita.model._field_checks import check_fields, check_ttl, has_serializer, is_instant
+
+if TYPE_CHECKING:
+    from partita.model._entity import EntitySchema
+
+
+def check_entity(schema: EntitySchema[Any]) -> None:
+    """Refuse an entity whose items could not be stored, found or read back.
+
+    Raises:
+        ModelError: saying which field or key it is.
+    """
+    if schema.cls.model_config.get("extra") != "ignore":
+        message = f'{schema.name} must have extra="ignore": a stored item has its keys besides the fields.'
+        raise ModelError(message, owner=schema.cls)
+    check_fields(schema.cls)
+    _check_stored_names(schema)
+    _check_expiry(schema)
+    _check_one_key_per_index(schema)
+    _check_local_keys(schema)
+    _check_written_attributes(schema)
+    _check_key_attributes(schema)
+    for key in schema.keys.values():
+        _check_own_attributes(schema, key)
+
+
+def _check_stored_names(schema: EntitySchema[Any]) -> None:
+    names = list(schema.attributes.values())
+    for name in names:
+        if names.count(name) > 1:
+            raise ModelError(f"{schema.name}: two fields are stored as {name!r}.", owner=schema.cls)
+
+
+def _check_expiry(schema: EntitySchema[Any]) -> None:
+    for name, field in schema.cls.model_fields.items():
+        if schema.attribute(name) != schema.expires:
+            continue
+        label = f"{schema.name}.{schema.expires}"
+        check_ttl(label, field)
+        if is_instant(field) and name in schema.primary.fields:
+            message = f"{label}: a TTL keeps whole seconds, so an instant cannot be in the primary key."
+            raise ModelError(message, owner=schema.cls, hint="Make it an int, or leave it out of the primary key.")
+
+
+def _check_one_key_per_index(schema: EntitySchema[Any]) -> None:
+    indexes = [key.index for key in schema.keys.values()]
+    for index in indexes:
+        if indexes.count(index) > 1:
+            where = f"the index {index!r}" if index else "the table"
+            raise ModelError(f"{schema.name} has two keys for {where}.", owner=schema.cls)
+
+
+def _check_local_keys(schema: EntitySchema[Any]) -> None:
+    expected = schema.primary.hash.text
+    for key in schema.keys.values():
+        if schema.table.is_local(key.index) and key.hash.text != expected:
+            message = f"{schema.name}.{key.name}: a local index has the table's partition key {expected!r}."
+            raise ModelError(message, owner=schema.cls)
+
+
+def _check_written_attributes(schema: EntitySchema[Any]) -> None:
+    names = [name for key in schema.keys.values() for name in key.written]
+    for name in sorted(names):
+        if names.count(name) > 1:
+            raise ModelError(f"{schema.name}: two keys write the attribute {name!r}.", owner=schema.cls)
+
+
+def _check_key_attributes(schema: EntitySchema[Any]) -> None:
+    """Refuse a field that is stored in a key attribute of the table, unless a key is this field alone."""
+    table_keys = [schema.table.schema.key, *(index.key for index in schema.table.schema.indexes)]
+    key_attributes = {attribute.name for key in table_keys for attribute in key}
+    written = {name for key in schema.keys.values() for name in key.written}
+    for name in sorted(key_attributes.intersection(schema.attributes.values())):
+        if name in written or not any(_is_own_attribute(schema, key, name) for key in schema.keys.values()):
+            message = f"{schema.name}: the field stored as {name!r} clashes with a key attribute of {schema.table!r}."
+            hint = "Rename the field, or declare a Key that is this field alone."
+            raise ModelError(message, owner=schema.cls, hint=hint)
+
+
+def _is_own_attribute(schema: EntitySchema[Any], key: BoundKey, name: str) -> bool:
+    return any(
+        attribute.name == name and template.bare and schema.attribute(template.fields[0]) == name
+        for attribute, template in key.attributes
+    )
+
+
+def _check_own_attributes(schema: EntitySchema[Any], key: BoundKey) -> None:
+    """Refuse a key attribute that is a field's own where the field is not stored in the form that a key has."""
+    for attribute, template in key.attributes:
+        field = template.fields[0] if template.bare else ""
+        if schema.attributes.get(field) != attribute.name:
+            continue
+        label, info = f"{schema.name}.{field}", schema.cls.model_fields[field]
+        if has_serializer(schema.cls, field) or any(hasattr(kind, "__key__") for kind in kinds_of(info.annotation)):
+            message = f"{label} is a key attribute itself, but is stored in a form of its own."
+            raise ModelError(message, owner=schema.cls, hint="Give the key attribute another name than the field.")
+        if allows_none(info.annotation) and info.default is not None:
+            message = f"{label} may be None and is an index key itself, so it must be None where it is left out."
+            raise ModelError(message, owner=schema.cls, hint=f"Give {field} the default None.")

@@ -1,0 +1,85 @@
+"""Batches of sends: SQS takes 300 calls a second for one group, but 3,000 messages, so ten messages share a call.
+
+Up to `MAX_CALLS` calls are in flight; who sends meanwhile waits. When a call returns, the first ten that wait are sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import AbstractEventLoop, Future
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeAlias
+from weakref import WeakKeyDictionary
+
+from partita.errors import PartitaError
+from partita.queue._interface import MAX_BODY_BYTES, Send, SentMessage
+from partita.queue.sqs._messages import BATCH
+
+MAX_CALLS: Final = 8
+"""With fewer, a lone sender would wait for others; with more, calls are not full."""
+
+SendMany: TypeAlias = Callable[[Sequence[Send]], Awaitable[Sequence[SentMessage | PartitaError]]]
+PendingSend: TypeAlias = tuple[Send, "Future[SentMessage]"]
+
+
+class _LoopState:
+    """The sends of one event loop that wait, and the calls that are in flight."""
+
+    def __init__(self) -> None:
+        self.pending: deque[PendingSend] = deque()
+        self.calls: set[asyncio.Task[None]] = set()
+
+
+class SendBatcher:
+    """Lets the tasks of an event loop share calls."""
+
+    def __init__(self, send_many: SendMany) -> None:
+        self._send_many = send_many
+        self._states: WeakKeyDictionary[AbstractEventLoop, _LoopState] = WeakKeyDictionary()
+
+    async def send(self, request: Send) -> SentMessage:
+        """Send a message, together with those of other tasks that wait.
+
+        Raises:
+            PartitaError: it was refused, or SQS is in trouble.
+        """
+        loop = asyncio.get_running_loop()
+        state = self._states.setdefault(loop, _LoopState())
+        accepted: Future[SentMessage] = loop.create_future()
+        state.pending.append((request, accepted))
+        loop.call_soon(self._start_call, state)  # not at once: others of this iteration of the loop may join
+        return await accepted
+
+    def _start_call(self, state: _LoopState) -> None:
+        if state.pending and len(state.calls) < MAX_CALLS:
+            call = asyncio.ensure_future(self._call(_next_batch(state.pending)))
+            state.calls.add(call)
+            call.add_done_callback(state.calls.discard)
+            call.add_done_callback(lambda _: self._start_call(state))
+
+    async def _call(self, batch: list[PendingSend]) -> None:
+        results: Sequence[SentMessage | Exception]
+        try:
+            results = await self._send_many([request for request, _ in batch])
+        except Exception as error:  # noqa: BLE001 - each of them gets it
+            results = [error] * len(batch)
+        for (_, accepted), result in zip(batch, results, strict=True):
+            if accepted.done():  # its task was cancelled
+                continue
+            if isinstance(result, SentMessage):
+                accepted.set_result(result)
+            else:
+                accepted.set_exception(result)
+
+
+def _next_batch(pending: deque[PendingSend]) -> list[PendingSend]:
+    """The first that wait, as many as fit into one call."""
+    batch = [pending.popleft()]
+    size = len(batch[0][0].body.encode())
+    while pending and len(batch) < BATCH:
+        size += len(pending[0][0].body.encode())
+        if size > MAX_BODY_BYTES:
+            break
+        batch.append(pending.popleft())
+    return batch

@@ -1,0 +1,51 @@
+"""What a request is executed with: a connection and the catalog that goes with it."""
+
+from __future__ import annotations
+
+import apsw
+
+from partita.runtime import Clock
+from partita.store.embedded import _catalog
+from partita.store.embedded._catalog import EMPTY, Catalog
+from partita.store.embedded._table import Table, not_found
+
+
+class Reader:
+    """A connection with the catalog as this connection may see it."""
+
+    __slots__ = ("catalog", "connection")
+
+    def __init__(self, connection: apsw.Connection, catalog: Catalog = EMPTY) -> None:
+        self.connection = connection
+        self.catalog = catalog
+
+    def table(self, name: str) -> Table:
+        """The table of that name, or TableNotFound."""
+        table = self.catalog.tables.get(name)
+        if table is None:
+            raise not_found(name)
+        return table
+
+    def refresh(self) -> None:
+        """Read the catalog again if it has changed in the file."""
+        if _catalog.generation(self.connection) != self.catalog.generation:
+            with self.connection:  # one snapshot
+                self.catalog = _catalog.load(self.connection)
+
+
+class Writer(Reader):
+    """The one connection that writes; its catalog is a draft until the batch is committed."""
+
+    __slots__ = ("clock",)
+
+    def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
+        super().__init__(connection)
+        self.clock = clock
+
+    def catalog_changed(self) -> None:
+        """Record that the catalog in the file was changed by this batch."""
+        self.catalog = _catalog.changed(self.connection)
+
+    def forget(self) -> None:
+        """Drop the draft after a rollback."""
+        self.catalog = EMPTY

@@ -1,0 +1,218 @@
+"""The write of one item: planned without writing anything, then applied.
+
+Everything that can be wrong with a request is found while planning, so a request that fails leaves
+nothing to undo, and all actions of a transaction can be planned before the first is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from typing import Any, Final, TypeAlias
+
+import apsw
+
+from partita.errors import ConditionFailed, ValidationFailed
+from partita.expressions import Path, Update, apply_update, creates, evaluate
+from partita.store._requests import ConditionCheck, DeleteItem, GetItem, PutItem, UpdateItem
+from partita.store.embedded import _streams
+from partita.store.embedded._keys import Column
+from partita.store.embedded._table import Row, Table
+from partita.values import MAX_ITEM_BYTES, Item, decode_item, encode_measured, equal, text_size
+
+KeyColumns: TypeAlias = tuple[Column, Column]
+Write: TypeAlias = PutItem | UpdateItem | DeleteItem
+
+MAX_NAME_BYTES: Final = 65_535
+TOO_LARGE: Final = "Item size has exceeded the maximum allowed size"
+TOO_LARGE_TO_UPDATE: Final = "Item size to update has exceeded the maximum allowed size"
+
+
+class StoredItem:
+    """An item as it is in the file, decoded when somebody looks."""
+
+    __slots__ = ("_item", "blob", "id", "size")
+
+    def __init__(self, row: Row) -> None:
+        self.id, self.size, self.blob = row
+        self._item: Item | None = None
+
+    @property
+    def item(self) -> Item:
+        """The decoded item; not to be given away."""
+        item = self._item
+        if item is None:
+            item = self._item = decode_item(self.blob)
+        return item
+
+
+class PlannedWrite:
+    """What a write will do to one item: `before` becomes `after`, either of which may be None."""
+
+    __slots__ = ("after", "before", "blob", "entries", "key", "old_entries", "size", "table")
+
+    def __init__(
+        self,
+        table: Table,
+        key: KeyColumns,
+        before: StoredItem | None,
+        after: Item | None = None,
+        *,
+        blob: bytes = b"",
+        size: int = 0,
+    ) -> None:
+        self.table = table
+        self.key = key
+        self.before = before
+        self.after = after
+        self.size = size
+        self.blob = blob
+        self.entries: tuple[Row, ...] = ()
+        self.old_entries: tuple[Row, ...] = ()
+
+    @property
+    def changes_anything(self) -> bool:
+        """False for a write that leaves the item as it was, in whatever order its attributes came."""
+        if self.before is None or self.after is None:
+            return self.before is not None or self.after is not None
+        if self.blob == self.before.blob:
+            return False
+        # The order matters only to a stream, which must not have a record of it.
+        return self.table.stream is None or not equal(self.before.item, self.after)
+
+
+def find(connection: apsw.Connection, table: Table, key: KeyColumns) -> StoredItem | None:
+    """The stored item of that key."""
+    row = connection.execute(table.sql_find, key).get
+    return None if row is None else StoredItem(row)
+
+
+def locate(table: Table, action: Write | ConditionCheck | GetItem) -> KeyColumns:
+    """The key columns of the item that the action is about."""
+    return table.item_columns(action.item) if isinstance(action, PutItem) else table.key_columns(action.key)
+
+
+def plan(connection: apsw.Connection, table: Table, request: Write) -> PlannedWrite:
+    """What the request will do.
+
+    Raises:
+        ValidationFailed: it breaks a rule. ConditionFailed: its condition is false.
+    """
+    key = locate(table, request)
+    return _PLANS[type(request)](table, key, find(connection, table, key), request)
+
+
+def check_condition(request: Write | ConditionCheck, stored: StoredItem | None) -> None:
+    """Raise ConditionFailed if the condition is false, with the stored item where that is asked for."""
+    if request.condition is None or evaluate(request.condition, {} if stored is None else stored.item):
+        return
+    if stored is None or not request.on_failure_item:
+        raise ConditionFailed
+    raise ConditionFailed(item=decode_item(stored.blob))
+
+
+def _plan_put(table: Table, key: KeyColumns, before: StoredItem | None, request: PutItem) -> PlannedWrite:
+    blob, size = _encoded(request.item, TOO_LARGE)
+    planned = _with_entries(PlannedWrite(table, key, before, request.item, blob=blob, size=size))
+    check_condition(request, before)  # an item that cannot be stored is refused whatever is there
+    return planned
+
+
+def _plan_update(table: Table, key: KeyColumns, before: StoredItem | None, request: UpdateItem) -> PlannedWrite:
+    check_condition(request, before)
+    if before is not None:
+        after = apply_update(request.update, before.item)
+    elif creates(request.update):
+        # A new item is its key, which the update may read; there is nothing to take away from it.
+        after = apply_update(Update(request.update.sets, (), request.update.adds, ()), request.key)
+    else:
+        return PlannedWrite(table, key, None)
+    blob, size = _encoded(after, TOO_LARGE_TO_UPDATE)
+    return _with_entries(PlannedWrite(table, key, before, after, blob=blob, size=size), keeping_old_faults=True)
+
+
+def _plan_delete(table: Table, key: KeyColumns, before: StoredItem | None, request: DeleteItem) -> PlannedWrite:
+    check_condition(request, before)
+    return deletion(table, key, before)
+
+
+def deletion(table: Table, key: KeyColumns, before: StoredItem | None) -> PlannedWrite:
+    """The write that deletes what is there."""
+    return _with_entries(PlannedWrite(table, key, before))
+
+
+_PLANS: Final[dict[type, Callable[[Table, KeyColumns, StoredItem | None, Any], PlannedWrite]]] = {
+    PutItem: _plan_put,
+    UpdateItem: _plan_update,
+    DeleteItem: _plan_delete,
+}
+
+
+def _encoded(item: Item, message: str) -> tuple[bytes, int]:
+    blob, size = encode_measured(item)
+    if size > MAX_NAME_BYTES:
+        if size > MAX_ITEM_BYTES:
+            raise ValidationFailed(message)
+        if any(text_size(name) > MAX_NAME_BYTES for name in item):
+            message = f"Attribute name is too long: it may have {MAX_NAME_BYTES} bytes"
+            raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+    return blob, size
+
+
+def _with_entries(planned: PlannedWrite, *, keeping_old_faults: bool = False) -> PlannedWrite:
+    indexes, before, after = planned.table.indexes, planned.before, planned.after
+    if not indexes:
+        return planned
+    if after is not None:
+        known = before.item if keeping_old_faults and before is not None else None
+        planned.entries = tuple([index.entry(after, known) for index in indexes])
+    if before is not None:
+        planned.old_entries = tuple([index.entry_or_none(before.item) for index in indexes])
+    return planned
+
+
+def apply(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_ttl: bool = False) -> None:
+    """Write the row and its stream record."""
+    if not planned.changes_anything:
+        return
+    _write_row(connection, planned)
+    if planned.table.stream is not None:
+        _streams.append(connection, planned, now, by_ttl=by_ttl)
+
+
+def _write_row(connection: apsw.Connection, planned: PlannedWrite) -> None:
+    table, before, after = planned.table, planned.before, planned.after
+    if after is None:
+        assert before is not None  # noqa: S101 - it changes something
+        connection.execute(table.sql_delete, (before.id,))
+        return
+    expiry = table.expiry(after)
+    columns = (expiry, planned.size, *chain.from_iterable(planned.entries), planned.blob)
+    if before is None:
+        connection.execute(table.sql_insert, (*planned.key, *columns))
+    elif planned.entries == planned.old_entries and _keeps_expiry(table, expiry, before):
+        connection.execute(table.sql_replace, (planned.size, planned.blob, before.id))
+    else:
+        connection.execute(table.sql_update, (*columns, before.id))
+
+
+def _keeps_expiry(table: Table, expiry: int | None, before: StoredItem) -> bool:
+    return table.schema.ttl is None or expiry == table.expiry(before.item)
+
+
+def check_update_spares_key(table: Table, update: Update) -> None:
+    """Raise ValidationFailed where the update would change a key attribute."""
+    for path in updated_paths(update):
+        if path.parts[0] in table.key_names:
+            message = f"Cannot update attribute {path.parts[0]}. This attribute is part of the key"
+            raise ValidationFailed("One or more parameter values were invalid: " + message)
+
+
+def updated_paths(update: Update) -> list[Path]:
+    """Every path that the update touches."""
+    return [
+        *(action.path for action in update.sets),
+        *(action.path for action in update.adds),
+        *(action.path for action in update.deletes),
+        *update.removes,
+    ]

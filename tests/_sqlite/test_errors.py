@@ -1,0 +1,79 @@
+"""Files that are full, read-only or held by another program: the error says so, and nothing is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+from tests.store.embedded.support import note, read
+
+from partita.errors import StoreBusy, StoreFull
+from partita.store.embedded import EmbeddedStore
+
+
+def test_a_full_disk_refuses_the_write_and_keeps_the_rest(store: EmbeddedStore) -> None:
+    store.execute(note(0))
+    writer = store._writer.connection
+    writer.pragma("max_page_count", writer.pragma("page_count") + 4)
+    with pytest.raises(StoreFull, match="no space is left"):
+        store.execute(note(1, text="x" * 100_000))
+    assert read(store, 0) == {"pk": "p", "sk": "000000"}
+    writer.pragma("max_page_count", 1_000_000)
+    store.execute(note(1, text="fits again"))
+    store.verify()
+
+
+@pytest.fixture
+def others_folder() -> Iterator[Path]:
+    """A folder that everybody may look into, unlike those that pytest makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def open_unprivileged(path: Path) -> str:
+    """The error's code that an ordinary user gets when opening the path."""
+    script = f"""
+import os
+from partita.errors import StoreError
+from partita.store.embedded import EmbeddedStore
+if os.geteuid() == 0:
+    os.setuid(65534)
+try:
+    EmbeddedStore({str(path)!r})
+except StoreError as error:
+    print(error.code, {str(path)!r} in str(error))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_read_only_folder_is_named(others_folder: Path) -> None:
+    others_folder.chmod(0o555)
+    assert open_unprivileged(others_folder / "notes.db") == "store_read_only True"
+    assert list(others_folder.iterdir()) == []
+
+
+def test_a_read_only_file_is_named(others_folder: Path) -> None:
+    path = others_folder / "notes.db"
+    EmbeddedStore(path).close()
+    for file in others_folder.iterdir():
+        file.chmod(0o444 if file == path else 0o666)
+    others_folder.chmod(0o777)
+    assert open_unprivileged(path) == "store_read_only True"
+
+
+def test_a_file_that_another_program_writes_to_is_busy(store: EmbeddedStore, path: Path) -> None:
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    store._writer.connection.set_busy_timeout(1)
+    with pytest.raises(StoreBusy, match="held by another program"):
+        store.execute(note(1))
+    other.execute("ROLLBACK")
+    other.close()
+    store.execute(note(1))

@@ -1,0 +1,177 @@
+"""The sweeper: after any crash every request is decided, and nothing is scanned for it."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from tests.services.events.acting import applied, check_first_come, current, in_queue_order, opened, sent, users
+
+from partita import Session
+from partita.queue import Acknowledge, GetStats, Queue, Receive
+from partita.store import ScanTable
+from partita.testing import Crash, FakeClock, FaultyStore
+from partita_services.events.model import active_events, event_by_id
+from partita_services.events.queueing.messages import sending
+from partita_services.events.queueing.sender import mark
+from partita_services.events.queueing.sweeper import EVERY, LEASE, Sweeper
+from partita_services.events.queueing.worker import Worker
+from partita_services.events.terms import EventStatus, EventType, Status
+
+pytestmark = pytest.mark.req("E07")
+
+
+@pytest.fixture
+def sweeper(db: Session, queue: Queue) -> Sweeper:
+    return Sweeper(db, queue, "w1")
+
+
+@pytest.fixture
+def worker(db: Session, queue: Queue) -> Worker:
+    return Worker(db, queue, "w1")
+
+
+def test_a_request_that_the_queue_never_got_is_sent(
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
+) -> None:
+    event = opened(db, capacity=1)
+    requests = applied(db, event, "a", "b")  # and then the server died
+    assert sweeper.sweep() == 0
+    fake_clock.advance(LEASE.total_seconds() + 1)
+    assert sweeper.sweep() == 2
+    assert [current(db, request).status for request in requests] == [Status.QUEUED] * 2
+    assert sweeper.sweep() == 0
+    worker.serve()
+    check_first_come(db, event, 1, [request.request_id for request in requests])
+
+
+def test_a_request_that_waits_in_the_queue_is_left_alone(
+    db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock
+) -> None:
+    event = opened(db, capacity=1)
+    requests = applied(db, event, "a", "b")
+    db.run(mark(requests, queue.execute(sending(requests))))
+    fake_clock.advance(10 * LEASE.total_seconds())
+    assert sweeper.sweep() == 0
+    assert queue.execute(GetStats()).waiting == 1
+
+
+@pytest.mark.parametrize("passed_by_another", [False, True])
+def test_a_request_that_the_queue_has_lost_is_sent_again_once(
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock, *, passed_by_another: bool
+) -> None:
+    event = opened(db, capacity=3)
+    (lost,) = applied(db, event, "a")
+    db.run(mark([lost], queue.execute(sending([lost]))))
+    queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
+    fake_clock.advance(LEASE.total_seconds() + 1)
+    if passed_by_another:  # so the queue has gone on, and has others that wait
+        sent(db, queue, event, "b")
+        worker.serve()
+        fake_clock.advance(1)
+        sent(db, queue, event, "c")
+    assert sweeper.sweep() == 1
+    assert sweeper.sweep() == 0
+    while worker.serve():
+        pass
+    assert current(db, lost).status is Status.SUCCEEDED
+
+
+def test_only_one_of_many_workers_sweeps(db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock) -> None:
+    event = opened(db, capacity=1)
+    (request,) = applied(db, event, "a")
+    sweeper.sweep_if_due()
+    fake_clock.advance(LEASE.total_seconds() - 1)
+    other = Sweeper(db, queue, "w2")
+    other.sweep_if_due()
+    assert current(db, request).status is Status.RECEIVED
+    fake_clock.advance(EVERY.total_seconds())
+    other.sweep_if_due()
+    assert current(db, request).status is Status.QUEUED
+
+
+def test_it_sweeps_only_when_it_is_due(
+    db: Session, sweeper: Sweeper, store: FaultyStore, fake_clock: FakeClock
+) -> None:
+    sweeper.sweep_if_due()
+    store.requests.clear()
+    fake_clock.advance(EVERY.total_seconds() - 1)
+    sweeper.sweep_if_due()
+    assert store.requests == []
+
+
+def test_an_event_is_finished_when_it_is_closed_and_all_is_decided(
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
+) -> None:
+    event = opened(db, capacity=1, closes_in=60)
+    sent(db, queue, event, "a", "b")
+    fake_clock.advance(60 + LEASE.total_seconds() + 1)
+    sweeper.sweep()
+    assert _status(db, event.event_id) is EventStatus.ACTIVE
+    worker.serve()
+    sweeper.sweep()
+    assert _status(db, event.event_id) is EventStatus.FINISHED
+    assert db.run(active_events()).items == ()
+    sweeper.sweep()
+
+
+def test_a_lottery_is_not_finished_before_its_draw(
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
+) -> None:
+    event = opened(db, 1, EventType.LOTTERY, closes_in=60)
+    sent(db, queue, event, "a")
+    worker.serve()
+    fake_clock.advance(60 + 2 * LEASE.total_seconds())
+    assert sweeper.sweep() == 0
+    assert _status(db, event.event_id) is EventStatus.ACTIVE
+
+
+def _status(db: Session, event_id: str) -> EventStatus:
+    event = db.run(event_by_id(event_id))
+    assert event is not None
+    return event.status
+
+
+def test_what_is_decided_is_not_read_and_nothing_is_scanned(
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
+) -> None:
+    event = opened(db, capacity=1)
+    sent(db, queue, event, *users(200), together=200)
+    while worker.serve():
+        pass
+    fake_clock.advance(LEASE.total_seconds() + 1)
+    with db.meter.watch() as seen:
+        sweeper.sweep()
+    assert sum(run.read for run in seen if run.name == "waiting_requests") == 8
+    assert ScanTable.__name__ not in {request for run in seen for request in run.requests}
+
+
+@pytest.mark.req("E03")
+@pytest.mark.parametrize("seed", range(25))
+def test_whoever_dies_wherever_every_request_is_decided_in_the_end(
+    db: Session, queue: Queue, store: FaultyStore, fake_clock: FakeClock, seed: int
+) -> None:
+    """Servers and workers die before or after any of their requests to the store; those that follow go on."""
+    random = Random(seed)
+    capacity = random.randint(1, 6)
+    event = opened(db, capacity)
+    waiting = users(12)
+    requests = applied(db, event, *waiting)
+    batches = [requests[:4], requests[4:5], requests[5:9]]  # the server died before it sent the last three
+    for batch in batches:
+        accepted = queue.execute(sending(batch))
+        if random.random() < 0.5:
+            db.run(mark(batch, accepted))
+    for life in range(12):
+        if life < 8:
+            (store.crash_before if random.random() < 0.5 else store.crash_after)(random.randint(1, 6))
+        worker, sweeper = Worker(db, queue, f"w{life}"), Sweeper(db, queue, f"w{life}")
+        try:
+            for _ in range(3):
+                worker.serve()
+                fake_clock.advance(20)
+                sweeper.sweep_if_due()
+        except Crash:
+            fake_clock.advance(20)
+    check_first_come(db, event, capacity, [request.request_id for request in requests])
+    assert len(in_queue_order(db, event)) == len(waiting)
