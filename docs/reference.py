@@ -14,10 +14,14 @@ MODULES = (
     "partita.app",
     "partita.change",
     "partita.change.lake",
+    "partita.cli",
+    "partita.console",
     "partita.cost",
+    "partita.deploy",
     "partita.expressions",
     "partita.http",
     "partita.model",
+    "partita.modeldocs",
     "partita.operations",
     "partita.patterns",
     "partita.queue",
@@ -33,21 +37,25 @@ MODULES = (
     "partita.recipes.versioned",
     "partita.recipes.web_sessions",
     "partita.runtime",
+    "partita.scaffold",
     "partita.service",
     "partita.session",
     "partita.store",
+    "partita.store.embedded",
+    "partita.store.remote",
     "partita.testing",
     "partita.values",
+    "partita.wire",
 )
 PAGE = Path(__file__).with_name("reference.md")
 
 
 def first_line(name: str, thing: object) -> str:
     """What a name is for, in one line."""
-    if inspect.isclass(thing) or inspect.isfunction(thing) or inspect.ismodule(thing):
-        documentation = inspect.getdoc(thing)
-    else:
-        documentation = _below_assignment(name, thing) or inspect.getdoc(type(thing))
+    documentation = _below_assignment(name, thing)
+    if documentation is None:
+        documented = inspect.isclass(thing) or inspect.isfunction(thing) or inspect.ismodule(thing)
+        documentation = inspect.getdoc(thing if documented else type(thing))
     return (documentation or "").partition("\n")[0]
 
 

@@ -106,6 +106,24 @@ def test_a_package_imports_nothing_that_its_surface_does_not_name() -> None:
     assert unnamed == []
 
 
+def test_services_take_only_names_that_the_reference_lists() -> None:
+    """Whatever a service needs, a service of somebody else's needs too."""
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    listed = {
+        f"{module}.{name}"
+        for module, rows in re.findall(r"^## `([\w.]+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+        for name in re.findall(r"^\| `(\w+)` \| \S", rows, re.MULTILINE)
+    }
+    taken = {
+        name
+        for importer, path in MODULES.items()
+        if importer.startswith("partita_services")
+        for name in imports(path.read_text(encoding="utf-8"))
+        if name.startswith("partita.") and not name.startswith("partita.errors.") and name not in MODULES
+    }
+    assert sorted(taken - listed) == []
+
+
 def names_of(path: Path) -> set[str]:
     """What a package says is public; the names of one that loads them late are in the module beside it."""
     late = path.with_name("_public.py")

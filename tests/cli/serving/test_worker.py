@@ -18,7 +18,7 @@ from tests.cli.serving.test_serve import DEADLINE, Server
 
 from partita import Session
 from partita.cli._data_folder import DataFolder
-from partita.cli.serving._worker import Crew, default_workers
+from partita.cli.serving._worker import WorkerPool, default_workers
 from partita.http import Caller, Identity, Role
 from partita.recipes.idempotency import run_plan
 from partita_services.events.handlers import EventDraft, apply, open_event
@@ -71,23 +71,23 @@ def is_decided(db: Session, request: Request) -> bool:
     return found is not None and found.status is Status.SUCCEEDED
 
 
-def test_a_crew_works_and_stops_when_it_is_done(data: DataFolder, waiting: tuple[Session, Request]) -> None:
-    crew = Crew(1, ["events"], data, None)  # a second one might be told to stop before it has begun
+def test_a_pool_works_and_stops_when_it_is_done(data: DataFolder, waiting: tuple[Session, Request]) -> None:
+    pool = WorkerPool(1, ["events"], data, None)  # a second one might be told to stop before it has begun
     soon(lambda: is_decided(*waiting))
-    crew.stop()
-    assert [process.exitcode for process in crew._processes] == [0]
+    pool.stop()
+    assert [process.exitcode for process in pool._processes] == [0]
 
 
 def test_a_worker_that_is_killed_is_replaced(data: DataFolder, waiting: tuple[Session, Request]) -> None:
-    crew = Crew(1, ["events"], data, None)
+    pool = WorkerPool(1, ["events"], data, None)
     try:
-        (first,) = crew._processes
+        (first,) = pool._processes
         assert first.pid is not None
         os.kill(first.pid, signal.SIGKILL)
-        soon(lambda: crew._processes[0] is not first)
+        soon(lambda: pool._processes[0] is not first)
         soon(lambda: is_decided(*waiting))
     finally:
-        crew.stop()
+        pool.stop()
 
 
 class Command:
@@ -144,13 +144,13 @@ def test_a_service_without_work_has_no_workers(run: Run) -> None:
 
 
 @pytest.mark.parametrize("option", ["--store", "--queue"])
-def test_a_wrong_address_is_said_once(option: str, run: Run, started: list[Crew]) -> None:
+def test_a_wrong_address_is_said_once(option: str, run: Run, started: list[WorkerPool]) -> None:
     result = run("worker", "events", option, "ftp://host")
     assert (result.exit_code, result.output.count("\n"), started) == (1, 1, [])
     assert result.output.startswith("Error: 'ftp://host' is not the address of a ")
 
 
-def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: list[Crew]) -> None:
+def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: list[WorkerPool]) -> None:
     data.database.write_bytes(b"damaged" * 1_000)
     result = run("worker", "events")
     assert (result.exit_code, result.output.count("\n"), started) == (1, 1, [])
@@ -158,15 +158,15 @@ def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: li
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[Crew]:
+def started(monkeypatch: pytest.MonkeyPatch) -> list[WorkerPool]:
     """The crews that are started; none of them works."""
-    crews: list[Crew] = []
+    crews: list[WorkerPool] = []
 
-    def start(crew: Crew, *_: object) -> None:
-        crews.append(crew)
+    def start(pool: WorkerPool, *_: object) -> None:
+        crews.append(pool)
         raise AssertionError("started")
 
-    monkeypatch.setattr(Crew, "__init__", start)
+    monkeypatch.setattr(WorkerPool, "__init__", start)
     return crews
 
 

@@ -64,14 +64,14 @@ def working(services: Sequence[Service], data: DataFolder, workers: int, url: st
     One that dies is replaced. At the end all finish what they have begun. `url` is where the services are served.
     """
     busy = [service.name for service in services if service.worker is not None]
-    crew = Crew(workers if busy else 0, busy, data, url)
+    pool = WorkerPool(workers if busy else 0, busy, data, url)
     try:
         yield busy
     finally:
-        crew.stop()
+        pool.stop()
 
 
-class Crew:
+class WorkerPool:
     """Worker processes, and a thread that replaces those that die."""
 
     def __init__(self, workers: int, services: Sequence[str], data: DataFolder, url: str | None) -> None:
