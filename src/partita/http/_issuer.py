@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import threading
 import urllib.request
@@ -14,6 +13,7 @@ import jwt
 from partita.errors import OperationError
 from partita.http._identity import Caller, caller_of, invalid_token
 from partita.http._problems import RETRY_LATER, HttpProblem
+from partita.runtime import is_loopback
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a public key. One with a shared secret could be made by anybody who has the published keys."""
@@ -88,16 +88,9 @@ class Issuer:
 
 def _checked(url: str) -> str:
     parts = urlsplit(url)
-    if parts.scheme == "https" or (parts.scheme == "http" and _is_local(parts.hostname or "")):
+    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or "")):
         return url
     raise OperationError(f"{url!r} cannot be trusted with tokens.", hint="Give an https:// URL.")
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _unavailable() -> HttpProblem:
