@@ -9,7 +9,7 @@ CODE := $(wildcard src services/src examples tests bench)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast lint bench soak docs
+.PHONY: help setup run test test-fast lint bench soak docs hashes
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,3 +48,6 @@ docs: $(READY) ## write the generated pages, and run the examples of the documen
 	$(BIN)/python docs/reference.py
 	$(BIN)/partita docs
 	$(BIN)/pytest tests/test_docs.py tests/modeldocs
+
+hashes: $(READY) ## write services/requirements.txt: the pinned versions with their hashes
+	$(BIN)/python services/hashes.py

@@ -81,3 +81,28 @@ def test_constraints_are_exact_versions_only() -> None:
 def test_every_installed_dependency_is_pinned() -> None:
     pinned = {package_name(line) for line in constraints()}
     assert declared_dependencies() - pinned == {"partita"}  # the package itself
+
+
+def hashed() -> dict[str, str]:
+    """The requirements of the services: by name, each with its version and hashes."""
+    text = (ROOT / "services" / "requirements.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return {package_name(line): line for line in lines}
+
+
+def test_the_services_are_installed_with_the_pinned_versions_and_their_hashes() -> None:
+    pinned = {package_name(line): line.partition("==")[2] for line in constraints()}
+    for name, line in hashed().items():
+        assert re.split(r"[ ;=]+", line)[1] == pinned[name], f"{name}: run `make hashes`"
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", line)
+
+
+def test_the_hashes_cover_everything_that_a_server_needs() -> None:
+    library, services = (
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        for folder in ("", "services")
+    )
+    extras = [each for extra in ("aws", "lake", "serve") for each in library["optional-dependencies"][extra]]
+    needed = {package_name(each) for each in (*library["dependencies"], *extras, *services["dependencies"])}
+    assert needed - {"partita"} <= hashed().keys(), "run `make hashes`"
+    assert "://" not in (ROOT / "services" / "requirements.txt").read_text(encoding="utf-8")
