@@ -132,7 +132,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def requests(self, context: Context) -> Requests[Page[M]]:
         """Send requests until the page is full, the range is read, or enough was inspected."""
-        start = context.cursors.check(self.cursor, self.identity()) if self.cursor is not None else None
+        start = context.cursors.open(self.cursor, self.identity()) if self.cursor is not None else None
         found: list[Item] = []
         for attempt in range(MAX_REQUESTS_TO_FILL):
             response: PageResponse = yield self.request_from(start, short=attempt > 0)
@@ -144,7 +144,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
             found = found[: self.limit]
             start = self.position(found[-1])
         items = tuple(self.typed(item) for item in found)
-        return Page(items, None if start is None else context.cursors.sign(start, self.identity()))
+        return Page(items, None if start is None else context.cursors.seal(start, self.identity()))
 
     def request_from(self, start: Item | None, *, short: bool) -> QueryTable:
         """The request that continues after a key; `short`: one before it gave too little."""
