@@ -154,7 +154,7 @@ def checked_address(url: str) -> str:
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """An address was checked; where it sends us was not."""
 
-    def redirect_request(self, *_: Any) -> None:
+    def redirect_request(self, *_: Any, **__: Any) -> None:
         """Follow none."""
 
 
