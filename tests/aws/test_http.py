@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -212,6 +214,19 @@ def test_a_long_body_may_come_in_many_chunks() -> None:
     response = parser.feed(b"0\r\n\r\n")
     assert response is not None
     assert len(response.body) == 4_000_000
+
+
+@pytest.mark.parametrize("piece", [WHOLE, WHOLE[:-1]], ids=["whole", "in part"])
+def test_a_body_is_freed_without_a_garbage_collection(piece: bytes) -> None:
+    parser = ResponseParser(max_body=100)
+    message = weakref.ref(parser._message)
+    gc.disable()
+    try:
+        parser.feed(piece)
+        del parser
+        assert message() is None
+    finally:
+        gc.enable()
 
 
 STALE = WHOLE.replace(b"{}", b"no")

@@ -47,17 +47,15 @@ class ResponseParser:
     """
 
     def __init__(self, max_body: int) -> None:
-        self._parser = HttpResponseParser(self)
-        self._max_body = max_body
+        self._message = _Message(max_body)
+        self._llhttp = HttpResponseParser(self._message)
         self._start = b""
         self._received = 0
-        self._headers: dict[bytes, bytes] = {}
-        self._body: bytes | bytearray = b""
-        self._closes = False
-        self._ends_with_connection = False
-        self._is_complete = False
-        self.status = 0
+
+    @property
+    def status(self) -> int:
         """The status, once the head has come; until then 0."""
+        return self._message.status
 
     def feed(self, data: bytes) -> HttpResponse | None:
         """The response, once its last piece has come; an empty piece is the end of the connection.
@@ -65,35 +63,25 @@ class ResponseParser:
         Raises:
             ValueError: it ends too early, is too long, or is not HTTP.
         """
+        message = self._message
         if not data:
-            return self._at_end()
+            return message.at_end()
         if len(self._start) < len(_START):
             self._check_start(data)
         self._received += len(data)
+        message.llhttp = self._llhttp
         try:
-            self._parser.feed_data(data)
+            self._llhttp.feed_data(data)
         except HttpParserError as error:
-            if not self._is_complete:
+            if not message.is_complete:
                 raise ValueError(_reason(error)) from error
-            self._closes = True  # what follows might be taken for the response to the next request
-        if self._is_complete:
-            return self._response()
+            message.closes = True  # what follows might be taken for the response to the next request
+        finally:
+            message.llhttp = None  # a circle of references would keep the body until the next garbage collection
+        if message.is_complete:
+            return message.response()
         self._check_framing()
         return None
-
-    def _at_end(self) -> HttpResponse:
-        if not self._ends_with_connection:
-            raise ValueError("the connection was closed before the response was complete")
-        return self._response()
-
-    def _response(self) -> HttpResponse:
-        headers = self._headers
-
-        def header(name: str) -> str | None:
-            value = headers.get(name.lower().encode("latin-1"))
-            return None if value is None else value.decode("latin-1").strip()
-
-        return HttpResponse(self.status, self._body, header, closes=self._closes)
 
     def _check_start(self, data: bytes) -> None:
         """Refuse empty lines and other protocols, which llhttp takes."""
@@ -103,13 +91,47 @@ class ResponseParser:
 
     def _check_framing(self) -> None:
         """Bound head, chunk sizes and trailers: llhttp does not, and httptools copies a long line again and again."""
-        body = len(self._body)
+        body = len(self._message.body)
         if self._received - body > MAX_HEAD + body // _BODY_FOR_EACH_BYTE_OF_FRAMING:
             raise ValueError("the head of the response is too long")
 
+
+class _Message:
+    """What llhttp has found so far; it calls the methods `on_…`, in which `llhttp` is set."""
+
+    def __init__(self, max_body: int) -> None:
+        self._max_body = max_body
+        self._headers: dict[bytes, bytes] = {}
+        self._ends_with_connection = False
+        self.llhttp: HttpResponseParser | None = None
+        self.status = 0
+        self.body: bytes | bytearray = b""
+        self.closes = False
+        self.is_complete = False
+
+    def response(self) -> HttpResponse:
+        """The response, when all of it has come."""
+        headers = self._headers
+
+        def header(name: str) -> str | None:
+            value = headers.get(name.lower().encode("latin-1"))
+            return None if value is None else value.decode("latin-1").strip()
+
+        return HttpResponse(self.status, self.body, header, closes=self.closes)
+
+    def at_end(self) -> HttpResponse:
+        """The response, when the connection has come to its end.
+
+        Raises:
+            ValueError: not all of it has come.
+        """
+        if not self._ends_with_connection:
+            raise ValueError("the connection was closed before the response was complete")
+        return self.response()
+
     def on_message_begin(self) -> None:
-        """Called by llhttp, as all of the following."""
-        if self._is_complete:
+        """The first byte of a response."""
+        if self.is_complete:
             raise ValueError("more than one response came")
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -121,8 +143,9 @@ class ResponseParser:
         self._headers[name] = value if known is None else known + b", " + value
 
     def on_headers_complete(self) -> None:
-        """The head has come: of the response, or of one that only says that it will come."""
-        status = self._parser.get_status_code()
+        """The end of the head of the response, or of an interim one."""
+        assert self.llhttp is not None
+        status = self.llhttp.get_status_code()
         if status == _SWITCHING_PROTOCOLS:
             raise ValueError("the server changes to another protocol")
         if status < _FINAL:
@@ -134,23 +157,23 @@ class ResponseParser:
         if size is not None and int(size) > self._max_body:
             raise ValueError(self._too_long())
         self.status = status
-        self._closes = not self._parser.should_keep_alive()
+        self.closes = not self.llhttp.should_keep_alive()
         self._ends_with_connection = coding is None and size is None
 
     def on_body(self, part: bytes) -> None:
         """A part of the body. One alone is kept as it is; many are put together, since each would cost an object."""
-        if len(self._body) + len(part) > self._max_body:
+        if len(self.body) + len(part) > self._max_body:
             raise ValueError(self._too_long())
-        if not self._body:
-            self._body = part
+        if not self.body:
+            self.body = part
             return
-        if isinstance(self._body, bytes):
-            self._body = bytearray(self._body)
-        self._body += part
+        if isinstance(self.body, bytes):
+            self.body = bytearray(self.body)
+        self.body += part
 
     def on_message_complete(self) -> None:
-        """The end of the response, or of one that only says that it will come."""
-        self._is_complete = self.status != 0
+        """The end of the response, or of an interim one."""
+        self.is_complete = self.status != 0
 
     def _too_long(self) -> str:
         return f"the body of the response is longer than {self._max_body} bytes"
