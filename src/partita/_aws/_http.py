@@ -77,7 +77,7 @@ class ResponseParser:
                 raise ValueError(_reason(error)) from error
             message.closes = True  # what follows might be taken for the response to the next request
         finally:
-            message.llhttp = None  # a circle of references would keep the body until the next garbage collection
+            del message.llhttp  # a circle of references would keep the body until the next garbage collection
         if message.is_complete:
             return message.response()
         self._check_framing()
@@ -97,13 +97,14 @@ class ResponseParser:
 
 
 class _Message:
-    """What llhttp has found so far; it calls the methods `on_…`, in which `llhttp` is set."""
+    """What llhttp has found so far; it calls the methods `on_…`, and while it does, `llhttp` is there."""
+
+    llhttp: HttpResponseParser
 
     def __init__(self, max_body: int) -> None:
         self._max_body = max_body
         self._headers: dict[bytes, bytes] = {}
         self._ends_with_connection = False
-        self.llhttp: HttpResponseParser | None = None
         self.status = 0
         self.body: bytes | bytearray = b""
         self.closes = False
@@ -144,7 +145,6 @@ class _Message:
 
     def on_headers_complete(self) -> None:
         """The end of the head of the response, or of an interim one."""
-        assert self.llhttp is not None
         status = self.llhttp.get_status_code()
         if status == _SWITCHING_PROTOCOLS:
             raise ValueError("the server changes to another protocol")
