@@ -29,7 +29,7 @@ def projecting(services: Sequence[Service], store: Store, data: DataFolder) -> I
         projections: dict[str, OpenProjection] = {}
         for service in services:
             if service.projection is not None:
-                path = data.path / f"{service.name}-projection.db"
+                path = data.path / f"{data.prefix}{service.name}-projection.db"
                 sink = opened.enter_context(closing(service.projection.open(path)))
                 projections[service.name] = OpenProjection(sink, Consumer(store, service.projection.table, sink))
         poll_seconds = POLL_SECONDS if data.store == EMBEDDED else REMOTE_POLL_SECONDS
