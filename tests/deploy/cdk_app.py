@@ -30,9 +30,10 @@ def main(folder: str) -> None:
 
     tasks = DeclaredTable(parts, "Tasks", TABLE, TableSettings(protected=False, retained=False))
     accounts = VersionedTable(parts, "Accounts", ACCOUNTS, encryption="aws-managed")
-    stage = Stack(app, "stage")
-    for make, declared in ((DeclaredTable, TABLE), (VersionedTable, ACCOUNTS), (DeployedService, EVENTS)):
-        make(stage, make.__name__, declared, table_names=TableNames(prefix="dev-"))
+    stage, dev = Stack(app, "stage"), TableNames(prefix="dev-")
+    DeclaredTable(stage, "Tasks", TABLE, table_names=dev)
+    VersionedTable(stage, "Accounts", ACCOUNTS, table_names=dev)
+    DeployedService(stage, "Events", EVENTS, table_names=dev)
     queue = DeclaredQueue(parts, "Queue", "requests")
     Tags.of(parts).add("team", "north")
     made = (service.tables["accounts"], tasks.resource, accounts.resource, queue.resource, queue.dead_letters)
