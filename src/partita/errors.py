@@ -96,9 +96,11 @@ class InvalidKey(OperationError, code="invalid_key"):
 class InvalidItem(OperationError, code="invalid_item"):
     """A stored item does not fit its entity; `item` is what was stored."""
 
-    def __init__(self, message: str, *, item: dict[str, Any]) -> None:
+    def __init__(self, message: str, *, item: dict[str, Any], reason: str = "") -> None:
         super().__init__(message, hint="Give new fields a default, or migrate the stored items.")
         self.item = item
+        self.reason = reason
+        """What does not fit, without the rest of the sentence."""
 
 
 class DataNewer(InvalidItem, code="data_newer"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -83,7 +83,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def where(self, condition: Condition) -> Query[M]:
         """Only matches for which the condition holds too. What it drops is read and charged all the same."""
-        self.schema.check_paths(condition)
+        self.schema.check_condition(condition)
         return replace(self, condition=both(self.condition, condition))
 
     def skipping_invalid(self) -> Query[M]:
@@ -121,6 +121,12 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     def _refuse_cursor(self, method: str) -> None:
         if self.cursor is not None:
             raise OperationError(f"{method} starts at the beginning, and takes no cursor.", hint="Use page() alone.")
+
+    def __iter__(self) -> Generator[Operation[Any], Any, Page[M]]:
+        page: Page[M] | None = yield self
+        if page is None:  # a session sends a page back; a loop asks for the next operation
+            raise OperationError(f"{self.name} was not run.", hint="Loop over its result: session.run(…).")
+        return page
 
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
