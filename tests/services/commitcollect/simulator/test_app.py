@@ -403,6 +403,8 @@ def test_the_command_serves_it_alone_until_it_is_asked_to_stop(tmp_path: Path) -
         try:
             assert httpx.get(f"{address}/control", trust_env=False).json()["subscription"] is None
             assert httpx.get(f"{address}/assets/base.css", trust_env=False).status_code == 200
+            rebound = httpx.get(f"{address}/control", headers={"Host": "evil.example"}, trust_env=False)
+            assert (rebound.status_code, rebound.json()["code"]) == (421, "host_not_allowed")
         finally:
             process.terminate()
         assert (process.wait(), process.stdout.read()) == (0, "")
