@@ -66,10 +66,13 @@ def test_what_is_not_set_is_made_from_the_secret_of_the_installation(tmp_path: P
     made, again = settings.read(installation, {}), settings.read(installation, {})
     assert made == again
     assert made.strava_url == "http://127.0.0.1:8000/strava-simulator"
-    assert made.webhook_url == "http://127.0.0.1:8000/commitcollect/webhooks/strava"
+    address, _, key = made.webhook_url.rpartition("/")
+    assert address == "http://127.0.0.1:8000/commitcollect/webhooks/strava"
+    assert len(bytes.fromhex(key)) == 16
     assert len({made.client_secret, made.verify_token, made.token_key.hex()}) == 3
     other = settings.read(installation_of(DataFolder(tmp_path / "other")), {})
     assert other.token_key != made.token_key
+    assert other.webhook_key != key
 
 
 @pytest.mark.req("C02", "C08")

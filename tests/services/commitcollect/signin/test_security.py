@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from starlette.types import ASGIApp
 from tests.services.commitcollect.simulated import APPLICATION, serving_simulator, simulated
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
-from tests.services.commitcollect.world import SETTINGS, ListQueue, World, new_world, queued_world
+from tests.services.commitcollect.world import SETTINGS, WEBHOOK, ListQueue, World, new_world, queued_world
 
 from partita import AsyncSession
 from partita.app import build_app
@@ -384,15 +384,15 @@ def queued(world: World) -> int:
 @pytest.mark.req("C04")
 async def test_events_of_a_subscription_that_is_not_ours_are_dropped(browser: Browsing, world: World) -> None:
     strava = browser()
-    assert (await strava.post("/webhooks/strava", json=an_event())).status_code == 403  # there is none yet
+    assert (await strava.post(WEBHOOK, json=an_event())).status_code == 403  # there is none yet
     await log_in(browser())
     world.work()
     before = queued(world)
     for forged in (SUBSCRIPTION + 1, 0, 2**63 - 1):
-        response = await strava.post("/webhooks/strava", json=an_event(subscription_id=forged))
+        response = await strava.post(WEBHOOK, json=an_event(subscription_id=forged))
         assert (response.status_code, response.json()["code"]) == (403, "forbidden")
     assert queued(world) == before
-    assert (await strava.post("/webhooks/strava", json=an_event())).status_code == 200
+    assert (await strava.post(WEBHOOK, json=an_event())).status_code == 200
     assert queued(world) == before + 1
 
 
@@ -411,7 +411,7 @@ async def test_only_strava_knows_the_token_of_the_webhook(
     browser: Browsing, mode: str, token: str, status: int
 ) -> None:
     asked = {"hub.mode": mode, "hub.challenge": "15f7d1a9", "hub.verify_token": token}
-    response = await browser().get("/webhooks/strava", params=asked)
+    response = await browser().get(WEBHOOK, params=asked)
     assert response.status_code == status
     assert (response.json() == {"hub.challenge": "15f7d1a9"}) is (status == 200)
     assert SETTINGS.verify_token not in response.text
@@ -419,7 +419,7 @@ async def test_only_strava_knows_the_token_of_the_webhook(
 
 @pytest.mark.req("C04", "X04")
 @pytest.mark.parametrize("is_declared", [True, False])
-@pytest.mark.parametrize("path", ["/webhooks/strava", "/api/milestones"])
+@pytest.mark.parametrize("path", [WEBHOOK, "/api/milestones"])
 async def test_oversized_bodies_are_refused(browser: Browsing, world: World, path: str, is_declared: bool) -> None:  # noqa: FBT001
     ann = browser()
     await log_in(ann)
@@ -446,7 +446,7 @@ async def test_events_that_strava_would_not_send_are_refused(
 ) -> None:
     await log_in(browser())
     world.work()
-    response = await browser().post("/webhooks/strava", json=an_event(**changes))
+    response = await browser().post(WEBHOOK, json=an_event(**changes))
     assert response.status_code == 422
     assert queued(world) == 0
 
@@ -490,7 +490,10 @@ def test_requests_to_strava_leave_no_secret_in_the_logs(world: World, caplog: py
         grant = client.execute(Exchange(code))
         with pytest.raises(StravaError):
             client.execute(Subscribe(settings.webhook_url))  # nobody is there to agree
+        httpx.get(settings.webhook_url, trust_env=False)
         client.close()
     secrets = {code, grant.access_token, grant.refresh_token, APPLICATION.client_secret, "verify-me"}
+    secrets.add(settings.webhook_key)
     texts = [record.getMessage() for record in caplog.records]
+    assert any("/commitcollect/webhooks/strava/" in text for text in texts)
     assert [(secret, text) for secret in secrets for text in texts if secret in text] == []

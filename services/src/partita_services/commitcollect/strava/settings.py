@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
+import hmac
 import os
 from collections.abc import Mapping
 from typing import Final
@@ -26,6 +28,8 @@ SIMULATOR: Final = "PARTITA_STRAVA_SIMULATOR"
 EVERYONE: Final = "everyone"
 """The value of `PARTITA_STRAVA_SIMULATOR` that serves the simulator beyond this machine."""
 KEY_BYTES: Final = 32
+WEBHOOK_KEY_LENGTH: Final = 32
+"""In hexadecimal digits: 128 bits."""
 _SERVED_AT: Final = "http://127.0.0.1:8321"
 _SIMULATOR: Final = "/strava-simulator"
 
@@ -59,9 +63,17 @@ class Settings(Struct, frozen=True):
         return f"{self.public_url}/commitcollect/auth/callback"
 
     @property
+    def webhook_key(self) -> str:
+        """The end of the webhook's address, which Strava alone is told: its events are not signed.
+
+        Derived from the key of the tokens, so that all servers and workers of an installation have the same.
+        """
+        return hmac.digest(self.token_key, b"address of the webhook", hashlib.sha256).hex()[:WEBHOOK_KEY_LENGTH]
+
+    @property
     def webhook_url(self) -> str:
         """Where Strava sends events to."""
-        return f"{self.public_url}/commitcollect/webhooks/strava"
+        return f"{self.public_url}/commitcollect/webhooks/strava/{self.webhook_key}"
 
 
 def read(installation: Installation, environment: Mapping[str, str] = os.environ) -> Settings:
