@@ -96,6 +96,8 @@ def _check_forms(label: str, annotation: Any, model: type[BaseModel]) -> None:
 
 
 def _has_form(kind: type) -> bool:
+    if kind is Any:
+        return True
     is_structured = (
         is_dataclass(kind) or is_typeddict(kind) or issubclass(kind, tuple | AbstractSet | Mapping | Sequence)
     )
