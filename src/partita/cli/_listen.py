@@ -1,15 +1,18 @@
-"""Listening on an address that the user chose, and serving an app there."""
+"""Listening on an address that the user chose, answering to names that the user chose, and serving an app there."""
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from partita.runtime import AllowedHosts, is_loopback
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -34,6 +37,39 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     with listener:
         yield listener
+
+
+def allowed_hosts_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--allowed-host`, given to the command as `allowed_hosts`."""
+    return click.option(
+        "--allowed-host",
+        "allowed_hosts",
+        multiple=True,
+        envvar="PARTITA_ALLOWED_HOSTS",
+        show_envvar=True,
+        metavar="NAME",
+        callback=_allowed_hosts,
+        help="Answer to this name, too, besides localhost and the address itself; may be repeated, `*` is any.",
+    )(command)
+
+
+def _allowed_hosts(context: click.Context, option: click.Parameter, given: Sequence[str]) -> AllowedHosts:
+    names = frozenset(name.lower() for value in given for name in re.split(r"[,\s]+", value) if name)
+    allowed = AllowedHosts(names)
+    wrong = sorted(name for name in names - {"*"} if not AllowedHosts(frozenset({name})).allows(name, ""))
+    if wrong:
+        raise click.BadParameter(f"{wrong[0]!r} is not the name of a host alone.", context, option)
+    return allowed
+
+
+def warn_beyond_loopback(listener: socket.socket, allowed_hosts: AllowedHosts) -> None:
+    """Say so, where other machines can reach what is served, and which names it answers to."""
+    address = listener.getsockname()[0]
+    if is_loopback(address):
+        return
+    names = "any name" if "*" in allowed_hosts.names else ", ".join(["localhost", *sorted(allowed_hosts.names)])
+    message = f"Warning: other machines can reach {address}. It answers to its address and to {names} (--allowed-host)."
+    click.echo(message, err=True)
 
 
 def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callable[[], None] = lambda: None) -> None:
