@@ -1,7 +1,7 @@
 """Checking that a request was signed with the key that the server knows (AWS Signature Version 4).
 
 What the head says is checked when the head has come, so that nobody without the key can make the server hold a body.
-The signature also covers the body: it is checked with the head where the head names the body's hash, else with the body.
+The signature covers the body too: it is checked with the head where the head names the body's hash, else with the body.
 """
 
 from __future__ import annotations
