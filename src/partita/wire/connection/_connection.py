@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-import secrets
+import random
 import zlib
 from contextlib import suppress
 from typing import Any, Final, Protocol
@@ -32,6 +32,7 @@ _CLOSE: Final = "connection: close\r\n"
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LINGER_SECONDS: Final = 2.0
 _ENCODE: Final = msgspec.json.Encoder().encode
+_RANDOM_BITS: Final = random.Random().getrandbits  # noqa: S311 - for ids of requests, which are no secrets
 
 
 class Service(Protocol):
@@ -203,7 +204,7 @@ class Connection(asyncio.Protocol):
             "content-type: application/x-amz-json-1.0\r\n"
             f"content-length: {len(body)}\r\n"
             f"x-amz-crc32: {zlib.crc32(body)}\r\n"
-            f"x-amzn-requestid: {secrets.token_hex(26).upper()}\r\n"
+            f"x-amzn-requestid: {_RANDOM_BITS(208):052X}\r\n"
             f"{'' if keep else _CLOSE}\r\n"
         )
         self._transport.write(head.encode() + body if with_body else head.encode())

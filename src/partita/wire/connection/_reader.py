@@ -161,7 +161,7 @@ class RequestReader:
             raise
         self.head = head
         self._body = Body(self._limits.body_bytes, self._budget)
-        self._expects = headers.get("expect", "").lower() == "100-continue"
+        self._expects = "expect" in headers and headers["expect"].lower() == "100-continue"
 
     def on_body(self, part: bytes) -> None:
         """A part of the body."""
@@ -186,21 +186,24 @@ class RequestReader:
 
     def _headers(self) -> dict[str, str]:
         """The headers that have come, by name."""
+        if self._fed > self._limits.head_bytes:  # which may be the head, or a part of the body with it
+            self._check_size()
         headers: dict[str, str] = {}
-        size = len(self._url)
         for name, value in self._lines:
-            size += len(name) + len(value) + _LINE_BYTES
             key = _NAMES.get(name) or name.lower().decode()
-            text = value.decode("latin-1").rstrip(" \t")
+            text = value.rstrip().decode("latin-1")
             if key in headers:
                 if key in _ONCE:
                     self._refuse(f"The header {key} is there twice.")
                 text = f"{headers[key]}, {text}"
             headers[key] = text
-        if size > self._limits.head_bytes:
-            self._refuse_large_head()
         self._lines = []
         return headers
+
+    def _check_size(self) -> None:
+        lines = sum(len(name) + len(value) + _LINE_BYTES for name, value in self._lines)
+        if len(self._url) + lines > self._limits.head_bytes:
+            self._refuse_large_head()
 
     def _check_framing(self, headers: dict[str, str]) -> bool:
         """Refuse what llhttp accepts, and another reader may take for something else; gives whether to keep alive."""
