@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from partita.errors import ValidationFailed
 from partita.expressions import Arithmetic, ListAppend, Operand, Path, Size, Value
-from partita.values import AttributeValue, number
+from partita.values import MAX_DIGITS, AttributeValue, number
 from partita.wire.partiql._tokens import Tokens, wrong
 
 _CONSTANTS: Final[dict[str, AttributeValue]] = {"true": True, "false": False, "null": None}
@@ -53,7 +53,7 @@ class OperandReader:
         kind, text = self.tokens.next()
         if kind == "text":
             return text[1:-1].replace("''", "'")
-        if kind != "number" or not text.isdigit():
+        if kind != "number" or not text.isdigit() or len(text) > MAX_DIGITS:
             raise wrong(text)
         return int(text)
 
