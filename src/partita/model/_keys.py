@@ -104,13 +104,16 @@ class Width(Struct, frozen=True):
 
     def text(self, value: int | Decimal) -> str:
         """The padded number; negative ones are complemented so that they sort before and in order."""
-        scaled = int(Decimal(value).scaleb(self.fraction, _EXACT))
+        exact = Decimal(value)
+        # Before it is written out in full, which takes long where an exponent is great.
+        if not exact.is_finite() or (exact and exact.adjusted() >= self.digits):
+            raise self._too_wide(exact)
+        scaled = int(exact.scaleb(self.fraction, _EXACT))
         if Decimal(scaled).scaleb(-self.fraction, _EXACT) != value:
             raise InvalidKey(f"{value} has more than {self.fraction} fraction digits.")
         digits = f"{abs(scaled):0{self.digits}d}"
         if len(digits) > self.digits:
-            hint = "Widen the placeholder in the key template."
-            raise InvalidKey(f"{value} does not fit {self.digits} digits.", hint=hint)
+            raise self._too_wide(exact)
         if not self.signed:
             if value < 0:
                 raise InvalidKey(f"{value} is negative.", hint="Write {n:+06} in the key template for a signed number.")
@@ -118,6 +121,10 @@ class Width(Struct, frozen=True):
         if value < 0:
             return "n" + "".join(str(9 - int(digit)) for digit in digits)
         return "p" + digits
+
+    def _too_wide(self, value: Decimal) -> InvalidKey:
+        hint = "Widen the placeholder in the key template."
+        return InvalidKey(f"{value!s:.60} does not fit {self.digits} digits.", hint=hint)
 
 
 class Placeholder(Struct, frozen=True):
