@@ -1,0 +1,118 @@
+"""What a run begins with: a few inputs of each target, and the words that inputs are made of.
+
+`FINDINGS` are the inputs that once broke a target; each is a test from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from fuzz.fields import BORDER
+
+_COMPARISONS: Final = (b"=", b"<>", b"<=", b">=", b"AND", b"OR", b"NOT", b"BETWEEN", b"IN", b"(", b")", b",")
+_FUNCTIONS: Final = (b"begins_with(", b"contains(", b"attribute_type(", b"size(", b"list_append(")
+_HEADER: Final = b"alpha2Code,alpha3Code,numericCode,name\r\n"
+_KEYS: Final = b'{"PK":{"S":"USER#a"},"SK":{"S":"NOTE#0001"}}'
+
+
+def _record(**more: bytes) -> bytes:
+    change = {
+        b"SequenceNumber": b'"100000000000000000001"',
+        b"Keys": _KEYS,
+        b"ApproximateCreationDateTime": b"1767268800",
+        b"SizeBytes": b"9",
+        **{name.encode(): value for name, value in more.items()},
+    }
+    members = b",".join(b'"%b":%b' % member for member in change.items())
+    return b'{"Records":[{"eventName":"MODIFY","dynamodb":{%b}}],"NextShardIterator":"i2"}' % members
+
+
+SEEDS: Final[Mapping[str, tuple[bytes, ...]]] = {
+    "expression": (
+        b"0a = :i AND (b.c[0] < :d OR NOT contains(#n, :t))",
+        b"0size(c) BETWEEN :i AND :i OR a IN (:i, b.c[1], :t)",
+        b"0attribute_exists(l[1][0]) AND attribute_type(#s, :y)",
+        b"1#n = :t AND begins_with(#d, :t)",
+        b"2SET a = a + :i, b.c[9] = if_not_exists(z, :l), l = list_append(l, :l) REMOVE #s",
+        b"2ADD a :d DELETE c :s",
+        b"3a, b.c[2].d, #d, l[1]",
+    ),
+    "partiql": (
+        b"SELECT * FROM tasks WHERE user = 'ann' AND task BETWEEN 'a' AND 'z' ORDER BY task DESC",
+        b'SELECT task, notes[1].a FROM "tasks"."by_rank" WHERE rank IN [1, 2.5] OR rank IS MISSING',
+        b"INSERT INTO tasks VALUE {'user': 'eve', 'task': ?, 'l': [1, <<'a', 'b'>>, null]}\xff[{\"S\": \"t9\"}]",
+        b"UPDATE tasks SET rank = rank + 1, l = list_append(l, [1]) REMOVE map.n WHERE user = 'ann' AND task = 't2'",
+        b"UPDATE tasks SET tags = set_add(tags, <<'z'>>) WHERE user = 'ann' AND task = 't1'",
+        b"DELETE FROM tasks WHERE user = 'bob' AND task = 't1' AND NOT (done = false) RETURNING ALL OLD *",
+        b"EXISTS(SELECT * FROM tasks WHERE user = 'ann' AND task = 't1')",
+        b"SELECT * FROM tasks\xff\xffWzAsbnVsbF0=",
+    ),
+    "stream_record": (
+        _record(NewImage=b'{"user":{"S":"a"},"note":{"N":"1"},"text":{"S":"x"},"PK":{"S":"USER#a"}}'),
+        _record(OldImage=b'{"n":{"N":"-1.5e3"},"b":{"B":"AP8="},"l":{"L":[{"NULL":true},{"BOOL":false}]}}'),
+        _record(NewImage=b'{"m":{"M":{"ss":{"SS":["a"]},"ns":{"NS":["1","2"]},"bs":{"BS":["AA=="]}}}}'),
+        b'{"Records":[]}',
+    ),
+    "import_file": (
+        _HEADER + b'BO,BOL,068,Bolivia\r\nCS,CSK,,"Czechoslovakia, ""former"""\r\n',
+        b"\xef\xbb\xbfname,alpha3Code,alpha2Code,numericCode,note\nC\xc3\xb4te d'Ivoire,CIV,CI,384,x\n",
+        _HEADER,
+    ),
+    "key_template": tuple(
+        BORDER.join(parts)
+        for parts in (
+            (b"USER#{a}#TASK#{b}", b"USER#{a}#{c}", b"ann", b"t1", b"", b"ann", b"t#2"),
+            (b"{a:+06.2}#{b:04}", b"p{a}#{b}", b"-1.25", b"7", b"", b"1E+1", b"12"),
+            (b"{bare}", b"META", b"x", b"", b"", b"%"),
+            (b"META", b"{a}", b""),
+        )
+    ),
+}
+
+WORDS: Final[Mapping[str, tuple[bytes, ...]]] = {
+    "expression": (
+        *_COMPARISONS,
+        *_FUNCTIONS,
+        *(b"attribute_exists(", b"attribute_not_exists(", b"if_not_exists(", b"SET ", b"REMOVE ", b"ADD ", b"DELETE "),
+        *(b":i", b":d", b":t", b":b", b":l", b":s", b":y", b"#n", b"#d", b"#s", b"[0]", b".", b"+", b"-"),
+    ),
+    "partiql": (
+        *_COMPARISONS,
+        *_FUNCTIONS,
+        *(b"SELECT ", b" FROM tasks", b".by_rank", b" WHERE ", b" ORDER BY ", b" DESC", b"INSERT INTO ", b" VALUE "),
+        *(b"UPDATE ", b" SET ", b" REMOVE ", b"DELETE FROM ", b" RETURNING ALL OLD *", b"EXISTS(", b"IS MISSING"),
+        *(b"set_add(", b"set_delete(", b"user", b"task", b"rank", b"'ann'", b"'t1'", b"<<", b">>", b"?", b"null"),
+        *(b"\xff", b'[{"S": "x"}]', b'{"N": "1"}', b'{"L": []}'),
+    ),
+    "stream_record": (
+        *(b'"Records"', b'"dynamodb"', b'"eventName"', b'"INSERT"', b'"MODIFY"', b'"REMOVE"', b'"userIdentity"'),
+        *(b'"SequenceNumber"', b'"Keys"', b'"OldImage"', b'"NewImage"', b'"ApproximateCreationDateTime"'),
+        *(b'"SizeBytes"', b'"NextShardIterator"', b'{"S":"x"}', b'{"N":"1"}', b'{"B":"AA=="}', b'{"NULL":true}'),
+        *(b'{"SS":["a"]}', b'{"NS":["1"]}', b'{"L":[]}', b'{"M":{}}', b"null", b"true", b"1e400", b"\\ud800"),
+    ),
+    "import_file": (*_HEADER.strip().split(b","), b",", b'"', b"\r\n", b"\r", b"BO,BOL,068,Bolivia", b"\xef\xbb\xbf"),
+    "key_template": (b"\xff", b"#", b"%", b"{a}", b"{b:06}", b"{c:+04.2}", b"NaN", b"Infinity", b"1E+9", b"-1"),
+}
+
+FINDINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
+    "expression": (),
+    "partiql": (),
+    "stream_record": (
+        b"{}",
+        b"1",
+        b'{"Records":["\xd2"]}',
+        b'{"Records":[{"eventName":"INSERT","dynamodb":{}}]}',
+        _record().replace(b"MODIFY", b"KODIFY"),
+        _record(SequenceNumber=b'"1("'),
+        _record(ApproximateCreationDateTime=b'"now"'),
+        _record(NewImage=b'{"a":1}'),
+        _record(NewImage=b'{"a":{"R":"x"}}'),
+        _record(NewImage=b'{"a":{"B":"A"}}'),
+    ),
+    "import_file": (),
+    "key_template": (
+        BORDER.join((b"{a:06}#{b}", b"", b"NaN", b"x")),
+        BORDER.join((b"{a:06}#{b}", b"", b"1E+999999999", b"x")),
+    ),
+}
