@@ -223,7 +223,7 @@ def test_delete_deletes_and_returns(stored: Caller) -> None:
         "EXISTS(SELECT * FROM tasks WHERE \"user\" = 'u' AND task = '1')",
         "INSERT INTO tasks VALUE 5",
         "INSERT INTO tasks VALUE {'user': 'u', 'task': '1', 's': <<[1]>>}",
-        "SELECT * FROM tasks WHERE \"user\" = <<{}>>",
+        'SELECT * FROM tasks WHERE "user" = <<{}>>',
         "SELECT * FROM tasks; DROP TABLE tasks",
         "SELECT * FROM tasks WHERE " + "(" * 1_000,
         "INSERT INTO tasks VALUE {'a': " + "[" * 1_000,

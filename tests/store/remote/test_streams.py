@@ -82,6 +82,8 @@ def test_a_record_has_everything() -> None:
         {"dynamodb": {**record(FIRST)["dynamodb"], "Keys": {"pk": "p"}}},
         {"dynamodb": {**record(FIRST)["dynamodb"], "ApproximateCreationDateTime": "now"}},
         {"dynamodb": {**record(FIRST)["dynamodb"], "NewImage": {"b": {"B": "%"}}}},
+        {"dynamodb": {**record(FIRST)["dynamodb"], "NewImage": {"s": {"NS": []}}}},
+        {"dynamodb": {**record(FIRST)["dynamodb"], "NewImage": {"d": {"DATE": "2030-01-01"}}}},
         {"userIdentity": 1},
     ],
 )
