@@ -74,22 +74,35 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def run(target: str, runs: int, seed: int) -> Outcome:
     """Fuzz one target."""
     folder = FOLDER / target
-    corpus, findings = folder / "corpus", folder / "findings"
-    for each in (corpus, findings):
-        each.mkdir(parents=True, exist_ok=True)
+    corpus, findings, log = folder / "corpus", folder / "findings", folder / "log.txt"
+    corpus.mkdir(parents=True, exist_ok=True)
+    findings.mkdir(exist_ok=True)
     for old in findings.iterdir():
         old.unlink()
     _write_seeds(target, corpus)
-    words = _write_words(target, folder)
-    log, start = folder / "log.txt", time.perf_counter()
-    options = [f"-runs={runs}", f"-seed={seed}", f"-dict={words}", f"-max_len={MAX_BYTES}", f"-timeout={SECONDS_EACH}"]
-    options += ["-print_final_stats=1", f"-artifact_prefix={findings}/", str(corpus)]
-    command = [sys.executable, "-m", "fuzz.worker", target, str(findings), *options]
-    with log.open("w") as file:
-        ended = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=False)
-    seconds = time.perf_counter() - start
+    _write_words(target, folder / "words.txt")
+    start = time.perf_counter()
+    with log.open("w") as output:
+        command = [sys.executable, "-m", "fuzz.worker", target, str(findings), *_libfuzzer(folder, runs, seed)]
+        ended = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False)
     found = [*sorted(findings.glob("*.txt")), *([log] if ended.returncode else [])]
-    return Outcome(target, _executions(log), tuple(found), len([*corpus.iterdir()]), seconds)
+    return Outcome(
+        target, _executions(log), tuple(found), len([*corpus.iterdir()]), seconds=time.perf_counter() - start
+    )
+
+
+def _libfuzzer(folder: Path, runs: int, seed: int) -> list[str]:
+    """Its options; the last is the folder of the corpus."""
+    return [
+        f"-runs={runs}",
+        f"-seed={seed}",
+        f"-dict={folder / 'words.txt'}",
+        f"-max_len={MAX_BYTES}",
+        f"-timeout={SECONDS_EACH}",
+        f"-artifact_prefix={folder / 'findings'}/",
+        "-print_final_stats=1",
+        str(folder / "corpus"),
+    ]
 
 
 def _write_seeds(target: str, corpus: Path) -> None:
@@ -97,11 +110,9 @@ def _write_seeds(target: str, corpus: Path) -> None:
         (corpus / f"seed-{number}").write_bytes(seed)
 
 
-def _write_words(target: str, folder: Path) -> Path:
+def _write_words(target: str, path: Path) -> None:
     """The words that an input is made of, as libFuzzer reads them."""
-    path = folder / "words.txt"
     path.write_text("".join(f'"{_escaped(word)}"\n' for word in WORDS[target]))
-    return path
 
 
 def _escaped(word: bytes) -> str:

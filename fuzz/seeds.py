@@ -12,8 +12,26 @@ from fuzz.fields import BORDER
 
 _COMPARISONS: Final = (b"=", b"<>", b"<=", b">=", b"AND", b"OR", b"NOT", b"BETWEEN", b"IN", b"(", b")", b",")
 _FUNCTIONS: Final = (b"begins_with(", b"contains(", b"attribute_type(", b"size(", b"list_append(")
+_HTTP: Final = (
+    *(b"\r\n", b"\r\n\r\n", b"\n", b"\r", b" :", b"content-length: ", b"transfer-encoding: chunked\r\n", b"0\r\n\r\n"),
+    *(b"connection: close\r\n", b"connection: upgrade\r\nupgrade: x\r\n", b"expect: 100-continue\r\n", b"HEAD / "),
+    *(b"content-encoding: gzip\r\n", b"-6\r\n", b"0x2", b"1_0", b"+2", b"99999999999999999999"),
+)
 _HEADER: Final = b"alpha2Code,alpha3Code,numericCode,name\r\n"
 _KEYS: Final = b'{"PK":{"S":"USER#a"},"SK":{"S":"NOTE#0001"}}'
+_ITEM: Final = b'"TableName":"tasks","Key":{"user":{"S":"ann"},"task":{"S":"t1"}}'
+_CALLS: Final = (
+    b'GetItem\xff{%b,"ProjectionExpression":"tags"}' % _ITEM,
+    b'UpdateItem\xff{%b,"AttributeUpdates":{"rank":{"Value":{"N":"1"},"Action":"ADD"}}}' % _ITEM,
+    b'DeleteItem\xff{%b,"ConditionExpression":"a=:a","ExpressionAttributeValues":{":a":{"BOOL":true}}}' % _ITEM,
+    b'Query\xff{"TableName":"tasks","KeyConditions":{"user":{"ComparisonOperator":"EQ","AttributeValueList":[{"S":"ann"}]}}}',
+    b'Scan\xff{"TableName":"tasks","ScanFilter":{"done":{"ComparisonOperator":"NULL"}},"Segment":0,"TotalSegments":2}',
+    b'BatchWriteItem\xff{"RequestItems":{"tasks":[{"PutRequest":{"Item":{"user":{"S":"a"},"task":{"B":"AA=="}}}}]}}',
+    b'TransactWriteItems\xff{"TransactItems":[{"Delete":{%b}}],"ClientRequestToken":"t"}' % _ITEM,
+    b'BatchGetItem\xff{"RequestItems":{"tasks":{"Keys":[{"user":{"S":"ann"},"task":{"S":"t1"}}]}}}',
+    b'UpdateTable\xff{"TableName":"tasks","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"by_rank"}}]}',
+    b'CreateTable\xff{"TableName":"new","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}]}',
+)
 
 
 def _record(**more: bytes) -> bytes:
@@ -26,6 +44,11 @@ def _record(**more: bytes) -> bytes:
     }
     members = b",".join(b'"%b":%b' % member for member in change.items())
     return b'{"Records":[{"eventName":"MODIFY","dynamodb":{%b}}],"NextShardIterator":"i2"}' % members
+
+
+def _request(target: bytes, body: bytes, *headers: bytes) -> bytes:
+    lines = (b"POST / HTTP/1.1", b"host: localhost", b"x-amz-target: DynamoDB_20120810." + target, *headers)
+    return b"\r\n".join((*lines, b"content-length: %d" % len(body), b"", body))
 
 
 SEEDS: Final[Mapping[str, tuple[bytes, ...]]] = {
@@ -53,6 +76,29 @@ SEEDS: Final[Mapping[str, tuple[bytes, ...]]] = {
         _record(OldImage=b'{"n":{"N":"-1.5e3"},"b":{"B":"AP8="},"l":{"L":[{"NULL":true},{"BOOL":false}]}}'),
         _record(NewImage=b'{"m":{"M":{"ss":{"SS":["a"]},"ns":{"NS":["1","2"]},"bs":{"BS":["AA=="]}}}}'),
         b'{"Records":[]}',
+    ),
+    "cursor": (
+        b"AqzYsh-_oy3NrgZ8Itd6DQA5QmWqjg\xffq\xff\x82\xa2pk\xa1x\xa1n\x01",
+        b"\xfftasks_of\xff\x82\xa2pk\xc7\x03\x01-.5\xa1s\xc7\x03\x02\x91\xa1a",
+        b"Ag\xff\xff\x81\xa1b\xc4\x01\x00",
+    ),
+    "wire_request": (
+        *(b"\x41DynamoDB_20120810." + call for call in _CALLS),
+        b"\x40"
+        + _request(b"PutItem", b'{"TableName":"tasks","Item":{"user":{"S":"a"},"task":{"S":"b"}}}')
+        + _request(b"ListTables", b'{"Limit":1}', b"connection: close"),
+        b"\x20" + _request(b"DescribeTable", b'{"TableName":"tasks"}', b"expect: 100-continue"),
+        b"\x20GET / HTTP/1.1\r\nhost: localhost\r\n\r\nHEAD / HTTP/1.1\r\nhost: localhost\r\n\r\n",
+        b"\x40GET / HTTP/1.1\r\nhost: [::1]\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n1;x=y\r\n}\r\n0\r\n\r\n",
+    ),
+    "wire_response": tuple(
+        b"\x20" + received
+        for received in (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nx-amz-crc32: 2745614147\r\n\r\n{}",
+            b"HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nx: y\r\n\r\n",
+            b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.0 200 OK\r\n\r\n{}",
+            b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+        )
     ),
     "import_file": (
         _HEADER + b'BO,BOL,068,Bolivia\r\nCS,CSK,,"Czechoslovakia, ""former"""\r\n',
@@ -91,13 +137,26 @@ WORDS: Final[Mapping[str, tuple[bytes, ...]]] = {
         *(b'"SizeBytes"', b'"NextShardIterator"', b'{"S":"x"}', b'{"N":"1"}', b'{"B":"AA=="}', b'{"NULL":true}'),
         *(b'{"SS":["a"]}', b'{"NS":["1"]}', b'{"L":[]}', b'{"M":{}}', b"null", b"true", b"1e400", b"\\ud800"),
     ),
+    "cursor": (b"\xff", b"\x81\xa1a", b"\xc0", b"\xc7\x01\x051", b"\xc7\x02\x03\x91\x01", b"AqzYsh-_"),
+    "wire_request": (
+        *(*_HTTP, b"POST / HTTP/1.1\r\n", b"host: localhost\r\n", b"x-amz-target: DynamoDB_20120810."),
+        *(b"GetItem", b"PutItem", b"UpdateItem", b"DeleteItem", b"Query", b"Scan", b"BatchGetItem", b"BatchWriteItem"),
+        *(b"TransactGetItems", b"TransactWriteItems", b"GetRecords", b"GetShardIterator", b"DescribeStream"),
+        *(b"UpdateTable", b"CreateTable", b"ExecuteStatement", b"UpdateTimeToLive", b"TagResource", b"ListStreams"),
+        *(b'"TableName":"tasks"', b'"Key":', b'"Limit":', b"1e308", b'{"S":"ann"}', b'{"B":"AA=="}', b'{"N":"1"}'),
+        *(b'"ExclusiveStartKey":', b'"ReturnConsumedCapacity":"INDEXES"', b'"Select":"COUNT"', b"null", b"{}", b"[]"),
+    ),
+    "wire_response": (*_HTTP, b"HTTP/1.1 200 OK\r\n", b"HTTP/1.0 ", b"100 Continue", b"204", b"304", b"101"),
     "import_file": (*_HEADER.strip().split(b","), b",", b'"', b"\r\n", b"\r", b"BO,BOL,068,Bolivia", b"\xef\xbb\xbf"),
     "key_template": (b"\xff", b"#", b"%", b"{a}", b"{b:06}", b"{c:+04.2}", b"NaN", b"Infinity", b"1E+9", b"-1"),
 }
 
 FINDINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
     "expression": (),
-    "partiql": (),
+    "partiql": (
+        b"INSERT INTO tasks VALUE {'user': 'u', 'task': '1', 's': <<[1]>>}",
+        b"SELECT a[" + b"9" * 5_000 + b"] FROM tasks",
+    ),
     "stream_record": (
         b"{}",
         b"1",
@@ -109,8 +168,12 @@ FINDINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
         _record(NewImage=b'{"a":1}'),
         _record(NewImage=b'{"a":{"R":"x"}}'),
         _record(NewImage=b'{"a":{"B":"A"}}'),
+        _record(NewImage=b'{"a":{"NS":[]}}'),
     ),
     "import_file": (),
+    "cursor": (),
+    "wire_request": (),
+    "wire_response": (),
     "key_template": (
         BORDER.join((b"{a:06}#{b}", b"", b"NaN", b"x")),
         BORDER.join((b"{a:06}#{b}", b"", b"1E+999999999", b"x")),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from fuzz.seeds import FINDINGS, SEEDS, WORDS
 from fuzz.targets import TARGETS
@@ -14,6 +17,11 @@ INPUTS = [(name, number, data) for name in SEEDS for number, data in enumerate((
 def test_every_target_has_seeds_words_and_findings() -> None:
     assert SEEDS.keys() == WORDS.keys() == FINDINGS.keys() == TARGETS.keys()
     assert all(len(seeds) >= 3 for seeds in SEEDS.values())
+
+
+def test_every_target_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "fuzzing.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \| \S", page, re.MULTILINE) == [*TARGETS]
 
 
 def test_seeds_are_small() -> None:
