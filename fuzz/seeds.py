@@ -108,10 +108,11 @@ SEEDS: Final[Mapping[str, tuple[bytes, ...]]] = {
     "key_template": tuple(
         BORDER.join(parts)
         for parts in (
-            (b"USER#{a}#TASK#{b}", b"USER#{a}#{c}", b"ann", b"t1", b"", b"ann", b"t#2"),
-            (b"{a:+06.2}#{b:04}", b"p{a}#{b}", b"-1.25", b"7", b"", b"1E+1", b"12"),
+            (b"USER#{a}#TASK#{b}", b"USER#{a}#{c}", b"USER#%23#TASK#1", b"ann", b"t1", b"", b"ann", b"t#2"),
+            (b"{a:+06.2}#{b:04}", b"p{a}#{b}", b"n9998#0001", b"-1.25", b"7", b"", b"1E+1", b"12"),
+            (b"{a:lower}#{b:%Y-%m-%d}#{c:epoch}", b"{a}", b"a#2026-01-01#1767268800", b"A", b"x", b"jjjj"),
             (b"{bare}", b"META", b"x", b"", b"", b"%"),
-            (b"META", b"{a}", b""),
+            (b"N#{a:d}", b"{a}", b"N#-1.5", b"7"),
         )
     ),
 }
@@ -148,7 +149,22 @@ WORDS: Final[Mapping[str, tuple[bytes, ...]]] = {
     ),
     "wire_response": (*_HTTP, b"HTTP/1.1 200 OK\r\n", b"HTTP/1.0 ", b"100 Continue", b"204", b"304", b"101"),
     "import_file": (*_HEADER.strip().split(b","), b",", b'"', b"\r\n", b"\r", b"BO,BOL,068,Bolivia", b"\xef\xbb\xbf"),
-    "key_template": (b"\xff", b"#", b"%", b"{a}", b"{b:06}", b"{c:+04.2}", b"NaN", b"Infinity", b"1E+9", b"-1"),
+    "key_template": (
+        b"\xff",
+        b"#",
+        b"%",
+        b"{a}",
+        b"{b:06}",
+        b"{c:+04.2}",
+        b"{d:lower}",
+        b"{e:%Y}",
+        b"{f:epoch_ms}",
+        b"{g:d}",
+        b"NaN",
+        b"Infinity",
+        b"1E+9",
+        b"-1",
+    ),
 }
 
 FINDINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
@@ -175,7 +191,10 @@ FINDINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
     "wire_request": (),
     "wire_response": (),
     "key_template": (
-        BORDER.join((b"{a:06}#{b}", b"", b"NaN", b"x")),
-        BORDER.join((b"{a:06}#{b}", b"", b"1E+999999999", b"x")),
+        BORDER.join((b"{a:06}#{b}", b"", b"", b"NaN", b"x")),
+        BORDER.join((b"{a:06}#{b}", b"", b"", b"1E+999999999", b"x")),
+        BORDER.join((b"A#{a:+06.2}", b"", b"A#x")),
+        BORDER.join((b"A#{a:epoch}", b"", b"A#999999999999999999999")),
+        BORDER.join((b"A#{a:%d-%d}", b"", b"A#01-01")),
     ),
 }

@@ -1,25 +1,32 @@
-"""Key templates: what is filled in matches, keeps its order, and meets no other template by surprise."""
+"""Key templates: what is filled in matches, is read back, keeps its order, and meets no other template by surprise."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from fuzz.fields import texts
-from partita.errors import InvalidKey, ModelError
+from fuzz.fields import sent_texts, texts
+from partita.errors import InvalidKey, ModelError, ValidationFailed
 from partita.model import Placeholder, Template
+from partita.model._key_parts import Epoch, Plain, TimeFormat, Width
 
 MAX_VALUES: Final = 3
 """Of one key; templates with more placeholders are only parsed."""
 
+_EXACT: Final = (type(None), Width)
+"""The forms from which a value can be read back as it was, and in which it sorts as it does by itself."""
+
 
 def key_template(data: bytes) -> None:
-    """Two templates, and the values of two keys of the first one."""
-    first, second, *values = texts(data, 2 + 2 * MAX_VALUES)
+    """Two templates, a key that another tool wrote, and the values of two keys of the first one."""
+    first, second, *_ = sent_texts(data, 3)  # they stand in source code, which has no lone surrogates
+    _, _, stored, *values = texts(data, 3 + 2 * MAX_VALUES)
     template, other = _template(first), _template(second)
     if template is None or len(template.placeholders) > MAX_VALUES:
         return
+    _check_stored(template, stored)
     keys = [
         (given, key)
         for part in (values[:MAX_VALUES], values[MAX_VALUES:])
@@ -30,7 +37,7 @@ def key_template(data: bytes) -> None:
         if other is not None and other.matches(key):
             assert template.overlaps(other)
             assert other.overlaps(template)
-    if len(keys) == 2 and not template.bare:  # noqa: PLR2004 - both can be compared
+    if len(keys) == 2 and _is_exact(template):  # noqa: PLR2004 - both can be compared
         _check_order(template, *keys)
 
 
@@ -41,16 +48,26 @@ def _template(text: str) -> Template | None:
         return None
 
 
+def _is_exact(template: Template) -> bool:
+    return not template.bare and all(isinstance(each.style, _EXACT) for each in template.placeholders)
+
+
 def _values(template: Template, given: Sequence[str]) -> list[Any]:
-    if template.bare:  # the value is the key, whatever width it has
+    if template.bare:
         return [given[0]]
     return [_value(*each) for each in zip(template.placeholders, given, strict=False)]
 
 
 def _value(placeholder: Placeholder, text: str) -> Any:
-    """A text, or the number that it says where the placeholder has a width."""
-    if placeholder.width is None:
-        return text
+    """A text, or where the form of the placeholder asks for one, the number or the instant that it says."""
+    if isinstance(placeholder.style, Width | Plain):
+        return _number(text)
+    if isinstance(placeholder.style, TimeFormat | Epoch):
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=int.from_bytes(text.encode(errors="replace")[:4]))
+    return text
+
+
+def _number(text: str) -> Decimal | int:
     try:
         return Decimal(text)
     except InvalidOperation:
@@ -60,16 +77,29 @@ def _value(placeholder: Placeholder, text: str) -> Any:
 def _filled(template: Template, values: list[Any]) -> Any:
     try:
         return template.render(values)
-    except InvalidKey:
+    except (InvalidKey, ValidationFailed):
         return None
+
+
+def _check_stored(template: Template, key: str) -> None:
+    """What a key says can be read from it, unless it is not one of the template's."""
+    try:
+        values = template.values(key)
+    except ValueError:
+        return
+    assert template.matches(key)
+    assert values.keys() == set(template.fields)
 
 
 def _check_key(template: Template, values: list[Any], key: Any) -> None:
     assert template.matches(key)
     assert template.renderer(range(len(values)))(values) == key
-    if not template.bare:
-        assert len(key) >= template.min_length
-        assert all(key.startswith(template.prefix(values[:count])) for count in range(len(values) + 1))
+    if template.bare:
+        return
+    assert len(key) >= template.min_length
+    assert all(key.startswith(template.prefix(values[:count])) for count in range(len(values) + 1))
+    if _is_exact(template) and len(set(template.fields)) == len(values):
+        assert template.values(key) == dict(zip(template.fields, values, strict=True))
 
 
 def _check_order(template: Template, one: tuple[list[Any], str], two: tuple[list[Any], str]) -> None:

@@ -121,6 +121,7 @@ _BY_PATTERN: Final[tuple[tuple[str, str, Callable[[Usage], float]], ...]] = (
     ("partita_retries", "Requests that were sent again.", lambda usage: usage.retries),
     ("partita_throttles", "Requests refused for want of capacity.", lambda usage: usage.throttles),
     ("partita_conflicts", "Runs in which a condition was false.", lambda usage: usage.conflicts),
+    ("partita_unclaimed_items", "Items read that no entity claims.", lambda usage: usage.unclaimed),
     ("partita_failures", "Runs that ended in an error.", lambda usage: usage.failures),
 )
 """The counters, without the `_total` at the end of each name, which the library adds."""

@@ -14,6 +14,7 @@ from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
 from partita.operations._stored import bumped, conflict, missing
 from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
+from partita.operations._unclaimed import UnclaimedItems
 from partita.operations._writes import (
     Check,
     Delete,
@@ -53,6 +54,7 @@ __all__ = [
     "Scan",
     "ScanItems",
     "Transaction",
+    "UnclaimedItems",
     "Update",
     "UpdatePlan",
     "WalkResult",

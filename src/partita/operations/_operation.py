@@ -14,6 +14,7 @@ from partita.runtime import Clock, Pause, RetryPolicy, system_clock
 
 if TYPE_CHECKING:
     from partita.model import Budget
+    from partita.operations._unclaimed import UnclaimedItems
     from partita.patterns import Pattern
     from partita.store import Request
 
@@ -21,7 +22,7 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
-Requests: TypeAlias = Generator["Request[Any] | Pause", Any, R]
+Requests: TypeAlias = Generator["Request[Any] | Pause | UnclaimedItems", Any, R]
 """What an operation does: it yields requests, is sent their responses, and returns its result."""
 
 Procedure: TypeAlias = Generator["Operation[Any]", Any, R]
