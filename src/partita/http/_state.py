@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
-from partita.http._identity import Verifier
+from partita.http._caller import Verifier
 from partita.queue import Queue
 from partita.service import OpenProjection
 

@@ -146,7 +146,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def requests(self, context: Context) -> Requests[Page[M]]:
         """Send requests until the page is full, the range is read, or enough was inspected."""
-        start = context.cursors.check(self.cursor, self.identity()) if self.cursor is not None else None
+        start = context.cursors.open(self.cursor, self.identity()) if self.cursor is not None else None
         found: list[Item] = []
         unclaimed = 0
         for attempt in range(MAX_REQUESTS_TO_FILL):
@@ -163,7 +163,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
             start = self.position(found[-1])
         invalid: list[InvalidItem] = []
         items = tuple(self.typed(found, invalid))
-        cursor = None if start is None else context.cursors.sign(start, self.identity())
+        cursor = None if start is None else context.cursors.seal(start, self.identity())
         return Page(items, cursor, unclaimed, tuple(invalid))
 
     def request_from(self, start: Item | None, *, short: bool) -> QueryTable:

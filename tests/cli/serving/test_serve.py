@@ -17,10 +17,10 @@ import pytest
 from tests.cli.conftest import Run
 
 from partita import Session, delete
-from partita.cli._data_folder import DataFolder
+from partita.cli import DataFolder, identity_of
 from partita.cli.serving import _serve
 from partita.cli.serving._serve import _prepare
-from partita.http import Caller, Identity
+from partita.http import Caller
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user
 
@@ -48,7 +48,7 @@ class Server:
             assert line, self.banner
             self.banner += line
         (self.url,) = re.findall(r"serves at (http://\S+)/", self.banner)
-        token = Identity(DataFolder(folder).secret("tokens")).token(Caller("demo"))
+        token = identity_of(DataFolder(folder)).token(Caller("demo"))
         headers = {"Authorization": f"Bearer {token}"}
         self.client = httpx.Client(base_url=self.url, headers=headers, timeout=DEADLINE, trust_env=False)
 
@@ -176,15 +176,32 @@ def test_sample_data_is_completed_where_only_the_tables_were_made(
 
 @pytest.mark.req("X03")
 def test_with_an_issuer_it_takes_no_other_tokens(start: Start) -> None:
-    server = start("--no-seed", "--issuer", "http://127.0.0.1:9/realm")
+    server = start("--no-seed", "--issuer", "http://127.0.0.1:9/realm", "--audience", "partita")
     assert "Takes tokens of http://127.0.0.1:9/realm." in server.banner
     answer = server.client.get("/todo/api/tasks")
-    assert (answer.status_code, answer.json()["code"]) == (503, "issuer_unavailable")
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+    assert "http://127.0.0.1:9/realm" in answer.json()["hint"]
+
+
+@pytest.mark.req("X03")
+@pytest.mark.parametrize("audience", [(), ("--audience", ""), ("--audience", "partita", "--any-audience")])
+def test_with_an_issuer_it_must_be_said_whom_tokens_are_for(audience: tuple[str, ...], run: Run, folder: Path) -> None:
+    result = run("serve", "--port", "0", "--issuer", "https://issuer.example", *audience)
+    assert (result.exit_code, "--any-audience" in result.output) == (2, True)
+    assert not folder.exists()  # nothing was opened or filled
+
+
+@pytest.mark.req("X03")
+def test_the_tokens_of_all_clients_are_taken_where_that_is_said(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        result = run("serve", "--port", port, "--issuer", "https://issuer.example", "--any-audience")
+    assert (result.exit_code, "Cannot listen" in result.output) == (1, True)  # so the options were taken
 
 
 @pytest.mark.req("X03")
 def test_an_issuer_that_cannot_be_trusted_is_refused(run: Run) -> None:
-    result = run("serve", "--port", "0", "--no-seed", "--issuer", "http://issuer.example")
+    result = run("serve", "--port", "0", "--no-seed", "--issuer", "http://issuer.example", "--audience", "partita")
     assert result.exit_code == 1
     assert "'http://issuer.example' cannot be trusted with tokens. Give an https:// URL." in result.output
 

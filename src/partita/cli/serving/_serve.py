@@ -16,6 +16,7 @@ from partita.cli._extras import needs_serve
 from partita.cli._installation import installation_of, opening, tracking_queues
 from partita.cli._listen import listening, run_app
 from partita.cli._names import services_argument
+from partita.cli._token_file import identity_of
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
@@ -57,8 +58,9 @@ SWEEP_SECONDS: Final = 60.0
     envvar="PARTITA_AUDIENCE",
     show_envvar=True,
     metavar="NAME",
-    help="What the issuer's tokens must be meant for.",
+    help="What the issuer's tokens must be meant for; required with --issuer.",
 )
+@click.option("--any-audience", is_flag=True, help="Take the tokens that the issuer makes for other clients too.")
 @needs_serve
 def serve(  # noqa: PLR0913 - one for each option
     services: Sequence[Service],
@@ -71,6 +73,7 @@ def serve(  # noqa: PLR0913 - one for each option
     lake: Path | None,
     *,
     no_seed: bool,
+    any_audience: bool,
 ) -> None:
     """Serve the services until Ctrl-C or SIGTERM.
 
@@ -79,6 +82,8 @@ def serve(  # noqa: PLR0913 - one for each option
     from partita.app import build_app
     from partita.http import AppState
 
+    if issuer is not None:
+        _check_audience(audience, any_audience=any_audience)
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, data, with_samples=not no_seed)
         queues: dict[str, Queue] = {}
@@ -101,10 +106,23 @@ def _apps(services: Sequence[Service], installation: Installation) -> dict[str, 
     return {path: app for service in services if service.apps for path, app in service.apps(installation).items()}
 
 
-def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:
-    from partita.http import Identity, Issuer
+def _check_audience(audience: str | None, *, any_audience: bool) -> None:
+    """Refuse an issuer of which it was not said whose tokens are taken."""
+    if audience and any_audience:
+        raise click.UsageError("Give --audience or --any-audience, not both.")
+    if not audience and not any_audience:
+        reason = (
+            "--issuer needs --audience NAME: an issuer makes tokens for other clients too, which must not be taken."
+        )
+        raise click.UsageError(f"{reason} Where it has no other clients, say --any-audience.")
 
-    return Identity(data.secret("tokens")) if issuer is None else Issuer(issuer, audience=audience)
+
+def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:
+    from partita.http import Issuer
+
+    if issuer is None:
+        return identity_of(data)
+    return Issuer(issuer, audience=audience, any_audience=not audience)
 
 
 def _prepare(services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool) -> None:
