@@ -20,6 +20,10 @@ _HTTP: Final = (
 _HEADER: Final = b"alpha2Code,alpha3Code,numericCode,name\r\n"
 _KEYS: Final = b'{"PK":{"S":"USER#a"},"SK":{"S":"NOTE#0001"}}'
 _ITEM: Final = b'"TableName":"tasks","Key":{"user":{"S":"ann"},"task":{"S":"t1"}}'
+_ARN: Final = b"arn:aws:dynamodb:local:000000000000:table/tasks"
+_FAR_ITERATOR: Final = b"lqV0YXNrc6FzoXahc8___________8tB2lWYcAAAAA=="
+"""A position that no shard has: 2 ** 64 - 1."""
+
 _CALLS: Final = (
     b'GetItem\xff{%b,"ProjectionExpression":"tags"}' % _ITEM,
     b'UpdateItem\xff{%b,"AttributeUpdates":{"rank":{"Value":{"N":"1"},"Action":"ADD"}}}' % _ITEM,
@@ -188,7 +192,11 @@ FINDINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
     ),
     "import_file": (),
     "cursor": (),
-    "wire_request": (),
+    "wire_request": (
+        b'\x41DynamoDB_20120810.GetItem\xff{"TableName":"tasks","Key":{"user":{"B":"\xc3\xa9"}}}',
+        b'\x41DynamoDBStreams_20120810.DescribeStream\xff{"StreamArn":"%b/stream/%b"}' % (_ARN, b"9" * 30),
+        b'\x41DynamoDBStreams_20120810.GetRecords\xff{"ShardIterator":"%b"}' % _FAR_ITERATOR,
+    ),
     "wire_response": (),
     "key_template": (
         BORDER.join((b"{a:06}#{b}", b"", b"", b"NaN", b"x")),
