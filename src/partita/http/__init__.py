@@ -7,7 +7,7 @@ from partita.http._health import check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
 from partita.http._identity import Identity
 from partita.http._issuer import Issuer
-from partita.http._pages import ASSETS, Pages
+from partita.http._pages import ASSETS, Pages, folder_redirect
 from partita.http._paging import Listing, Paging
 from partita.http._problems import (
     PROBLEM_MEDIA_TYPE,
@@ -62,6 +62,7 @@ __all__ = [
     "check_store",
     "describe_problems",
     "etag",
+    "folder_redirect",
     "handle_errors",
     "is_not_modified",
     "once_by",

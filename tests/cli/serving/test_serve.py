@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 from tests.cli.conftest import Run
 
 from partita import Session, delete
-from partita.cli import DataFolder, identity_of
+from partita.cli import DataFolder, _listen, identity_of
 from partita.cli.serving import _serve
 from partita.cli.serving._serve import _prepare
 from partita.http import Caller
@@ -32,10 +33,11 @@ DEADLINE = 60
 class Server:
     """A running `partita serve` on a free port."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, descriptors: int | None = None) -> None:
         command = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")', "serve"]
+        bounded = [] if descriptors is None else ["sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh"]
         self.process = subprocess.Popen(
-            [*command, "--port", "0", *arguments],
+            [*bounded, *command, "--port", "0", *arguments],
             env=os.environ | {"PARTITA_DATA": str(folder)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -72,8 +74,8 @@ Start = Callable[..., Server]
 def start(folder: Path) -> Iterator[Start]:
     servers: list[Server] = []
 
-    def start(*arguments: str) -> Server:
-        servers.append(Server(folder, *arguments))
+    def start(*arguments: str, descriptors: int | None = None) -> Server:
+        servers.append(Server(folder, *arguments, descriptors=descriptors))
         return servers[-1]
 
     yield start
@@ -122,6 +124,45 @@ def test_a_request_that_has_begun_is_answered_before_it_stops(start: Start) -> N
 def test_without_sample_data_it_starts_empty(start: Start) -> None:
     server = start("--no-seed")
     assert server.client.get("/todo/api/tasks").json()["items"] == []
+
+
+def connected(server: Server) -> socket.socket:
+    url = httpx.URL(server.url)
+    return socket.create_connection((url.host, url.port or 0), timeout=DEADLINE)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no bound of descriptors to reach")
+def test_half_sent_heads_do_not_shut_others_out(start: Start) -> None:
+    server = start("todo", "--no-seed", "--workers", "0", descriptors=256)
+    with ExitStack() as held:
+        for _ in range(260):
+            held.enter_context(connected(server)).sendall(b"GET /healthz HTTP/1.1\r\nX-Slow: ")
+        assert server.client.get("/healthz").json() == {"status": "ok"}
+        code, output = server.stop()
+    lines = output.splitlines()
+    assert (code, lines[-1]) == (0, "Stopped.")
+    assert len(lines) <= 2, output[:2_000]  # the other one says that descriptors ran out
+
+
+def test_a_name_that_is_not_its_own_is_refused(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARTITA_ALLOWED_HOSTS", "Shop.example, cafe.example")
+    server = start("todo", "--no-seed", "--workers", "0")
+    assert "Warning" not in server.banner
+    hosts = ("evil.example", "shop.example", "cafe.example:80", "localhost", "127.0.0.1")
+    found = [server.client.get("/healthz", headers={"Host": host}) for host in hosts]
+    assert [response.status_code for response in found] == [421, 200, 200, 200, 200]
+    assert found[0].json()["code"] == "host_not_allowed"
+    assert server.stop() == (0, "Stopped.\n")
+
+
+def test_beyond_this_machine_it_says_which_names_it_answers_to(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_listen, "is_loopback", lambda _: False)
+    monkeypatch.setattr(_serve, "run_app", lambda *_: None)
+    result = run("serve", "todo", "--port", "0", "--no-seed", "--workers", "0", "--allowed-host", "shop.example")
+    assert result.output == (
+        "Warning: other machines can reach 127.0.0.1. "
+        "It answers to its address and to localhost, shop.example (--allowed-host).\nStopped.\n"
+    )
 
 
 class Killed(BaseException):

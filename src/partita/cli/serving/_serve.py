@@ -14,13 +14,14 @@ from partita import AsyncSession, Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
 from partita.cli._installation import installation_of, opening, tracking_queues
-from partita.cli._listen import listening, run_app
+from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_beyond_loopback
 from partita.cli._names import services_argument
 from partita.cli._token_file import identity_of
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
+from partita.runtime import AllowedHosts
 from partita.service import Installation, Service
 from partita.store import DescribeTable, Store
 
@@ -36,6 +37,7 @@ SWEEP_SECONDS: Final = 60.0
 @services_argument
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
+@allowed_hosts_option
 @store_and_queue_options
 @click.option(
     "--workers",
@@ -72,6 +74,7 @@ def serve(  # noqa: PLR0913 - one for each option
     audience: str | None,
     lake: Path | None,
     *,
+    allowed_hosts: AllowedHosts,
     no_seed: bool,
     any_audience: bool,
 ) -> None:
@@ -97,7 +100,8 @@ def serve(  # noqa: PLR0913 - one for each option
             working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
             state = AppState(session, verifier, resources, projections, queues)
-            app = build_app(services, state, apps=_apps(services, installation))
+            app = build_app(services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts)
+            warn_beyond_loopback(listener, allowed_hosts)
             run_app(app, listener, _banner(services, data, installation.url, issuer), state.stopping.set)
     click.echo("Stopped.")
 
