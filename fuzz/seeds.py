@@ -191,7 +191,7 @@ FINDINGS: Final[Mapping[str, tuple[bytes, ...]]] = {
         _record(NewImage=b'{"a":{"NS":[]}}'),
     ),
     "import_file": (),
-    "cursor": (),
+    "cursor": (b"\xff\xff\x81\xa1m\xca6\xa1s_",),
     "wire_request": (
         b'\x41DynamoDB_20120810.GetItem\xff{"TableName":"tasks","Key":{"user":{"B":"\xc3\xa9"}}}',
         b'\x41DynamoDBStreams_20120810.DescribeStream\xff{"StreamArn":"%b/stream/%b"}' % (_ARN, b"9" * 30),
