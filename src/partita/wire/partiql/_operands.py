@@ -110,7 +110,7 @@ class OperandReader:
         if opening == "[":
             return self._members("]")
         if opening == "<<":
-            return frozenset(self._members(">>"))
+            return _set_of(self._members(">>"))
         if opening != "{":
             raise wrong(opening)
         fields: dict[str, AttributeValue] = {}
@@ -137,3 +137,9 @@ class OperandReader:
             raise ValidationFailed(_UNEQUAL)
         self._used += 1
         return self._parameters[self._used - 1]
+
+
+def _set_of(members: list[Any]) -> AttributeValue:
+    if any(isinstance(member, list | dict) for member in members):
+        raise ValidationFailed("A set holds only strings, only numbers or only binaries.")
+    return frozenset(members)
