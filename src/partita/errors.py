@@ -44,6 +44,7 @@ PartitaError
     ├── StoreFull               no space left
     ├── StoreReadOnly           the file or its folder cannot be written
     ├── StoreBusy               another program holds the file
+    ├── SecretExposed           others can read or replace the key that signs tokens and cursors
     ├── StoreClosed
     └── StoreUnavailable        no response from the store
 """
@@ -369,6 +370,10 @@ class StoreReadOnly(StoreError, code="store_read_only"):
 
 class StoreBusy(StoreError, code="store_busy"):
     """Another program holds the file, or this thread is in the middle of another call to the store."""
+
+
+class SecretExposed(StoreError, code="secret_exposed"):
+    """Other users of the machine can read or replace the key that signs tokens and cursors."""
 
 
 class StoreClosed(StoreError, code="store_closed"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -328,3 +329,41 @@ def test_what_was_accepted_survives_kill_9_of_several_senders(path: Path) -> Non
     assert len(set(accepted)) == len(accepted)
     assert set(accepted) <= set(stored)
     assert len(stored) - len(accepted) <= len(senders)
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    """The files that have a text."""
+    return sorted(file.name for file in folder.iterdir() if text.encode() in file.read_bytes())
+
+
+@pytest.mark.parametrize("size", [1, 20_000], ids=["in a row", "on pages of its own"])
+def test_an_acknowledged_message_is_in_no_file_after_closing(size: int, queue: EmbeddedQueue, path: Path) -> None:
+    queue.execute(Send("planted" * size, "g", "1"))
+    queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
+    assert holding(path.parent, "planted") == ["queue.db-wal"]
+    queue.close()
+    assert holding(path.parent, "planted") == []
+
+
+def test_an_idle_receiver_cuts_the_log_once_in_a_minute(
+    queue: EmbeddedQueue, path: Path, fake_clock: FakeClock
+) -> None:
+    def work(body: str) -> None:
+        queue.execute(Send(body, "g", body[0]))
+        queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
+        queue.execute(Receive())
+
+    work("planted")
+    assert holding(path.parent, "planted") == []
+    work("another")
+    assert holding(path.parent, "another") == ["queue.db-wal"]
+    fake_clock.advance(61)
+    queue.execute(Receive())
+    assert holding(path.parent, "another") == []
+
+
+def test_an_idle_receiver_of_a_loop_cuts_the_log_too(queue: EmbeddedQueue, path: Path) -> None:
+    queue.execute(Send("planted", "g", "1"))
+    queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
+    assert asyncio.run(queue.execute_async(Receive())) == ()
+    assert holding(path.parent, "planted") == []

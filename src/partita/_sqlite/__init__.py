@@ -1,6 +1,6 @@
 """SQLite files that threads and processes share: the database file, the process lock, group commit."""
 
-from partita._sqlite._database_file import MEMORY, FileHeader, connect, read_header
+from partita._sqlite._database_file import MEMORY, FileHeader, connect, erase_log, make_private, read_header
 from partita._sqlite._errors import DATABASE_ERRORS, closed, opened_before_fork, translated, translating
 from partita._sqlite._fork import close_untouched, leave_to_parent_at_fork, refuse_if_in_use_at_fork
 from partita._sqlite._group_commit import GroupCommit
@@ -21,7 +21,9 @@ __all__ = [
     "close_untouched",
     "closed",
     "connect",
+    "erase_log",
     "leave_to_parent_at_fork",
+    "make_private",
     "opened_before_fork",
     "read_header",
     "refuse_if_in_use_at_fork",

@@ -6,10 +6,13 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from math import ceil
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
+
+import apsw
 
 from partita import _sqlite
 from partita._sqlite import GroupCommit, Handler, ProcessLock
@@ -17,7 +20,7 @@ from partita.errors import StoreClosed, StoreError
 from partita.queue import _interface as requests
 from partita.queue._interface import Message, QueuePolicy, QueueRequest, Receive
 from partita.queue.embedded import _reads, _writes
-from partita.queue.embedded._file import QueueConnection, open_file
+from partita.queue.embedded._file import MICROSECONDS, QueueConnection, open_file
 from partita.runtime import Clock, system_clock
 
 R = TypeVar("R")
@@ -40,6 +43,8 @@ WRITES: Final[Mapping[type, Handler]] = {
 
 POLL_SECONDS: Final = 0.02
 """How often a receiver looks for messages: other processes send, too, and looking takes microseconds."""
+ERASE_EVERY: Final = 60 * MICROSECONDS
+"""How long a receiver that finds nothing leaves what was deleted in the log."""
 
 
 class EmbeddedQueue:
@@ -67,6 +72,8 @@ class EmbeddedQueue:
         self._sleep = sleep
         self._closed = False
         self._is_forked = False
+        self._commits_erased = 0
+        self._erase_at = 0
         self._reading = threading.RLock()
         self._reads: Mapping[type, Handler] = READS
         max_receives = (policy or QueuePolicy()).max_receives
@@ -77,6 +84,7 @@ class EmbeddedQueue:
             self._lock = ProcessLock(Path(path))
             try:
                 with self._lock:
+                    _sqlite.make_private(self.path)
                     self._writer = QueueConnection(open_file(Path(path), durable=durable), clock, max_receives)
                 self._reader = QueueConnection(_sqlite.connect(self.path, durable=durable), clock, max_receives)
             except BaseException:
@@ -116,6 +124,7 @@ class EmbeddedQueue:
                 (self._sleep or time.sleep)(pause)
             elif messages := self._commit.run(request):
                 return messages  # type: ignore[no-any-return]
+        self._when_idle()
         return ()
 
     async def _receive_async(self, request: Receive) -> tuple[Message, ...]:
@@ -124,6 +133,7 @@ class EmbeddedQueue:
                 await asyncio.sleep(pause) if self._sleep is None else self._sleep(pause)
             elif messages := await self._commit.run_async(request):
                 return messages  # type: ignore[no-any-return]
+        self._when_idle()
         return ()
 
     def _polls(self, request: Receive) -> Iterator[float]:
@@ -133,6 +143,23 @@ class EmbeddedQueue:
                 yield POLL_SECONDS
             if self._read(_reads.IsReady()):
                 yield 0.0
+
+    def _when_idle(self) -> None:
+        """Cut the log once in a while: it has what was deleted since."""
+        if self._commit.commits == self._commits_erased or self._writer.now() < self._erase_at:
+            return
+        with self._commit.exclusively(), _sqlite.translating(self.path):
+            if not self._closed:  # nobody closes the files while this thread may write
+                self._commits_erased = self._commit.commits
+                self._erase_at = self._writer.now() + ERASE_EVERY
+                self._erase_log()
+
+    def _erase_log(self, *, blocking: bool = True) -> None:
+        if self._lock.acquire(blocking=blocking):
+            try:
+                _sqlite.erase_log(self._writer.connection)
+            finally:
+                self._lock.release()
 
     def _read(self, request: QueueRequest[Any]) -> Any:
         with self._reading, _sqlite.translating(self.path):
@@ -158,6 +185,9 @@ class EmbeddedQueue:
             self._closed = True
             self._reader.connection.close()
         self._commit.close()
+        if self._commit.commits:
+            with suppress(apsw.Error):  # what was acknowledged is in the log, and stays there
+                self._erase_log(blocking=False)
         self._writer.connection.close()
         self._lock.close()
 
