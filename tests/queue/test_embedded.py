@@ -367,3 +367,24 @@ def test_an_idle_receiver_of_a_loop_cuts_the_log_too(queue: EmbeddedQueue, path:
     queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
     assert asyncio.run(queue.execute_async(Receive())) == ()
     assert holding(path.parent, "planted") == []
+
+
+@pytest.mark.parametrize("ahead", [86_400, 365 * 86_400])
+def test_a_message_received_while_the_clock_was_ahead_comes_again(
+    ahead: int, queue: EmbeddedQueue, fake_clock: FakeClock
+) -> None:
+    for number in range(2):
+        queue.execute(Send(f"body {number}", "g", f"{number}"))
+    fake_clock.advance(ahead)
+    assert bodies(queue, Receive(limit=1, visibility=30.0)) == ["body 0"]
+    fake_clock.advance(-ahead)
+    assert queue.execute(GetStats()).in_flight == 0
+    assert bodies(queue, Receive(limit=2)) == ["body 0", "body 1"]
+
+
+def test_a_message_may_be_hidden_for_as_long_as_is_allowed(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+    queue.execute(Send("body", "g", "1"))
+    queue.execute(Receive(visibility=12 * 3_600.0))
+    assert (bodies(queue), queue.execute(GetStats()).in_flight) == ([], 1)
+    fake_clock.advance(12 * 3_600)
+    assert bodies(queue) == ["body"]

@@ -12,7 +12,7 @@ class IsReady(QueueRequest[bool], frozen=True):
 
 def is_ready(reader: QueueConnection, request: IsReady) -> bool:  # noqa: ARG001 - has no fields
     """Look for a group that is not held back."""
-    return bool(reader.rows("SELECT 1 FROM groups WHERE held_until <= ? LIMIT 1", reader.now()))
+    return bool(reader.rows("SELECT 1 FROM groups WHERE held_until NOT BETWEEN ? AND ? LIMIT 1", *reader.hidden()))
 
 
 def find(reader: QueueConnection, request: Create) -> None:
@@ -23,9 +23,9 @@ def get_stats(reader: QueueConnection, request: GetStats) -> QueueStats:  # noqa
     """Count the messages."""
     now = reader.now()
     [(count, in_flight, oldest)] = reader.rows(
-        "SELECT count(*), (SELECT count(*) FROM messages WHERE visible_at IS NOT NULL AND visible_at > ?),"
+        "SELECT count(*), (SELECT count(*) FROM messages WHERE visible_at IS NOT NULL AND visible_at BETWEEN ? AND ?),"
         " (SELECT sent_at FROM messages ORDER BY sequence LIMIT 1) FROM messages",
-        now,
+        *reader.hidden(),
     )
     [(dead,)] = reader.rows("SELECT count(*) FROM dead")
     age = None if oldest is None else max(now - oldest, 0) / MICROSECONDS
