@@ -1,7 +1,16 @@
 """SQLite files that threads and processes share: the database file, the process lock, group commit."""
 
-from partita._sqlite._database_file import MEMORY, FileHeader, connect, erase_log, make_private, read_header
-from partita._sqlite._errors import DATABASE_ERRORS, closed, opened_before_fork, translated, translating
+from partita._sqlite._database_file import (
+    MEMORY,
+    FileHeader,
+    connect,
+    erase_log,
+    file_number,
+    make_private,
+    read_header,
+    refuse_moved,
+)
+from partita._sqlite._errors import DATABASE_ERRORS, closed, moved, opened_before_fork, translated, translating
 from partita._sqlite._fork import close_untouched, leave_to_parent_at_fork, refuse_if_in_use_at_fork
 from partita._sqlite._group_commit import GroupCommit
 from partita._sqlite._pending_write import PendingWrite
@@ -22,11 +31,14 @@ __all__ = [
     "closed",
     "connect",
     "erase_log",
+    "file_number",
     "leave_to_parent_at_fork",
     "make_private",
+    "moved",
     "opened_before_fork",
     "read_header",
     "refuse_if_in_use_at_fork",
+    "refuse_moved",
     "translated",
     "translating",
 ]

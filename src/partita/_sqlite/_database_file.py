@@ -6,12 +6,14 @@ holds.
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 from typing import Final
 
 import apsw
 from msgspec import Struct
 
+from partita._sqlite._errors import moved
 from partita._sqlite._fork import close_untouched_at_fork
 from partita.errors import StoreDamaged, StoreError, StoreReadOnly
 from partita.runtime import close_to_others, create_private
@@ -23,6 +25,7 @@ _CACHE_KILOBYTES: Final = 8 * 1024
 _WAL_BYTES: Final = 64 * 1024 * 1024
 _CHECKPOINT_PAGES: Final = 4_000
 """As many as SQLite finds in the log with a single look."""
+_EXISTING: Final = apsw.SQLITE_OPEN_READWRITE
 _HEADER_BYTES: Final = 100
 _MAGIC: Final = b"SQLite format 3\0"
 _PARTS: Final = ("", "-wal", "-shm", "-journal", ".lock", ".turn")
@@ -84,9 +87,9 @@ def make_private(path: str) -> None:
 def connect(path: str, *, durable: bool) -> apsw.Connection:
     """A connection with the library's settings; where it is durable, each commit waits for the disk.
 
-    What is deleted through it is overwritten.
+    The file must be there. What is deleted through it is overwritten.
     """
-    connection = apsw.Connection(path, statementcachesize=_CACHED_STATEMENTS)
+    connection = apsw.Connection(path, _EXISTING, statementcachesize=_CACHED_STATEMENTS)
     if path != MEMORY:
         close_untouched_at_fork(connection, path)
     if connection.readonly("main"):
@@ -99,6 +102,23 @@ def connect(path: str, *, durable: bool) -> apsw.Connection:
     connection.pragma("cache_size", -_CACHE_KILOBYTES)
     connection.pragma("secure_delete", True)  # also whole pages, which "fast" leaves as they were
     return connection
+
+
+def refuse_moved(connection: apsw.Connection) -> None:
+    """Refuse a file that is not at its path any more: nobody would find what is written to it.
+
+    Raises:
+        StoreMoved: it was moved or deleted.
+    """
+    has_moved = array("i", [0])
+    address, _ = has_moved.buffer_info()
+    if connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, address) and has_moved[0]:
+        raise moved(connection.filename)
+
+
+def file_number(path: str) -> int | None:
+    """What tells the file at a path from another one; None where there is none."""
+    return Path(path).stat().st_ino if Path(path).exists() else None
 
 
 def erase_log(connection: apsw.Connection) -> None:

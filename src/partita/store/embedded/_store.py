@@ -137,6 +137,7 @@ class EmbeddedStore:
                 raise StoreDamaged(f"The catalog of the store {self.path} is damaged ({error}).") from error
             raise
         self._catalog = self._writer.catalog
+        self._file_number = _sqlite.file_number(self.path)
 
     def _connect(self) -> apsw.Connection:
         connection = _file.connect(self.path, durable=self._durable)
@@ -189,9 +190,14 @@ class EmbeddedStore:
     def _new_reader(self) -> Reader:
         with self._opening, _sqlite.translating(self.path):
             self._check_open()
+            self._check_place()
             connection = self._writer.connection if self._process_lock is None else self._connect()
             reader = self._local.reader = Reader(connection)
         return reader
+
+    def _check_place(self) -> None:
+        if self._process_lock is not None and _sqlite.file_number(self.path) != self._file_number:
+            raise _sqlite.moved(self.path)
 
     def _check_open(self) -> None:
         if self._closed.is_set():
@@ -262,6 +268,7 @@ class EmbeddedStore:
     def _private_connection(self) -> Iterator[apsw.Connection]:
         """A connection of its own for long reads; in memory, the one that there is."""
         self._check_open()
+        self._check_place()
         with _sqlite.translating(self.path, (apsw.Error,)):  # what cannot be read may be the caller's own
             if self._process_lock is None:
                 with self._commit.exclusively():

@@ -8,6 +8,7 @@ from typing import Any, Final
 import apsw
 import msgspec
 
+from partita._sqlite import refuse_moved
 from partita.errors import TableInUse, TableNotFound, ValidationFailed
 from partita.store._requests import (
     CreateIndex,
@@ -63,7 +64,12 @@ def _new_index(connection: apsw.Connection, table_id: int, name: str) -> int:
 
 
 def describe_table(reader: Reader, request: DescribeTable) -> TableDescription:
-    """The table as it is now, with about how many items it holds."""
+    """The table as it is now, with about how many items it holds.
+
+    Raises:
+        StoreMoved: the file is not at its path any more; whoever asks after its health learns it here.
+    """
+    refuse_moved(reader.connection)
     reader.refresh()  # another process may have changed it
     return _describe(reader, request.table)
 
