@@ -388,3 +388,42 @@ def test_a_message_may_be_hidden_for_as_long_as_is_allowed(queue: EmbeddedQueue,
     assert (bodies(queue), queue.execute(GetStats()).in_flight) == ([], 1)
     fake_clock.advance(12 * 3_600)
     assert bodies(queue) == ["body"]
+
+
+def test_a_sound_queue_passes(queue: EmbeddedQueue) -> None:
+    for number in range(3):
+        queue.execute(Send("body", f"g{number}", "1"))
+    queue.execute(Receive(limit=2))
+    queue.verify()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE groups SET first = first + 1",
+        "UPDATE groups SET held_until = 5",
+        "DELETE FROM groups",
+        "DELETE FROM messages",
+    ],
+)
+def test_a_group_that_disagrees_with_its_messages_is_damage(statement: str, queue: EmbeddedQueue, path: Path) -> None:
+    queue.execute(Send("body", "g", "1"))
+    connection = apsw.Connection(str(path))
+    connection.execute(statement)
+    connection.close()
+    with pytest.raises(StoreDamaged, match="group g disagrees") as found:
+        queue.verify()
+    assert "move the file away" in found.value.hint
+
+
+def test_the_advice_for_a_damaged_queue_is_not_to_restore_a_backup(path: Path, fake_clock: FakeClock) -> None:
+    with EmbeddedQueue(path, "q", clock=fake_clock) as queue:
+        for number in range(200):
+            queue.execute(Send("body" * 100, "g", f"{number}"))
+    whole = path.read_bytes()
+    path.write_bytes(b"junk" * 1_000)
+    with pytest.raises(StoreDamaged, match="move the file away"):
+        EmbeddedQueue(path, "q")
+    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with pytest.raises(StoreDamaged, match="move the file away"), EmbeddedQueue(path, "q") as queue:
+        queue.execute(Receive())

@@ -18,7 +18,7 @@ from msgspec import Struct
 from partita._sqlite import erase_log, make_private, translating
 from partita.change._change import ItemChange
 from partita.change._snapshot import Snapshot
-from partita.errors import InvalidItem
+from partita.errors import InvalidItem, StoreDamaged
 from partita.store import plain_item, wire_item
 
 Apply: TypeAlias = Callable[[apsw.Connection, ItemChange], object]
@@ -40,6 +40,17 @@ _NOT_OWN: Final = (
     "ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC"  # a virtual table takes its shadow tables with it
 )
 _FULL_TEXT: Final = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5%'"
+
+
+@contextmanager
+def _translating(path: str) -> Iterator[None]:
+    """The library's errors, with advice for a projection: of those no backup is needed."""
+    try:
+        with translating(path):
+            yield
+    except StoreDamaged as error:
+        error.hint = "Delete the file; it is built again from the table."
+        raise
 
 
 class SetAside(Struct, frozen=True):
@@ -79,7 +90,7 @@ class SqliteProjection:
         self._version = version
         self._writing = threading.Lock()
         self._readers = threading.local()
-        with translating(self.path):
+        with _translating(self.path):
             make_private(self.path)
             self._connection = self._connect()
             self._connection.pragma("journal_mode", "wal")
@@ -96,7 +107,7 @@ class SqliteProjection:
 
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Apply a batch in one transaction; what was applied before is passed over."""
-        with translating(self.path), self._writing:
+        with _translating(self.path), self._writing:
             with self._transaction():
                 known = dict(self._positions())
                 self._apply_each(change for change in batch if change.sequence > known.get(change.shard, 0))
@@ -107,7 +118,7 @@ class SqliteProjection:
 
     def load(self, snapshot: Snapshot) -> None:
         """Empty the tables and fill them from the snapshot, in one transaction."""
-        with translating(self.path), self._writing:
+        with _translating(self.path), self._writing:
             with self._transaction():
                 self._start_over()
                 self._apply_each(snapshot)
@@ -116,7 +127,7 @@ class SqliteProjection:
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query, from any thread; never waits for a batch that is being applied."""
-        with translating(self.path):
+        with _translating(self.path):
             return self._reader().execute(sql, tuple(values)).fetchall()
 
     def set_aside(self) -> list[SetAside]:

@@ -24,6 +24,8 @@ from partita.store import Store, open_store
 
 _SECRET_BYTES: Final = 32
 EMBEDDED: Final = "embedded"
+_BESIDE: Final = ("secret.key", "queue-*.db", "*-projection.db")
+"""What a folder has besides the database once it was used."""
 
 Command: TypeAlias = Callable[..., Any]
 
@@ -79,6 +81,7 @@ class DataFolder(Struct, frozen=True):
             StoreError: it cannot be opened.
         """
         self.create()
+        self._refuse_emptied()
         return EmbeddedStore(self.database, sweep_every=sweep_every)
 
     def open_existing(self) -> EmbeddedStore:
@@ -90,7 +93,16 @@ class DataFolder(Struct, frozen=True):
         if not self.database.exists():
             hint = "Start `partita serve` first, or name another folder with --data."
             raise StoreError(f"There is no database in {self.path}.", hint=hint)
+        self._refuse_emptied()
         return EmbeddedStore(self.database)
+
+    def _refuse_emptied(self) -> None:
+        """An empty file becomes a new store, but not where others say that there was one."""
+        if not self.database.exists() or self.database.stat().st_size:
+            return
+        if beside := sorted(found.name for pattern in _BESIDE for found in self.path.glob(pattern)):
+            hint = "Restore it from a backup (`partita restore`), or delete it to begin with a new one."
+            raise StoreDamaged(f"The database {self.database} is empty, but beside it is {beside[0]}.", hint=hint)
 
     def secret(self, purpose: str) -> bytes:
         """The secret for one purpose, derived from the key that is made on first use and never changes.

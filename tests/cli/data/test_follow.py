@@ -105,3 +105,15 @@ def test_trouble_is_logged_and_tried_again(monkeypatch: pytest.MonkeyPatch, capl
         assert consumer.waiting.wait(10)
     assert len(caplog.records) == 2
     assert consumer.rebuilt == 0
+
+
+def test_a_damaged_projection_is_built_again(db: Session, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    db.run(insert(Note(note_id="kept")))
+    (tmp_path / "notes-projection.db").write_bytes(b"junk" * 1_000)
+    with projecting([SERVICE], db.store, DataFolder(tmp_path)) as projected:
+        caught_up = threading.Event()
+        while projected["notes"].sink.read("SELECT id FROM notes") != [("kept",)]:
+            caught_up.wait(0.01)
+    assert [record.message.partition(":")[0] for record in caplog.records if record.name == "partita.change"] == [
+        "A projection is damaged, and is built again"
+    ]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from typing import Final
+from pathlib import Path
+from typing import Final, TypeVar
 
-from partita.change import Consumer
+from partita.change import Consumer, SqliteProjection
 from partita.cli._data_folder import EMBEDDED, DataFolder
-from partita.errors import PartitaError, RebuildRequired
+from partita.errors import PartitaError, RebuildRequired, StoreDamaged
 from partita.service import OpenProjection, Service
 from partita.store import Store
 
@@ -21,6 +22,8 @@ REMOTE_POLL_SECONDS: Final = 1.0
 """DynamoDB Streams lets a shard be read five times a second."""
 RETRY_SECONDS: Final = 5.0
 
+P = TypeVar("P", bound=SqliteProjection)
+
 
 @contextmanager
 def projecting(services: Sequence[Service], store: Store, data: DataFolder) -> Iterator[dict[str, OpenProjection]]:
@@ -30,11 +33,22 @@ def projecting(services: Sequence[Service], store: Store, data: DataFolder) -> I
         for service in services:
             if service.projection is not None:
                 path = data.path / f"{service.name}-projection.db"
-                sink = opened.enter_context(closing(service.projection.open(path)))
+                sink = opened.enter_context(closing(_open_or_rebuild(service.projection.open, path)))
                 projections[service.name] = OpenProjection(sink, Consumer(store, service.projection.table, sink))
         poll_seconds = POLL_SECONDS if data.store == EMBEDDED else REMOTE_POLL_SECONDS
         opened.enter_context(following((part.consumer for part in projections.values()), poll_seconds=poll_seconds))
         yield projections
+
+
+def _open_or_rebuild(open_at: Callable[[Path], P], path: Path) -> P:
+    """Open a projection; one that is damaged is removed first, and built again from its table."""
+    try:
+        return open_at(path)
+    except StoreDamaged as error:
+        logger.warning("A projection is damaged, and is built again: %s", error.message)
+        for part in ("", "-wal", "-shm", "-journal"):
+            Path(f"{path}{part}").unlink(missing_ok=True)
+        return open_at(path)
 
 
 @contextmanager

@@ -16,11 +16,11 @@ import apsw
 
 from partita import _sqlite
 from partita._sqlite import GroupCommit, Handler, ProcessLock
-from partita.errors import StoreClosed, StoreError
+from partita.errors import StoreClosed, StoreDamaged, StoreError
 from partita.queue import _interface as requests
 from partita.queue._interface import Message, QueuePolicy, QueueRequest, Receive
 from partita.queue.embedded import _reads, _writes
-from partita.queue.embedded._file import MICROSECONDS, QueueConnection, open_file
+from partita.queue.embedded._file import DAMAGED, MICROSECONDS, QueueConnection, open_file
 from partita.runtime import Clock, system_clock
 
 R = TypeVar("R")
@@ -30,6 +30,7 @@ READS: Final[Mapping[type, Handler]] = {
     requests.GetStats: _reads.get_stats,
     requests.ReadDead: _reads.read_dead,
     _reads.IsReady: _reads.is_ready,
+    _reads.Verify: _reads.verify,
 }
 
 WRITES: Final[Mapping[type, Handler]] = {
@@ -45,6 +46,13 @@ POLL_SECONDS: Final = 0.02
 """How often a receiver looks for messages: other processes send, too, and looking takes microseconds."""
 ERASE_EVERY: Final = 60 * MICROSECONDS
 """How long a receiver that finds nothing leaves what was deleted in the log."""
+
+
+def _advising(error: StoreError) -> StoreError:
+    """The error with advice for a queue: of those there are no backups."""
+    if isinstance(error, StoreDamaged) and error.hint == StoreDamaged.hint:
+        error.hint = DAMAGED
+    return error
 
 
 class EmbeddedQueue:
@@ -87,8 +95,10 @@ class EmbeddedQueue:
                     _sqlite.make_private(self.path)
                     self._writer = QueueConnection(open_file(Path(path), durable=durable), clock, max_receives)
                 self._reader = QueueConnection(_sqlite.connect(self.path, durable=durable), clock, max_receives)
-            except BaseException:
+            except BaseException as error:
                 self._lock.close()
+                if isinstance(error, apsw.Error):
+                    raise _advising(_sqlite.translated(error, self.path)) from error
                 raise
         self._commit = GroupCommit(
             self._writer, WRITES, path=self.path, process_lock=self._lock, after_commit=lambda: None
@@ -98,25 +108,42 @@ class EmbeddedQueue:
     def __repr__(self) -> str:
         return f"EmbeddedQueue({self.path!r})"
 
+    def verify(self) -> None:
+        """Look for damage: in the file, and between groups and their messages.
+
+        Raises:
+            StoreDamaged: naming what disagrees.
+        """
+        try:
+            self._read(_reads.Verify())
+        except StoreDamaged as error:
+            raise _advising(error) from error.__cause__
+
     def execute(self, request: QueueRequest[R]) -> R:
         """Execute the request; what it changed is durable when this returns.
 
         Raises:
             RequestError: it was refused and changed nothing. StoreError: the queue is in trouble.
         """
-        if isinstance(request, Receive):
-            return self._receive(request)  # type: ignore[return-value]
-        if type(request) in READS:
-            return self._read(request)  # type: ignore[no-any-return]
-        return self._commit.run(request)  # type: ignore[no-any-return]
+        try:
+            if isinstance(request, Receive):
+                return self._receive(request)  # type: ignore[return-value]
+            if type(request) in READS:
+                return self._read(request)  # type: ignore[no-any-return]
+            return self._commit.run(request)  # type: ignore[no-any-return]
+        except StoreDamaged as error:
+            raise _advising(error) from error.__cause__
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
         """The same for a task: reads are executed at once, changes are committed by another thread."""
-        if isinstance(request, Receive):
-            return await self._receive_async(request)  # type: ignore[return-value]
-        if type(request) in READS:
-            return self._read(request)  # type: ignore[no-any-return]
-        return await self._commit.run_async(request)  # type: ignore[no-any-return]
+        try:
+            if isinstance(request, Receive):
+                return await self._receive_async(request)  # type: ignore[return-value]
+            if type(request) in READS:
+                return self._read(request)  # type: ignore[no-any-return]
+            return await self._commit.run_async(request)  # type: ignore[no-any-return]
+        except StoreDamaged as error:
+            raise _advising(error) from error.__cause__
 
     def _receive(self, request: Receive) -> tuple[Message, ...]:
         for pause in self._polls(request):
