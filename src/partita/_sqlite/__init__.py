@@ -13,6 +13,7 @@ from partita._sqlite._database_file import (
 from partita._sqlite._errors import DATABASE_ERRORS, closed, moved, opened_before_fork, translated, translating
 from partita._sqlite._fork import close_untouched, leave_to_parent_at_fork, refuse_if_in_use_at_fork
 from partita._sqlite._group_commit import GroupCommit
+from partita._sqlite._log_damage import refuse_cut_log
 from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
 from partita._sqlite._transaction import Handler, Writer
@@ -37,6 +38,7 @@ __all__ = [
     "moved",
     "opened_before_fork",
     "read_header",
+    "refuse_cut_log",
     "refuse_if_in_use_at_fork",
     "refuse_moved",
     "translated",

@@ -130,6 +130,8 @@ class EmbeddedStore:
             if self.path == _sqlite.MEMORY:
                 _file.create_schema(self._writer.connection)
             self._writer.refresh()
+            if self._durable and self._process_lock is not None:  # without syncs, frames may be lost from the middle
+                _sqlite.refuse_cut_log(self._writer.connection, self.path)
         except Exception as error:
             _sqlite.close_untouched(self._writer.connection)
             # An error in our own statement: what it names is not there. Any other: what is there is not a catalog.
