@@ -41,7 +41,8 @@ _SQL_LATEST: Final = (
 )
 _SQL_SHARD: Final = "SELECT id, trimmed, closed_at FROM streams WHERE table_id = ? AND id = ?"
 _SQL_RECORDS: Final = (
-    "SELECT sequence, event, keys, old, new, at, size, by_ttl FROM changes_{} "
+    "SELECT sequence, event, ifnull(CAST(keys AS BLOB), x''), CAST(old AS BLOB), CAST(new AS BLOB), at, size, by_ttl "
+    "FROM changes_{} "
     "WHERE sequence > ? ORDER BY sequence LIMIT ?"
 )
 
