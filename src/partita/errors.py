@@ -44,6 +44,8 @@ PartitaError
     ├── StoreFull               no space left
     ├── StoreReadOnly           the file or its folder cannot be written
     ├── StoreBusy               another program holds the file
+    ├── SecretExposed           others can read or replace the key that signs tokens and cursors
+    ├── StoreMoved              the file was moved or deleted while it was open
     ├── StoreClosed
     └── StoreUnavailable        no response from the store
 """
@@ -380,6 +382,16 @@ class StoreReadOnly(StoreError, code="store_read_only"):
 
 class StoreBusy(StoreError, code="store_busy"):
     """Another program holds the file, or this thread is in the middle of another call to the store."""
+
+
+class SecretExposed(StoreError, code="secret_exposed"):
+    """Other users of the machine can read or replace the key that signs tokens and cursors."""
+
+
+class StoreMoved(StoreError, code="store_moved"):
+    """The file was moved or deleted while it was open; the write did not happen."""
+
+    hint = "Stop the process, put the file back or restore a backup, and start again."
 
 
 class StoreClosed(StoreError, code="store_closed"):

@@ -73,7 +73,8 @@ def build_app(
     @app.get("/healthz")
     async def healthz() -> Response:
         await check_store(state.session, services)
-        return JSONResponse({"status": "ok"})
+        troubles = dict(state.troubles)
+        return JSONResponse({"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"})
 
     @app.get("/metrics")
     async def metrics() -> Response:

@@ -52,6 +52,8 @@ class AppState(Struct, frozen=True):
     """The open projections, by the name of the service."""
     queues: Mapping[str, Queue] = {}
     """The open queues whose depth the console shows, by name."""
+    troubles: Mapping[str, str] = {}
+    """What cannot go on in the background, with the code of its last error; `/healthz` shows it."""
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set it when the server stops, so that responses that have no end of their own end too."""
 

@@ -90,16 +90,17 @@ def serve(  # noqa: PLR0913 - one for each option
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, data, with_samples=not no_seed)
         queues: dict[str, Queue] = {}
+        troubles: dict[str, str] = {}
         installation = tracking_queues(queues, installation_of(data, _address(listener)))
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
         with (
             opening(services, installation) as resources,
-            projecting(services, store, data) as projections,
-            filling(lake, services, store),
+            projecting(services, store, data, troubles) as projections,
+            filling(lake, services, store, troubles),
             working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
-            state = AppState(session, verifier, resources, projections, queues)
+            state = AppState(session, verifier, resources, projections, queues, troubles=troubles)
             app = build_app(services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts)
             warn_beyond_loopback(listener, allowed_hosts)
             run_app(app, listener, _banner(services, data, installation.url, issuer), state.stopping.set)
