@@ -95,7 +95,8 @@ def session() -> Session:
 
 def declared(fields: dict[str, Any], primary: Key, table: Table | None = None, **options: Any) -> Any:
     namespace = {"primary": primary, "__annotations__": {"primary": ClassVar[Key], **fields}, "__module__": __name__}
-    return type(Entity)("Thing", (Entity,), namespace, table=table or fresh(), **options)
+    made: Any = type(Entity)
+    return made("Thing", (Entity,), namespace, table=table or fresh(), **options)
 
 
 def loop_over_a_query() -> None:
@@ -104,7 +105,7 @@ def loop_over_a_query() -> None:
 
 
 def async_pattern() -> None:
-    @get(Task)
+    @get(Task)  # type: ignore[arg-type]
     async def task_later(user: str, task_id: str) -> None:
         """A task."""
 
@@ -117,7 +118,7 @@ def pattern_with_a_body() -> None:
 
 
 def budget_of_nothing() -> None:
-    @get(Task, budget=5)  # type: ignore[call-overload]
+    @get(Task, budget=5)  # type: ignore[call-overload, untyped-decorator]
     def task_for_five(user: str, task_id: str) -> None:
         """A task."""
 
@@ -186,8 +187,10 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: update(TASK, f(Task.version).set(4)),
-        "Task.version is the version and cannot be updated. "
-        "Delete the item and insert another to move it to another key.",
+        (
+            "Task.version is the version and cannot be updated. "
+            "Delete the item and insert another to move it to another key."
+        ),
     ),
     (lambda: update(TASK, f(Task.user).remove()), "Task.user is the key and cannot be updated. Delete the item and "),
     (
@@ -206,16 +209,16 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: TASK.model_copy(update={"nn": 1}), "Task has no field 'nn'."),
     # Writes.
     (
-        lambda: update(None, f(Task.n).set(1)),  # type: ignore[type-var]
-        "There is nothing to update: None was given. A get gives None where there is no item: look at its result first.",
+        lambda: update(None, f(Task.n).set(1)),
+        "There is nothing to update: None was given. A get gives None where there is no item.",
     ),
     (
-        lambda: delete(None),  # type: ignore[type-var]
-        "There is nothing to delete: None was given. A get gives None where there is no item: look at its result first.",
+        lambda: delete(None),
+        "There is nothing to delete: None was given. A get gives None where there is no item.",
     ),
     (
-        lambda: put(None),  # type: ignore[type-var]
-        "There is nothing to put: None was given. A get gives None where there is no item: look at its result first.",
+        lambda: put(None),
+        "There is nothing to put: None was given. A get gives None where there is no item.",
     ),
     (
         lambda: insert(Task(user="ada", task_id="t1", version=3)),
@@ -235,7 +238,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (lambda: tasks_of("ada").page(0), "A page has 1 to 1000 items, not 0."),
     (
-        lambda: session().run(tasks_of),  # type: ignore[call-overload]
+        lambda: session().run(tasks_of),  # type: ignore[arg-type]
         "tasks_of is neither an operation nor a procedure. Call it with its arguments.",
     ),
     (
@@ -244,16 +247,20 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         invalid_item,
-        "The item at PK 'USER#ada', SK 'TASK#t1' is not a valid Task: "
-        "n: Input should be a valid integer, unable to parse string as an integer. "
-        "Give new fields a default, or migrate the stored items.",
+        (
+            "The item at PK 'USER#ada', SK 'TASK#t1' is not a valid Task: "
+            "n: Input should be a valid integer, unable to parse string as an integer. "
+            "Give new fields a default, or migrate the stored items."
+        ),
     ),
     # Patterns.
     (async_pattern, "task_later is async. Write def; AsyncSession awaits what it makes."),
     (
         pattern_with_a_body,
-        "task_printed has a body, which would never run. "
-        "Leave only its docstring; use @pattern for a function of your own.",
+        (
+            "task_printed has a body, which would never run. "
+            "Leave only its docstring; use @pattern for a function of your own."
+        ),
     ),
     (budget_of_nothing, "task_for_five: budget=5 does not say of what. Write Rcu(5) or Wcu(5)."),
     (
@@ -266,19 +273,25 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         partition_by_range,
-        "tasks_between does not cover the partition key 'USER#{user}': 'user' is missing. "
-        "A query names all fields of the partition key, each by one value.",
+        (
+            "tasks_between does not cover the partition key 'USER#{user}': 'user' is missing. "
+            "A query names all fields of the partition key, each by one value."
+        ),
     ),
     (
         pattern_of_nothing,
-        "nothing: no entity is named in its parameters or result. "
-        "Annotate it, as in def create_task(task: Task) -> Put[Task].",
+        (
+            "nothing: no entity is named in its parameters or result. "
+            "Annotate it, as in def create_task(task: Task) -> Put[Task]."
+        ),
     ),
     # Models.
     (
         second_table,
-        f"Two tables are named 'twice': one in {__name__}, one in {__name__}. "
-        "Rename one, or give it a Registry() of its own.",
+        (
+            f"Two tables are named 'twice': one in {__name__}, one in {__name__}. "
+            "Rename one, or give it a Registry() of its own."
+        ),
     ),
     (
         lambda: declared({"name": str}, Key("A#{nme}", "B")),
@@ -286,13 +299,17 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: declared({"name": str, "n": int}, Key("A#{name}", "N#{n}")),
-        "Thing.primary: the number 'n' needs a width to sort correctly. "
-        "Write {n:06} (digits), {n:+06} if it may be negative, {n:09.2}, or {n:d}.",
+        (
+            "Thing.primary: the number 'n' needs a width to sort correctly. "
+            "Write {n:06} (digits), {n:+06} if it may be negative, {n:09.2}, or {n:d}."
+        ),
     ),
     (
         lambda: declared({"name": str, "n": int}, Key("A#{name}{n}", "B")),
-        "'A#{name}{n}': the placeholder {name} is not closed by '#'. "
-        "Put it between two placeholders, so that keys stay unambiguous. KeyFormat gives a table another.",
+        (
+            "'A#{name}{n}': the placeholder {name} is not closed by '#'. "
+            "Put it between two placeholders, so that keys stay unambiguous. KeyFormat gives a table another."
+        ),
     ),
     (
         lambda: declared({"name": str | None}, Key("A#{name}", "B")),
@@ -300,13 +317,17 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: declared({"name": str, "tags": set[str]}, Key("A#{name}", "B")),
-        "Thing.tags: DynamoDB has no empty set, so a set needs an empty default. "
-        "Write Field(default_factory=frozenset).",
+        (
+            "Thing.tags: DynamoDB has no empty set, so a set needs an empty default. "
+            "Write Field(default_factory=frozenset)."
+        ),
     ),
     (
         lambda: declared({"name": str, "pin": SecretStr}, Key("A#{name}", "B")),
-        "Thing.pin is a SecretStr, which would be stored as asterisks. "
-        "Seal it into bytes yourself, or give it a serializer.",
+        (
+            "Thing.pin is a SecretStr, which would be stored as asterisks. "
+            "Seal it into bytes yourself, or give it a serializer."
+        ),
     ),
     (
         lambda: declared({"name": str, "at": Path}, Key("A#{name}", "B")),
@@ -314,8 +335,10 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: declared({"name": str, "grid": dict[tuple[int, int], str]}, Key("A#{name}", "B")),
-        "Thing.grid: the keys of a map are stored as text, from which no tuple[int, int] can be read. "
-        "Use text, numbers, dates or enums as keys.",
+        (
+            "Thing.grid: the keys of a map are stored as text, from which no tuple[int, int] can be read. "
+            "Use text, numbers, dates or enums as keys."
+        ),
     ),
     (
         lambda: declared({"name": str, "other": KeyOnly[str]}, Key("A#{name}", "B")),

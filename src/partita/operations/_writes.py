@@ -315,7 +315,7 @@ def delete(at: E | Get[E]) -> Delete[E]:
 
 def _schema_of(entity: E, verb: str) -> EntitySchema[E]:
     if entity is None:
-        hint = "A get gives None where there is no item: look at its result first."
+        hint = "A get gives None where there is no item."
         raise OperationError(f"There is nothing to {verb}: None was given.", hint=hint)
     return schema_of(type(entity))
 
