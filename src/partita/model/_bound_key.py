@@ -116,6 +116,16 @@ class BoundKey:
         """Whether the item's key attributes could have been made by this key."""
         return all(template.matches(item.get(attribute.name)) for attribute, template in self.attributes)
 
+    def check(self, texts: Mapping[str, str]) -> Callable[[Mapping[str, Any]], bool]:
+        """A function that says whether this key could have made an item's with these texts of fields."""
+        checks = tuple((attribute.name, template.check(texts)) for attribute, template in self.attributes)
+        return lambda item: all(check(item.get(name)) for name, check in checks)
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        """The template of each key attribute."""
+        return tuple(template for _, template in self.attributes)
+
 
 def _getter(fields: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
     """A function that takes the fields' values from an entity."""

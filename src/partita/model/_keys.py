@@ -15,7 +15,7 @@ type of the key attribute: string, number or binary.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Context, Decimal
 from enum import Enum
@@ -198,7 +198,7 @@ class Template:
         self.head, self.placeholders = _parse(text)
         self.fields = tuple(placeholder.field for placeholder in self.placeholders)
         self.bare = len(self.placeholders) == 1 and not self.head and not self.placeholders[0].tail
-        after_head = "".join(f"[^#]+{re.escape(placeholder.tail)}" for placeholder in self.placeholders)
+        after_head = "".join(f"([^#]+){re.escape(placeholder.tail)}" for placeholder in self.placeholders)
         self._pattern = re.compile(re.escape(self.head) + after_head, re.DOTALL)
 
     def __repr__(self) -> str:
@@ -245,6 +245,33 @@ class Template:
         if self.bare:
             return self.max_length is None or (isinstance(key, str) and len(key) <= self.max_length)
         return isinstance(key, str) and self._pattern.fullmatch(key) is not None
+
+    def texts(self, key: Any) -> dict[str, str]:
+        """What a key that this template made says of each field, as text between separators; nothing of another key."""
+        if self.bare:
+            return {self.fields[0]: part_text(key)} if isinstance(key, str | int | Decimal) else {}
+        match = self._pattern.fullmatch(key) if isinstance(key, str) else None
+        return {} if match is None else dict(zip(self.fields, match.groups(), strict=True))
+
+    def shared_with(self, others: Iterable[Template]) -> frozenset[str]:
+        """The fields that stand in one of the others too, written alike."""
+        return frozenset(
+            mine.field
+            for mine in self.placeholders
+            for other in others
+            for theirs in other.placeholders
+            if (mine.field, mine.width) == (theirs.field, theirs.width)
+        )
+
+    def check(self, texts: Mapping[str, str]) -> Callable[[Any], bool]:
+        """A function that says whether a key could have been made by this template with these texts of fields."""
+        known = {field: text for field, text in texts.items() if field in self.fields}
+        if not known:
+            return self.matches
+        if self.bare or len(known) < len(set(self.fields)):
+            return lambda key: self.matches(key) and known.items() <= self.texts(key).items()
+        whole = self.head + "".join(known[each.field] + each.tail for each in self.placeholders)
+        return lambda key: bool(key == whole)
 
     @property
     def min_length(self) -> int:

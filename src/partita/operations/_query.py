@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from partita.errors import LimitExceeded, OperationError
 from partita.expressions import Condition, KeyCondition, Projection, both, canonical_repr
 from partita.model import BoundKey, EntitySchema
 from partita.operations._operation import Context, Operation, Requests
+from partita.operations._owned import is_guarded, owner_check
 from partita.store import PageResponse, QueryTable
 from partita.values import Item
 
@@ -51,7 +52,7 @@ class WalkResult(Struct, Generic[M], frozen=True):
 
 
 class Query(Operation[Page[M]], Generic[M], frozen=True):
-    """Read one page of a range. Nothing that belongs to another entity, or has expired, is in it."""
+    """Read one page of a range. Nothing that is another entity's or another owner's, or has expired, is in it."""
 
     schema: EntitySchema[Any]
     key: BoundKey
@@ -155,10 +156,13 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         return request if start is None else replace(request, start=start)
 
     def visible(self, items: list[Item], context: Context) -> list[Item]:
-        """The items that are this entity's and have not expired."""
-        now = context.clock()
-        schema = self.schema
-        return [item for item in items if schema.owns(item) and schema.live(item, now)]
+        """The items that are this entity's, in a partition that their own keys agree with, and have not expired."""
+        now, live, owns = context.clock(), self.schema.live, self.owner_check()
+        return [item for item in items if owns(item) and live(item, now)]
+
+    def owner_check(self) -> Callable[[Item], bool]:
+        """What tells this entity's items in the partition from others', by their own keys."""
+        return owner_check(self.schema, self.key, self.key_condition)
 
     def typed(self, item: Item) -> M:
         """The model in an item."""
@@ -208,12 +212,12 @@ class Count(Operation[int], frozen=True):
         return self.query.default_name()
 
     def request(self, now: float = 0) -> QueryTable:
-        """The first request: a bare count where every item is sure to be this entity's, else keys only."""
+        """The first request: a bare count where every item is sure to be seen, else keys only."""
         query = self.query
         request = replace(
             query.request(), limit=COUNTED_PER_PAGE, filter=both(query.condition, query.schema.unexpired(now))
         )
-        if query.schema.alone_in(query.key):
+        if query.schema.alone_in(query.key) and not is_guarded(query.schema, query.key):
             return replace(request, count_only=True, projection=None)
         return replace(request, projection=query.schema.key_projection(query.key))
 

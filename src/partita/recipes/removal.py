@@ -57,7 +57,8 @@ class _Stored(Operation[tuple[list[Delete[E]], dict[str, Any] | None]], Generic[
         )
         response: PageResponse = yield request
         names = [attribute.name for attribute, _ in schema.primary.attributes]
-        keys = [{name: item[name] for name in names} for item in response.items if schema.owns(item)]
+        owns = self.query.owner_check()
+        keys = [{name: item[name] for name in names} for item in response.items if owns(item)]
         return [Delete(schema, key) for key in keys], response.last_key
 
 
