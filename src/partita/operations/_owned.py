@@ -1,7 +1,7 @@
 """Whose an item is that an index gave: its own key must agree with the partition of the index that it stands in.
 
 Who may write to one partition of a table can put any index key on an item there, such as that of another user's list:
-policies (`dynamodb:LeadingKeys`) look at the table's key alone. So both keys must say the same of a field that both name.
+policies (`dynamodb:LeadingKeys`) look at the table's key alone. So both keys must say the same of what they share.
 """
 
 from __future__ import annotations
