@@ -1,6 +1,6 @@
 """Building blocks for services that speak HTTP: identity, problems, paging, preconditions, idempotent routes, pages."""
 
-from partita.http._dependencies import CurrentCaller, Db, Now, Resources
+from partita.http._dependencies import CurrentCaller, Db, Now, Resources, admit
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
 from partita.http._health import check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
@@ -54,6 +54,7 @@ __all__ = [
     "ServiceState",
     "UnlessMatch",
     "Verifier",
+    "admit",
     "check_store",
     "describe_problems",
     "etag",

@@ -29,13 +29,27 @@ async def _session(request: Request) -> AsyncSession:
 async def current_caller(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
 ) -> Caller:
-    """Who sent the request, by its token."""
+    """Who sent the request, by its token; it is counted as one of that caller's."""
     identity = state_of(request).identity
     if credentials is None:
         raise unauthenticated("The request has no token.", identity.hint)
     if identity.waits:
-        return await run_in_threadpool(identity.caller, credentials.credentials)
-    return identity.caller(credentials.credentials)
+        caller = await run_in_threadpool(identity.caller, credentials.credentials)
+    else:
+        caller = identity.caller(credentials.credentials)
+    await admit(request, caller.user_id)
+    return caller
+
+
+async def admit(request: Request, user_id: str) -> None:
+    """Count a request of a caller, where the service limits them; for services that know callers by other means.
+
+    Raises:
+        RateLimited: 429, the caller has sent too many.
+    """
+    limiter = state_of(request).limiter
+    if limiter is not None:
+        await limiter.admit(user_id)
 
 
 async def _resources(request: Request) -> Any:

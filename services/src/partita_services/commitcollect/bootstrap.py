@@ -12,6 +12,7 @@ from partita.service import Installation, Service, WorkerContext
 from partita_services.commitcollect.audit import AUDIT_TABLE
 from partita_services.commitcollect.model import (
     IDEMPOTENCY_TABLE,
+    LIMITS,
     TABLE,
     active_milestones,
     awards_of,
@@ -172,4 +173,5 @@ SERVICE: Final = Service(
     worker=_work,
     roles={"request": _SHARED, "worker": (*_SHARED, *_WORKERS), "nobody": ("LoginSession.rotate",)},
     queues={QUEUE: POLICY},
+    rate_limit=LIMITS,
 )

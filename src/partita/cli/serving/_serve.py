@@ -17,6 +17,7 @@ from partita.cli._installation import installation_of, opening, tracking_queues
 from partita.cli._listen import listening, run_app
 from partita.cli._names import services_argument
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
+from partita.cli.serving._rate_limit import RateOption, rate_limit_option
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
@@ -59,6 +60,7 @@ SWEEP_SECONDS: Final = 60.0
     metavar="NAME",
     help="What the issuer's tokens must be meant for.",
 )
+@rate_limit_option
 @needs_serve
 def serve(  # noqa: PLR0913 - one for each option
     services: Sequence[Service],
@@ -71,6 +73,7 @@ def serve(  # noqa: PLR0913 - one for each option
     lake: Path | None,
     *,
     no_seed: bool,
+    rate_limit: RateOption,
 ) -> None:
     """Serve the services until Ctrl-C or SIGTERM.
 
@@ -91,7 +94,7 @@ def serve(  # noqa: PLR0913 - one for each option
             filling(lake, services, store),
             working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
-            state = AppState(session, verifier, resources, projections, queues)
+            state = AppState(session, verifier, resources, projections, queues, rate_limit=rate_limit)
             app = build_app(services, state, apps=_apps(services, installation))
             run_app(app, listener, _banner(services, data, installation.url, issuer), state.stopping.set)
     click.echo("Stopped.")
