@@ -149,6 +149,12 @@ def test_the_partition_of_a_local_index_is_the_tables_own(attacked: Session) -> 
     assert attacked.run(notes_by_title("b#b").count()) == 1
 
 
+def test_a_count_leaves_it_to_the_store_where_the_partition_says_whose_the_items_are() -> None:
+    assert notes_by_month("b#b").count().request().count_only
+    assert notes_by_title("b#b").count().request().count_only
+    assert not bookings(7).count().request().count_only  # a number by itself is compared here
+
+
 def test_a_part_of_the_key_is_enough_to_say_whose_an_item_is(db: Session) -> None:
     mine = db.run(insert(Draft(user_id="b#b", year=2026)))
     stored = schema_of(Draft).item(mine)
@@ -161,3 +167,4 @@ def test_a_number_by_itself_says_the_same_as_its_text(db: Session) -> None:
     mine = db.run(insert(Booking(number=7)))
     db.store.execute(PutItem("booked", {**schema_of(Booking).item(mine), "number": 8}))
     assert list(db.run(bookings(7))) == [mine]
+    assert db.run(bookings(7).count()) == 1

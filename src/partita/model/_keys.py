@@ -268,10 +268,16 @@ class Template:
         known = {field: text for field, text in texts.items() if field in self.fields}
         if not known:
             return self.matches
-        if self.bare or len(known) < len(set(self.fields)):
+        whole = self.joined(known)
+        if whole is None:
             return lambda key: self.matches(key) and known.items() <= self.texts(key).items()
-        whole = self.head + "".join(known[each.field] + each.tail for each in self.placeholders)
         return lambda key: bool(key == whole)
+
+    def joined(self, texts: Mapping[str, str]) -> str | None:
+        """The key with these texts of fields; None where it has others too, or is a field's own value."""
+        if self.bare or not texts.keys() >= set(self.fields):
+            return None
+        return self.head + "".join(texts[each.field] + each.tail for each in self.placeholders)
 
     @property
     def min_length(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from partita.expressions import KeyCondition
+from partita.expressions import Compare, Condition, KeyCondition, Path, Value
 from partita.model import BoundKey, EntitySchema
 from partita.values import Item
 
@@ -24,12 +24,21 @@ def is_guarded(schema: EntitySchema[Any], key: BoundKey) -> bool:
 
 def owner_check(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Owns:
     """What tells the items of an entity in one partition from others', by their own keys."""
-    if not is_guarded(schema, key):
-        return schema.owns
-    partition = dict(condition.equal)[key.hash_attribute.name]
-    texts = key.hash.texts(partition)
+    return schema.primary.check(_shared_texts(schema, key, condition)) if is_guarded(schema, key) else schema.owns
+
+
+def owner_condition(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Condition | None:
+    """The same for the store to look at; None where the partition does not say all of the items' own."""
+    partition = schema.primary.hash.joined(_shared_texts(schema, key, condition))
+    own = Path((schema.primary.hash_attribute.name,))
+    return None if partition is None else Compare("=", own, Value(partition))
+
+
+def _shared_texts(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> dict[str, str]:
+    """What a partition of an index says of the fields that are in the items' own keys too."""
+    texts = key.hash.texts(dict(condition.equal)[key.hash_attribute.name])
     shared = key.hash.shared_with(schema.primary.templates)
-    return schema.primary.check({field: texts[field] for field in shared if field in texts})
+    return {field: text for field, text in texts.items() if field in shared}
 
 
 def _shares_partition(schema: EntitySchema[Any], key: BoundKey) -> bool:

@@ -13,7 +13,7 @@ from partita.errors import LimitExceeded, OperationError
 from partita.expressions import Condition, KeyCondition, Projection, both, canonical_repr
 from partita.model import BoundKey, EntitySchema
 from partita.operations._operation import Context, Operation, Requests
-from partita.operations._owned import is_guarded, owner_check
+from partita.operations._owned import is_guarded, owner_check, owner_condition
 from partita.store import PageResponse, QueryTable
 from partita.values import Item
 
@@ -213,13 +213,14 @@ class Count(Operation[int], frozen=True):
 
     def request(self, now: float = 0) -> QueryTable:
         """The first request: a bare count where every item is sure to be seen, else keys only."""
-        query = self.query
-        request = replace(
-            query.request(), limit=COUNTED_PER_PAGE, filter=both(query.condition, query.schema.unexpired(now))
-        )
-        if query.schema.alone_in(query.key) and not is_guarded(query.schema, query.key):
-            return replace(request, count_only=True, projection=None)
-        return replace(request, projection=query.schema.key_projection(query.key))
+        query, schema = self.query, self.query.schema
+        live = both(query.condition, schema.unexpired(now))
+        request = replace(query.request(), limit=COUNTED_PER_PAGE, filter=live)
+        guarded = is_guarded(schema, query.key)
+        own = owner_condition(schema, query.key, query.key_condition) if guarded else None
+        if schema.alone_in(query.key) and (own is not None or not guarded):
+            return replace(request, filter=both(live, own), count_only=True, projection=None)
+        return replace(request, projection=schema.key_projection(query.key))
 
     def requests(self, context: Context) -> Requests[int]:
         """Count page by page.
