@@ -12,7 +12,6 @@ from partita.service import Installation, Service, WorkerContext
 from partita_services.commitcollect.audit import AUDIT_TABLE
 from partita_services.commitcollect.model import (
     IDEMPOTENCY_TABLE,
-    LIMITS,
     TABLE,
     active_milestones,
     awards_of,
@@ -30,6 +29,7 @@ from partita_services.commitcollect.model import (
 )
 from partita_services.commitcollect.samples.data import seed
 from partita_services.commitcollect.samples.examples import examples
+from partita_services.commitcollect.signin.limits import LIMITS
 from partita_services.commitcollect.signin.sessions import SESSIONS_TABLE
 from partita_services.commitcollect.writes import (
     award_parts,

@@ -31,7 +31,6 @@ from partita import (
 )
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord
 from partita.recipes.lifecycle import Lifecycle, Transition
-from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
 
 TABLE: Final = Table("CommitCollect", indexes=[LocalIndex("LSI1")], ttl="ttl")
 IDEMPOTENCY_TABLE: Final = Table(
@@ -294,14 +293,7 @@ class Request(IdempotencyRecord, table=IDEMPOTENCY_TABLE):
     by_scope: ClassVar = Key("{scope}", "{key}", index="GSI1")
 
 
-class CallerBucket(RateBucket, table=TABLE):
-    """What is left of a caller's requests."""
-
-    primary: ClassVar = Key("RATE#{caller}", "BUCKET")
-
-
 REQUESTS: Final = Idempotency(Request, budget=Rcu(2))
-LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
 
 @dataclass(frozen=True)
