@@ -129,6 +129,15 @@ class GuardrailError(OperationError, code="guardrail"):
     """The operation is refused before it reaches the store."""
 
 
+class UnclaimedItem(GuardrailError, code="unclaimed_item"):
+    """A strict session met an item that no declared entity claims; `example` is its key."""
+
+    def __init__(self, message: str, *, example: dict[str, Any]) -> None:
+        hint = "Declare an entity for it, or correct the key templates."
+        super().__init__(f"{message} One is at {example}.", hint=hint)
+        self.example = example
+
+
 class ScanRefused(GuardrailError, code="scan_refused"):
     """A scan was run outside a maintenance session."""
 

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from typing_extensions import TypeVar
@@ -22,6 +23,7 @@ from partita.model import Budget, Table
 from partita.operations import Operation, Procedure
 from partita.patterns import Pattern
 from partita.recipes.rate_limit import RateLimits
+from partita.runtime import is_loopback
 
 if TYPE_CHECKING:
     import threading
@@ -87,7 +89,12 @@ class Installation(Struct, frozen=True):
     open_queue: Callable[[str, QueuePolicy], Queue]
     """Opens the queue of a name."""
     url: str | None = None
-    """The address that it is served at; None where it is not served, as in a worker of its own."""
+    """The address of the socket that it is served at; None where it is not served, as in a worker of its own."""
+
+    @property
+    def is_loopback(self) -> bool | None:
+        """Whether that socket is of this machine alone, whatever a request says; None where it is not served."""
+        return None if self.url is None else is_loopback(urlsplit(self.url).hostname or "")
 
 
 class WorkerContext(Struct, Generic[R], frozen=True):

@@ -15,7 +15,7 @@ from fastapi import APIRouter
 from partita import AsyncSession, EmbeddedStore, Key, Registry, Table
 from partita.app import build_app
 from partita.errors import RateLimited
-from partita.http import AppState, Caller, CurrentCaller, Identity
+from partita.http import AppState, Caller, CurrentCaller, Identity, TokenCheck
 from partita.http._rate_limit import CallerLimiter
 from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
 from partita.service import Service
@@ -34,6 +34,12 @@ class CallerBucket(RateBucket, table=TABLE):
 async def me(caller: CurrentCaller) -> str:
     """Who is calling."""
     return caller.user_id
+
+
+@ROUTER.get("/watch")
+async def watch(caller: CurrentCaller, is_valid: TokenCheck) -> int:
+    """Look at the token again and again, as a response does that goes on."""
+    return sum([await is_valid() for _ in range(100)])
 
 
 @ROUTER.get("/ping")
@@ -140,6 +146,12 @@ async def test_processes_share_the_buckets(calling: Calling) -> None:
     async with calling() as one, calling() as other:
         seen = sum([await statuses(client, 1) for _ in range(60) for client in (one, other)], Counter[int]())
     assert seen[200] == 40 + 2 * (BLOCK - 1)
+
+
+async def test_a_response_that_goes_on_is_one_request(calling: Calling) -> None:
+    async with calling() as client:
+        assert (await client.get("/watch")).json() == 100
+        assert await statuses(client, MOST - 1) == {200: MOST - 1}
 
 
 async def test_a_token_that_is_not_valid_counts_for_nobody(calling: Calling, session: AsyncSession) -> None:

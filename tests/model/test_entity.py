@@ -267,11 +267,10 @@ def test_a_strict_entity_reads_what_it_stored(partita_db: Session) -> None:
         Strict(name="a", day="2026-01-01", status=Status.DONE)  # type: ignore[arg-type]  # strict, as asked for
 
 
-@pytest.mark.parametrize("extra", ["allow", "forbid"])
-def test_an_entity_that_does_not_ignore_its_key_attributes_is_refused(extra: Any) -> None:
+def test_an_entity_that_forbids_its_key_attributes_is_refused() -> None:
     with pytest.raises(ModelError, match="extra"):
 
-        class Picky(Entity, table=Table("picky", registry=Registry()), extra=extra):
+        class Picky(Entity, table=Table("picky", registry=Registry()), extra="forbid"):
             primary: ClassVar = Key("P#{name}", "P")
             name: str
 
@@ -319,7 +318,7 @@ def write(db: Session, **attributes: Any) -> None:
 def test_a_stored_item_that_does_not_fit_says_what_is_wrong(db: Session) -> None:
     write(db, user_id="u", name=7)
     with pytest.raises(
-        InvalidItem, match="A stored item is not a valid User: name: Input should be a valid string"
+        InvalidItem, match=r"The item at PK '.*', SK '.*' is not a valid User: name: Input should be a valid string"
     ) as caught:
         db.run(user_by_id("u"))
     assert caught.value.item["name"] == 7

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from tests.model.sample import steady
 
 from partita.errors import InvalidKey, ModelError
-from partita.model._keys import Template, Width, part_text
+from partita.model._key_parts import Width, parse_style, part_text
+from partita.model._keys import Template
 
 texts = st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=8)
 tricky = st.text(alphabet="#%235a", min_size=1, max_size=5)
@@ -174,8 +175,8 @@ def test_equal_numbers_are_one_key(value: Decimal) -> None:
 
 
 @pytest.mark.parametrize(("spec", "value", "text"), [("06", 42, "000042"), ("+04", -1, "n9998"), ("+04", 0, "p0000")])
-def test_a_width_pads_a_number(spec: str, value: int, text: str) -> None:
-    assert Width.parse(spec, "").text(value) == text
+def test_a_width_pads_a_number(spec: str, value: Any, text: str) -> None:
+    assert parse_style(spec, "").text(value) == text
 
 
 @pytest.mark.parametrize(
@@ -187,14 +188,14 @@ def test_a_width_pads_a_number(spec: str, value: int, text: str) -> None:
         ("+03", -1000, "does not fit 3 digits"),
     ],
 )
-def test_a_number_that_would_sort_wrongly_is_refused(spec: str, value: int | Decimal, complaint: str) -> None:
+def test_a_number_that_would_sort_wrongly_is_refused(spec: str, value: Any, complaint: str) -> None:
     with pytest.raises(InvalidKey, match=complaint):
-        Width.parse(spec, "").text(value)
+        parse_style(spec, "").text(value)
 
 
 @pytest.mark.parametrize("spec", ["6", "00", "06.", "x", "", "-06", "0100", "06.0"])
 def test_an_unreadable_width_is_refused(spec: str) -> None:
-    with pytest.raises(ModelError, match="is not a width"):
+    with pytest.raises(ModelError, match="is not a form of a value"):
         Template(f"A#{{n:{spec}}}")
 
 

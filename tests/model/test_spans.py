@@ -13,7 +13,7 @@ from tests.model.sample import Task, fresh_session, steady, tasks_due, tasks_lik
 
 from partita import EmbeddedStore, Entity, Key, Prefix, Query, Registry, Session, Span, Table, insert, put, query
 from partita.errors import InvalidKey
-from partita.model._keys import escape
+from partita.model import escape
 
 days = st.dates(date(2026, 1, 1), date(2026, 1, 9))
 texts = st.text(alphabet="ab !#%~\0\u00e9\uffff\U0010fffe", min_size=1, max_size=3)

@@ -194,6 +194,17 @@ async def test_large_messages_go_out_in_calls_of_their_own() -> None:
     assert sorted(transport.sizes) == [1, 2]
 
 
+async def test_what_a_cancelled_task_would_have_sent_is_not_sent() -> None:
+    transport = Batches()
+    queue = queue_on(transport)
+    tasks = [asyncio.create_task(queue.execute_async(Send(str(n), "g", str(n)))) for n in range(3)]
+    await asyncio.sleep(0)  # they wait for a call now
+    tasks[0].cancel()
+    tasks[2].cancel()
+    assert (await tasks[1]).sequence == 1
+    assert transport.sizes == [1]
+
+
 async def test_when_a_call_fails_all_of_its_senders_get_the_error() -> None:
     queue = ScriptedQueue(URL, *[ResponseLost("reset")] * 3)
     sends = (queue.execute_async(Send(str(n), "g", str(n))) for n in range(2))

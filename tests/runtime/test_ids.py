@@ -24,8 +24,25 @@ def test_identifiers_sort_by_the_millisecond_they_were_made_in(first: int, secon
     for instant in (first, second):
         clock.set(instant / 1000)
         made.append((int(clock() * 1000), make()))
-    (early, earlier), (late, later) = sorted(made)
-    assert early == late or earlier < later
+    (at_first, one), (at_second, other) = made
+    is_later = at_second >= at_first - 1000  # so small a step back is taken for the same instant
+    assert (one < other) is is_later
+
+
+def test_identifiers_of_one_millisecond_sort_in_the_order_they_were_made_in() -> None:
+    make = Ulids(FakeClock())
+    made = [make() for _ in range(1000)]
+    assert made == sorted(made)
+
+
+def test_a_clock_that_is_set_back_a_little_does_not_change_the_order() -> None:
+    clock = FakeClock(1000.0)
+    make = Ulids(clock)
+    made = []
+    for second in (1000.0, 999.5, 999.1, 1000.001):
+        clock.set(second)
+        made.append(make())
+    assert made == sorted(made)
 
 
 @steady

@@ -6,17 +6,16 @@ import os
 import select
 import socket
 import ssl
+import threading
 import time
+from contextlib import suppress
 from typing import Final, Generic, TypeVar
-from urllib.parse import SplitResult, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import urlsplit
 
-from partita._aws._endpoints import LOCAL_HOSTS
-from partita._aws._http import request_prefix
+from partita._aws._proxy import open_tunnel, proxy_for
 from partita.errors import StoreClosed
 
 _PORTS: Final = {"http": 80, "https": 443}
-_HEAD_END: Final = b"\r\n\r\n"
 
 
 class Connector:
@@ -37,12 +36,12 @@ class Connector:
         """
         parts = urlsplit(url)
         address = (parts.hostname or "", parts.port or _PORTS[parts.scheme])
-        proxy = _proxy_for(parts)
-        connected = socket.create_connection(proxy or address, self._seconds)
+        proxy = proxy_for(parts)
+        connected = socket.create_connection(proxy.address if proxy else address, self._seconds)
         try:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if proxy is not None:
-                _open_tunnel(connected, address)
+                open_tunnel(connected, proxy, address)
         except BaseException:
             connected.close()
             raise
@@ -58,48 +57,55 @@ class Connector:
         return self._tls, parts.hostname or ""
 
 
-def _proxy_for(parts: SplitResult) -> tuple[str, int] | None:
-    """The proxy for a host elsewhere; plain HTTP, which is for servers nearby, has none."""
-    host = parts.hostname or ""
-    if parts.scheme != "https" or host in LOCAL_HOSTS or proxy_bypass(host):
-        return None
-    proxy = urlsplit(getproxies().get("https", ""))
-    return (proxy.hostname, proxy.port or _PORTS["http"]) if proxy.hostname else None
+class PendingConnection:
+    """A connection that a thread makes for a task, which may be gone before it is made."""
 
+    def __init__(self, connector: Connector) -> None:
+        self._connector = connector
+        self._connected: socket.socket | None = None
+        self._is_abandoned = False
 
-def _open_tunnel(connected: socket.socket, address: tuple[str, int]) -> None:
-    host = f"{address[0]}:{address[1]}"
-    connected.sendall(f"CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode("latin-1"))
-    response = b""
-    while _HEAD_END not in response:
-        part = connected.recv(4096)
-        if not part:
-            raise OSError("the proxy closed the connection")
-        response += part
-    first = response.split(b"\r\n", 1)[0].decode("latin-1")
-    if first.split(" ")[1:2] != ["200"]:
-        raise OSError(f"the proxy refused: {first}")
+    def connect(self, url: str) -> socket.socket:
+        """Connect, in a thread.
+
+        Raises:
+            OSError: there is no connection.
+        """
+        # Each side first says what it did and then looks at the other, so one of them sees that both were there.
+        self._connected = self._connector.connect(url)
+        if self._is_abandoned:
+            self._connected.close()
+        return self._connected
+
+    def abandon(self) -> None:
+        """Nobody waits any more: close the connection, now or when it is made."""
+        self._is_abandoned = True
+        if self._connected is not None:
+            self._connected.close()
 
 
 class PooledConnection:
-    """A socket, how requests on it begin, and when it was used last; it carries one request at a time."""
+    """A socket, and when it was used last; it carries one request at a time."""
 
-    def __init__(self, connected: socket.socket, url: str) -> None:
+    def __init__(self, connected: socket.socket) -> None:
         self.socket = connected
-        self.prefix = request_prefix(url)
         self.last_used = time.monotonic()
 
     def is_usable(self, idle_seconds: float) -> bool:
-        """Whether it was used lately, and the other end has not closed it."""
-        if time.monotonic() - self.last_used > idle_seconds:
-            return False
-        ready = select.poll()
-        ready.register(self.socket, select.POLLIN)
-        return not ready.poll(0)
+        """Whether it was used lately, and nothing has come since: neither its end, nor what nobody asked for."""
+        return time.monotonic() - self.last_used <= idle_seconds and not _is_readable(self.socket)
 
     def close(self) -> None:
         """Close it."""
         self.socket.close()
+
+
+def _is_readable(connected: socket.socket) -> bool:
+    if not hasattr(select, "poll"):  # on Windows
+        return bool(select.select([connected], [], [], 0)[0])
+    ready = select.poll()  # which takes any number of open files
+    ready.register(connected, select.POLLIN)
+    return bool(ready.poll(0))
 
 
 C = TypeVar("C", bound=PooledConnection)
@@ -112,6 +118,7 @@ class ConnectionPool(Generic[C]):
         self._idle_seconds = idle_seconds
         self._closed = False
         self._process = os.getpid()
+        self._forked = threading.Lock()
         self._idle: dict[str, list[C]] = {}
 
     def empty_after_fork(self) -> bool:
@@ -120,15 +127,24 @@ class ConnectionPool(Generic[C]):
         Raises:
             StoreClosed: the pool was closed.
         """
-        if self._closed:
-            raise StoreClosed("The store was closed.")
+        self._check_open()
         if self._process == os.getpid():
             return False
-        self._process, self._idle = os.getpid(), {}
+        with self._forked:
+            if self._process == os.getpid():  # another thread was faster
+                return False
+            parents, self._idle = self._idle, {}
+            self._process = os.getpid()  # last, since other threads go on from here
+        _close_all(parents)  # which closes nothing at the other end: the parent has them open
         return True
 
     def acquire(self, url: str) -> C | None:
-        """The idle connection that was used last; those that cannot be used any more are closed."""
+        """The idle connection that was used last; those that cannot be used any more are closed.
+
+        Raises:
+            StoreClosed: the pool was closed.
+        """
+        self._check_open()
         idle = self._idle.setdefault(url, [])
         while idle:
             try:
@@ -142,14 +158,25 @@ class ConnectionPool(Generic[C]):
 
     def release(self, url: str, connection: C, *, closes: bool) -> None:
         """Keep a connection for the next request, unless the other end closes it."""
-        if closes or self._closed:
+        if closes:
             connection.close()
-        else:
-            self._idle[url].append(connection)
+            return
+        self._idle.setdefault(url, []).append(connection)
+        if self._closed:  # looked at last: whoever closes the pool either finds this connection, or is seen here
+            _close_all(self._idle)
 
     def close(self) -> None:
         """Close the connections; one in use is closed when its response has come."""
         self._closed = True
-        for connections in self._idle.values():
-            while connections:
+        _close_all(self._idle)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreClosed("The store was closed.")
+
+
+def _close_all(idle: dict[str, list[C]]) -> None:
+    for connections in list(idle.values()):
+        with suppress(IndexError):  # other threads take from it, too
+            while True:
                 connections.pop().close()

@@ -14,7 +14,7 @@ import time
 import weakref
 from asyncio import AbstractEventLoop
 
-from partita._aws._connections import ConnectionPool, Connector, PooledConnection
+from partita._aws._connections import ConnectionPool, Connector, PendingConnection, PooledConnection
 from partita._aws._http import CHUNK, ResponseParser, Tls, encode_request
 from partita._aws._transport import HttpRequest, HttpResponse, Limits, RequestNotSent, ResponseLost
 
@@ -57,12 +57,13 @@ class BlockingTransport:
         """
         if self._pool.empty_after_fork():
             self._slots = threading.BoundedSemaphore(self._limits.connections)
+        data = _encoded(request)
         slots = self._slots
         if not slots.acquire(timeout=self._limits.wait):
             raise RequestNotSent("all connections are in use")
         try:
             connection = self._pool.acquire(request.url) or self._connect(request.url)
-            response = connection.exchange(request)
+            response = connection.exchange(data, self._limits.response_bytes)
             self._pool.release(request.url, connection, closes=response.closes)
             return response
         finally:
@@ -77,28 +78,35 @@ class BlockingTransport:
             connected = self._connector.connect(url)
             try:
                 if secured := self._connector.tls_of(url):
-                    connected = secured[0].wrap_socket(connected, server_hostname=secured[1])
+                    connected = _wrapped(connected, *secured)
+                    connected.do_handshake()
+                connected.settimeout(self._limits.read)
             except BaseException:
                 connected.close()
                 raise
         except OSError as error:
             raise RequestNotSent(str(error)) from error
-        connected.settimeout(self._limits.read)
-        return BlockingConnection(connected, url)
+        return BlockingConnection(connected)
+
+
+def _wrapped(connected: socket.socket, context: ssl.SSLContext, host: str) -> ssl.SSLSocket:
+    """The connection under TLS, before the handshake; its end must be said by the other end, not by the network."""
+    return context.wrap_socket(
+        connected, server_hostname=host, do_handshake_on_connect=False, suppress_ragged_eofs=False
+    )
 
 
 class BlockingConnection(PooledConnection):
     """A connection that blocks."""
 
-    def exchange(self, request: HttpRequest) -> HttpResponse:
-        """Send the request and read its response.
+    def exchange(self, data: bytes, max_body: int) -> HttpResponse:
+        """Send a request and read its response.
 
         Raises:
             ResponseLost: it broke on the way; the connection is closed.
         """
-        parser = ResponseParser()
-        data = encode_request(self.prefix, request)
         try:
+            parser = ResponseParser(max_body)
             self.socket.sendall(data)
             while (response := parser.feed(self.socket.recv(CHUNK))) is None:
                 pass
@@ -129,11 +137,12 @@ class AsyncTransport:
         """
         if self._pool.empty_after_fork():
             self._slots.clear()
+        data = _encoded(request)
         loop = asyncio.get_running_loop()
         slots = await self._acquire_slot(loop)
         try:
             connection = self._pool.acquire(request.url) or await self._connect(loop, request.url)
-            response = await connection.exchange(loop, request, self._limits.read)
+            response = await connection.exchange(loop, data, self._limits)
             self._pool.release(request.url, connection, closes=response.closes)
             return response
         finally:
@@ -159,67 +168,61 @@ class AsyncTransport:
 
     async def _connect(self, loop: AbstractEventLoop, url: str) -> AsyncConnection:
         """Connect in a thread, which resolves the host and speaks to proxies; the handshake of TLS is done here."""
-        connecting = asyncio.ensure_future(asyncio.to_thread(self._connector.connect, url))
+        pending = PendingConnection(self._connector)
         try:
-            connected = await asyncio.shield(connecting)
+            connected = await asyncio.to_thread(pending.connect, url)
             connected.setblocking(False)
-            connection = AsyncConnection(connected, url)
+            connection = AsyncConnection(connected)
             if secured := self._connector.tls_of(url):
                 await connection.secure(loop, *secured, self._limits.connect)
         except OSError as error:
+            pending.abandon()
             raise RequestNotSent(str(error) or type(error).__name__) from error
-        except asyncio.CancelledError:
-            connecting.add_done_callback(_close)
+        except BaseException:
+            pending.abandon()
             raise
         return connection
-
-
-def _close(connecting: asyncio.Future[socket.socket]) -> None:
-    """Nobody waits any more for this connection."""
-    if not connecting.cancelled() and connecting.exception() is None:
-        connecting.result().close()
 
 
 class AsyncConnection(PooledConnection):
     """A connection that does not block."""
 
-    def __init__(self, connected: socket.socket, url: str) -> None:
-        super().__init__(connected, url)
+    def __init__(self, connected: socket.socket) -> None:
+        super().__init__(connected)
         self._tls: Tls | None = None
 
     async def secure(self, loop: AbstractEventLoop, context: ssl.SSLContext, host: str, seconds: float) -> None:
-        """Do the handshake of TLS, in time; where that fails, the connection is closed."""
-        self._tls = Tls(context, host)
-        try:
-            async with asyncio.timeout(seconds):
-                while not self._tls.do_handshake():
-                    await loop.sock_sendall(self.socket, self._tls.outgoing.read())
-                    self._tls.receive(await loop.sock_recv(self.socket, CHUNK))
-                await loop.sock_sendall(self.socket, self._tls.outgoing.read())
-        except BaseException:
-            self.close()
-            raise
+        """Do the handshake of TLS, in time.
 
-    async def exchange(self, loop: AbstractEventLoop, request: HttpRequest, seconds: float) -> HttpResponse:
-        """Send the request and read its response; the silence in between may last for so many seconds.
+        Raises:
+            OSError: it failed.
+        """
+        self._tls = Tls(context, host)
+        async with asyncio.timeout(seconds):
+            while not self._tls.do_handshake():
+                await loop.sock_sendall(self.socket, self._tls.outgoing.read())
+                self._tls.receive(await loop.sock_recv(self.socket, CHUNK))
+            await loop.sock_sendall(self.socket, self._tls.outgoing.read())
+
+    def is_usable(self, idle_seconds: float) -> bool:
+        """As above, and the other end has not said under TLS that it will close it."""
+        return not (self._tls is not None and self._tls.is_ended) and super().is_usable(idle_seconds)
+
+    async def exchange(self, loop: AbstractEventLoop, data: bytes, limits: Limits) -> HttpResponse:
+        """Send a request and read its response; the silence in between may last for `limits.read`.
 
         Raises:
             ResponseLost: it broke on the way; the connection is closed.
         """
-        parser = ResponseParser()
-        data = encode_request(self.prefix, request)
         response: HttpResponse | None = None
         try:
-            async with asyncio.timeout(seconds) as silence:
+            parser = ResponseParser(limits.response_bytes)
+            async with asyncio.timeout(limits.read) as silence:
                 await loop.sock_sendall(self.socket, data if self._tls is None else self._tls.encrypt(data))
                 while response is None:
                     received = await loop.sock_recv(self.socket, CHUNK)
-                    silence.reschedule(loop.time() + seconds)
-                    if self._tls is not None and received:
-                        received = self._tls.decrypt(received)
-                        if not received:
-                            continue
-                    response = parser.feed(received)
+                    silence.reschedule(loop.time() + limits.read)
+                    response = self._feed(parser, received)
         except (OSError, ValueError) as error:  # a time-out is an OSError
             self.close()
             raise _lost(error) from error
@@ -228,6 +231,22 @@ class AsyncConnection(PooledConnection):
             raise
         self.last_used = time.monotonic()
         return response
+
+    def _feed(self, parser: ResponseParser, received: bytes) -> HttpResponse | None:
+        if self._tls is None:
+            return parser.feed(received)
+        part = self._tls.decrypt(received)
+        response = parser.feed(part) if part else None
+        return parser.feed(b"") if response is None and self._tls.is_ended else response
+
+
+def _encoded(request: HttpRequest) -> bytes:
+    """The request as it is sent, before there is a connection that an error could leave open."""
+    try:
+        return encode_request(request)
+    except ValueError:
+        reason = "a header has characters that HTTP cannot carry"  # which ones is not said: it may be a secret
+    raise RequestNotSent(reason)
 
 
 def _lost(error: Exception) -> ResponseLost:

@@ -61,7 +61,7 @@ class Transport(Protocol):
 
 
 class Limits(Struct, frozen=True):
-    """How long to wait, in seconds, how many connections to use, and how often to try."""
+    """How long to wait, in seconds, how many connections to use, how much to read, and how often to try."""
 
     connect: float = 2.0
     read: float = 10.0
@@ -74,3 +74,5 @@ class Limits(Struct, frozen=True):
     """A connection that was idle for this long is not used again."""
     tries: int = 3
     """How often one call is sent at most; the session has retries of its own around these."""
+    response_bytes: int = 134_217_728
+    """The longest body of a response, 128 MiB: DynamoDB sends at most 16 MB of items, and JSON makes more of them."""

@@ -41,9 +41,12 @@ _EXAMPLES: Final = {
     409: ("version_conflict", "Another writer changed this item first."),
     412: ("precondition_failed", "The item has changed since you read it."),
     413: ("body_too_large", "The body has more than 1,000,000 bytes."),
+    414: ("target_too_long", "Path and query have more than 8,192 bytes."),
+    421: ("host_not_allowed", "This server does not answer to the name that the request has as its Host."),
     422: ("invalid_request", "title: Field required"),
     428: ("precondition_required", "The request has no If-Match."),
     429: ("rate_limited", "That is more than 600 at once, or 100 a second."),
+    431: ("head_too_large", "The headers have more than 32,768 bytes."),
     500: ("internal", "The service failed."),
     503: ("throttled", "The service is not available now."),
 }

@@ -77,8 +77,9 @@ class ItemChange:
 
     @cached_property
     def schema(self) -> EntitySchema[Any] | None:
-        """What is known of its entity, judged by the key; None for an item of no declared entity."""
-        return next((schema for schema in self.table.entities if schema.owns(self.keys)), None)
+        """What is known of its entity; None for an item of no declared entity."""
+        item = {**(self.new_item or self.old_item or {}), **self.keys}
+        return next((schema for schema in self.table.entities if schema.owns(item)), None)
 
     @property
     def entity(self) -> type[Entity] | None:

@@ -1,4 +1,4 @@
-"""The data folder: the embedded database, and the secret that signs tokens and cursors."""
+"""The data folder: the embedded database, and the secret that signs tokens and seals cursors."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import click
 from partita.cli._output import give_up_output
 from partita.cli.data import backup, cdc, check, lake, queue, restore, seed, tables
 from partita.cli.model import completion, cost, deploy, docs, explain, migrate, new, patterns, schema
-from partita.cli.serving import dynamodb, serve, token, worker
+from partita.cli.serving import dynamodb, serve, token, tokens, worker
 from partita.errors import PartitaError
 from partita.service import discover
 
@@ -71,6 +71,7 @@ for command in (
     new,
     seed,
     token,
+    tokens,
     schema,
     tables,
     deploy,

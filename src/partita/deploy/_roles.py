@@ -186,7 +186,7 @@ def _open_indexes(permission: Permission) -> list[str]:
 
 
 def _own_partition(permission: Permission, caller: tuple[str, ...]) -> str | None:
-    template = Template(permission.partition)
+    template = Template(permission.partition, format=permission.table.key_format)
     if not template.fields or template.fields[0] not in caller:
         return None
     tag = f"${{aws:PrincipalTag/{caller[0]}}}"

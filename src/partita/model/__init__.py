@@ -5,9 +5,12 @@ from partita.model._bound_key import BoundKey, Key, allows_none, kinds_of
 from partita.model._budget import Budget, Rcu, Wcu
 from partita.model._entity import Entity, EntitySchema, Version, schema_of
 from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, not_
-from partita.model._keys import Placeholder, Prefix, Span, Template, bare_value, escape, part_text
+from partita.model._key_format import KeyFormat, escape
+from partita.model._key_parts import bare_value, part_text
+from partita.model._keys import KeyPart, Placeholder, Prefix, Span, Template
 from partita.model._naming import snake
-from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table
+from partita.model._stored_keys import KeyOnly
+from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table, TypeTag
 from partita.model._updates import to_update
 
 __all__ = [
@@ -19,6 +22,9 @@ __all__ = [
     "EntitySchema",
     "Index",
     "Key",
+    "KeyFormat",
+    "KeyOnly",
+    "KeyPart",
     "LocalIndex",
     "Placeholder",
     "Prefix",
@@ -29,6 +35,7 @@ __all__ = [
     "Span",
     "Table",
     "Template",
+    "TypeTag",
     "Version",
     "Wcu",
     "all_of",

@@ -6,9 +6,9 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from enum import Enum
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from uuid import UUID
 
 from msgspec import Struct
 from pydantic import BaseModel
@@ -16,13 +16,15 @@ from pydantic.fields import FieldInfo
 
 from partita.errors import ModelError
 from partita.model._attributes import attribute_names, instant_text
+from partita.model._key_format import KeyFormat
+from partita.model._key_parts import can_stand_in_key, is_number
 from partita.model._keys import (
     MAX_CHARACTER_BYTES,
     MAX_HASH_BYTES,
     MAX_RANGE_BYTES,
+    KeyPart,
     Placeholder,
     Template,
-    can_stand_in_key,
     check_key_size,
 )
 from partita.model._table import Table
@@ -47,6 +49,7 @@ class BoundKey:
     """A key of one entity, parsed, checked and ready to render. Immutable after it was made."""
 
     __slots__ = (
+        "_fixed",
         "_renderers",
         "attributes",
         "fields",
@@ -64,8 +67,8 @@ class BoundKey:
         self.index = key.index
         self.hash_attribute, self.range_attribute = table.key_attributes(key.index)
         _check_range(name, key, table, model)
-        self.hash = _template(key.hash, model)
-        self.range = None if key.range is None else _template(key.range, model)
+        self.hash = _template(key.hash, model, table.key_format)
+        self.range = None if key.range is None else _template(key.range, model, table.key_format)
         self.fields = tuple(dict.fromkeys((*self.hash.fields, *(self.range.fields if self.range else ()))))
         self.values_of: Callable[[Any], Sequence[Any]] = _getter(self.fields)
         self.attributes: tuple[tuple[KeyAttribute, Template], ...] = ((self.hash_attribute, self.hash),)
@@ -75,6 +78,7 @@ class BoundKey:
         for attribute, template in self.attributes:
             _check_template(self, attribute, template, model)
         self._renderers = tuple(self._writes(table, attribute_names(model)))
+        self._fixed = frozenset(each for each in self.fields if _has_fixed_length(model.model_fields[each].annotation))
 
     def __str__(self) -> str:
         return f"({self.hash.text}, {self.range.text})" if self.range else f"({self.hash.text})"
@@ -87,6 +91,30 @@ class BoundKey:
             if not is_own and not is_shared:
                 positions = [self.fields.index(field) for field in template.fields]
                 yield attribute.name, template.renderer(positions), self.limit(attribute)
+
+    def sorts(self, template: Template, position: int) -> bool:
+        """Whether keys sort as the values of this placeholder do, so that a range of values is a range of keys."""
+        if template.bare:
+            return True
+        placeholder = template.placeholders[position]
+        if placeholder.style is not None and not placeholder.style.sorts:
+            return False
+        # A raw value may have characters that sort before the separator, and so may stand before its own beginning.
+        is_fixed = placeholder.field in self._fixed or (placeholder.style is not None and placeholder.style.is_fixed)
+        return template.format.values == "escaped" or not placeholder.tail or is_fixed
+
+    def values(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of the key's fields, read from the key itself.
+
+        Raises:
+            ValueError: an attribute of the key is missing, or is not one that this key could have made.
+        """
+        found: dict[str, Any] = {}
+        for attribute, template in self.attributes:
+            if attribute.name not in item:
+                raise ValueError(f"{attribute.name} is missing.")
+            found |= template.values(item[attribute.name])
+        return found
 
     def limit(self, attribute: KeyAttribute) -> int:
         """How many bytes one of the key's attributes can have."""
@@ -116,15 +144,14 @@ class BoundKey:
         """Whether the item's key attributes could have been made by this key."""
         return all(template.matches(item.get(attribute.name)) for attribute, template in self.attributes)
 
-    def check(self, texts: Mapping[str, str]) -> Callable[[Mapping[str, Any]], bool]:
-        """A function that says whether this key could have made an item's with these texts of fields."""
+    def check(self, texts: Mapping[KeyPart, str]) -> Callable[[Mapping[str, Any]], bool]:
+        """A function that says whether this key could have made an item's with these texts in its parts."""
         checks = tuple((attribute.name, template.check(texts)) for attribute, template in self.attributes)
         return lambda item: all(check(item.get(name)) for name, check in checks)
 
-    @property
-    def templates(self) -> tuple[Template, ...]:
-        """The template of each key attribute."""
-        return tuple(template for _, template in self.attributes)
+    def shares_parts(self, template: Template) -> bool:
+        """Whether a key of that template says something of this one."""
+        return any(part in template.parts for _, own in self.attributes for part in own.parts)
 
 
 def _getter(fields: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
@@ -150,6 +177,11 @@ def allows_none(annotation: Any) -> bool:
     return annotation is None or type(None) in get_args(annotation)
 
 
+def _has_fixed_length(annotation: Any) -> bool:
+    """Whether all values of a type are equally long in a key."""
+    return all(isinstance(kind, type) and issubclass(kind, date | UUID) for kind in kinds_of(annotation))
+
+
 def _check_range(name: str, key: Key, table: Table, model: type[BaseModel]) -> None:
     _, attribute = table.key_attributes(key.index)
     if (key.range is None) != (attribute is None):
@@ -158,11 +190,11 @@ def _check_range(name: str, key: Key, table: Table, model: type[BaseModel]) -> N
         raise ModelError(message, owner=model)
 
 
-def _template(text: str, model: type[BaseModel]) -> Template:
+def _template(text: str, model: type[BaseModel], format: KeyFormat) -> Template:  # noqa: A002 - the word for it
     """The parsed template; a bare one knows how long its field can be."""
-    template = Template(text)
+    template = Template(text, format=format)
     field = model.model_fields.get(template.fields[0]) if template.bare else None
-    return template if field is None else Template(text, _max_length(field))
+    return template if field is None else Template(text, _max_length(field), format)
 
 
 def _check_template(key: BoundKey, attribute: KeyAttribute, template: Template, model: type[BaseModel]) -> None:
@@ -209,17 +241,12 @@ def _check_part(
         raise ModelError(message, owner=model, hint=hint)
     if not can_stand_in_key(kind):
         raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot stand in a key.", owner=model)
-    if _sorts_as_number(kind) and template is key.range and placeholder.width is None:
-        hint = f"Write {{{name}:06}} (digits), {{{name}:+06}} if it may be negative, or {{{name}:09.2}}."
+    if placeholder.style is not None and not placeholder.style.fits(kind):
+        message = f"{label}: {name!r} is a {kind.__name__}, which {template.text!r} cannot write in that form."
+        raise ModelError(message, owner=model, hint="docs/model.md lists the forms and what each is for.")
+    if is_number(kind) and template is key.range and placeholder.style is None:
+        hint = f"Write {{{name}:06}} (digits), {{{name}:+06}} if it may be negative, {{{name}:09.2}}, or {{{name}:d}}."
         raise ModelError(f"{label}: the number {name!r} needs a width to sort correctly.", owner=model, hint=hint)
-
-
-def _sorts_as_number(kind: type) -> bool:
-    if hasattr(kind, "__key__"):
-        return False
-    if issubclass(kind, Enum):
-        return any(isinstance(member.value, int | Decimal) for member in kind)
-    return issubclass(kind, int | Decimal)
 
 
 def _max_length(field: FieldInfo) -> int | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
@@ -14,7 +16,8 @@ from partita.model._bound_key import BoundKey, Key, allows_none
 from partita.model._entity_checks import check_entity
 from partita.model._fields import Change, FieldPath
 from partita.model._item_codec import ItemCodec
-from partita.model._table import Table
+from partita.model._stored_keys import key_to_write
+from partita.model._table import Table, TypeTag
 from partita.model._updates import to_update
 from partita.values import Item
 
@@ -32,10 +35,11 @@ Version = Annotated[int, VersionMark()]
 class EntitySchema(Generic[E]):
     """All that was derived from one entity class."""
 
-    def __init__(self, cls: type[E], table: Table) -> None:
+    def __init__(self, cls: type[E], table: Table, type_name: str | None = None) -> None:
         self.cls = cls
         self.name = cls.__name__
         self.table = table
+        self.tag = _type_tag(cls, table, type_name)
         self.attributes = attribute_names(cls)
         self.version = _version_field(cls)
         self.expires = table.schema.ttl if table.schema.ttl in self.attributes.values() else None
@@ -43,7 +47,7 @@ class EntitySchema(Generic[E]):
         self.primary = self.keys["primary"]
         self.secondary = tuple(key for key in self.keys.values() if key is not self.primary)
         check_entity(self)
-        self.codec = ItemCodec(cls, tuple(self.keys.values()), self.expires)
+        self.codec = ItemCodec(cls, (self.primary, *self.secondary), self.expires, self.tag)
         # Bound here, so that what runs for every item is one call away.
         self.item = self.codec.item
         self.entity = self.codec.entity
@@ -65,15 +69,20 @@ class EntitySchema(Generic[E]):
         raise ModelError(f"{key} is not a key of {self.name}.", owner=self.cls, hint=hint)
 
     def key(self, entity: E) -> Item:
-        """The item's key attributes."""
-        return {
-            attribute.name: template.render([getattr(entity, field) for field in template.fields])
-            for attribute, template in self.primary.attributes
-        }
+        """The item's key attributes: those that it was read from, or else those that its fields make."""
+        return key_to_write(entity, self.codec.made_key(entity))
 
-    def owns(self, item: Item) -> bool:
-        """Whether the item is one of this entity's, judged by its key."""
-        return self.primary.made(item)
+    def owns(self, item: Mapping[str, Any]) -> bool:
+        """Whether the item is one of this entity's, judged by its type attribute, or else by its key."""
+        if self.tag is None or self.tag.attribute not in item:
+            return self.primary.made(item)
+        return bool(item[self.tag.attribute] == self.tag.name)
+
+    @cached_property
+    def shares_keys(self) -> bool:
+        """Whether an item of another entity may stand under a key of this one."""
+        others = [other for other in self.table.entities if other is not self]
+        return any(other.primary.collides(self.primary) for other in others)
 
     def live(self, item: Item, now: float) -> bool:
         """Whether the item has not expired."""
@@ -98,6 +107,9 @@ class EntitySchema(Generic[E]):
 
     def check_path(self, path: Path) -> None:
         """Refuse a path that starts at an attribute that this entity does not have."""
+        if path.parts[0] in self.codec.key_only:
+            message = f"{self.name}.{path.parts[0]} is only in the key, so it cannot be compared or changed."
+            raise OperationError(message, hint="Name it in the key of the read or write.")
         if path.parts[0] not in self.attributes.values():
             hint = "The condition or change was made with another entity's field."
             raise OperationError(f"{self.name} has no attribute {path.parts[0]!r}.", hint=hint)
@@ -106,6 +118,7 @@ class EntitySchema(Generic[E]):
         """What every read needs besides its view: the keys, to tell entities apart and to continue, and the TTL."""
         names = [attribute.name for attribute, _ in (*self.primary.attributes, *key.attributes)]
         names += [self.expires] if self.expires else []
+        names += [self.tag.attribute] if self.tag else []
         return tuple(Path((name,)) for name in dict.fromkeys(names))
 
     def alone_in(self, key: BoundKey) -> bool:
@@ -126,6 +139,7 @@ class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass
         namespace: dict[str, Any],
         *,
         table: Table | None = None,
+        type_name: str | None = None,
         **config: Any,
     ) -> type[BaseModel]:
         EntityMeta._making = True
@@ -138,7 +152,7 @@ class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass
             if not isinstance(table, Table):
                 hint = 'Declare TABLE = Table("…") and pass it.'
                 raise ModelError(f"{name}: table={table!r} is not a Table.", hint=hint)
-            schema: EntitySchema[Any] = EntitySchema(cls, table)
+            schema: EntitySchema[Any] = EntitySchema(cls, table, type_name)
             table.add_entity(schema)
             cls.__entity__ = schema
         return cls  # type: ignore[no-any-return]
@@ -214,6 +228,16 @@ def _bound_keys(cls: type[Entity], table: Table) -> dict[str, BoundKey]:
         hint = 'Declare primary: ClassVar = Key("…", "…").'
         raise ModelError(f"{cls.__name__} has no primary key.", owner=cls, hint=hint)
     return {name: BoundKey(name, key, table, cls) for name, key in keys.items()}
+
+
+def _type_tag(cls: type[Entity], table: Table, type_name: str | None) -> TypeTag | None:
+    """What the type attribute of the table says of an entity: the name of its class unless said otherwise."""
+    if table.type_attribute is not None:
+        return TypeTag(table.type_attribute, type_name or cls.__name__)
+    if type_name is not None:
+        hint = 'Write Table(…, type_attribute="…").'
+        raise ModelError(f"{cls.__name__} has a type_name, but {table!r} has no type attribute.", owner=cls, hint=hint)
+    return None
 
 
 def _version_field(cls: type[Entity]) -> str | None:

@@ -18,9 +18,12 @@ def check_entity(schema: EntitySchema[Any]) -> None:
     Raises:
         ModelError: saying which field or key it is.
     """
-    if schema.cls.model_config.get("extra") != "ignore":
-        message = f'{schema.name} must have extra="ignore": a stored item has its keys besides the fields.'
+    if schema.cls.model_config.get("extra") not in ("ignore", "allow"):
+        message = f'{schema.name} must have extra="ignore" or "allow": an item has its keys besides the fields.'
         raise ModelError(message, owner=schema.cls)
+    if schema.tag is not None and schema.tag.attribute in schema.attributes.values():
+        message = f"{schema.name}: the field stored as {schema.tag.attribute!r} is the type attribute of its table."
+        raise ModelError(message, owner=schema.cls, hint="Leave the field out: every item gets its type by itself.")
     check_fields(schema.cls)
     _check_stored_names(schema)
     _check_expiry(schema)

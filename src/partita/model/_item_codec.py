@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from partita.errors import InvalidItem
+from partita.errors import InvalidItem, OperationError
 from partita.model._attributes import (
     CONVERSIONS,
     MAX_SECONDS,
@@ -22,6 +22,8 @@ from partita.model._attributes import (
 )
 from partita.model._bound_key import BoundKey, kinds_of
 from partita.model._field_checks import has_serializer, is_instant
+from partita.model._stored_keys import StoredKey, StoredKeys, has_remembered, key_to_write, remember_key
+from partita.model._table import TypeTag
 from partita.values import Item
 
 E = TypeVar("E", bound=BaseModel)
@@ -34,17 +36,29 @@ _AS_STORED: Final[dict[str, Any]] = {"by_alias": True, "round_trip": True}
 class ItemCodec(Generic[E]):
     """Writes entities of one class into items, and reads them from items."""
 
-    def __init__(self, cls: type[E], keys: Sequence[BoundKey], expires: str | None) -> None:
+    def __init__(self, cls: type[E], keys: Sequence[BoundKey], expires: str | None, tag: TypeTag | None = None) -> None:
+        """Prepare to write and to read.
+
+        Args:
+            cls: the class of the entities.
+            keys: all of their keys, the primary one first.
+            expires: the attribute with their expiry.
+            tag: the attribute that says of which entity an item is, where the table has one.
+        """
         self._cls = cls
         self._keys = keys
         self._expires = expires
+        self._tag = tag
         self._attributes = attribute_names(cls)
+        self._stored_keys = StoredKeys(keys[0], cls, self._attributes)
+        self.key_only = self._stored_keys.key_only
         # A None is left out where the field's default gives it back; elsewhere it is stored as NULL.
         self._nullable = {self._attributes[name] for name, field in cls.model_fields.items() if field.default is None}
         self._encoders = {self._attributes[name]: self._encoder(name) for name in cls.model_fields}
         self._dump: Callable[..., Any] = partial(cls.__pydantic_serializer__.to_python, **_AS_STORED)
-        self._read = _reader(cls, expires)
-        self._view_readers: dict[type[BaseModel], Callable[[Item], Any]] = {cls: self._read}
+        self._read = self._reader(cls)
+        self._is_made = self._stored_keys.is_made
+        self._view_readers: dict[type[BaseModel], Callable[[Item], Any]] = {}
         self._adapters: dict[str, TypeAdapter[Any]] = {}
 
     def item(self, entity: E) -> Item:
@@ -61,11 +75,19 @@ class ItemCodec(Generic[E]):
                 absent.append(name)
             else:
                 item[name] = CONVERSIONS[kind](value)
-        for name in absent:
+        for name in (*absent, *self.key_only):
             del item[name]
         for key in self._keys:
             key.write(item, key.values_of(entity))
+        if self._tag is not None:
+            item[self._tag.attribute] = self._tag.name
+        if has_remembered(entity):
+            item |= key_to_write(entity, self.key_of(item))
         return item
+
+    def key_of(self, item: Item) -> Item:
+        """The primary key in an item."""
+        return {attribute.name: item[attribute.name] for attribute, _ in self._keys[0].attributes}
 
     def entity(self, item: Item) -> E:
         """The entity in a stored item.
@@ -74,9 +96,43 @@ class ItemCodec(Generic[E]):
             InvalidItem: the item does not fit the entity.
         """
         try:
-            return self._read(item)  # type: ignore[no-any-return]
+            entity: E = self._read(item)
         except ValidationError as error:
+            entity = self._read_with_key(item, error)
+        if not self._is_made(item):
+            self._look_at_key(entity, item)
+        return entity
+
+    def _read_with_key(self, item: Item, error: ValidationError) -> E:
+        """The entity in an item that has a field in its key alone, although the field is not declared so."""
+        try:
+            entity: E = self._read(self._stored_keys.filled(item))
+        except ValueError:  # so is Pydantic's
             raise self._invalid(item, error) from error
+        return entity
+
+    def _look_at_key(self, entity: E, item: Item) -> None:
+        """Have the entity remember its key, if its fields would make another."""
+        if not all(attribute.name in item for attribute, _ in self._keys[0].attributes):
+            return  # not a stored item, but the fields of one
+        stored = self.key_of(item)
+        try:
+            made = self.made_key(entity)
+        except OperationError:
+            return  # so is an InvalidKey: it can be read, and a write will say why not
+        if stored != made:
+            remember_key(entity, StoredKey(stored, made))
+
+    def made_key(self, entity: E) -> Item:
+        """The key that the fields of an entity make.
+
+        Raises:
+            InvalidKey: they make none.
+        """
+        return {
+            attribute.name: template.render([getattr(entity, field) for field in template.fields])
+            for attribute, template in self._keys[0].attributes
+        }
 
     def entity_as(self, model: type[M], item: Item) -> M:
         """The item as the entity or as a view of it.
@@ -84,9 +140,11 @@ class ItemCodec(Generic[E]):
         Raises:
             InvalidItem: the item does not fit the model.
         """
+        if model is self._cls:
+            return self.entity(item)  # type: ignore[return-value]
         read = self._view_readers.get(model)
         if read is None:
-            read = self._view_readers[model] = _reader(model, self._expires)
+            read = self._view_readers[model] = self._reader(model)
         try:
             return read(item)  # type: ignore[no-any-return]
         except ValidationError as error:
@@ -94,7 +152,36 @@ class ItemCodec(Generic[E]):
 
     def _invalid(self, item: Item, error: ValidationError) -> InvalidItem:
         details = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False))
-        return InvalidItem(f"A stored item is not a valid {self._cls.__name__}: {details}.", item=item)
+        names = [attribute.name for attribute, _ in self._keys[0].attributes if attribute.name in item]
+        where = ", ".join(f"{name} {item[name]!r:.100}" for name in names)
+        named = f"The item at {where}" if where else "This item"
+        return InvalidItem(f"{named} is not a valid {self._cls.__name__}: {details}.", item=item)
+
+    def _reader(self, model: type[BaseModel]) -> Callable[[Item], Any]:
+        """What reads a stored item into an entity or a view of it."""
+        read = _validator(model)
+        names = attribute_names(model)
+        expiry = [model.model_fields[field] for field, name in names.items() if name == self._expires]
+        if self._expires is not None and any(map(is_instant, expiry)):
+            read = _after(partial(_with_instant, expires=self._expires), read)
+        if self.key_only.intersection(names.values()):
+            read = _after(self._with_key, read)
+        if model.model_config.get("extra") == "allow":
+            read = _after(self._without_derived, read)
+        return read
+
+    def _with_key(self, item: Item) -> Item:
+        """The item with the fields of its key; as it is where the key is not one of this entity's."""
+        try:
+            return self._stored_keys.filled(item)
+        except ValueError:
+            return item
+
+    def _without_derived(self, item: Item) -> Item:
+        """The item without the attributes that are written anew with it, and are not fields."""
+        derived = {name for key in self._keys for name in key.written} - set(self._attributes.values())
+        derived |= {self._tag.attribute} if self._tag else set()
+        return {name: value for name, value in item.items() if name not in derived}
 
     def encoder(self, attribute: str) -> Callable[[Any], Any]:
         """How a value of the field in that attribute becomes an attribute value: in the form that `item` gives it."""
@@ -141,13 +228,8 @@ class ItemCodec(Generic[E]):
         return attribute in self._nullable
 
 
-def _reader(model: type[BaseModel], expires: str | None) -> Callable[[Item], Any]:
-    """What reads a stored item into an entity or a view of it."""
-    validate = _validator(model)
-    expiry = [model.model_fields[field] for field, name in attribute_names(model).items() if name == expires]
-    if expires is None or not any(map(is_instant, expiry)):
-        return validate
-    return lambda item: validate(_with_instant(item, expires))
+def _after(prepare: Callable[[Item], Item], read: Callable[[Item], Any]) -> Callable[[Item], Any]:
+    return lambda item: read(prepare(item))
 
 
 def _validator(model: type[BaseModel]) -> Callable[[Item], Any]:

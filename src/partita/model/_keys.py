@@ -3,7 +3,8 @@
 A template is literal text with `{field}` placeholders, such as `STATUS#{status}#{task_id}`. Values are escaped
 so that they can never contain the separator `#`, and are never empty; a placeholder is therefore always
 closed by the separator that follows it, `MILESTONE#1` never reaches `MILESTONE#10`, and keys sort as
-their parts do.
+their parts do. A table may have another separator, and values as they are (`KeyFormat`): then a value that
+contains the separator is refused.
 
 A value whose class has a method `__key__(self) -> str` says itself how it stands in a key, for
 instance to sort by rank.
@@ -15,27 +16,22 @@ type of the key attribute: string, number or binary.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
-from decimal import Context, Decimal
-from enum import Enum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final, Generic, TypeAlias, TypeVar
-from uuid import UUID
 
 from msgspec import Struct
 
 from partita.errors import InvalidKey, ModelError
-from partita.model._attributes import instant_text, to_attribute
-from partita.values import number, number_text, text_size
+from partita.model._key_format import DEFAULT_FORMAT, KeyFormat
+from partita.model._key_parts import Style, bare_value, parse_style, part_text, plain_text
+from partita.values import text_size
 
-SEPARATOR: Final = "#"
 MAX_HASH_BYTES: Final = 2_048
 MAX_RANGE_BYTES: Final = 1_024
 
 MAX_CHARACTER_BYTES: Final = 4
-_EXACT: Final = Context(prec=400)
 _PLACEHOLDER: Final = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
-_WIDTH: Final = re.compile(r"(\+?)0([1-9][0-9]?)(?:\.([1-9][0-9]?))?")
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -83,152 +79,77 @@ class Prefix(Struct, Generic[T], frozen=True):
     text: T
 
 
-class Width(Struct, frozen=True):
-    """How a number is padded so that text order is number order: `{n:06}`, `{n:+06}`, `{price:09.2}`."""
-
-    digits: int
-    fraction: int = 0
-    signed: bool = False
-
-    @classmethod
-    def parse(cls, spec: str, template: str) -> Width:
-        """Read the part after the colon of a placeholder."""
-        match = _WIDTH.fullmatch(spec)
-        if match is None:
-            raise ModelError(
-                f"{template!r}: {spec!r} is not a width.",
-                hint="Write {n:06}, {n:+06} if it may be negative, or {n:09.2}.",
-            )
-        sign, digits, fraction = match.groups()
-        return cls(int(digits), int(fraction or 0), bool(sign))
-
-    def text(self, value: int | Decimal) -> str:
-        """The padded number; negative ones are complemented so that they sort before and in order."""
-        scaled = int(Decimal(value).scaleb(self.fraction, _EXACT))
-        if Decimal(scaled).scaleb(-self.fraction, _EXACT) != value:
-            raise InvalidKey(f"{value} has more than {self.fraction} fraction digits.")
-        digits = f"{abs(scaled):0{self.digits}d}"
-        if len(digits) > self.digits:
-            hint = "Widen the placeholder in the key template."
-            raise InvalidKey(f"{value} does not fit {self.digits} digits.", hint=hint)
-        if not self.signed:
-            if value < 0:
-                raise InvalidKey(f"{value} is negative.", hint="Write {n:+06} in the key template for a signed number.")
-            return digits
-        if value < 0:
-            return "n" + "".join(str(9 - int(digit)) for digit in digits)
-        return "p" + digits
-
-
 class Placeholder(Struct, frozen=True):
-    """A field in a template, and the literal text that follows it."""
+    """A field in a template, in which form its value stands there, and the literal text that follows it."""
 
     field: str
-    width: Width | None
+    style: Style | None
     tail: str
 
 
-_TO_ESCAPE: Final = re.compile("[\\0-%]")
-_ESCAPED: Final = {code: f"%{code:02X}" for code in range(ord("%") + 1)}
-
-
-def escape(text: str) -> str:
-    """The text without separators: every character up to `%` becomes its code, as `%23` for `#`.
-
-    What is left sorts after the separator and the codes sort as their characters do, so that keys sort as their parts.
-    """
-    return text.translate(_ESCAPED) if _TO_ESCAPE.search(text) else text
-
-
-def part_text(value: Any, width: Width | None = None) -> str:
-    """A value as it stands between separators.
-
-    Raises:
-        InvalidKey: the value is empty or missing, or cannot stand in a key.
-    """
-    text = escape(value) if type(value) is str else writer_for(type(value))(value, width)
-    if not text:
-        raise InvalidKey("A key part is empty.", hint="Give the field a value, or None to leave an index.")
-    return text
-
-
-_WRITERS: Final[dict[type, Callable[[Any, Width | None], str]]] = {}
-
-
-def writer_for(kind: type) -> Callable[[Any, Width | None], str]:
-    """How values of that type are written into keys."""
-    writer = _WRITERS.get(kind)
-    if writer is None:
-        writer = _WRITERS[kind] = _choose_writer(kind)
-    return writer
-
-
-def _choose_writer(kind: type) -> Callable[[Any, Width | None], str]:
-    if hasattr(kind, "__key__"):
-        return lambda value, _: escape(value.__key__())
-    if issubclass(kind, Enum):
-        return lambda value, width: part_text(value._value_, width)
-    if issubclass(kind, int | Decimal) and kind is not bool:
-        return lambda value, width: width.text(value) if width else number_text(number(value))
-    if issubclass(kind, datetime):
-        return lambda value, _: instant_text(value)
-    if issubclass(kind, str | date | UUID):
-        return lambda value, _: escape(str(value))
-    return _refuse
-
-
-def _refuse(value: Any, _: Width | None) -> str:
-    raise InvalidKey(f"A value of type {type(value).__name__} cannot stand in a key: {value!r:.60}.")
-
-
-def can_stand_in_key(kind: type) -> bool:
-    """Whether values of that type can be parts of a key."""
-    return writer_for(kind) is not _refuse
+KeyPart: TypeAlias = tuple[str, Style | None]
+"""A field and the form in which it stands in a key: two keys with the same part have the same text there."""
 
 
 class Template:
     """One parsed template. Immutable after it was made."""
 
-    __slots__ = ("_pattern", "bare", "fields", "head", "max_length", "placeholders", "text")
+    __slots__ = (
+        "_parts",
+        "_pattern",
+        "bare",
+        "fields",
+        "format",
+        "head",
+        "max_length",
+        "parts",
+        "placeholders",
+        "text",
+    )
 
-    def __init__(self, text: str, max_length: int | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        max_length: int | None = None,
+        format: KeyFormat = DEFAULT_FORMAT,  # noqa: A002 - the word for it
+    ) -> None:
         self.text = text
         self.max_length = max_length
         """How many characters the field of a bare template can have; None where it has no limit."""
-        self.head, self.placeholders = _parse(text)
+        self.format = format
+        self.head, self.placeholders = _parse(text, format.separator)
         self.fields = tuple(placeholder.field for placeholder in self.placeholders)
-        self.bare = len(self.placeholders) == 1 and not self.head and not self.placeholders[0].tail
-        after_head = "".join(f"([^#]+){re.escape(placeholder.tail)}" for placeholder in self.placeholders)
-        self._pattern = re.compile(re.escape(self.head) + after_head, re.DOTALL)
+        self.parts: tuple[KeyPart, ...] = tuple((each.field, each.style) for each in self.placeholders)
+        self.bare = text == f"{{{self.fields[0]}}}" if self.fields else False
+        self._pattern = re.compile(self._expression(format.part), re.DOTALL)
+        self._parts: re.Pattern[str] | None = None
+
+    def _expression(self, part: str) -> str:
+        return re.escape(self.head) + "".join(part + re.escape(each.tail) for each in self.placeholders)
 
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
 
     def render(self, values: Sequence[Any]) -> Any:
         """The key for one value per placeholder; a bare template gives the value's own attribute form."""
-        if self.bare:
-            return bare_value(values[0])
-        text = self.head
-        for placeholder, value in zip(self.placeholders, values, strict=True):
-            text += part_text(value, placeholder.width) + placeholder.tail
-        return text
+        return bare_value(values[0]) if self.bare else self.prefix(values)
 
     def renderer(self, positions: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
         """A function that renders the key from arguments of which these positions are its placeholders."""
         if self.bare:
             return lambda arguments: bare_value(arguments[positions[0]])
-        head, must_escape = self.head, _TO_ESCAPE.search
-        parts = [(position, each.width, each.tail) for position, each in zip(positions, self.placeholders, strict=True)]
+        head, format, is_special = self.head, self.format, self.format.special.search  # noqa: A001
+        parts = [(position, each.style, each.tail) for position, each in zip(positions, self.placeholders, strict=True)]
 
         def render(arguments: Sequence[Any]) -> str:
             text = head
-            for position, width, tail in parts:
+            for position, style, tail in parts:
                 value = arguments[position]
-                # Most values are plain text that needs no escaping: not worth two calls.
-                if type(value) is str and value and not must_escape(value):
+                # Most values are plain text that can stand as it is: not worth two calls.
+                if type(value) is str and style is None and value and not is_special(value):
                     text += value + tail
                 else:
-                    text += part_text(value, width) + tail
+                    text += part_text(value, style, format) + tail
             return text
 
         return render
@@ -237,7 +158,7 @@ class Template:
         """The text that all keys share whose first placeholders have these values, closing separator included."""
         text = self.head
         for placeholder, value in zip(self.placeholders, values, strict=False):
-            text += part_text(value, placeholder.width) + placeholder.tail
+            text += part_text(value, placeholder.style, self.format) + placeholder.tail
         return text
 
     def matches(self, key: Any) -> bool:
@@ -246,26 +167,40 @@ class Template:
             return self.max_length is None or (isinstance(key, str) and len(key) <= self.max_length)
         return isinstance(key, str) and self._pattern.fullmatch(key) is not None
 
-    def texts(self, key: Any) -> dict[str, str]:
-        """What a key that this template made says of each field, as text between separators; nothing of another key."""
+    def values(self, key: Any) -> dict[str, Any]:
+        """The values of the fields in a key, as far as a key tells them; text where their type is not known here.
+
+        Raises:
+            ValueError: this template did not make the key.
+        """
         if self.bare:
-            return {self.fields[0]: part_text(key)} if isinstance(key, str | int | Decimal) else {}
-        match = self._pattern.fullmatch(key) if isinstance(key, str) else None
-        return {} if match is None else dict(zip(self.fields, match.groups(), strict=True))
+            return {self.fields[0]: key}
+        written = self._texts_in(key)
+        if written is None:
+            raise ValueError(f"{key!r} is not of the form {self.text!r}.")
+        texts = [self.format.read(text) for text in written]
+        return {
+            each.field: text if each.style is None else each.style.value(text)
+            for each, text in zip(self.placeholders, texts, strict=True)
+        }
 
-    def shared_with(self, others: Iterable[Template]) -> frozenset[str]:
-        """The fields that stand in one of the others too, written alike."""
-        return frozenset(
-            mine.field
-            for mine in self.placeholders
-            for other in others
-            for theirs in other.placeholders
-            if (mine.field, mine.width) == (theirs.field, theirs.width)
-        )
+    def _texts_in(self, key: str) -> Sequence[str] | None:
+        """What stands between the literals of a key; None where this template did not make it."""
+        if self._parts is None:
+            self._parts = re.compile(self._expression(f"({self.format.part})"), re.DOTALL)
+        found = self._parts.fullmatch(key)
+        return None if found is None else found.groups()
 
-    def check(self, texts: Mapping[str, str]) -> Callable[[Any], bool]:
-        """A function that says whether a key could have been made by this template with these texts of fields."""
-        known = {field: text for field, text in texts.items() if field in self.fields}
+    def texts(self, key: Any) -> dict[KeyPart, str]:
+        """What stands in a key for each part of the template; nothing where this template did not make the key."""
+        if self.bare:
+            return {self.parts[0]: _text_of(key, self.format)} if isinstance(key, str | int | Decimal) else {}
+        texts = self._texts_in(key) if isinstance(key, str) else None
+        return {} if texts is None else dict(zip(self.parts, texts, strict=True))
+
+    def check(self, texts: Mapping[KeyPart, str]) -> Callable[[Any], bool]:
+        """A function that says whether a key could have been made by this template with these texts in its parts."""
+        known = {part: texts[part] for part in self.parts if part in texts}
         if not known:
             return self.matches
         whole = self.joined(known)
@@ -273,11 +208,12 @@ class Template:
             return lambda key: self.matches(key) and known.items() <= self.texts(key).items()
         return lambda key: bool(key == whole)
 
-    def joined(self, texts: Mapping[str, str]) -> str | None:
-        """The key with these texts of fields; None where it has others too, or is a field's own value."""
-        if self.bare or not texts.keys() >= set(self.fields):
+    def joined(self, texts: Mapping[KeyPart, str]) -> str | None:
+        """The key with these texts in its parts; None where it has others too, or is a field's own value."""
+        if self.bare or not all(part in texts for part in self.parts):
             return None
-        return self.head + "".join(texts[each.field] + each.tail for each in self.placeholders)
+        tails = (placeholder.tail for placeholder in self.placeholders)
+        return self.head + "".join(texts[part] + tail for part, tail in zip(self.parts, tails, strict=True))
 
     @property
     def min_length(self) -> int:
@@ -285,23 +221,18 @@ class Template:
         return len(self.head) + sum(1 + len(placeholder.tail) for placeholder in self.placeholders)
 
     def overlaps(self, other: Template) -> bool:
-        """Whether some key could have been made by both templates."""
+        """Whether some key could have been made by both templates, which are of one table."""
         if self.bare and other.bare:
             return True
         if self.bare or other.bare:
             bare, composed = (self, other) if self.bare else (other, self)
             return bare.max_length is None or composed.min_length <= bare.max_length
-        return _overlap(tuple(_symbols(self)), tuple(_symbols(other)))
+        return _Automata(self.format.separator).overlap(tuple(_symbols(self)), tuple(_symbols(other)))
 
 
-def bare_value(value: Any) -> Any:
-    """The attribute form of a key that is a field's own value."""
-    if hasattr(value, "__key__"):
-        value = value.__key__()
-    attribute = to_attribute(value)
-    if attribute in ("", b""):
-        raise InvalidKey("A key is empty.", hint="Give the field a value, or None to leave an index.")
-    return attribute
+def _text_of(value: str | int | Decimal, format: KeyFormat) -> str:  # noqa: A002
+    """A field's own value as it would stand between separators, if it could."""
+    return part_text(value, None, format) if format.values == "escaped" else plain_text(value, None)
 
 
 def check_key_size(key: Any, limit: int, attribute: str) -> None:
@@ -311,56 +242,86 @@ def check_key_size(key: Any, limit: int, attribute: str) -> None:
         raise InvalidKey(f"The key {attribute} has {size} bytes; at most {limit} are allowed.")
 
 
-def _parse(text: str) -> tuple[str, tuple[Placeholder, ...]]:
+def _parse(text: str, separator: str) -> tuple[str, tuple[Placeholder, ...]]:
     pieces = _PLACEHOLDER.split(text)
     head, placeholders = pieces[0], []
     for name, spec, tail in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         if not name.isidentifier():
             raise ModelError(f"{text!r}: {name!r} is not a field name.")
-        placeholders.append(Placeholder(name, Width.parse(spec, text) if spec is not None else None, tail))
+        placeholders.append(Placeholder(name, None if spec is None else parse_style(spec, text), tail))
     if any("{" in literal or "}" in literal for literal in pieces[::3]):
         raise ModelError(f"{text!r} has an unmatched brace.")
     if not text:
         raise ModelError("A key template is empty.")
     for placeholder in placeholders[:-1]:
-        if not placeholder.tail.startswith(SEPARATOR):
-            message = f"{text!r}: the placeholder {{{placeholder.field}}} is not closed by {SEPARATOR!r}."
-            raise ModelError(message, hint="Put the separator between two placeholders, so that keys stay unambiguous.")
-    if placeholders and placeholders[-1].tail and not placeholders[-1].tail.startswith(SEPARATOR):
-        raise ModelError(f"{text!r}: the last placeholder must end the template or be closed by {SEPARATOR!r}.")
+        if not placeholder.tail.startswith(separator):
+            message = f"{text!r}: the placeholder {{{placeholder.field}}} is not closed by {separator!r}."
+            hint = "Put it between two placeholders, so that keys stay unambiguous. KeyFormat gives a table another."
+            raise ModelError(message, hint=hint)
+    if placeholders and placeholders[-1].tail and not placeholders[-1].tail.startswith(separator):
+        raise ModelError(f"{text!r}: the last placeholder must end the template or be closed by {separator!r}.")
     return head, tuple(placeholders)
 
 
-_ANY: Final = ""  # a symbol that stands for one or more characters other than the separator
+_ANY: Final = ""  # a symbol that stands for one or more characters without the separator
 
 
 def _symbols(template: Template) -> Iterator[str]:
-    yield from template.head
+    yield from _letters(template.head, template.format.separator)
     for placeholder in template.placeholders:
         yield _ANY
-        yield from placeholder.tail
+        yield from _letters(placeholder.tail, template.format.separator)
+
+
+def _letters(literal: str, separator: str) -> Iterator[str]:
+    """The characters of a literal; the separator is one of them, however long it is."""
+    first, *others = literal.split(separator)
+    yield from first
+    for other in others:
+        yield separator
+        yield from other
 
 
 _State: TypeAlias = tuple[int, bool, int, bool]
 
 
-def _overlap(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
-    # Walks both templates at once as two small automata; a state is a pair of positions and
-    # whether each placeholder at hand has consumed a character already.
-    seen: set[_State] = set()
-    waiting: list[_State] = [(0, False, 0, False)]
-    while waiting:
-        state = waiting.pop()
-        if state in seen:
-            continue
-        seen.add(state)
+class _Automata(Struct, frozen=True):
+    """Walks two templates at once as two small automata.
+
+    A state is a pair of positions and whether each placeholder at hand has consumed a character already.
+    """
+
+    separator: str
+
+    def overlap(self, left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+        """Whether some text is read to its end by both."""
+        seen: set[_State] = set()
+        waiting: list[_State] = [(0, False, 0, False)]
+        while waiting:
+            state = waiting.pop()
+            if state in seen:
+                continue
+            seen.add(state)
+            i, _, j, _ = state
+            if i == len(left) and j == len(right):
+                return True
+            waiting += _leaving(state)
+            if i < len(left) and j < len(right):
+                waiting += self._reading(state, left[i], right[j])
+        return False
+
+    def _reading(self, state: _State, a: str, b: str) -> Iterator[_State]:
         i, _, j, _ = state
-        if i == len(left) and j == len(right):
-            return True
-        waiting += _leaving(state)
-        if i < len(left) and j < len(right):
-            waiting += _reading(state, left[i], right[j])
-    return False
+        if a is _ANY and b is _ANY:
+            yield (i, True, j, True)
+        elif a is _ANY:
+            if b != self.separator:
+                yield (i, True, j + 1, False)
+        elif b is _ANY:
+            if a != self.separator:
+                yield (i + 1, False, j, True)
+        elif a == b:
+            yield (i + 1, False, j + 1, False)
 
 
 def _leaving(state: _State) -> Iterator[_State]:
@@ -369,17 +330,3 @@ def _leaving(state: _State) -> Iterator[_State]:
         yield (i + 1, False, j, j_used)
     if j_used:
         yield (i, i_used, j + 1, False)
-
-
-def _reading(state: _State, a: str, b: str) -> Iterator[_State]:
-    i, _, j, _ = state
-    if a is _ANY and b is _ANY:
-        yield (i, True, j, True)
-    elif a is _ANY:
-        if b != SEPARATOR:
-            yield (i, True, j + 1, False)
-    elif b is _ANY:
-        if a != SEPARATOR:
-            yield (i + 1, False, j, True)
-    elif a == b:
-        yield (i + 1, False, j + 1, False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
 from partita.errors import ModelError
+from partita.model._key_format import DEFAULT_FORMAT, KeyFormat
 from partita.store import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
 
 if TYPE_CHECKING:
@@ -55,10 +56,17 @@ class LocalIndex(Struct, frozen=True):
         return IndexSchema(self.name, (hash_key,), (range_key,), _projected(owner, self.projection), local=True)
 
 
+class TypeTag(Struct, frozen=True):
+    """The attribute that says of which entity an item is, and what it says of one entity."""
+
+    attribute: str
+    name: str
+
+
 class Table:
     """A declared table: keys, indexes, TTL attribute and stream, with the entities, patterns and recipes on it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each thing that can be declared
         self,
         name: str,
         *,
@@ -67,9 +75,26 @@ class Table:
         indexes: Sequence[Index | LocalIndex] = (),
         ttl: str | None = None,
         stream: StreamView | None = None,
+        keys: KeyFormat = DEFAULT_FORMAT,
+        type_attribute: str | None = None,
         registry: Registry | None = None,
     ) -> None:
+        """Declare a table.
+
+        Args:
+            name: as DynamoDB knows it.
+            hash: the attribute of the partition key.
+            range: the attribute of the sort key; None where the table has none.
+            indexes: secondary indexes.
+            ttl: the attribute that says when an item expires.
+            stream: which images of a changed item its stream has; None for no stream.
+            keys: how keys are written, where another tool has written them already.
+            type_attribute: the attribute that says of which entity an item is; without one, its key says it.
+            registry: where it registers itself.
+        """
         self.name = name
+        self.key_format = keys
+        self.type_attribute = type_attribute
         hash_key = _attribute(repr(self), hash)
         self.schema = TableSchema(
             name=name,
@@ -104,16 +129,25 @@ class Table:
         return found is not None and found.local
 
     def add_entity(self, entity: EntitySchema[Any]) -> None:
-        """Register an entity after proving that its keys can meet no other entity's."""
+        """Register an entity after proving that its items can be told from every other entity's."""
         for other in self.entities:
-            if other.primary.collides(entity.primary):
+            if other.name == entity.name:
+                raise ModelError(f"{self!r} has two entities named {entity.name!r}.", owner=self)
+            if entity.tag is not None and other.tag == entity.tag:
+                message = f"{entity.name} and {other.name} both have the type {entity.tag.name!r} in {self!r}."
+                raise ModelError(message, owner=self, hint='Write class X(Entity, table=TABLE, type_name="…").')
+            if entity.tag is None and other.primary.collides(entity.primary):
                 raise ModelError(
                     f"{entity.name} and {other.name} could both have the same key in {self!r}: "
                     f"{entity.primary} and {other.primary}.",
                     owner=self,
-                    hint="Give their sort keys different literal beginnings.",
+                    hint="Give their sort keys different literal beginnings, or the table a type_attribute.",
                 )
         self.entities.append(entity)
+
+    def claims(self, item: Mapping[str, Any]) -> bool:
+        """Whether the item belongs to a declared entity."""
+        return any(entity.owns(item) for entity in self.entities)
 
     def add_pattern(self, pattern: Pattern) -> None:
         """Register an access pattern under its name."""
@@ -197,5 +231,11 @@ def _check_attributes(table: Table) -> None:
         names.add(index.name)
         if len({attribute.name for attribute in index.key}) != len(index.key):
             raise ModelError(f"{table!r}: the index {index.name!r} uses one attribute twice.", owner=table)
-    if table.schema.ttl in types:
-        raise ModelError(f"{table!r}: the TTL attribute {table.schema.ttl!r} is a key attribute.", owner=table)
+    _check_marks(table, types)
+
+
+def _check_marks(table: Table, keys: Collection[str]) -> None:
+    """Refuse a TTL or type attribute that is a key too."""
+    for mark, what in ((table.schema.ttl, "TTL"), (table.type_attribute, "type")):
+        if mark in keys:
+            raise ModelError(f"{table!r}: the {what} attribute {mark!r} is a key attribute.", owner=table)

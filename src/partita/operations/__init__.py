@@ -3,7 +3,7 @@
 from partita.operations._batch import BatchGet, BatchWrite, batch_get, batch_write, chunks
 from partita.operations._collect import Collect, slots_of
 from partita.operations._conflicts import is_conflict, retry_on_conflict
-from partita.operations._cursor import CursorSigner
+from partita.operations._cursor import CursorSealer
 from partita.operations._forecast import forecast
 from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes
@@ -14,6 +14,7 @@ from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
 from partita.operations._stored import bumped, conflict, missing
 from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
+from partita.operations._unclaimed import UnclaimedItems
 from partita.operations._writes import (
     Check,
     Delete,
@@ -37,7 +38,7 @@ __all__ = [
     "Check",
     "Collect",
     "Context",
-    "CursorSigner",
+    "CursorSealer",
     "Delete",
     "ExplainFailure",
     "First",
@@ -53,6 +54,7 @@ __all__ = [
     "Scan",
     "ScanItems",
     "Transaction",
+    "UnclaimedItems",
     "Update",
     "UpdatePlan",
     "WalkResult",

@@ -14,6 +14,7 @@ from partita.expressions import KeyCondition
 from partita.model import BoundKey, Entity, EntitySchema, Table, schema_of
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._owned import owner_check
+from partita.operations._unclaimed import unclaimed_among
 from partita.store import PageResponse, QueryTable
 from partita.values import Item
 
@@ -73,6 +74,8 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
                 message = f"{self.name} has more than {self.limit} items in one partition."
                 raise LimitExceeded(message, hint="Raise the limit of the collection, or page over its parts.")
             if response.last_key is None:
+                if unclaimed := unclaimed_among(self.table, items):
+                    yield unclaimed
                 return self._assemble(items, context)
             request = replace(request, start=response.last_key, limit=self.limit + 1 - len(items))
 

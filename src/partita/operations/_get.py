@@ -42,6 +42,8 @@ class Get(Operation[E | None], frozen=True):
         schema = self.schema
         if item is None or (schema.expires is not None and not schema.live(item, context.clock())):
             return None
+        if schema.tag is not None and not schema.owns(item):
+            return None
         return schema.entity(item)
 
     def requests(self, context: Context) -> Requests[E | None]:

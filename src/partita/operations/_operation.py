@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeV
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita.operations._cursor import CursorSigner
+from partita.operations._cursor import CursorSealer
 from partita.runtime import Clock, Pause, RetryPolicy, system_clock
 
 if TYPE_CHECKING:
     from partita.model import Budget
+    from partita.operations._unclaimed import UnclaimedItems
     from partita.patterns import Pattern
     from partita.store import Request
 
@@ -21,7 +22,7 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
-Requests: TypeAlias = Generator["Request[Any] | Pause", Any, R]
+Requests: TypeAlias = Generator["Request[Any] | Pause | UnclaimedItems", Any, R]
 """What an operation does: it yields requests, is sent their responses, and returns its result."""
 
 Procedure: TypeAlias = Generator["Operation[Any]", Any, R]
@@ -29,11 +30,11 @@ Procedure: TypeAlias = Generator["Operation[Any]", Any, R]
 
 
 class Context(Struct, frozen=True):
-    """What an operation may need from outside: time, randomness, the signer of cursors, and when to try again."""
+    """What an operation may need from outside: time, randomness, the sealer of cursors, and when to try again."""
 
     clock: Clock = system_clock
     random: random.Random = random.Random()  # noqa: S311 - shared on purpose, spreads retries, guards nothing
-    cursors: CursorSigner = CursorSigner(b"")
+    cursors: CursorSealer = CursorSealer(b"")
     retry: RetryPolicy = RetryPolicy()
 
 

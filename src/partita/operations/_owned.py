@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from partita.expressions import Compare, Condition, KeyCondition, Path, Value
-from partita.model import BoundKey, EntitySchema
+from partita.model import BoundKey, EntitySchema, KeyPart
 from partita.values import Item
 
 Owns: TypeAlias = Callable[[Item], bool]
@@ -19,26 +19,30 @@ Owns: TypeAlias = Callable[[Item], bool]
 
 def is_guarded(schema: EntitySchema[Any], key: BoundKey) -> bool:
     """Whether a partition of an index says something of the items' own keys."""
-    return not _shares_partition(schema, key) and bool(key.hash.shared_with(schema.primary.templates))
+    return not _shares_partition(schema, key) and schema.primary.shares_parts(key.hash)
 
 
 def owner_check(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Owns:
     """What tells the items of an entity in one partition from others', by their own keys."""
-    return schema.primary.check(_shared_texts(schema, key, condition)) if is_guarded(schema, key) else schema.owns
+    if not is_guarded(schema, key):
+        return schema.owns
+    agrees, made = schema.primary.check(_texts(key, condition)), schema.primary.made
+    if schema.tag is None:
+        return agrees
+    # By its type attribute an item may be the entity's under a key of another form, which says nothing to compare.
+    return lambda item: schema.owns(item) and (agrees(item) or not made(item))
 
 
 def owner_condition(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Condition | None:
-    """The same for the store to look at; None where the partition does not say all of the items' own."""
-    partition = schema.primary.hash.joined(_shared_texts(schema, key, condition))
+    """The same for the store to look at; None where the partition does not say all of it."""
+    partition = schema.primary.hash.joined(_texts(key, condition))
     own = Path((schema.primary.hash_attribute.name,))
-    return None if partition is None else Compare("=", own, Value(partition))
+    return None if partition is None or schema.tag is not None else Compare("=", own, Value(partition))
 
 
-def _shared_texts(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> dict[str, str]:
-    """What a partition of an index says of the fields that are in the items' own keys too."""
-    texts = key.hash.texts(dict(condition.equal)[key.hash_attribute.name])
-    shared = key.hash.shared_with(schema.primary.templates)
-    return {field: text for field, text in texts.items() if field in shared}
+def _texts(key: BoundKey, condition: KeyCondition) -> dict[KeyPart, str]:
+    """What the partition that is asked for says of the fields in its key."""
+    return key.hash.texts(dict(condition.equal)[key.hash_attribute.name])
 
 
 def _shares_partition(schema: EntitySchema[Any], key: BoundKey) -> bool:

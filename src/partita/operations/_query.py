@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from partita.errors import LimitExceeded, OperationError
+from partita.errors import InvalidItem, LimitExceeded, OperationError
 from partita.expressions import Condition, KeyCondition, Projection, both, canonical_repr
 from partita.model import BoundKey, EntitySchema
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._owned import is_guarded, owner_check, owner_condition
+from partita.operations._unclaimed import unclaimed_among
 from partita.store import PageResponse, QueryTable
 from partita.values import Item
 
@@ -30,6 +31,10 @@ class Page(Struct, Generic[M], frozen=True):
 
     items: tuple[M, ...]
     next_cursor: str | None
+    unclaimed: int = 0
+    """How many items were met that belong to no declared entity."""
+    invalid: tuple[InvalidItem, ...] = ()
+    """The items that could not be read, where the query was to go on without them."""
 
     def __iter__(self) -> Iterator[M]:
         return iter(self.items)
@@ -43,6 +48,10 @@ class WalkResult(Struct, Generic[M], frozen=True):
 
     items: tuple[M, ...]
     truncated: bool
+    unclaimed: int = 0
+    """How many items were met that belong to no declared entity."""
+    invalid: tuple[InvalidItem, ...] = ()
+    """The items that could not be read, where the query was to go on without them."""
 
     def __iter__(self) -> Iterator[M]:
         return iter(self.items)
@@ -65,6 +74,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     condition: Condition | None = None
     forward: bool = True
     is_consistent: bool = False
+    skips_invalid: bool = False
 
     def page(self, limit: int, *, after: str | None = None) -> Query[M]:
         """One page of at most `limit` matches, after the cursor of the page before."""
@@ -76,6 +86,10 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         """Only matches for which the condition holds too. What it drops is read and charged all the same."""
         self.schema.check_paths(condition)
         return replace(self, condition=both(self.condition, condition))
+
+    def skipping_invalid(self) -> Query[M]:
+        """The same read, which goes on past an item that does not fit its entity; `invalid` of the result has it."""
+        return replace(self, skips_invalid=True)
 
     def reversed(self) -> Query[M]:
         """The same range in the opposite order."""
@@ -133,19 +147,25 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def requests(self, context: Context) -> Requests[Page[M]]:
         """Send requests until the page is full, the range is read, or enough was inspected."""
-        start = context.cursors.check(self.cursor, self.identity()) if self.cursor is not None else None
+        start = context.cursors.open(self.cursor, self.identity()) if self.cursor is not None else None
         found: list[Item] = []
+        unclaimed = 0
         for attempt in range(MAX_REQUESTS_TO_FILL):
             response: PageResponse = yield self.request_from(start, short=attempt > 0)
-            found += self.visible(response.items, context)
+            owned = self.owned(response.items)
+            if len(owned) != len(response.items):
+                unclaimed += yield from self.tell_unclaimed(response.items)
+            found += self.live(owned, context)
             start = response.last_key
             if start is None or len(found) >= self.limit:
                 break
         if len(found) > self.limit:
             found = found[: self.limit]
             start = self.position(found[-1])
-        items = tuple(self.typed(item) for item in found)
-        return Page(items, None if start is None else context.cursors.sign(start, self.identity()))
+        invalid: list[InvalidItem] = []
+        items = tuple(self.typed(found, invalid))
+        cursor = None if start is None else context.cursors.seal(start, self.identity())
+        return Page(items, cursor, unclaimed, tuple(invalid))
 
     def request_from(self, start: Item | None, *, short: bool) -> QueryTable:
         """The request that continues after a key; `short`: one before it gave too little."""
@@ -155,18 +175,43 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
             request = replace(request, limit=max(self.limit, DEFAULT_LIMIT))
         return request if start is None else replace(request, start=start)
 
-    def visible(self, items: list[Item], context: Context) -> list[Item]:
-        """The items that are this entity's, in a partition that their own keys agree with, and have not expired."""
-        now, live, owns = context.clock(), self.schema.live, self.owner_check()
-        return [item for item in items if owns(item) and live(item, now)]
+    def visible(self, items: list[Item], context: Context) -> Requests[list[Item]]:
+        """The items that are this entity's and have not expired; what nobody claims is told to the session."""
+        owned = self.owned(items)
+        if len(owned) != len(items):
+            yield from self.tell_unclaimed(items)
+        return self.live(owned, context)
 
-    def owner_check(self) -> Callable[[Item], bool]:
-        """What tells this entity's items in the partition from others', by their own keys."""
-        return owner_check(self.schema, self.key, self.key_condition)
+    def owned(self, items: list[Item]) -> list[Item]:
+        """The items that are this entity's, in a partition that their own keys agree with."""
+        owns = owner_check(self.schema, self.key, self.key_condition)
+        return [item for item in items if owns(item)]
 
-    def typed(self, item: Item) -> M:
-        """The model in an item."""
-        return self.schema.entity_as(self.model, item)
+    def live(self, items: list[Item], context: Context) -> list[Item]:
+        """The items that have not expired."""
+        if self.schema.expires is None:
+            return items
+        now = context.clock()
+        return [item for item in items if self.schema.live(item, now)]
+
+    def tell_unclaimed(self, items: list[Item]) -> Requests[int]:
+        """Tell the session of items that no entity claims; gives how many they are."""
+        unclaimed = unclaimed_among(self.schema.table, items)
+        if unclaimed is None:
+            return 0
+        yield unclaimed
+        return unclaimed.count
+
+    def typed(self, items: list[Item], invalid: list[InvalidItem]) -> Iterator[M]:
+        """The models in items; what does not fit is raised, or added to `invalid` where the query is to go on."""
+        read = self.schema.entity_as
+        for item in items:
+            try:
+                yield read(self.model, item)
+            except InvalidItem as error:
+                if not self.skips_invalid:
+                    raise
+                invalid.append(error)
 
     def position(self, item: Item) -> Item:
         """The key that continues after an item: the table's, and the index's."""
@@ -192,8 +237,9 @@ class First(Operation[M | None], Generic[M], frozen=True):
         start: Item | None = None
         for attempt in range(MAX_REQUESTS_TO_FILL):
             response: PageResponse = yield self.query.request_from(start, short=attempt > 0)
-            for item in self.query.visible(response.items, context):
-                return self.query.typed(item)
+            visible = yield from self.query.visible(response.items, context)
+            for model in self.query.typed(visible, []):
+                return model
             start = response.last_key
             if start is None:
                 return None
@@ -232,7 +278,10 @@ class Count(Operation[int], frozen=True):
         total = 0
         for _ in range(self.max_pages):
             response: PageResponse = yield request
-            total += response.count if request.count_only else len(self.query.visible(response.items, context))
+            if request.count_only:
+                total += response.count
+            else:
+                total += len((yield from self.query.visible(response.items, context)))
             if response.last_key is None:
                 return total
             request = replace(request, start=response.last_key)
@@ -262,16 +311,20 @@ class Walk(Operation[WalkResult[M]], Generic[M], frozen=True):
         """Read page by page until the range ends or the maximum is reached."""
         request = self.request()
         items: list[M] = []
-        inspected = 0
+        invalid: list[InvalidItem] = []
+        inspected = unclaimed = 0
         while True:
             response: PageResponse = yield request
-            items += [self.query.typed(item) for item in self.query.visible(response.items, context)]
+            owned = self.query.owned(response.items)
+            if len(owned) != len(response.items):
+                unclaimed += yield from self.query.tell_unclaimed(response.items)
+            items += self.query.typed(self.query.live(owned, context), invalid)
             inspected += response.scanned
             if response.last_key is None:
-                return WalkResult(tuple(items), truncated=False)
+                return WalkResult(tuple(items), truncated=False, unclaimed=unclaimed, invalid=tuple(invalid))
             if inspected >= self.max_items:
                 break
             request = replace(request, start=response.last_key, limit=self.max_items - inspected)
         # A page that ends at its limit has a key to go on from, whether or not anything follows.
         response = yield replace(request, start=response.last_key, limit=1)
-        return WalkResult(tuple(items), truncated=response.scanned > 0)
+        return WalkResult(tuple(items), response.scanned > 0, unclaimed, tuple(invalid))

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from partita.model import Entity, EntitySchema, Table, schema_of
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._query import DEFAULT_LIMIT, Page
+from partita.operations._unclaimed import unclaimed_among
 from partita.store import PageResponse, ScanTable
 from partita.values import Item
 
@@ -32,12 +33,15 @@ class Scan(Operation[Page[E]], Generic[E], frozen=True):
 
     def requests(self, context: Context) -> Requests[Page[E]]:
         """Read one page."""
-        start = None if self.cursor is None else context.cursors.check(self.cursor, self.name)
+        start = None if self.cursor is None else context.cursors.open(self.cursor, self.name)
         response: PageResponse = yield ScanTable(self.schema.table.name, limit=self.limit, start=start)
         now = context.clock()
         owned = [item for item in response.items if self.schema.owns(item) and self.schema.live(item, now)]
-        cursor = None if response.last_key is None else context.cursors.sign(response.last_key, self.name)
-        return Page(tuple(self.schema.entity(item) for item in owned), cursor)
+        unclaimed = unclaimed_among(self.schema.table, response.items)
+        if unclaimed is not None:
+            yield unclaimed
+        cursor = None if response.last_key is None else context.cursors.seal(response.last_key, self.name)
+        return Page(tuple(self.schema.entity(item) for item in owned), cursor, unclaimed.count if unclaimed else 0)
 
 
 class ScanItems(Operation[tuple[Item, ...]], frozen=True):

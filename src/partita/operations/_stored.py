@@ -15,8 +15,21 @@ E = TypeVar("E", bound=Entity)
 
 def present(schema: EntitySchema[Any], context: Context) -> Condition:
     """The condition that the item exists and has not expired."""
-    exists: Condition = Exists(Path((schema.primary.hash_attribute.name,)))
+    exists: Condition = own(schema) or Exists(Path((schema.primary.hash_attribute.name,)))
     return both(exists, schema.unexpired(context.clock())) or exists
+
+
+def own(schema: EntitySchema[Any]) -> Condition | None:
+    """The condition that the item is this entity's, where that of another may stand under the same key."""
+    if schema.tag is None or not schema.shares_keys:
+        return None
+    return Compare("=", Path((schema.tag.attribute,)), Value(schema.tag.name))
+
+
+def not_foreign(schema: EntitySchema[Any]) -> Condition | None:
+    """The condition that there is no item, or one of this entity, where another's may stand under the same key."""
+    ours = own(schema)
+    return None if ours is None else Or((Missing(Path((schema.primary.hash_attribute.name,))), ours))
 
 
 def vacant(schema: EntitySchema[Any], context: Context) -> Condition:
@@ -63,7 +76,9 @@ def stored_version(schema: EntitySchema[Any], item: Item | None) -> int:
 
 def live_entity(schema: EntitySchema[E], item: Item | None, context: Context) -> E | None:
     """The entity in a stored item, unless there is none or it has expired."""
-    return None if item is None or not schema.live(item, context.clock()) else schema.entity(item)
+    if item is None or not schema.live(item, context.clock()) or not (schema.tag is None or schema.owns(item)):
+        return None
+    return schema.entity(item)
 
 
 def missing(schema: EntitySchema[Any], item: Item | None) -> ItemMissing:

@@ -19,6 +19,7 @@ from partita.operations._stored import (
     conflict,
     live_entity,
     missing,
+    not_foreign,
     present,
     stored_version,
     unversioned,
@@ -93,7 +94,8 @@ class Put(Write[E], Generic[E], frozen=True):
 
     def action(self, context: Context) -> PutItem:
         """The request that is sent, alone or in a transaction."""
-        condition = both(self._guard(context), self.condition)
+        guard = self._guard(context)
+        condition = both(guard if self.only_new else both(guard, not_foreign(self.schema)), self.condition)
         item = self.schema.item(self.entity)
         if self.schema.version is not None:
             item[self.schema.attribute(self.schema.version)] += 1
@@ -136,7 +138,7 @@ class Delete(Write[E | None], Generic[E], frozen=True):
     def action(self, context: Context) -> DeleteItem:  # noqa: ARG002 - one signature for all writes
         """The request that is sent, alone or in a transaction."""
         guard = None if self.expected is None else version_is(self.schema, self.expected)
-        condition = both(guard, self.condition)
+        condition = both(both(guard, not_foreign(self.schema)), self.condition)
         return DeleteItem(self.schema.table.name, self.key, condition, on_failure_item=condition is not None)
 
     def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:

@@ -16,11 +16,12 @@ from typing import Any, Literal, TypeAlias
 
 from partita.errors import InvalidKey, ModelError
 from partita.expressions import KeyCondition, KeyRange
-from partita.model import BoundKey, Placeholder, Prefix, Span, Template, bare_value, escape, part_text
+from partita.model import BoundKey, Placeholder, Prefix, Span, Template, bare_value, part_text
 
 RangeKind: TypeAlias = Literal["equal", "span", "prefix"]
 
 _LAST = "\U0010ffff"  # sorts after every other character
+_HOW_TO_SORT = "Give it a form that sorts, such as {n:06} or {at:%Y-%m-%d}; free text sorts where it is the last part."
 _SURROGATES = range(0xD800, 0xE000)  # no characters by themselves
 
 
@@ -42,6 +43,9 @@ def key_condition(
     template, range_name = key.range, key.range_attribute.name
     given = _leading(label, template, parameters, already=key.hash.fields)
     last = parameters.get(template.fields[given - 1], "equal") if given else "equal"
+    if last == "span" and not key.sorts(template, given - 1):
+        message = f"{label}: {template.fields[given - 1]!r} does not sort in {template.text!r}, so it has no ranges."
+        raise ModelError(message, hint=_HOW_TO_SORT)
 
     def build(values: Mapping[str, Any]) -> KeyCondition:
         equal = ((hash_name, _render(key.hash, values)),)
@@ -71,7 +75,8 @@ def span_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
     placeholder = template.placeholders[len(fixed)]
     beginning = template.prefix(fixed)
     low, high = (
-        None if end is None else beginning + part_text(end, placeholder.width) for end in (span.low, span.high)
+        None if end is None else beginning + part_text(end, placeholder.style, template.format)
+        for end in (span.low, span.high)
     )
     # A key goes on after the placeholder with its tail, or ends there.
     first = beginning if low is None else low if span.include_low else _past(low, placeholder)
@@ -124,7 +129,10 @@ def _bare_span(name: str, span: Span[Any]) -> KeyRange:
 def _prefix_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
     *fixed, prefix = arguments
     assert isinstance(prefix, Prefix)  # noqa: S101 - proved when the pattern was declared
-    text = prefix.text if template.bare else template.prefix(fixed) + escape(prefix.text)
+    if template.bare:
+        return KeyRange(name, "BEGINS_WITH", (prefix.text,))
+    style = template.placeholders[len(fixed)].style
+    text = template.prefix(fixed) + template.format.written(prefix.text if style is None else style.text(prefix.text))
     return KeyRange(name, "BEGINS_WITH", (text,))
 
 

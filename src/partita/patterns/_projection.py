@@ -33,7 +33,8 @@ def check_projected(
         return
     held = {attribute.name for attribute in (*schema.table.schema.key, *index.key)}
     held |= set() if index.projection == "KEYS_ONLY" else set(index.projection)
-    needed = schema.attributes.values() if sent is None else [str(path.parts[0]) for path in sent]
-    if missing := [name for name in needed if name not in held]:
+    tags = [schema.tag.attribute] if schema.tag else []
+    needed = [*schema.attributes.values(), *tags] if sent is None else [str(path.parts[0]) for path in sent]
+    if missing := [name for name in needed if name not in held and name not in schema.codec.key_only]:
         message = f"The index {index.name!r} does not project {', '.join(missing)}, which {model.__name__} needs."
         raise ModelError(message, owner=schema.cls, hint="Project them, or declare a view with what is projected.")

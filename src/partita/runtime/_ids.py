@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from random import Random, SystemRandom
 from typing import Final
 
@@ -10,17 +11,35 @@ from partita.runtime._clock import Clock, system_clock
 _DIGITS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32: no I, L, O or U
 
 
+_RANDOM_BITS: Final = 80
+_STEP_BITS: Final = 64
+_MAX_STEP_BACK: Final = 1_000
+
+
 class Ulids:
-    """A source of ULIDs: 48 bits of time in milliseconds and 80 random bits, as 26 characters."""
+    """A source of ULIDs: 48 bits of time in milliseconds and 80 random bits, as 26 characters.
+
+    Each sorts after those that the source has made before, also within a millisecond or when the clock is set back by
+    up to a second. Safe for threads.
+    """
 
     def __init__(self, clock: Clock = system_clock, random: Random | None = None) -> None:
         self._clock = clock
         self._random = random or SystemRandom()
+        self._lock = threading.Lock()
+        self._last = 0
 
     def __call__(self) -> str:
         """A new identifier."""
-        value = int(self._clock() * 1000) << 80 | self._random.getrandbits(80)
+        with self._lock:
+            value = self._last = self._next_value()
         return "".join(_DIGITS[value >> shift & 31] for shift in range(125, -1, -5))
+
+    def _next_value(self) -> int:
+        now, last = int(self._clock() * 1000), self._last >> _RANDOM_BITS
+        if last - _MAX_STEP_BACK <= now <= last:
+            return self._last + 1 + self._random.getrandbits(_STEP_BITS)  # at random: one does not tell the next
+        return now << _RANDOM_BITS | self._random.getrandbits(_RANDOM_BITS)
 
 
 new_ulid: Final = Ulids()

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias, get_args
 
-from partita.errors import GuardrailError, LimitExceeded, ScanRefused
-from partita.operations import Operation
+from partita.errors import GuardrailError, LimitExceeded, ScanRefused, UnclaimedItem
+from partita.operations import Operation, UnclaimedItems
 from partita.patterns import parts_of
 from partita.store import DataRequest, QueryTable, Request, ScanTable
 
@@ -43,11 +43,20 @@ def as_declared(operation: Operation[Any], request: Request[Any]) -> None:
             raise GuardrailError(message, hint="Declare it with @pattern(via=…) or @pattern(writes=…).")
 
 
+def no_unclaimed(operation: Operation[Any], found: UnclaimedItems) -> None:
+    """Refuse items that no declared entity claims: the model does not know all that is stored."""
+    message = f"{operation.name} met {found.count} items in {found.table!r} that no declared entity claims."
+    raise UnclaimedItem(message, example=found.example)
+
+
 REQUEST_PATH: Guardrails = MappingProxyType({QueryTable: (bounded_read,), ScanTable: (no_scan,)})
 """The guardrails of an ordinary session."""
 
 STRICT: Guardrails = MappingProxyType(
-    {kind: (*REQUEST_PATH.get(kind, ()), as_declared) for kind in get_args(DataRequest)}
+    {
+        **{kind: (*REQUEST_PATH.get(kind, ()), as_declared) for kind in get_args(DataRequest)},
+        UnclaimedItems: (no_unclaimed,),
+    }
 )
 """The guardrails of a strict session, as in tests."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.errors import ConditionFailed, PartitaError, Throttled, TransactionCancelled, TransactionConflict
-from partita.operations import Operation
+from partita.operations import Operation, UnclaimedItems
 from partita.runtime import Pause
 from partita.store import Capacity, Request
+
+logger: Final = logging.getLogger("partita")
 
 _CONFLICTS: Final = (ConditionFailed, TransactionCancelled, TransactionConflict)
 
@@ -50,6 +53,8 @@ class Usage(Struct):
     failures: int = 0
     conflicts: int = 0
     """Failures because a condition was false, or another writer was first."""
+    unclaimed: int = 0
+    """Items that were read and belong to no declared entity."""
 
     def add(self, run: Consumption) -> None:
         """Count one run."""
@@ -106,6 +111,20 @@ class Meter:
             usage.throttles += isinstance(error, Throttled)
             usage.conflicts += isinstance(error, _CONFLICTS)
 
+    def record_unclaimed(self, service: str, name: str, found: UnclaimedItems) -> None:
+        """Count items of no declared entity, and log the first that a pattern meets."""
+        with self._lock:
+            usage = self._usage[service, name]
+            is_first = usage.unclaimed == 0
+            usage.unclaimed += found.count
+        if is_first:
+            logger.warning(
+                "%s met an item in %s that no declared entity claims, at %s; more are only counted",
+                name,
+                found.table,
+                found.example,
+            )
+
     def usage(self) -> tuple[Usage, ...]:
         """What each access pattern consumed so far, by service and name."""
         with self._lock:
@@ -149,6 +168,10 @@ class MeteredRun(Struct):
     def count_retry(self, error: PartitaError) -> None:
         """Count one repeated request."""
         self.meter.record_retry(self.service, self.operation.name, error)
+
+    def count_unclaimed(self, found: UnclaimedItems) -> None:
+        """Count items of no declared entity."""
+        self.meter.record_unclaimed(self.service, self.operation.name, found)
 
     def end(self) -> bool:
         """Record the run, and say whether it consumed more than its operation may."""

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from partita.errors import BudgetExceeded, OperationError, PartitaError
-from partita.operations import Context, Operation, Procedure, Requests
+from partita.operations import Context, Operation, Procedure, UnclaimedItems
 from partita.runtime import Pause, relay
 from partita.session._guardrails import REQUEST_PATH, Guardrails
 from partita.session._meter import Meter, MeteredRun
-from partita.session._retries import retried
+from partita.session._retries import Sent, retried
 from partita.store import Request
 
 R = TypeVar("R")
@@ -33,10 +33,12 @@ class Pipeline(Struct, frozen=True):
     strict_budgets: bool = False
     service: str = ""
 
-    def send(self, run: MeteredRun, request: Request[Any] | Pause) -> Requests[Any]:
+    def send(self, run: MeteredRun, request: Request[Any] | Pause | UnclaimedItems) -> Sent[Any]:
         """The way of every request: guardrails, the store, retries, metering."""
         for guardrail in self.guardrails.get(type(request), ()):
             guardrail(run.operation, request)
+        if type(request) is UnclaimedItems:
+            return run.count_unclaimed(request)
         try:
             response = yield request  # the session executes it on the store
         except PartitaError as error:
@@ -44,13 +46,13 @@ class Pipeline(Struct, frozen=True):
         run.count(request, response)
         return response
 
-    def run(self, work: Operation[R] | Procedure[R]) -> Requests[R]:
+    def run(self, work: Operation[R] | Procedure[R]) -> Sent[R]:
         """Run an operation, or each operation that a procedure yields."""
         if isinstance(work, Operation):
             return self.run_operation(work)
         return self.run_procedure(work)
 
-    def run_procedure(self, procedure: Procedure[R]) -> Requests[R]:
+    def run_procedure(self, procedure: Procedure[R]) -> Sent[R]:
         """Run each operation that a procedure yields, and give it the result or the error."""
         if not isinstance(procedure, Generator):
             raise _not_runnable(procedure)
@@ -58,7 +60,7 @@ class Pipeline(Struct, frozen=True):
             raise OperationError("This procedure ran already.", hint="Call its function again for each run.")
         return relay(procedure, lambda yielded: self.run_operation(_checked(yielded)))
 
-    def run_operation(self, operation: Operation[R]) -> Requests[R]:
+    def run_operation(self, operation: Operation[R]) -> Sent[R]:
         """Send each request of an operation, and meter what it consumed in all."""
         run = MeteredRun(self.meter, self.service, operation)
         try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Generator
+from typing import Any, Final, TypeAlias, TypeVar
 
 from partita.errors import (
     PartitaError,
@@ -13,7 +13,7 @@ from partita.errors import (
     TransactionCancelled,
     TransactionConflict,
 )
-from partita.operations import Context, Requests
+from partita.operations import Context
 from partita.runtime import Pause
 from partita.store import (
     BatchGetItem,
@@ -25,13 +25,18 @@ from partita.store import (
     TransactWriteItems,
 )
 
+R = TypeVar("R")
+
+Sent: TypeAlias = Generator[Request[Any] | Pause, Any, R]
+"""What reaches the store: requests, and the pauses in between."""
+
 _READS: Final = (GetItem, QueryTable, ScanTable, BatchGetItem, TransactGetItems)
 _PASSING_REASONS: Final = frozenset(("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"))
 
 
 def retried(
     request: Request[Any] | Pause, error: PartitaError, context: Context, record: Callable[[PartitaError], None]
-) -> Requests[Any]:
+) -> Sent[Any]:
     """Send a request that failed again, as often and with such pauses as the policy says; record each retry.
 
     Raises:

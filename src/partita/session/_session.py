@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from partita.errors import OperationError
 from partita.model import Table
-from partita.operations import Action, Context, CursorSigner, Operation, Procedure, transact
+from partita.operations import Action, Context, CursorSealer, Operation, Procedure, transact
 from partita.runtime import Clock, Pause, RetryPolicy, run, run_async, system_clock
 from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita.session._meter import Meter
@@ -55,7 +55,7 @@ class _Settings:
         Args:
             store: where requests go.
             clock: the time, for expiry.
-            secret: signs cursors; give all processes of a service the same. By default one is made for this session.
+            secret: seals cursors; give all processes of a service the same. By default one is made for this session.
             meter: counts consumption; sessions may share one.
             strict_budgets: raise `BudgetExceeded` instead of only counting it, and refuse requests that an access
                 pattern does not declare. For tests.
@@ -65,7 +65,7 @@ class _Settings:
         """
         self.store = store
         self.sleep = sleep or self.default_sleep
-        cursors = CursorSigner(secret or secrets.token_bytes(32))
+        cursors = CursorSealer(secret or secrets.token_bytes(32))
         self._pipeline = Pipeline(
             Context(clock, random or SystemRandom(), cursors, retry),
             meter or Meter(),
@@ -80,7 +80,7 @@ class _Settings:
 
     @property
     def context(self) -> Context:
-        """The clock, randomness, cursor signer and retry policy that operations get."""
+        """The clock, randomness, cursor sealer and retry policy that operations get."""
         return self._pipeline.context
 
     def of_service(self, name: str) -> Self:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from partita.errors import ModelError, TableInUse, TableNotFound
 from partita.model import Table
-from partita.operations import Requests
+from partita.session._retries import Sent
 from partita.store import (
     CreateIndex,
     CreateTable,
@@ -18,13 +18,13 @@ from partita.store import (
 )
 
 
-def ensure_tables(tables: Iterable[Table]) -> Requests[None]:
+def ensure_tables(tables: Iterable[Table]) -> Sent[None]:
     """Create what is missing of each table; another process may be doing the same."""
     for table in tables:
         yield from _ensure_table(table.schema)
 
 
-def _ensure_table(declared: TableSchema) -> Requests[None]:
+def _ensure_table(declared: TableSchema) -> Sent[None]:
     try:
         description: TableDescription = yield DescribeTable(declared.name)
     except TableNotFound:
@@ -36,7 +36,7 @@ def _ensure_table(declared: TableSchema) -> Requests[None]:
     yield from _add_missing(declared, description.schema)
 
 
-def _add_missing(declared: TableSchema, stored: TableSchema) -> Requests[None]:
+def _add_missing(declared: TableSchema, stored: TableSchema) -> Sent[None]:
     if declared.key != stored.key:
         raise ModelError(
             f"The table {declared.name!r} exists with the key {_names(stored)}, but {_names(declared)} is declared.",

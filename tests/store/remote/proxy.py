@@ -8,7 +8,7 @@ import socketserver
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Literal
 from urllib.parse import urlsplit
@@ -78,12 +78,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.recv(1)  # until the client has given up
 
     def _forward(self, body: bytes) -> tuple[int, bytes]:
-        upstream = http.client.HTTPConnection(self.server.upstream)
-        upstream.request("POST", self.path, body, dict(self.headers))
-        response = upstream.getresponse()
-        content = response.read()
-        upstream.close()
-        return response.status, content
+        with closing(http.client.HTTPConnection(self.server.upstream)) as upstream:
+            upstream.request("POST", self.path, body, dict(self.headers))
+            response = upstream.getresponse()
+            return response.status, response.read()
 
     def _respond(self, status: int, body: bytes, sent: int | None = None) -> None:
         self.send_response(status)

@@ -34,6 +34,7 @@ from partita_services.commitcollect.signin.sessions import SESSIONS_TABLE
 from partita_services.commitcollect.writes import (
     award_parts,
     change_connection,
+    count_look,
     delete_awards,
     delete_milestones,
     delete_requests,
@@ -44,6 +45,7 @@ from partita_services.commitcollect.writes import (
     forget_owner,
     forget_profile,
     forget_tickets,
+    open_quarter,
     save_limit,
     save_subscription,
     save_workout,
@@ -139,6 +141,7 @@ _SHARED: Final = (
 """What both routes and workers use: either may award parts, end sessions, and remember what was done."""
 
 _WORKERS: Final = (
+    count_look,
     delete_awards,
     delete_milestones,
     delete_requests,
@@ -148,6 +151,7 @@ _WORKERS: Final = (
     forget_owner,
     forget_profile,
     forget_tickets,
+    open_quarter,
     requests_of,
     save_limit,
     save_subscription,

@@ -14,13 +14,15 @@ from partita import AsyncSession, Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
 from partita.cli._installation import installation_of, opening, tracking_queues
-from partita.cli._listen import listening, run_app
+from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_beyond_loopback
 from partita.cli._names import services_argument
+from partita.cli._token_file import identity_of
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
 from partita.cli.serving._rate_limit import RateOption, rate_limit_option
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
+from partita.runtime import AllowedHosts
 from partita.service import Installation, Service
 from partita.store import DescribeTable, Store
 
@@ -36,6 +38,7 @@ SWEEP_SECONDS: Final = 60.0
 @services_argument
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
+@allowed_hosts_option
 @store_and_queue_options
 @click.option(
     "--workers",
@@ -58,8 +61,9 @@ SWEEP_SECONDS: Final = 60.0
     envvar="PARTITA_AUDIENCE",
     show_envvar=True,
     metavar="NAME",
-    help="What the issuer's tokens must be meant for.",
+    help="What the issuer's tokens must be meant for; required with --issuer.",
 )
+@click.option("--any-audience", is_flag=True, help="Take the tokens that the issuer makes for other clients too.")
 @rate_limit_option
 @needs_serve
 def serve(  # noqa: PLR0913 - one for each option
@@ -72,7 +76,9 @@ def serve(  # noqa: PLR0913 - one for each option
     audience: str | None,
     lake: Path | None,
     *,
+    allowed_hosts: AllowedHosts,
     no_seed: bool,
+    any_audience: bool,
     rate_limit: RateOption,
 ) -> None:
     """Serve the services until Ctrl-C or SIGTERM.
@@ -82,6 +88,8 @@ def serve(  # noqa: PLR0913 - one for each option
     from partita.app import build_app
     from partita.http import AppState
 
+    if issuer is not None:
+        _check_audience(audience, any_audience=any_audience)
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         _prepare(services, store, data, with_samples=not no_seed)
         queues: dict[str, Queue] = {}
@@ -95,7 +103,8 @@ def serve(  # noqa: PLR0913 - one for each option
             working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
             state = AppState(session, verifier, resources, projections, queues, rate_limit=rate_limit)
-            app = build_app(services, state, apps=_apps(services, installation))
+            app = build_app(services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts)
+            warn_beyond_loopback(listener, allowed_hosts)
             run_app(app, listener, _banner(services, data, installation.url, issuer), state.stopping.set)
     click.echo("Stopped.")
 
@@ -104,10 +113,23 @@ def _apps(services: Sequence[Service], installation: Installation) -> dict[str, 
     return {path: app for service in services if service.apps for path, app in service.apps(installation).items()}
 
 
-def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:
-    from partita.http import Identity, Issuer
+def _check_audience(audience: str | None, *, any_audience: bool) -> None:
+    """Refuse an issuer of which it was not said whose tokens are taken."""
+    if audience and any_audience:
+        raise click.UsageError("Give --audience or --any-audience, not both.")
+    if not audience and not any_audience:
+        reason = (
+            "--issuer needs --audience NAME: an issuer makes tokens for other clients too, which must not be taken."
+        )
+        raise click.UsageError(f"{reason} Where it has no other clients, say --any-audience.")
 
-    return Identity(data.secret("tokens")) if issuer is None else Issuer(issuer, audience=audience)
+
+def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:
+    from partita.http import Issuer
+
+    if issuer is None:
+        return identity_of(data)
+    return Issuer(issuer, audience=audience, any_audience=not audience)
 
 
 def _prepare(services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool) -> None:

@@ -52,8 +52,8 @@ class SendBatcher:
         return await accepted
 
     def _start_call(self, state: _LoopState) -> None:
-        if state.pending and len(state.calls) < MAX_CALLS:
-            call = asyncio.ensure_future(self._call(_next_batch(state.pending)))
+        if len(state.calls) < MAX_CALLS and (batch := _next_batch(state.pending)):
+            call = asyncio.ensure_future(self._call(batch))
             state.calls.add(call)
             call.add_done_callback(state.calls.discard)
             call.add_done_callback(lambda _: self._start_call(state))
@@ -74,12 +74,15 @@ class SendBatcher:
 
 
 def _next_batch(pending: deque[PendingSend]) -> list[PendingSend]:
-    """The first that wait, as many as fit into one call."""
-    batch = [pending.popleft()]
-    size = len(batch[0][0].body.encode())
+    """The first that wait, as many as fit into one call; one whose task was cancelled is not sent any more."""
+    batch: list[PendingSend] = []
+    size = 0
     while pending and len(batch) < BATCH:
-        size += len(pending[0][0].body.encode())
-        if size > MAX_BODY_BYTES:
-            break
-        batch.append(pending.popleft())
+        request, accepted = pending[0]
+        if not accepted.done():
+            size += len(request.body.encode())
+            if batch and size > MAX_BODY_BYTES:
+                break
+            batch.append(pending[0])
+        pending.popleft()
     return batch

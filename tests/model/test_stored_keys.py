@@ -1,0 +1,140 @@
+"""An item is written back under the key that it was read from."""
+
+from __future__ import annotations
+
+import pickle
+from copy import copy, deepcopy
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import pytest
+
+from partita import (
+    EmbeddedStore,
+    Entity,
+    Key,
+    Registry,
+    Session,
+    Table,
+    Version,
+    delete,
+    f,
+    get,
+    insert,
+    put,
+    query,
+    update,
+)
+from partita.errors import AlreadyExists
+from partita.store import GetItem, PutItem, ScanTable
+
+TABLE = Table("people", hash="pk", range="sk", registry=Registry())
+
+
+class Person(Entity, table=TABLE):
+    primary: ClassVar = Key("USER#{email}", "JOINED#{joined}")
+    email: str
+    joined: datetime
+    age: int = 0
+    version: Version = 0
+
+
+@query(Person, Person.primary)
+def person(email: str) -> None:
+    """A person by their address."""
+
+
+@get(Person)
+def person_since(email: str, joined: datetime) -> None:
+    """A person by their address and day."""
+
+
+ODD = {"pk": "USER#ada@x.de", "sk": "JOINED#2020-01-01T00:00:00Z"}
+
+
+@pytest.fixture
+def db() -> Session:
+    session = Session(EmbeddedStore(":memory:"))
+    session.create_tables([TABLE])
+    stored = {**ODD, "email": "Ada@x.de", "joined": "2020-01-01T00:00:00Z", "age": 1, "version": 1}
+    session.store.execute(PutItem("people", stored))
+    return session
+
+
+def stored(db: Session) -> list[dict[str, Any]]:
+    return list(db.store.execute(ScanTable("people", limit=10)).items)
+
+
+def ada(db: Session) -> Person:
+    found = db.run(person("ada@x.de").first())
+    assert found is not None
+    return found
+
+
+def test_an_update_reaches_the_item_that_was_read(db: Session) -> None:
+    assert db.run(update(ada(db), f(Person.age).set(2))).age == 2
+    assert [(item["pk"], item["sk"], item["age"]) for item in stored(db)] == [(*ODD.values(), 2)]
+
+
+def test_a_delete_reaches_the_item_that_was_read(db: Session) -> None:
+    assert db.run(delete(ada(db))) is not None
+    assert stored(db) == []
+
+
+@pytest.mark.parametrize("copied", [lambda p: p, copy, deepcopy, lambda p: pickle.loads(pickle.dumps(p))])  # noqa: S301
+def test_a_put_replaces_the_item_that_was_read(db: Session, copied: Any) -> None:
+    db.run(put(copied(ada(db)).with_changes(f(Person.age).set(3))))
+    db.run(put(ada(db).model_copy(update={"age": 4})))
+    assert [(item["pk"], item["sk"], item["age"]) for item in stored(db)] == [(*ODD.values(), 4)]
+
+
+def test_an_insert_meets_the_item_that_was_read(db: Session) -> None:
+    with pytest.raises(AlreadyExists):
+        db.run(insert(ada(db).model_copy(update={"version": 0})))
+
+
+def test_a_changed_key_is_a_new_key(db: Session) -> None:
+    db.run(put(ada(db).model_copy(update={"email": "bob@x.de", "version": 0})))
+    assert {item["pk"] for item in stored(db)} == {"USER#ada@x.de", "USER#bob@x.de"}
+
+
+def test_an_entity_that_was_read_equals_one_that_was_made(db: Session) -> None:
+    made = Person(email="Ada@x.de", joined=datetime(2020, 1, 1, tzinfo=UTC), age=1, version=1)
+    found = ada(db)
+    assert found == made
+    assert found.model_dump() == made.model_dump()
+    assert "stored_key" not in repr(found)
+    assert hash(found) == hash(made)
+
+
+def test_an_item_under_the_key_of_its_fields_remembers_nothing(db: Session) -> None:
+    joined = datetime(2021, 1, 1, tzinfo=UTC)
+    db.run(insert(Person(email="a b@x.de", joined=joined)))
+    found = db.run(person_since("a b@x.de", joined))
+    assert found is not None
+    assert set(vars(found)) == {"email", "joined", "age", "version"}
+
+
+def test_numbers_of_another_width_are_each_written_back_where_they_stand() -> None:
+    table = Table("steps", registry=Registry())
+
+    class Step(Entity, table=table):
+        primary: ClassVar = Key("A#{name}", "N#{n:06}")
+        name: str
+        n: int
+        done: bool = False
+
+    @query(Step, Step.primary)
+    def steps(name: str) -> None:
+        """Steps."""
+
+    session = Session(EmbeddedStore(":memory:"))
+    session.create_tables([table])
+    keys = ("N#0000017", "N#000017", "N#17")
+    for key in keys:
+        session.store.execute(PutItem("steps", {"PK": "A#a", "SK": key, "name": "a", "n": 17}))
+    for step in session.run(steps("a")):
+        session.run(update(step, f(Step.done).set(True)))
+    items = session.store.execute(ScanTable("steps", limit=10)).items
+    assert sorted((item["SK"], item["done"]) for item in items) == [(key, True) for key in keys]
+    assert session.store.execute(GetItem("steps", {"PK": "A#a", "SK": "N#17"})).item is not None
