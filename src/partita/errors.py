@@ -20,6 +20,7 @@ PartitaError
 │   │   │   └── UniqueTaken     another item has the value of a unique field
 │   │   ├── ItemMissing         an update or check met no item
 │   │   ├── LimitReached        a bounded counter would leave its bounds; says how many remain
+│   │   ├── RateLimited         more was asked for than a rate allows; says when to try again
 │   │   ├── VersionConflict     another writer was first
 │   │   ├── IllegalTransition   the state of an item does not allow the move
 │   │   ├── LeaseHeld           someone else holds the lease
@@ -215,6 +216,17 @@ class LimitReached(ConditionFailed, code="limit_reached"):
     ) -> None:
         super().__init__(message, item=item, current=current)
         self.remaining = remaining
+
+
+class RateLimited(ConditionFailed, code="rate_limited"):
+    """More was asked for than a rate allows; `retry_after` is in how many seconds there is enough again."""
+
+    def __init__(
+        self, message: str, *, retry_after: float, item: dict[str, Any] | None = None, current: Any = None
+    ) -> None:
+        super().__init__(message, item=item, current=current)
+        self.hint = f"Try again in {retry_after:.3g} seconds."
+        self.retry_after = retry_after
 
 
 class VersionConflict(ConditionFailed, code="version_conflict"):

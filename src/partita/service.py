@@ -22,6 +22,7 @@ from typing_extensions import TypeVar
 from partita.model import Budget, Table
 from partita.operations import Operation, Procedure
 from partita.patterns import Pattern
+from partita.recipes.rate_limit import RateLimits
 from partita.runtime import is_loopback
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ class Service(Struct, Generic[R], frozen=True):
     """The fields that hold the identifier of the caller. A partition key with one of them is the caller's own."""
     queues: Mapping[str, QueuePolicy] = {}
     """The queues that its request path sends to and its workers receive from, by their names."""
+    rate_limit: RateLimits[Any] | None = None
+    """How many requests each caller may send; any number unless said otherwise."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

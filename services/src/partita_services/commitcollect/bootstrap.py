@@ -29,6 +29,7 @@ from partita_services.commitcollect.model import (
 )
 from partita_services.commitcollect.samples.data import seed
 from partita_services.commitcollect.samples.examples import examples
+from partita_services.commitcollect.signin.limits import LIMITS
 from partita_services.commitcollect.signin.sessions import SESSIONS_TABLE
 from partita_services.commitcollect.writes import (
     award_parts,
@@ -176,4 +177,5 @@ SERVICE: Final = Service(
     worker=_work,
     roles={"request": _SHARED, "worker": (*_SHARED, *_WORKERS), "nobody": ("LoginSession.rotate",)},
     queues={QUEUE: POLICY},
+    rate_limit=LIMITS,
 )

@@ -10,7 +10,7 @@ from fastapi import Depends, Request, Response, Security
 from fastapi.security import APIKeyCookie
 from msgspec import Struct
 
-from partita.http import Caller, Db, HttpProblem, Resources
+from partita.http import Caller, Db, HttpProblem, Resources, admit
 from partita.recipes.audit import Trace
 from partita.runtime import is_loopback
 from partita_services.commitcollect.signin.sessions import LOGIN_SECONDS, SESSIONS
@@ -115,16 +115,18 @@ async def visitor(
     cookie: CurrentCookie,
     described: Annotated[str | None, Security(_COOKIE)],  # noqa: ARG001 - for the description alone: its name may differ
 ) -> Visitor:
-    """Who is logged in.
+    """Who is logged in; the request is counted as one of theirs.
 
     Raises:
         HttpProblem: 401, nobody is.
+        RateLimited: 429, the user has sent too many requests.
     """
     session_id = cookie.read(request)
     session = await db.run(SESSIONS.resolve(session_id)) if session_id else None
     if session is None:
         headers = {"WWW-Authenticate": "Cookie"}
         raise HttpProblem(401, "unauthenticated", "You are not logged in.", hint="Log in with Strava.", headers=headers)
+    await admit(request, session.user_id)
     return Visitor(session.user_id, session_id)
 
 
