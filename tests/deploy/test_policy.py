@@ -35,7 +35,7 @@ from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._table import VersionedTable
 from partita.service import Service, WorkerContext, discover
-from partita.store import BatchWriteItem, ConditionCheck, DeleteItem, PutItem, UpdateItem
+from partita.store import BatchWriteItem, ConditionCheck, DeleteItem, PutItem, TableNames, UpdateItem
 
 pytestmark = pytest.mark.req("A07")
 
@@ -309,6 +309,22 @@ def test_own_keys_are_a_condition_that_a_request_without_keys_does_not_pass() ->
 )
 def test_resources_are_named_as_aws_names_them(resource: Resource, expected: str) -> None:
     assert expected == arns_in("eu-north-1", "1")(resource)
+
+
+@pytest.mark.parametrize(
+    ("resource", "expected"),
+    [
+        (JOBS, "arn:aws:dynamodb:*:1:table/dev-jobs"),
+        (STATES, "arn:aws:dynamodb:*:1:table/dev-jobs/index/GSI1"),
+        (Resource("stream", "jobs"), "arn:aws:dynamodb:*:1:table/dev-jobs/stream/*"),
+        (Resource("table", "users"), "arn:aws:dynamodb:*:1:table/people"),
+        (QUEUE, "arn:aws:sqs:*:1:dev-jobs.fifo"),
+        (DEAD, "arn:aws:sqs:*:1:dev-jobs-dead.fifo"),
+    ],
+)
+def test_resources_of_a_stage_have_its_names(resource: Resource, expected: str) -> None:
+    names = TableNames({"users": "people"}, prefix="dev-")
+    assert expected == arns_in("*", "1", table_names=names)(resource)
 
 
 def test_patterns_of_one_name_on_two_tables_are_both_needed() -> None:

@@ -17,10 +17,10 @@ import click
 from msgspec import Struct
 
 from partita import EmbeddedStore
-from partita.errors import SecretExposed, StoreDamaged, StoreError, StoreReadOnly
+from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreReadOnly
 from partita.queue import Queue, QueuePolicy, open_queue
 from partita.runtime import exposure, make_private_folder
-from partita.store import Store, open_store
+from partita.store import Store, TableNames, named_store, open_store
 
 _SECRET_BYTES: Final = 32
 EMBEDDED: Final = "embedded"
@@ -36,6 +36,18 @@ class DataFolder(Struct, frozen=True):
     path: Path
     store: str = EMBEDDED
     queue: str = EMBEDDED
+    prefix: str = ""
+    """What stands before the names of tables and queues, and of the files that are made from them."""
+    profile: str | None = None
+
+    @property
+    def table_names(self) -> TableNames:
+        """What the declared tables are called in the store."""
+        return TableNames(prefix=self.prefix)
+
+    def queue_name(self, name: str) -> str:
+        """What a queue is called where it is."""
+        return f"{self.prefix}{name}"
 
     @property
     def database(self) -> Path:
@@ -59,9 +71,10 @@ class DataFolder(Struct, frozen=True):
         Raises:
             OperationError: the address cannot be used. StoreError: the store cannot be opened.
         """
+        names = self.table_names
         if self.store != EMBEDDED:
-            return open_store(self.store)
-        return self.open_existing() if must_exist else self.open(sweep_every=sweep_every)
+            return named_store(open_store(self.store, profile=self.profile), names)
+        return named_store(self.open_existing() if must_exist else self.open(sweep_every=sweep_every), names)
 
     def open_queue(self, name: str, policy: QueuePolicy | None = None) -> Queue:
         """Open the queue of a name where `--queue` says: in this folder, unless it says otherwise.
@@ -69,8 +82,9 @@ class DataFolder(Struct, frozen=True):
         Raises:
             OperationError: the address cannot be used. StoreError: the queue cannot be opened.
         """
+        name = self.queue_name(name)
         if self.queue != EMBEDDED:
-            return open_queue(self.queue, name, policy)
+            return open_queue(self.queue, name, policy, profile=self.profile)
         self.create()
         return open_queue(self.path, name, policy)
 
@@ -182,13 +196,47 @@ _QUEUE: Final = click.option(
 )
 
 
+def _check_prefix(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
+    try:
+        TableNames(prefix=value)
+    except OperationError as error:
+        raise click.BadParameter(str(error)) from None
+    return value
+
+
+prefix_option: Final = click.option(
+    "--table-prefix",
+    envvar="PARTITA_TABLE_PREFIX",
+    default="",
+    callback=_check_prefix,
+    show_envvar=True,
+    metavar="TEXT",
+    help="What stands before the names of tables and queues, such as dev-.",
+)
+"""The option `--table-prefix`, which gives the command its text."""
+
+_PROFILE: Final = click.option(
+    "--profile",
+    metavar="NAME",
+    help="The profile of the AWS configuration files whose credentials and region are used. [env var: AWS_PROFILE]",
+)
+
+
 def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Declare options on a command, which gets one `DataFolder` made from all of them as `data`."""
 
     def declare(command: Command) -> Command:
         @wraps(command)
-        def run(*args: Any, data: Path, store: str = EMBEDDED, queue: str = EMBEDDED, **others: Any) -> Any:
-            return command(*args, data=DataFolder(data, store, queue), **others)
+        def run(
+            *args: Any,
+            data: Path,
+            store: str = EMBEDDED,
+            queue: str = EMBEDDED,
+            table_prefix: str = "",
+            profile: str | None = None,
+            **others: Any,
+        ) -> Any:
+            return command(*args, data=DataFolder(data, store, queue, table_prefix, profile), **others)
 
         declared: Command = run
         for option in reversed(options):
@@ -201,11 +249,11 @@ def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], 
 data_option = _folder_from(_DATA)
 """The option `--data`, which gives the command a `DataFolder`."""
 
-store_options = _folder_from(_DATA, _STORE)
-"""The options `--data` and `--store`, for commands that use `DataFolder.open_store`."""
+store_options = _folder_from(_DATA, _STORE, prefix_option, _PROFILE)
+"""The options `--data`, `--store`, `--table-prefix` and `--profile`, for commands that use `DataFolder.open_store`."""
 
-queue_options = _folder_from(_DATA, _QUEUE)
-"""The options `--data` and `--queue`, for commands that use `DataFolder.open_queue`."""
+queue_options = _folder_from(_DATA, _QUEUE, prefix_option, _PROFILE)
+"""The options `--data`, `--queue`, `--table-prefix` and `--profile`, for commands that use `DataFolder.open_queue`."""
 
-store_and_queue_options = _folder_from(_DATA, _STORE, _QUEUE)
-"""The options `--data`, `--store` and `--queue`."""
+store_and_queue_options = _folder_from(_DATA, _STORE, _QUEUE, prefix_option, _PROFILE)
+"""The options `--data`, `--store`, `--queue`, `--table-prefix` and `--profile`."""

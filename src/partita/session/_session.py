@@ -20,7 +20,7 @@ from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita.session._meter import Meter
 from partita.session._pipeline import Pipeline
 from partita.session._tables import ensure_tables
-from partita.store import Request, Store
+from partita.store import Request, Store, TableNames, named_store
 
 R = TypeVar("R")
 
@@ -38,7 +38,7 @@ class _Settings:
 
     default_sleep: Callable[[float], Any]
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each setting
         self,
         store: Store,
         *,
@@ -49,6 +49,7 @@ class _Settings:
         random: Random | None = None,
         sleep: Callable[[float], Any] | None = None,
         retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a frozen value
+        table_names: TableNames | None = None,
     ) -> None:
         """Set up a session.
 
@@ -62,8 +63,10 @@ class _Settings:
             random: spreads retries.
             sleep: waits before a retry; tests pass their own.
             retry: how often a request is sent, and what a batch left unprocessed; and the pauses in between.
+            table_names: what the declared tables are called in the store; by default as declared.
         """
-        self.store = store
+        self.store = named_store(store, table_names)
+        self.table_names = table_names
         self.sleep = sleep or self.default_sleep
         cursors = CursorSealer(secret or secrets.token_bytes(32))
         self._pipeline = Pipeline(

@@ -11,13 +11,14 @@ import apsw
 import pytest
 from fastapi import APIRouter
 
-from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, insert
+from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, TableNames, insert
 from partita.change import ItemChange, SqliteProjection
 from partita.cli._data_folder import DataFolder
 from partita.cli.data import _follow
 from partita.cli.data._follow import following, projecting
 from partita.errors import RebuildRequired, StoreUnavailable
 from partita.service import Projection, Service
+from partita.store import named_store
 
 TABLE = Table("notes", stream="NEW_AND_OLD_IMAGES", registry=Registry())
 
@@ -47,6 +48,19 @@ def db() -> Iterator[Session]:
         session = Session(store)
         session.create_tables([TABLE])
         yield session
+
+
+def test_each_stage_has_a_projection_of_its_own(tmp_path: Path) -> None:
+    with EmbeddedStore(":memory:") as store:
+        for prefix in ("dev-", "test-"):
+            names = TableNames(prefix=prefix)
+            Session(store, table_names=names).create_tables([TABLE])
+            with projecting([SERVICE], named_store(store, names), DataFolder(tmp_path, prefix=prefix)):
+                pass
+    assert sorted(path.name for path in tmp_path.glob("*-projection.db")) == [
+        "dev-notes-projection.db",
+        "test-notes-projection.db",
+    ]
 
 
 class FakeConsumer:

@@ -37,7 +37,7 @@ def projecting(
         projections: dict[str, OpenProjection] = {}
         for service in services:
             if service.projection is not None:
-                path = data.path / f"{service.name}-projection.db"
+                path = data.path / f"{data.prefix}{service.name}-projection.db"
                 sink = opened.enter_context(closing(_open_or_rebuild(service.projection.open, path)))
                 projections[service.name] = OpenProjection(sink, Consumer(store, service.projection.table, sink))
         poll_seconds = POLL_SECONDS if data.store == EMBEDDED else REMOTE_POLL_SECONDS

@@ -49,7 +49,7 @@ def begin_seeding(service: Service, data: DataFolder) -> None:
 
 
 def _marker(service: Service, data: DataFolder) -> Path:
-    return data.path / f"seeding-{service.name}"
+    return data.path / f"seeding-{data.prefix}{service.name}"
 
 
 def seed_service(service: Service, session: Session, data: DataFolder) -> None:

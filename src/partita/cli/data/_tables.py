@@ -50,11 +50,12 @@ def create(services: Sequence[Service], data: DataFolder) -> None:
     """Create the tables that are not there yet, and wait until they can be used."""
     with closing(data.open_store()) as opened:
         for schema in _schemas(services):
+            name = data.table_names.stored(schema.name)
             if _stored(opened, schema.name) is None:
                 opened.execute(CreateTable(schema))
-                click.echo(f"{schema.name}: created")
+                click.echo(f"{name}: created")
             else:
-                click.echo(f"{schema.name}: there already")
+                click.echo(f"{name}: there already")
 
 
 @tables.command()

@@ -101,7 +101,8 @@ def _rewrite(
 
 
 def _progress_file(data: DataFolder, table: AnyTable) -> Path:
-    return data.path / f"backfill-{table.form.schema.table.name}-{snake(table.form.schema.name)}.json"
+    stored = data.table_names.stored(table.form.schema.table.name)  # each stage goes on where it was
+    return data.path / f"backfill-{stored}-{snake(table.form.schema.name)}.json"
 
 
 def _resumed(kept: Path, table: AnyTable) -> BackfillProgress:
