@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
@@ -93,6 +94,7 @@ class Table:
             registry: where it registers itself.
         """
         self.name = name
+        self.module = _caller()
         self.key_format = keys
         self.type_attribute = type_attribute
         hash_key = _attribute(repr(self), hash)
@@ -168,9 +170,14 @@ class Registry:
 
     def add(self, table: Table) -> None:
         """Register a table under its name."""
-        if table.name in self._tables:
-            raise ModelError(f"Two tables are named {table.name!r}.", owner=table)
+        if (other := self._tables.get(table.name)) is not None:
+            where = f"in {other.module} and in {table.module}" if other.module != table.module else f"in {table.module}"
+            raise ModelError(f"Two tables are named {table.name!r}: {where}.", owner=table)
         self._tables[table.name] = table
+
+    def remove(self, table: Table) -> None:
+        """Forget a table, such as one of a module that could not be imported to its end."""
+        del self._tables[table.name]
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self._tables.values())
@@ -184,6 +191,14 @@ class Registry:
 
 REGISTRY = Registry()
 """Where tables register themselves unless they are given another registry."""
+
+
+def _caller() -> str:
+    """The module that declares a table."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    return "an unknown module" if frame is None else frame.f_globals.get("__name__", "an unknown module")
 
 
 def _attribute(owner: str, declared: Attribute) -> KeyAttribute:
