@@ -24,7 +24,7 @@ $(READY): pyproject.toml services/pyproject.toml constraints.txt
 	@touch $@
 
 run: $(READY) ## serve the services on the embedded store
-	$(BIN)/partita serve
+	$(BIN)/partita serve --all
 
 test: $(READY) ## run all tests, in random order and in parallel
 	$(BIN)/pytest

@@ -3,48 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from importlib.metadata import EntryPoint
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.installed import SERVICE, Install, installing
 
-from partita import service
 from partita.model import REGISTRY
-from partita.service import GROUP, BrokenService, Service, discover, find_service, installed_services
-
-SERVICE = """
-from partita import Table
-from partita.service import Service
-SERVICE = Service("{name}", "{name}", "", (Table("{table}"),))
-"""
-
-Install = Callable[..., None]
+from partita.service import BrokenService, Service, discover, find_service, installed_services
 
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Writes modules, each with a service, and makes them all that is installed."""
-    tables = set(REGISTRY)
-    monkeypatch.syspath_prepend(tmp_path)
-    found: list[EntryPoint] = []
-
-    def entries(group: str, name: str | None = None) -> list[EntryPoint]:
-        return [entry for entry in found if entry.group == group and name in (None, entry.name)]
-
-    def install(**sources: str) -> None:
-        for name, source in sources.items():
-            (tmp_path / f"disc_{name}.py").write_text(source, encoding="utf-8")
-            found.append(EntryPoint(name, f"disc_{name}:SERVICE", GROUP))
-
-    monkeypatch.setattr(service, "entry_points", entries)
-    service._load.cache_clear()
-    yield install
-    service._load.cache_clear()
-    for module in [each for each in sys.modules if each.startswith("disc_")]:
-        del sys.modules[module]
-    for table in set(REGISTRY) - tables:
-        REGISTRY.remove(table)
+    """Nothing is installed but what the test says."""
+    yield from installing(tmp_path, monkeypatch)
 
 
 def names() -> list[str]:

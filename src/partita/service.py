@@ -165,6 +165,12 @@ class BrokenService(Struct, frozen=True):
     missing: str | None = None
     """The package that is not installed, where that is the reason."""
 
+    @classmethod
+    def of(cls, name: str, error: BaseException) -> BrokenService:
+        """A service of which a part has failed."""
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        return cls(name, _reason(error), missing and missing.partition(".")[0])
+
 
 class InstalledServices(Struct, frozen=True):
     """The services of all installed packages, by name."""
@@ -222,7 +228,7 @@ def _load(entry: EntryPoint) -> Service | BrokenService:
         for table in set(REGISTRY) - before:
             if table.module not in sys.modules:  # another service may import the same module
                 REGISTRY.remove(table)
-        return BrokenService(entry.name, _reason(error), _missing(error))
+        return BrokenService.of(entry.name, error)
     if isinstance(loaded, Service):
         return loaded
     return BrokenService(entry.name, f"{entry.value} is not a Service, but of type {type(loaded).__name__}.")
@@ -234,10 +240,6 @@ def _twins(name: str, entries: Sequence[EntryPoint]) -> BrokenService:
 
 def _by_name(each: Service | BrokenService) -> str:
     return each.name
-
-
-def _missing(error: BaseException) -> str | None:
-    return error.name.partition(".")[0] if isinstance(error, ModuleNotFoundError) and error.name else None
 
 
 def _reason(error: BaseException) -> str:
