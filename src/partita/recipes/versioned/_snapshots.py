@@ -24,9 +24,9 @@ from partita.values import Item
 AnyTable: TypeAlias = VersionedTable[..., Any]
 
 SNAPSHOT_FOLDER: Final = Path("schema")
-SNAPSHOT_FOLDER_IN_TESTS: Final = Path("tests/schema")
-"""In a project whose package is in its root: builds that search the root would take `schema` for a package."""
 """Where snapshots are kept, unless said otherwise."""
+SNAPSHOT_FOLDER_IN_TESTS: Final = Path("tests/schema")
+"""Where they are kept if the package is in the root: builds that search that would take `schema` for a package."""
 
 _FROZEN_AT: Final = 1_735_689_600_000  # the last_write of every frozen example: 2025-01-01
 
