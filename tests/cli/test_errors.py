@@ -74,7 +74,7 @@ def test_the_core_runs_without_the_extra(folder: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("command", ["serve", "token --user ann"])
+@pytest.mark.parametrize("command", ["serve todo", "token --user ann"])
 def test_a_command_that_needs_the_extra_says_so(command: str, folder: Path) -> None:
     result = without_extra(*command.split(), folder=folder)
     assert result.returncode == 1

@@ -34,7 +34,6 @@ SWEEP_SECONDS: Final = 60.0
 
 
 @click.command()
-@needs_serve
 @chosen_services
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
@@ -69,6 +68,7 @@ SWEEP_SECONDS: Final = 60.0
     help="What the issuer's tokens must be meant for; required with --issuer.",
 )
 @click.option("--any-audience", is_flag=True, help="Take the tokens that the issuer makes for other clients too.")
+@needs_serve
 def serve(  # noqa: PLR0913 - one for each option
     services: Sequence[Service],
     data: DataFolder,
