@@ -18,6 +18,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from typing_extensions import TypeVar
@@ -26,6 +27,8 @@ from partita.errors import PartitaError
 from partita.model import REGISTRY, Budget, Table
 from partita.operations import Operation, Procedure
 from partita.patterns import Pattern
+from partita.recipes.rate_limit import RateLimits
+from partita.runtime import is_loopback
 
 if TYPE_CHECKING:
     import threading
@@ -97,7 +100,12 @@ class Installation(Struct, frozen=True):
     open_queue: Callable[[str, QueuePolicy], Queue]
     """Opens the queue of a name."""
     url: str | None = None
-    """The address that it is served at; None where it is not served, as in a worker of its own."""
+    """The address of the socket that it is served at; None where it is not served, as in a worker of its own."""
+
+    @property
+    def is_loopback(self) -> bool | None:
+        """Whether that socket is of this machine alone, whatever a request says; None where it is not served."""
+        return None if self.url is None else is_loopback(urlsplit(self.url).hostname or "")
 
 
 class WorkerContext(Struct, Generic[R], frozen=True):
@@ -148,6 +156,8 @@ class Service(Struct, Generic[R], frozen=True):
     """The fields that hold the identifier of the caller. A partition key with one of them is the caller's own."""
     queues: Mapping[str, QueuePolicy] = {}
     """The queues that its request path sends to and its workers receive from, by their names."""
+    rate_limit: RateLimits[Any] | None = None
+    """How many requests each caller may send; any number unless said otherwise."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

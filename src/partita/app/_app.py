@@ -58,7 +58,7 @@ def build_app(
     requests = RequestMetrics()
     app = _outer_app(state.session.meter, requests, _guards(allowed_hosts, max_body_bytes))
     for service in services:
-        _mount(app, service, state.of_service(service.name))
+        _mount(app, service, state.of_service(service))
     for path, other in (apps or {}).items():
         app.mount(path, other)
     app.mount("/assets", Pages(ASSETS))
@@ -73,7 +73,8 @@ def build_app(
     @app.get("/healthz")
     async def healthz() -> Response:
         await check_store(state.session, services)
-        return JSONResponse({"status": "ok"})
+        troubles = dict(state.troubles)
+        return JSONResponse({"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"})
 
     @app.get("/metrics")
     async def metrics() -> Response:
@@ -143,9 +144,12 @@ def _mount_folder(app: FastAPI, path: str, folder: ASGIApp) -> None:
 class _ServiceApp(FastAPI):
     """One service's API, whose OpenAPI description has what all of them share."""
 
+    is_limited = False
+    """Whether the service limits the requests of each caller."""
+
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            self.openapi_schema = completed(super().openapi())
+            self.openapi_schema = completed(super().openapi(), is_limited=self.is_limited)
         return self.openapi_schema
 
 
@@ -161,6 +165,7 @@ def _service_app(service: Service, router: APIRouter, state: ServiceState) -> Fa
         responses=describe_problems(401, 413, 414, 421, 422, 431, 500, 503),
         generate_unique_id_function=lambda route: route.name,
     )
+    app.is_limited = service.rate_limit is not None
     run_with(app, state)
     handle_errors(app)
     app.include_router(router)

@@ -1,7 +1,7 @@
 """Building blocks for services that speak HTTP: identity, problems, paging, preconditions, idempotent routes, pages."""
 
 from partita.http._caller import Caller, Role, Verifier
-from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck
+from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
 from partita.http._health import check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
@@ -59,6 +59,7 @@ __all__ = [
     "TokenPolicy",
     "UnlessMatch",
     "Verifier",
+    "admit",
     "check_store",
     "describe_problems",
     "etag",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
@@ -26,6 +27,7 @@ STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
     errors.InvalidKey: 422,
     errors.ConditionFailed: 409,
     errors.ItemMissing: 404,
+    errors.RateLimited: 429,
     errors.TransactionCancelled: 409,
     errors.TransactionConflict: 409,
     errors.TokenInProgress: 409,
@@ -138,7 +140,7 @@ async def _partita_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.PartitaError)  # noqa: S101 - registered for these only
     status = status_of(error)
     if status < SERVER_ERROR:
-        return problem_response(status, error.code, error.message, hint=error.hint or None)
+        return problem_response(status, error.code, error.message, hint=error.hint or None, headers=_headers(error))
     # The message of a fault is for the operator: it may name files and keys.
     logger.error("%s %s failed: %s", request.method, request.url.path, error, exc_info=error)
     if status == SERVER_ERROR:
@@ -146,6 +148,10 @@ async def _partita_error(request: Request, error: Exception) -> JSONResponse:
     return problem_response(
         status, error.code, "The service is not available now.", hint="Try again.", headers=RETRY_LATER
     )
+
+
+def _headers(error: errors.PartitaError) -> dict[str, str]:
+    return {"Retry-After": str(math.ceil(error.retry_after))} if isinstance(error, errors.RateLimited) else {}
 
 
 async def _invalid_request(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
@@ -94,7 +94,8 @@ class Table:
             registry: where it registers itself.
         """
         self.name = name
-        self.module = _caller()
+        self.module: str = sys._getframe(1).f_globals.get("__name__", "?")  # noqa: SLF001 - the cheap way to know
+        """The module that declares it."""
         self.key_format = keys
         self.type_attribute = type_attribute
         hash_key = _attribute(repr(self), hash)
@@ -170,9 +171,9 @@ class Registry:
 
     def add(self, table: Table) -> None:
         """Register a table under its name."""
-        if (other := self._tables.get(table.name)) is not None:
-            where = f"in {other.module} and in {table.module}" if other.module != table.module else f"in {table.module}"
-            raise ModelError(f"Two tables are named {table.name!r}: {where}.", owner=table)
+        if known := self._tables.get(table.name):
+            message = f"Two tables are named {table.name!r}: one in {known.module}, one in {table.module}."
+            raise ModelError(message, owner=table, hint="Rename one, or give it a Registry() of its own.")
         self._tables[table.name] = table
 
     def remove(self, table: Table) -> None:
@@ -191,14 +192,6 @@ class Registry:
 
 REGISTRY = Registry()
 """Where tables register themselves unless they are given another registry."""
-
-
-def _caller() -> str:
-    """The module that declares a table."""
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__") == __name__:
-        frame = frame.f_back
-    return "an unknown module" if frame is None else frame.f_globals.get("__name__", "an unknown module")
 
 
 def _attribute(owner: str, declared: Attribute) -> KeyAttribute:

@@ -166,6 +166,21 @@ def test_beyond_this_machine_it_says_which_names_it_answers_to(run: Run, monkeyp
     )
 
 
+def test_requests_of_a_caller_may_be_limited(start: Start) -> None:
+    server = start("todo", "--no-seed", "--rate-limit", "2/0.001")
+    assert [server.client.get("/todo/api/tasks").status_code for _ in range(3)] == [200, 200, 429]
+    refused = server.client.get("/todo/api/tasks")
+    assert refused.json()["code"] == "rate_limited"
+    assert 0 < int(refused.headers["Retry-After"]) <= 1_000
+
+
+@pytest.mark.parametrize("rate", ["on", "10", "0/1", "1/0", "1/x", "1/nan", "/1", ""])
+def test_a_limit_that_is_not_one_is_refused(rate: str, run: Run) -> None:
+    result = run("serve", "--rate-limit", rate)
+    assert result.exit_code == 2
+    assert f"{rate!r} is neither `off` nor a rate such as 600/100." in result.output
+
+
 class Killed(BaseException):
     """The process ends in the middle of something."""
 

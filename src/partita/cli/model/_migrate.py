@@ -19,6 +19,7 @@ from partita.cli.model._schema import tables_of
 from partita.errors import TableNotFound
 from partita.model import snake
 from partita.recipes.versioned import BackfillProgress, VersionCount, VersionedTable, backfill_page, count_versions
+from partita.runtime import create_private
 from partita.service import Service
 from partita.store import plain_item, wire_item
 
@@ -117,6 +118,8 @@ def _resumed(kept: Path, table: AnyTable) -> BackfillProgress:
 def _keep(kept: Path, progress: BackfillProgress) -> None:
     position = None if progress.position is None else wire_item(progress.position)
     unfinished = kept.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    create_private(unfinished)
     unfinished.write_bytes(msgspec.json.encode(replace(progress, position=position)))
     unfinished.replace(kept)
 

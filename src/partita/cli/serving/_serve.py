@@ -18,6 +18,7 @@ from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_b
 from partita.cli._names import chosen_services
 from partita.cli._token_file import identity_of
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
+from partita.cli.serving._rate_limit import RateOption, rate_limit_option
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
@@ -68,6 +69,7 @@ SWEEP_SECONDS: Final = 60.0
     help="What the issuer's tokens must be meant for; required with --issuer.",
 )
 @click.option("--any-audience", is_flag=True, help="Take the tokens that the issuer makes for other clients too.")
+@rate_limit_option
 @needs_serve
 def serve(  # noqa: PLR0913 - one for each option
     services: Sequence[Service],
@@ -82,6 +84,7 @@ def serve(  # noqa: PLR0913 - one for each option
     allowed_hosts: AllowedHosts,
     seed: bool | None,
     any_audience: bool,
+    rate_limit: RateOption,
 ) -> None:
     """Serve the services until Ctrl-C or SIGTERM."""
     from partita.app import build_app
@@ -94,16 +97,19 @@ def serve(  # noqa: PLR0913 - one for each option
         with_samples = data.store == EMBEDDED if seed is None else seed
         _prepare(services, store, data, with_samples=with_samples, asked=seed is True)
         queues: dict[str, Queue] = {}
+        troubles: dict[str, str] = {}
         installation = tracking_queues(queues, installation_of(data, _address(listener)))
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
         with (
             opening(services, installation) as resources,
-            projecting(services, store, data) as projections,
-            filling(lake, services, store),
+            projecting(services, store, data, troubles) as projections,
+            filling(lake, services, store, troubles),
             working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
-            state = AppState(session, verifier, resources, projections, queues)
+            state = AppState(
+                session, verifier, resources, projections, queues, troubles=troubles, rate_limit=rate_limit
+            )
             app = build_app(services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts)
             warn_beyond_loopback(listener, allowed_hosts)
             run_app(app, listener, _banner(services, data, installation.url, issuer), state.stopping.set)

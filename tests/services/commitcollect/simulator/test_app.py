@@ -22,7 +22,7 @@ from tests.services.commitcollect.simulated import (
 
 from partita.cli import DataFolder, installation_of
 from partita.testing import FakeClock
-from partita_services.commitcollect.simulator.app import build_simulator, mounted, simulator_of
+from partita_services.commitcollect.simulator.app import build_simulator, simulator_of
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.strava.settings import read
 
@@ -373,14 +373,6 @@ async def test_the_pages_load_nothing_from_outside(client: httpx.AsyncClient) ->
 def test_it_runs_on_a_port_of_its_own(fake_clock: FakeClock) -> None:
     with serving_simulator(simulated(fake_clock)) as address:
         assert httpx.get(f"{address}/control").json()["sports"][0] == "Run"
-
-
-@pytest.mark.parametrize(("strava_url", "paths"), [("", ["/strava-simulator"]), ("https://www.strava.com", [])])
-def test_it_stands_beside_the_service_unless_another_strava_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strava_url: str, paths: list[str]
-) -> None:
-    monkeypatch.setenv("PARTITA_STRAVA_URL", strava_url)
-    assert list(mounted(installation_of(DataFolder(tmp_path)))) == paths
 
 
 async def test_it_knows_the_application_of_its_data_folder_alone(tmp_path: Path) -> None:
