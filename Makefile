@@ -9,7 +9,7 @@ CODE := $(wildcard src services/src examples tests bench fuzz)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast lint bench soak fuzz docs hashes
+.PHONY: help setup run test test-fast pythons lint bench soak fuzz docs hashes
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,13 +24,16 @@ $(READY): pyproject.toml services/pyproject.toml constraints.txt
 	@touch $@
 
 run: $(READY) ## serve the services on the embedded store
-	$(BIN)/partita serve
+	$(BIN)/partita serve --all
 
 test: $(READY) ## run all tests, in random order and in parallel
 	$(BIN)/pytest
 
 test-fast: $(READY) ## run all but the slow tests (scaffold, CDK, Schemathesis, wheels)
 	$(BIN)/pytest -m "not slow"
+
+pythons: $(READY) ## try the wheels on every supported Python that is there
+	$(BIN)/python -m tests.pythons
 
 lint: $(READY) ## check rules, format and types
 	$(BIN)/ruff check .

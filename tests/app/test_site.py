@@ -73,3 +73,11 @@ async def test_what_pages_share_is_served_with_them(client: httpx.AsyncClient) -
     kinds = [(response.status_code, response.headers["Content-Type"].split(";")[0]) for response in responses]
     script, style = (200, "text/javascript"), (200, "text/css")
     assert kinds == [script, script, style, script, script]
+
+
+async def test_a_service_without_an_api_is_only_in_the_console(session: AsyncSession, identity: Identity) -> None:
+    app = build_app([replace(TOY, router=None)], AppState(session, identity))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        assert [(await client.get(f"/toy/api/{path}")).status_code for path in ("me", "openapi.json")] == [404, 404]
+        (listed,) = (await client.get("/console/api/services")).json()
+    assert (listed["name"], listed["api"], len(listed["patterns"])) == ("toy", None, len(TOY.patterns))

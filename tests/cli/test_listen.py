@@ -22,8 +22,8 @@ def test_connections_do_not_wait_to_send(host: str) -> None:
 
 
 def test_no_address_is_not_every_address(run: Run) -> None:
-    for command in ("serve", "dynamodb"):
-        result = run(command, "--host", "", "--port", "0")
+    for command in (("serve", "todo"), ("dynamodb",)):
+        result = run(*command, "--host", "", "--port", "0")
         assert (result.exit_code, "It is empty; 0.0.0.0 means every address." in result.output) == (2, True)
 
 

@@ -31,8 +31,10 @@ def main(folder: str) -> None:
     tasks = DeclaredTable(parts, "Tasks", TABLE, TableSettings(protected=False, retained=False))
     accounts = VersionedTable(parts, "Accounts", ACCOUNTS, encryption="aws-managed")
     stage = Stack(app, "stage")
-    for make, declared in ((DeclaredTable, TABLE), (VersionedTable, ACCOUNTS), (DeployedService, EVENTS)):
-        make(stage, make.__name__, declared, table_names=TableNames(prefix="dev-"))
+    names = TableNames(prefix="dev-")
+    DeclaredTable(stage, "DeclaredTable", TABLE, table_names=names)
+    VersionedTable(stage, "VersionedTable", ACCOUNTS, table_names=names)
+    DeployedService(stage, "DeployedService", EVENTS, table_names=names)
     queue = DeclaredQueue(parts, "Queue", "requests")
     Tags.of(parts).add("team", "north")
     made = (service.tables["accounts"], tasks.resource, accounts.resource, queue.resource, queue.dead_letters)

@@ -120,7 +120,8 @@ def _outer_app(meter: Meter, requests: RequestMetrics, guards: Sequence[Middlewa
 
 def _mount(app: FastAPI, service: Service, state: ServiceState) -> None:
     """Serve a service: its API, and beside it its own routes first, then its pages."""
-    app.mount(f"/{service.name}/api", _service_app(service, service.router(), state))
+    if service.router is not None:
+        app.mount(f"/{service.name}/api", _service_app(service, service.router(), state))
     if service.site is not None:
         site = _service_app(service, service.site(), state)
         if service.pages is not None:

@@ -176,6 +176,10 @@ class Registry:
             raise ModelError(message, owner=table, hint="Rename one, or give it a Registry() of its own.")
         self._tables[table.name] = table
 
+    def remove(self, table: Table) -> None:
+        """Forget a table, such as one of a module that could not be imported to its end."""
+        del self._tables[table.name]
+
     def __iter__(self) -> Iterator[Table]:
         return iter(self._tables.values())
 

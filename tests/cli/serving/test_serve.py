@@ -15,12 +15,13 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from tests.cli.conftest import Run
 
-from partita import Session, delete
+from partita import EmbeddedStore, Session, delete
 from partita.cli import DataFolder, _listen, identity_of
 from partita.cli.serving import _serve
-from partita.cli.serving._serve import _prepare
+from partita.cli.serving._serve import _banner, _prepare
 from partita.http import Caller
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user
@@ -94,7 +95,7 @@ def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> N
     page = first.client.get("/todo/api/tasks?limit=1").json()
     assert first.stop() == (0, "Stopped.\n")
 
-    second = start()
+    second = start("--all")
     assert "Sample data of todo" not in second.banner
     assert second.client.get("/console/api/live").json()["queues"].keys() >= {"commitcollect", "events"}
     assert second.client.get(location).json()["title"] == "kept"
@@ -104,7 +105,7 @@ def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> N
 
 
 def test_a_request_that_has_begun_is_answered_before_it_stops(start: Start) -> None:
-    server = start("--no-seed")
+    server = start("todo", "--no-seed")
     url = httpx.URL(server.url)
     body = b'{"title": "in flight"}'
     head = (
@@ -122,7 +123,7 @@ def test_a_request_that_has_begun_is_answered_before_it_stops(start: Start) -> N
 
 
 def test_without_sample_data_it_starts_empty(start: Start) -> None:
-    server = start("--no-seed")
+    server = start("todo", "--no-seed")
     assert server.client.get("/todo/api/tasks").json()["items"] == []
 
 
@@ -230,9 +231,40 @@ def test_sample_data_is_completed_where_only_the_tables_were_made(
         assert len(Session(store).run(tasks_of_user("demo"))) == 26
 
 
+@pytest.mark.parametrize(("options", "tasks"), [((), 0), (("--seed",), 26), (("--no-seed",), 0)])
+def test_another_store_gets_sample_data_where_that_is_said(
+    options: tuple[str, ...], tasks: int, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_serve, "run_app", lambda *_: None)
+    place = tmp_path / "elsewhere.db"
+    assert run("serve", "todo", "--port", "0", "--workers", "0", "--store", str(place), *options).exit_code == 0
+    with EmbeddedStore(place) as store:
+        assert len(Session(store).run(tasks_of_user("demo"))) == tasks
+
+
+def test_sample_data_that_is_asked_for_comes_where_the_tables_are_there(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_serve, "run_app", lambda *_: None)
+    serve = ("serve", "todo", "--port", "0", "--workers", "0")
+    for option, tasks in (("--no-seed", 0), ("--seed", 26), ("--seed", 26)):
+        assert run(*serve, option).exit_code == 0
+        with DataFolder(folder).open() as store:
+            assert len(Session(store).run(tasks_of_user("demo"))) == tasks
+
+
+def test_the_banner_says_which_service_has_no_api() -> None:
+    bare = replace(TODO, router=None, pages=None)
+    shown = [_banner([service], DataFolder(Path("data")), "http://h", None).splitlines()[2] for service in (bare, TODO)]
+    assert shown == [
+        "  To-Do        has no API: see the console",
+        "  To-Do        http://h/todo/ (API at http://h/todo/api)",
+    ]
+
+
 @pytest.mark.req("X03")
 def test_with_an_issuer_it_takes_no_other_tokens(start: Start) -> None:
-    server = start("--no-seed", "--issuer", "http://127.0.0.1:9/realm", "--audience", "partita")
+    server = start("todo", "--no-seed", "--issuer", "http://127.0.0.1:9/realm", "--audience", "partita")
     assert "Takes tokens of http://127.0.0.1:9/realm." in server.banner
     answer = server.client.get("/todo/api/tasks")
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
@@ -242,7 +274,7 @@ def test_with_an_issuer_it_takes_no_other_tokens(start: Start) -> None:
 @pytest.mark.req("X03")
 @pytest.mark.parametrize("audience", [(), ("--audience", ""), ("--audience", "partita", "--any-audience")])
 def test_with_an_issuer_it_must_be_said_whom_tokens_are_for(audience: tuple[str, ...], run: Run, folder: Path) -> None:
-    result = run("serve", "--port", "0", "--issuer", "https://issuer.example", *audience)
+    result = run("serve", "todo", "--port", "0", "--issuer", "https://issuer.example", *audience)
     assert (result.exit_code, "--any-audience" in result.output) == (2, True)
     assert not folder.exists()  # nothing was opened or filled
 
@@ -251,13 +283,13 @@ def test_with_an_issuer_it_must_be_said_whom_tokens_are_for(audience: tuple[str,
 def test_the_tokens_of_all_clients_are_taken_where_that_is_said(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        result = run("serve", "--port", port, "--issuer", "https://issuer.example", "--any-audience")
+        result = run("serve", "todo", "--port", port, "--issuer", "https://issuer.example", "--any-audience")
     assert (result.exit_code, "Cannot listen" in result.output) == (1, True)  # so the options were taken
 
 
 @pytest.mark.req("X03")
 def test_an_issuer_that_cannot_be_trusted_is_refused(run: Run) -> None:
-    result = run("serve", "--port", "0", "--no-seed", "--issuer", "http://issuer.example", "--audience", "partita")
+    result = run("serve", "todo", "--port", "0", "--no-seed", "--issuer", "http://issuer.example", "--audience", "a")
     assert result.exit_code == 1
     assert "'http://issuer.example' cannot be trusted with tokens. Give an https:// URL." in result.output
 
@@ -265,7 +297,7 @@ def test_an_issuer_that_cannot_be_trusted_is_refused(run: Run) -> None:
 def test_a_port_in_use_is_named(run: Run, folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        result = run("serve", "--port", str(port))
+        result = run("serve", "--all", "--port", str(port))
     assert result.exit_code == 1
     expected = f"Error: Cannot listen on 127.0.0.1, port {port}: Address already in use. "
     assert result.output == expected + "Choose another with --host and --port.\n"
@@ -289,7 +321,7 @@ def test_it_serves_from_a_server_that_speaks_dynamodb(
 
 
 def test_an_address_that_is_none_is_refused(run: Run) -> None:
-    result = run("serve", "--store", "ftp://host")
+    result = run("serve", "todo", "--store", "ftp://host")
     assert (result.exit_code, "is not the address of a store" in result.output) == (1, True)
 
 

@@ -12,14 +12,14 @@ import click
 
 from partita import Session
 from partita.cli._data_folder import DataFolder, store_options
-from partita.cli._names import services_argument
+from partita.cli._names import chosen_services
 from partita.errors import AlreadyExists, StoreReadOnly
 from partita.runtime import open_private
 from partita.service import Service
 
 
 @click.command()
-@services_argument
+@chosen_services
 @store_options
 def seed(services: Sequence[Service], data: DataFolder) -> None:
     """Fill the services with sample data. What is there already stays as it is."""

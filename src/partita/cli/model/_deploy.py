@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from partita.cli._data_folder import prefix_option
-from partita.cli._names import services_argument
+from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.data import diff
 from partita.deploy import ROLES, Need, Provisioned, RoleName, TableSettings, arns_in, left_out, needs, policy, template
@@ -36,7 +36,7 @@ def _check_key(context: click.Context, parameter: click.Parameter, value: str) -
 
 
 @deploy.command()
-@services_argument
+@chosen_services
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to.")
 @click.option(
     "--provisioned",

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from partita import Session
 from partita.cli._data_folder import DataFolder, store_options
-from partita.cli._names import services_argument
+from partita.cli._names import chosen_services
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.model._schema import tables_of
 from partita.errors import TableNotFound
@@ -32,7 +32,7 @@ def migrate() -> None:
 
 
 @migrate.command()
-@services_argument
+@chosen_services
 @store_options
 @json_option
 def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
@@ -50,7 +50,7 @@ def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> N
 
 
 @migrate.command()
-@services_argument
+@chosen_services
 @store_options
 @click.option(
     "--wcu",
