@@ -79,7 +79,10 @@ def _remembering(calls: list[httpx.Request]) -> Callable[[httpx.Request], Awaita
 
 
 def _uncalled(service: Service, calls: Sequence[httpx.Request]) -> set[str]:
-    routers = {"/api": service.router(), "": service.site() if service.site else APIRouter()}
+    routers = {
+        "/api": service.router() if service.router else APIRouter(),
+        "": service.site() if service.site else APIRouter(),
+    }
     paths = [(call.method, call.url.path.removeprefix(f"/{service.name}")) for call in calls]
     return {
         prefix + route.path
