@@ -17,12 +17,15 @@ import click
 from msgspec import Struct
 
 from partita import EmbeddedStore
-from partita.errors import OperationError, StoreDamaged, StoreError, StoreReadOnly
+from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreReadOnly
 from partita.queue import Queue, QueuePolicy, open_queue
+from partita.runtime import exposure, make_private_folder
 from partita.store import Store, TableNames, named_store, open_store
 
 _SECRET_BYTES: Final = 32
 EMBEDDED: Final = "embedded"
+_BESIDE: Final = ("secret.key", "queue-*.db", "*-projection.db")
+"""What a folder has besides the database once it was used."""
 
 Command: TypeAlias = Callable[..., Any]
 
@@ -52,13 +55,13 @@ class DataFolder(Struct, frozen=True):
         return self.path / "partita.db"
 
     def create(self) -> None:
-        """Make the folder, for its owner alone, where there is none yet.
+        """Make the folder, for its owner alone, where there is none yet; one that is there keeps its mode.
 
         Raises:
             StoreReadOnly: it cannot be made.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.path)
         except OSError as error:
             raise StoreReadOnly(f"The folder {self.path} cannot be made ({error.strerror}).") from error
 
@@ -92,6 +95,7 @@ class DataFolder(Struct, frozen=True):
             StoreError: it cannot be opened.
         """
         self.create()
+        self._refuse_emptied()
         return EmbeddedStore(self.database, sweep_every=sweep_every)
 
     def open_existing(self) -> EmbeddedStore:
@@ -103,23 +107,37 @@ class DataFolder(Struct, frozen=True):
         if not self.database.exists():
             hint = "Start `partita serve` first, or name another folder with --data."
             raise StoreError(f"There is no database in {self.path}.", hint=hint)
+        self._refuse_emptied()
         return EmbeddedStore(self.database)
+
+    def _refuse_emptied(self) -> None:
+        """An empty file becomes a new store, but not where others say that there was one."""
+        if not self.database.exists() or self.database.stat().st_size:
+            return
+        if beside := sorted(found.name for pattern in _BESIDE for found in self.path.glob(pattern)):
+            hint = "Restore it from a backup (`partita restore`), or delete it to begin with a new one."
+            raise StoreDamaged(f"The database {self.database} is empty, but beside it is {beside[0]}.", hint=hint)
 
     def secret(self, purpose: str) -> bytes:
         """The secret for one purpose, derived from the key that is made on first use and never changes.
 
         Raises:
             StoreReadOnly: the key can be neither read nor made. StoreDamaged: a part of it is missing.
+            SecretExposed: other users can read or replace it.
         """
         self.create()
         path = self.path / "secret.key"
         try:
             key = _read_or_make(path)
+            remedy = exposure(path)
         except OSError as error:
             raise StoreReadOnly(f"The key {path} cannot be used ({error.strerror}).") from error
         if len(key) != _SECRET_BYTES:  # what is signed with less of it could be forged
             hint = "Restore it, or delete it: all tokens then end."
             raise StoreDamaged(f"The key {path} has {len(key)} bytes, not {_SECRET_BYTES}.", hint=hint)
+        if remedy is not None:
+            hint = f"Run `{remedy}`. If they may have read it, delete it: all tokens then end."
+            raise SecretExposed(f"Other users can read or replace the key {path}.", hint=hint)
         return hmac.digest(key, purpose.encode(), hashlib.sha256)
 
 

@@ -24,8 +24,8 @@ CONSOLE: Final = Path(__file__).parent / "pages"
 
 def console_api(services: Sequence[Service], state: AppState) -> FastAPI:
     """The API of the console's pages."""
-    app = FastAPI(title="Partita's console", openapi_url=None)
-    run_with(app, state.of_service("console"))
+    app = FastAPI(title="Partita's console", openapi_url=None, redirect_slashes=False)
+    run_with(app, state.of_console())
     handle_errors(app)
     declared = msgspec.json.encode([ServiceView.of(service) for service in services])
     patterns = {(service.name, pattern.name): pattern for service in services for pattern in service.patterns}

@@ -31,7 +31,13 @@ async def _session(request: Request) -> AsyncSession:
 
 
 async def current_caller(request: Request, credentials: _Credentials) -> Caller:
-    """Who sent the request, by its token."""
+    """Who sent the request, by its token; it is counted as one of that caller's."""
+    caller = await _verified(request, credentials)
+    await admit(request, caller.user_id)
+    return caller
+
+
+async def _verified(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Caller:
     identity = state_of(request).identity
     if credentials is None:
         raise unauthenticated("The request has no token.", identity.hint)
@@ -40,10 +46,21 @@ async def current_caller(request: Request, credentials: _Credentials) -> Caller:
     return identity.caller(credentials.credentials)
 
 
+async def admit(request: Request, user_id: str) -> None:
+    """Count a request of a caller, where the service limits them; for services that know callers by other means.
+
+    Raises:
+        RateLimited: 429, the caller has sent too many.
+    """
+    limiter = state_of(request).limiter
+    if limiter is not None:
+        await limiter.admit(user_id)
+
+
 async def _token_check(request: Request, credentials: _Credentials) -> Callable[[], Awaitable[bool]]:
     async def is_valid() -> bool:
         try:
-            await current_caller(request, credentials)
+            await _verified(request, credentials)  # which counts no request: there is none
         except HttpProblem as problem:
             return problem.status_code != _UNAUTHENTICATED  # an issuer that is away says nothing about the token
         return True

@@ -141,5 +141,5 @@ def test_without_a_database_nothing_is_made(run: Run, folder: Path) -> None:
     assert (result.exit_code, folder.exists()) == (1, False)
 
 
-def test_the_commands_are_about_all_services_where_none_is_named(seeded: Run) -> None:
-    assert "AccountData" in seeded("migrate", "status").output
+def test_the_commands_are_about_all_services_where_that_is_said(seeded: Run) -> None:
+    assert "AccountData" in seeded("migrate", "status", "--all").output

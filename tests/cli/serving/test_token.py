@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Run
 
 from partita.cli import DataFolder, identity_of
-from partita.errors import StoreReadOnly
+from partita.errors import SecretExposed, StoreReadOnly
 from partita.http import Caller, Role
 
 pytestmark = pytest.mark.req("X03")
@@ -44,6 +44,26 @@ def test_the_secret_is_made_once_for_its_owner_alone(folder: Path) -> None:
     assert [file.name for file in folder.iterdir()] == ["secret.key"]
     assert stat.S_IMODE((folder / "secret.key").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="has no modes")
+@pytest.mark.parametrize(
+    ("file", "folder_mode", "remedy"),
+    [(0o644, 0o777, "chmod 600 {key}"), (0o620, 0o700, "chmod 600 {key}"), (0o600, 0o777, "chmod o-w {folder}")],
+)
+def test_a_key_that_others_can_read_or_replace_signs_nothing(
+    file: int, folder_mode: int, remedy: str, run: Run, folder: Path
+) -> None:
+    key = folder / "secret.key"
+    assert run("token", "--user", "ann").exit_code == 0
+    key.chmod(file)
+    folder.chmod(folder_mode)
+    result = run("token", "--user", "ann")
+    said = f"Error: Other users can read or replace the key {key}. Run `{remedy.format(key=key, folder=folder)}`."
+    assert (result.exit_code, result.output.startswith(said)) == (1, True)
+    with pytest.raises(SecretExposed) as refused:
+        DataFolder(folder).secret("tokens")
+    assert refused.value.code == "secret_exposed"
 
 
 @pytest.mark.parametrize("size", [0, 31, 33])

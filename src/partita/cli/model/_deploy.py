@@ -10,10 +10,10 @@ import click
 import msgspec
 
 from partita.cli._data_folder import prefix_option
-from partita.cli._names import services_argument
+from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.data import diff
-from partita.deploy import ROLES, Need, Provisioned, RoleName, TableSettings, arns_in, needs, policy, template
+from partita.deploy import ROLES, Need, Provisioned, RoleName, TableSettings, arns_in, left_out, needs, policy, template
 from partita.service import Service
 from partita.store import TableNames
 
@@ -36,7 +36,7 @@ def _check_key(context: click.Context, parameter: click.Parameter, value: str) -
 
 
 @deploy.command()
-@services_argument
+@chosen_services
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to.")
 @click.option(
     "--provisioned",
@@ -98,7 +98,8 @@ def iam(
 ) -> None:
     """Print the policy of each role, with the access pattern that needs each line.
 
-    With --json the policies themselves, as IAM takes them.
+    Of credentials of one caller also what they do not allow, and why. With --json the policies themselves, as IAM
+    takes them.
     """
     wanted = cast("Sequence[RoleName]", roles or tuple(ROLES))
     found = {service.name: _needs(service, wanted) for service in services}
@@ -106,15 +107,22 @@ def iam(
     if as_json:
         echo_json({name: {role: policy(each, arns) for role, each in found[name].items()} for name in found})
         return
-    for name, by_role in found.items():
-        for role, each in by_role.items():
-            click.secho(f"{name}, {role}: {ROLES[role]}", bold=True)
+    for service in services:
+        for role, each in found[service.name].items():
+            click.secho(f"{service.name}, {role}: {ROLES[role]}", bold=True)
             echo_table(("ACTION", "RESOURCE", "NEEDED BY"), _rows(each, arns))
+            if role == "caller":
+                _echo_left_out(service)
             click.echo()
 
 
 def _needs(service: Service, roles: Sequence[RoleName]) -> dict[RoleName, tuple[Need, ...]]:
     return {role: needed for role in roles if (needed := needs(service, role))}
+
+
+def _echo_left_out(service: Service) -> None:
+    click.echo()
+    echo_table(("LEFT OUT", "BECAUSE"), [(each.name, each.reason) for each in left_out(service)])
 
 
 def _rows(needed: Sequence[Need], arns: Arns) -> list[tuple[str, str, str]]:
