@@ -42,7 +42,7 @@ class StoredKey(Struct, frozen=True):
 
 def remember_key(entity: BaseModel, key: StoredKey) -> None:
     """Keep with an entity where it stands; copies of it know it, too."""
-    entity.__dict__[_REMEMBERED] = key
+    object.__setattr__(entity, _REMEMBERED, key)  # past the model, which is frozen
 
 
 def has_remembered(entity: BaseModel) -> bool:

@@ -92,8 +92,9 @@ class BatchWrite(Operation[None], frozen=True):
         raise Unprocessed(f"{len(left)} of {len(self.writes)} writes were left unprocessed.", operations=left)
 
 
+# Gets of one entity are gets of any, too: the first that fits says more of them.
 @overload
-def batch_get(gets: Sequence[Get[E]]) -> BatchGet[E]: ...
+def batch_get(gets: Sequence[Get[E]]) -> BatchGet[E]: ...  # pyright: ignore[reportOverlappingOverload]
 @overload
 def batch_get(gets: Sequence[Get[Any]]) -> BatchGet[Entity]: ...
 def batch_get(gets: Sequence[Get[Any]]) -> BatchGet[Any]:
