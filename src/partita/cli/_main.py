@@ -11,7 +11,7 @@ import click
 
 from partita.cli._output import give_up_output
 from partita.cli.data import backup, cdc, check, lake, queue, restore, seed, tables
-from partita.cli.model import completion, cost, deploy, docs, explain, migrate, new, patterns, schema
+from partita.cli.model import adopt, completion, cost, deploy, docs, explain, migrate, new, patterns, schema
 from partita.cli.serving import dynamodb, serve, token, worker
 from partita.errors import PartitaError
 from partita.service import discover
@@ -69,6 +69,7 @@ for command in (
     cost,
     docs,
     new,
+    adopt,
     seed,
     token,
     schema,

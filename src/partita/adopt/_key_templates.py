@@ -1,0 +1,276 @@
+"""Key templates from keys: which of their parts are literal text, and which are values of fields, in which form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final
+
+from msgspec import Struct
+
+from partita.adopt._names import are_related, field_name, unique
+from partita.adopt._separators import is_constant, is_word
+from partita.errors import OperationError
+from partita.model import KeyFormat, Template
+
+TIME_FORMS: Final = (
+    "%Y-%m-%dT%H:%M:%S.%f+0000",  # PynamoDB
+    "%Y-%m-%dT%H:%M:%S.%fZ",
+    "%Y-%m-%dT%H:%M:%SZ",
+    "%Y-%m-%dT%H:%M:%S+00:00",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M",
+    "%Y-%m-%dT%H",
+    "%Y%m%dT%H%M%SZ",
+    "%Y%m%d",
+    "%Y/%m/%d",
+    "%Y-%m-%d",
+    "%Y-%m",
+    "%Y",
+    "%d.%m.%Y",
+)
+"""Forms of a date that keys are known to have; the longer first."""
+_PREFIX: Final = re.compile(r".*[^A-Za-z0-9]", re.DOTALL)
+_NEARLY_ALL: Final = 0.95
+_MANY: Final = 3
+_WIDE: Final = 9
+
+
+class Source(Struct, frozen=True):
+    """A field whose value may stand in a key: its name, and the value that each item has."""
+
+    field: str
+    attribute: str
+    values: Sequence[Any]
+
+
+class KeyOnlyField(Struct, frozen=True):
+    """A field that stands in a key alone."""
+
+    name: str
+    annotation: str
+    values: Sequence[Any]
+
+
+class Found(Struct, frozen=True):
+    """A template, the fields in it, and those of them that are new."""
+
+    text: str
+    fields: tuple[str, ...]
+    new: tuple[KeyOnlyField, ...] = ()
+
+
+class Column(Struct, frozen=True):
+    """One part of a key, for all items of an entity, and the literal text of the part before it."""
+
+    texts: Sequence[str]
+    before: str
+    is_first: bool
+    is_alone: bool
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all items have one text here."""
+        return len(set(self.texts)) == 1
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the text is part of the template, judged without a look at the fields.
+
+        A value that was taken for literal text would hide items, so in doubt it is a value.
+        """
+        text = self.texts[0]
+        if not self.is_same:
+            return False
+        if not text or (is_constant(text) and len(text) > 1):
+            return True
+        if self.is_first and not self.is_alone:
+            return is_word(text)
+        return is_word(text) and len(self.texts) >= _MANY and self.is_alone
+
+
+class Finder(Struct, frozen=True):
+    """Finds templates of one entity's keys."""
+
+    format: KeyFormat
+    sources: Sequence[Source]
+    lower: bool = False
+    """Whether text stands in lower case where nothing says otherwise, as ElectroDB writes it."""
+
+    def template(self, keys: Sequence[str], taken: Sequence[str], *, may_add: bool, exact: bool) -> Found | None:
+        """The template that makes these keys; None where none does.
+
+        Args:
+            keys: one for each value of the sources.
+            taken: names that a new field cannot have.
+            may_add: whether a part that equals no field may become a field that stands in the key alone.
+            exact: whether every key must be made from the fields; else nearly all are enough.
+        """
+        rows = [key.split(self.format.separator) for key in keys]
+        if len({len(row) for row in rows}) != 1 or any("{" in key or "}" in key for key in keys):
+            return None
+        parts: list[str] = []
+        fields: list[str] = []
+        new: list[KeyOnlyField] = []
+        before = ""
+        for number, texts in enumerate(zip(*rows, strict=True)):
+            column = Column(texts, before, number == 0, len(rows[0]) == 1)
+            sources = (*self.sources, *(Source(each.name, each.name, each.values) for each in new))
+            match = None if column.is_literal else self.match(column, sources, exact=exact)
+            if match is None and not column.is_literal:
+                added = _key_only(column, (*taken, *fields), self.format) if may_add else None
+                if added is None:
+                    return None
+                prefix, style, field = added
+                new.append(field)
+                match = Match(prefix, field.name, style)
+            if match is None:
+                parts.append(texts[0])
+                before = texts[0]
+            else:
+                parts.append(match.text)
+                fields.append(match.field)
+                before = ""
+        return Found(self.format.separator.join(parts), tuple(dict.fromkeys(fields)), tuple(new))
+
+    def match(self, column: Column, sources: Sequence[Source], *, exact: bool) -> Match | None:
+        """The field whose values stand in the column, and in which form; the most likely one of several."""
+        matches = [found for source in sources for found in self._matches(column, source, exact=exact)]
+        return max(matches, key=lambda each: each.likelihood, default=None)
+
+    def _matches(self, column: Column, source: Source, *, exact: bool) -> Iterator[Match]:
+        enough = len(column.texts) * (1 if exact else _NEARLY_ALL)
+        for style in _styles(column.texts, source.values):
+            write = _writer(style, self.format)
+            prefix = _prefix_of(column.texts[0], source.values[0], write)
+            if prefix is None:
+                prefix = next(
+                    filter(None, map(lambda t, v: _prefix_of(t, v, write), column.texts, source.values)), None
+                )
+            if prefix is None:
+                continue
+            fitting = sum(
+                text == prefix + (write(value) or "\0") for text, value in zip(column.texts, source.values, strict=True)
+            )
+            if fitting >= enough:
+                yield Match(prefix, source.field, style, self._likelihood(column, source, prefix, style))
+
+    def _likelihood(self, column: Column, source: Source, prefix: str, style: str) -> tuple[int, ...]:
+        is_related = are_related(column.before or prefix or " ", source.attribute)
+        is_lower = self.lower and style == "lower"
+        return (is_related, is_lower, style == "", style not in ("d", "upper"), source.attribute.lower().endswith("id"))
+
+
+class Match(Struct, frozen=True):
+    """A field in a part of a key, behind literal text, in some form."""
+
+    prefix: str
+    field: str
+    style: str
+    likelihood: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The part as a template has it."""
+        return f"{self.prefix}{{{self.field}{':' if self.style else ''}{self.style}}}"
+
+
+def _styles(texts: Sequence[str], values: Sequence[Any]) -> Iterator[str]:
+    """The forms in which values of that type may stand in these texts."""
+    value = next((each for each in values if each is not None), None)
+    if isinstance(value, str):
+        yield from ("", "lower", "upper")
+    elif isinstance(value, datetime):
+        yield from ("", *TIME_FORMS, "epoch", "epoch_ms")
+    elif isinstance(value, date):
+        yield from ("", *(form for form in TIME_FORMS if "%H" not in form))
+    elif isinstance(value, int | Decimal) and not isinstance(value, bool):
+        digits = [re.search("[0-9]*$", text) for text in texts]
+        widths = {len(each[0]) for each in digits if each}
+        is_padded = any(each and each[0].startswith("0") and len(each[0]) > 1 for each in digits)
+        if len(widths) == 1 and isinstance(value, int) and (is_padded or widths > {_WIDE}):
+            yield f"0{widths.pop()}"
+        yield "d"
+
+
+@cache
+def _writer(style: str, format: KeyFormat) -> Callable[[Any], str | None]:  # noqa: A002 - the word for it
+    """What writes a value into a key in that form; None where it cannot stand there."""
+    template = Template(f"{{v:{style}}}" if style else "-{v}", format=format)
+
+    def write(value: Any) -> str | None:
+        try:
+            return None if value is None else template.prefix([value]).removeprefix("" if style else "-")
+        except (OperationError, ArithmeticError, ValueError):
+            return None
+
+    return write
+
+
+def _prefix_of(text: str, value: Any, write: Callable[[Any], str | None]) -> str | None:
+    """The literal text before a value in a part of a key; None where the part does not end with the value."""
+    written = write(value)
+    if not written or not text.endswith(written):
+        return None
+    prefix = text.removesuffix(written)
+    return prefix if not prefix or _PREFIX.fullmatch(prefix) else None
+
+
+def time_form(texts: Sequence[str], format: KeyFormat) -> str | None:  # noqa: A002 - the word for it
+    """The form of an instant that all texts have, and are written in again."""
+    forms = (form for form in TIME_FORMS if "%M" in form)
+    return next((form for form in forms if all(_has_form(text, form, format) for text in texts)), None)
+
+
+def read_time(text: str, form: str) -> datetime:
+    """The instant in a text of that form.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    return datetime.strptime(text, form).replace(tzinfo=UTC)
+
+
+def _has_form(text: str, form: str, format: KeyFormat) -> bool:  # noqa: A002 - the word for it
+    try:
+        return _writer(form, format)(read_time(text, form)) == text
+    except ValueError:
+        return False
+
+
+def _key_only(
+    column: Column,
+    taken: Sequence[str],
+    format: KeyFormat,  # noqa: A002 - the word for it
+) -> tuple[str, str, KeyOnlyField] | None:
+    """A new field for a part that equals none: the literal text before its value, its form, and the field."""
+    prefix = _common_prefix(column.texts)
+    texts = [text.removeprefix(prefix) for text in column.texts]
+    if not all(texts):
+        return None
+    form = time_form(texts, format)
+    subject = field_name(column.before or prefix) if (column.before or prefix).strip("_") else ""
+    name = unique(f"{subject}_at" if form else _identifier(subject, prefix), taken)
+    if form is not None:
+        return prefix, form, KeyOnlyField(name, "datetime", [read_time(text, form) for text in texts])
+    return prefix, "", KeyOnlyField(name, "str", texts)
+
+
+def _identifier(subject: str, prefix: str) -> str:
+    if not subject:
+        return "part"
+    return subject if prefix or subject.endswith("id") else f"{subject}_id"
+
+
+def _common_prefix(texts: Sequence[str]) -> str:
+    """What all texts begin with, as far as it ends like a name before a value: `team_`."""
+    if len(set(texts)) == 1:
+        return ""
+    first, last = min(texts), max(texts)
+    length = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    found = re.match(r"[A-Za-z][A-Za-z_]*[_=:@.-]", first[:length])
+    return found[0] if found else ""
