@@ -98,7 +98,8 @@ class _Inference:
         is_alone = not any(self._facts.format.separator in key for key in keys)
         if not is_alone:
             return finder.template(keys, self._taken_in_keys, may_add=True, exact=False)
-        form = time_form(keys, self._facts.format)
+        is_shared = any(attribute in index.key for index in self._facts.indexes)
+        form = None if is_shared else time_form(keys, self._facts.format)  # else the index could not be declared
         if form is not None and annotation_of(keys) == "str":
             name = unique(_time_name(attribute.name), self._taken_in_keys)
             return Found(f"{{{name}:{form}}}", (name,), (_instants(name, keys, form),))

@@ -35,8 +35,10 @@ def infer_model(
     type_attribute = find_type_attribute(items, shapes)
     indexes = tuple(index for index in schema.indexes if len(index.hash) == 1 and len(index.range) <= 1)
     facts = TableFacts(schema, indexes, key_format, type_attribute, as_stored=as_stored)
+    has_capitals = any(text != text.lower() for text in key_texts(items, schema))
     groups = group_items(items, shapes, type_attribute)
-    facts, found = _settle(facts, dict(zip(_names(groups, shapes), groups, strict=True)))
+    named = dict(zip(_names(groups, shapes), groups, strict=True))
+    facts, found = _settle(facts, named, may_lower=not has_capitals)
     left_out = [index for index in schema.indexes if index not in facts.indexes]
     return ModelDraft(
         schema=schema,
@@ -50,14 +52,18 @@ def infer_model(
     )
 
 
-def _settle(facts: TableFacts, groups: dict[str, Group]) -> tuple[TableFacts, list[Inferred]]:
+def _settle(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> tuple[TableFacts, list[Inferred]]:
     """Infer all entities, again where one of them shows what holds for all, until nothing new is seen."""
     while True:
         found = [infer_entity(name, group, facts) for name, group in groups.items()]
         impossible = frozenset[str]().union(*(each.impossible for each in found))
         if impossible:
             facts = replace(facts, indexes=tuple(each for each in facts.indexes if each.name not in impossible))
-        elif not facts.lower and any(":lower}" in text for each in found for text in _templates(each.entity)):
+        elif (
+            may_lower
+            and not facts.lower
+            and any(":lower}" in text for each in found for text in _templates(each.entity))
+        ):
             facts = replace(facts, lower=True)
         elif facts.type_attribute is None and (pair := _colliding(found, facts)) is not None:
             first, second = pair
