@@ -13,7 +13,7 @@ from partita.adopt._separators import is_word
 from partita.values import Item
 
 _MAX_TYPES: Final = 50
-_MOST: Final = 0.8
+_NEARLY_ALL: Final = 0.95
 
 
 class Group(Struct, frozen=True):
@@ -34,7 +34,7 @@ def find_type_attribute(items: Sequence[Item], shapes: KeyShapes) -> str | None:
     counts = Counter(name for item in items for name, value in item.items() if isinstance(value, str) and value)
     names = [name for name in counts if name not in excluded]
     for name in TYPE_NAMES:
-        if name in names and counts[name] >= _MOST * len(items) and _has_few_values(items, name):
+        if name in names and counts[name] >= _NEARLY_ALL * len(items) and _has_few_values(items, name):
             return name
     everywhere = [name for name in names if counts[name] == len(items)]
     for name in sorted(everywhere, key=lambda each: (each not in LIKELY_NAMES, each)):
@@ -57,21 +57,12 @@ def _follows_shapes(items: Sequence[Item], name: str, shapes: KeyShapes) -> bool
 
 
 def group_items(items: Sequence[Item], shapes: KeyShapes, type_attribute: str | None) -> list[Group]:
-    """The items by kind, the most frequent first. Where a type is missing, the shape of the key says it."""
-    types: dict[Shape, str] = {}
+    """The items by kind, the most frequent first; those without a type, where others have one, are of no kind."""
     by_kind: defaultdict[Hashable, list[Item]] = defaultdict(list)
     for item in items:
-        if (found := _type_of(item, type_attribute)) is not None:
-            types.setdefault(shapes.of(item), found)
-            by_kind[found].append(item)
-    for item in items:
-        if _type_of(item, type_attribute) is None:
-            shape = shapes.of(item)
-            by_kind[types.get(shape, shape)].append(item)
+        if type_attribute is None:
+            by_kind[shapes.of(item)].append(item)
+        elif isinstance(item.get(type_attribute), str):
+            by_kind[item[type_attribute]].append(item)
     groups = [Group(kind if isinstance(kind, str) else None, tuple(each)) for kind, each in by_kind.items()]
     return sorted(groups, key=lambda group: -len(group.items))
-
-
-def _type_of(item: Item, type_attribute: str | None) -> str | None:
-    value = None if type_attribute is None else item.get(type_attribute)
-    return value if isinstance(value, str) else None

@@ -39,7 +39,9 @@ def infer_model(
     groups = group_items(items, shapes, type_attribute)
     named = dict(zip(_names(groups, shapes), groups, strict=True))
     facts, found = _settle(facts, named, may_lower=not has_capitals)
-    left_out = [index for index in schema.indexes if index not in facts.indexes]
+    untyped = len(items) - sum(len(group.items) for group in groups)
+    notes = [_index_note(index) for index in schema.indexes if index not in facts.indexes]
+    notes += [f"{untyped} items have no {type_attribute}, so that no entity is theirs."] if untyped else []
     return ModelDraft(
         schema=schema,
         indexes=facts.indexes,
@@ -47,7 +49,7 @@ def infer_model(
         values=key_format.values,
         type_attribute=type_attribute,
         entities=tuple(each.entity for each in found),
-        notes=(*map(_index_note, left_out), *(note for each in found for note in each.notes)),
+        notes=(*notes, *(note for each in found for note in each.notes)),
         sampled=len(items),
     )
 

@@ -253,17 +253,28 @@ def _key_only(
     if not all(texts):
         return None
     form = time_form(texts, format)
-    subject = field_name(column.before or prefix) if (column.before or prefix).strip("_") else ""
-    name = unique(f"{subject}_at" if form else _identifier(subject, prefix), taken)
+    name = unique(_time_identifier(column, prefix) if form else _identifier(column, prefix), taken)
     if form is not None:
         return prefix, form, KeyOnlyField(name, "datetime", [read_time(text, form) for text in texts])
     return prefix, "", KeyOnlyField(name, "str", texts)
 
 
-def _identifier(subject: str, prefix: str) -> str:
-    if not subject:
-        return "part"
-    return subject if prefix or subject.endswith("id") else f"{subject}_id"
+def _subject(column: Column, prefix: str) -> str:
+    """What a part is about, by the literal text before it."""
+    text = prefix or column.before
+    return field_name(text) if re.search("[A-Za-z]", text) else ""
+
+
+def _identifier(column: Column, prefix: str) -> str:
+    subject = _subject(column, prefix)
+    if prefix or not subject or subject.endswith("id"):
+        return subject or "part"
+    return f"{subject}_id"
+
+
+def _time_identifier(column: Column, prefix: str) -> str:
+    subject = _subject(column, prefix)
+    return subject if subject.endswith("at") else f"{subject}_at".lstrip("_")
 
 
 def _common_prefix(texts: Sequence[str]) -> str:

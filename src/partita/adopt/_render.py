@@ -64,11 +64,13 @@ def _import(module: str, names: Iterator[str]) -> str:
     return _call(f"from {module} import ", found, "") if found else ""
 
 
-def _call(head: str, arguments: Sequence[str], tail: str, brackets: tuple[str, str] | None = None) -> str:
+def _call(
+    head: str, arguments: Sequence[str], tail: str, brackets: tuple[str, str] | None = None, indent: int = 0
+) -> str:
     """A call, or a list of names, on one line where it fits, else with one argument a line."""
     opening, closing = brackets or ("", "")
     line = f"{head}{opening}{', '.join(arguments)}{closing}{tail}"
-    if len(line) <= _WIDTH and "\n" not in line:
+    if indent + len(f"{line},") <= _WIDTH and "\n" not in line:
         return line
     opening, closing = brackets or ("(", ")")
     inner = "".join(f"{argument},\n" for argument in arguments)
@@ -87,7 +89,7 @@ def _table(draft: ModelDraft) -> str:
     arguments = [text_literal(schema.name), f"hash={_attribute(schema.hash)}"]
     arguments.append(f"range={'None' if schema.range is None else _attribute(schema.range)}")
     if draft.indexes:
-        arguments.append(_call("indexes=", [_index(index) for index in draft.indexes], "", _SQUARE))
+        arguments.append(_call("indexes=", [_index(index) for index in draft.indexes], "", _SQUARE, indent=4))
     if schema.ttl is not None:
         arguments.append(f"ttl={text_literal(schema.ttl)}")
     if schema.stream is not None:
@@ -112,9 +114,10 @@ def _index(index: IndexSchema) -> str:
     if index.projection == "KEYS_ONLY":
         arguments.append('projection="KEYS_ONLY"')
     elif index.projection != "ALL":
-        names = ", ".join(map(text_literal, index.projection))
-        arguments.append(f"projection=({names}{',' if len(index.projection) == 1 else ''})")
-    return _call("LocalIndex" if index.local else "Index", arguments, "", _ROUND)
+        names = [text_literal(name) for name in index.projection]
+        one = f"projection=({names[0]},)"
+        arguments.append(_call("projection=", names, "", _ROUND, indent=12) if len(names) > 1 else one)
+    return _call("LocalIndex" if index.local else "Index", arguments, "", _ROUND, indent=8)
 
 
 # --- entities and access patterns ---
@@ -147,7 +150,7 @@ def _said(entity: EntityDraft) -> str:
 def _key(key: KeyDraft) -> str:
     arguments = [text_literal(text) for text in (key.hash, key.range) if text is not None]
     arguments += [f"index={text_literal(key.index)}"] if key.index else []
-    return _call(f"{key.name}: ClassVar = Key", arguments, "", _ROUND)
+    return _call(f"{key.name}: ClassVar = Key", arguments, "", _ROUND, indent=4)
 
 
 def _field(field: FieldDraft) -> str:
@@ -160,7 +163,7 @@ def _field(field: FieldDraft) -> str:
             return head if field.default is None else f"{head} = {field.default}"
     else:
         arguments.append(f"alias={text_literal(field.attribute)}")
-    return _call(f"{head} = Field", arguments, "", _ROUND)
+    return _call(f"{head} = Field", arguments, "", _ROUND, indent=4)
 
 
 def _patterns(entity: EntityDraft, draft: ModelDraft, taken: list[str]) -> Iterator[str]:
