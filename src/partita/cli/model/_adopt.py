@@ -53,6 +53,8 @@ def _adopt(table: str, store: Store, limit: int, out: Path, *, is_agreed: bool) 
 
     if out.exists():
         raise click.UsageError(f"{out} is there already. Name another file with --out.")
+    if not out.parent.is_dir():
+        raise click.UsageError(f"There is no folder {out.parent}.")
     sample = _sampled(table, store, limit, is_agreed=is_agreed)
     adoption = adopt_items(sample.schema, sample.items, out)
     click.echo(f"Wrote {out}.")
