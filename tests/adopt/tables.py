@@ -10,22 +10,20 @@ from partita.store import IndexSchema, KeyAttribute, TableSchema
 Items: TypeAlias = list[dict[str, Any]]
 
 
-def key(*names: str) -> tuple[KeyAttribute, ...]:
-    return tuple(map(KeyAttribute, names))
-
-
 def index(name: str, hash_key: str, *range_key: str, **settings: Any) -> IndexSchema:
-    return IndexSchema(name, key(hash_key), key(*range_key), **settings)
+    return IndexSchema(name, (KeyAttribute(hash_key),), tuple(map(KeyAttribute, range_key)), **settings)
 
 
-SINGLE: Final = TableSchema(
+def schema(name: str, *indexes: IndexSchema, key: tuple[str, str] = ("pk", "sk"), **settings: Any) -> TableSchema:
+    return TableSchema(name, KeyAttribute(key[0]), KeyAttribute(key[1]), indexes, **settings)
+
+
+SINGLE: Final = schema(
     "shop",
-    *key("PK", "SK"),
-    indexes=(
-        index("GSI1", "GSI1PK", "GSI1SK"),
-        index("inverted", "SK", "PK"),
-        index("LSI1", "PK", "LSI1SK", local=True),
-    ),
+    index("GSI1", "GSI1PK", "GSI1SK"),
+    index("inverted", "SK", "PK"),
+    index("LSI1", "PK", "LSI1SK", local=True),
+    key=("PK", "SK"),
     ttl="expires",
     stream="NEW_AND_OLD_IMAGES",
 )
@@ -37,17 +35,27 @@ def single() -> Items:
     for user in ("ada", "bob", "Ada Lovelace"):
         items.append({"PK": f"USER#{user}", "SK": "PROFILE", "name": user.title() + "!", "age": 30})
         for number in (1, 12, 123):
-            order = {"PK": f"USER#{user}", "SK": f"ORDER#{number:05}", "placed": "2026-01-01", "number": number}
+            order: dict[str, Any] = {
+                "PK": f"USER#{user}",
+                "SK": f"ORDER#{number:05}",
+                "placed": "2026-01-01",
+                "number": number,
+            }
             order |= {"total": Decimal("1.5") * number, "LSI1SK": f"TOTAL#{number:05}"}
             if number != 12:  # a sparse index
                 order |= {"GSI1PK": "STATUS#open", "GSI1SK": f"2026-01-01#{number:05}", "status": "open"}
             items.append(order)
-            line = {"PK": f"ORDER#{number}", "SK": f"LINE#{user}", "expires": 1_800_000_000, "nothing": None}
+            line: dict[str, Any] = {
+                "PK": f"ORDER#{number}",
+                "SK": f"LINE#{user}",
+                "expires": 1_800_000_000,
+                "nothing": None,
+            }
             items.append({**line, "data": {"set": {1, 2}, "none": None}, "tags": {"x", user}, "first-name": "A"})
     return items
 
 
-TYPED: Final = TableSchema("accounts", *key("pk", "sk"), indexes=(index("by-email", "email"),))
+TYPED: Final = schema("accounts", index("by-email", "email"))
 
 
 def typed() -> Items:
@@ -70,13 +78,11 @@ def typed() -> Items:
     return [*users, *teams]
 
 
-PROJECTED: Final = TableSchema(
+PROJECTED: Final = schema(
     "docs",
-    *key("owner", "doc"),
-    indexes=(
-        index("by_state", "state", "changed", projection="KEYS_ONLY"),
-        index("by_kind", "kind", projection=("title", "a quite long name of an attribute", "another long name")),
-    ),
+    index("by_state", "state", "changed", projection="KEYS_ONLY"),
+    index("by_kind", "kind", projection=("title", "a quite long name of an attribute", "another long name")),
+    key=("owner", "doc"),
 )
 
 
@@ -105,7 +111,7 @@ def numbered() -> Items:
     return [{"sensor": b"\0", "at": at, "value": Decimal("1.5") if at else 2, "ok": at == 0} for at in (0, 1, 2)]
 
 
-TIMED: Final = TableSchema("threads", *key("forum", "created"))
+TIMED: Final = schema("threads", key=("forum", "created"))
 
 
 def timed() -> Items:

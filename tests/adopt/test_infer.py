@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.adopt.tables import PROJECTED, SINGLE, TIMED, TYPED, index, key, projected, single, timed, typed
+from tests.adopt.tables import PROJECTED, SINGLE, TIMED, TYPED, index, projected, schema, single, timed, typed
 
 from partita.adopt import EntityDraft, ModelDraft, infer_model
-from partita.store import IndexSchema, TableSchema
+from partita.store import IndexSchema, KeyAttribute
 
 
 def keys(model: ModelDraft) -> dict[str, dict[str | None, tuple[str, str | None]]]:
@@ -91,7 +91,7 @@ def item(number: int, **others: Any) -> dict[str, Any]:
     return {"pk": f"A#{number}", "sk": "INFO", **others}
 
 
-TABLE = TableSchema("table", *key("pk", "sk"), indexes=(index("gsi", "gpk", "gsk"),))
+TABLE = schema("table", index("gsi", "gpk", "gsk"))
 
 
 def test_an_index_whose_key_no_field_makes_is_kept_as_it_is() -> None:
@@ -124,8 +124,8 @@ def test_entities_whose_keys_cannot_be_told_apart_are_one() -> None:
 
 
 def test_an_index_of_several_attributes_is_noted() -> None:
-    schema = TableSchema("table", *key("pk", "sk"), indexes=(IndexSchema("many", key("a", "b"), key("c")),))
-    model = infer_model(schema, [item(n, a="x", b="y", c="z") for n in range(2)])
+    many = IndexSchema("many", (KeyAttribute("a"), KeyAttribute("b")), (KeyAttribute("c"),))
+    model = infer_model(schema("table", many), [item(n, a="x", b="y", c="z") for n in range(2)])
     assert model.indexes == ()
     assert {"a", "b", "c"} <= fields(model.entities[0]).keys()
     assert model.notes == ("The index many has a key of several attributes, which a model cannot declare yet.",)

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from tests.adopt.tables import TABLES, key
+from tests.adopt.tables import TABLES, schema
 
 from partita import Entity, Key, KeyFormat, Registry, Table
 from partita.adopt import Difference, adopt_items, prove, prove_file, table_in_file
 from partita.errors import ModelError
-from partita.store import TableSchema
 
 MODEL = """\
 from typing import ClassVar
@@ -34,8 +33,8 @@ def person(name: str, **others: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_model_is_proved_on_its_sample(name: str, tmp_path: Path) -> None:
-    schema, items = TABLES[name]
-    adoption = adopt_items(schema, items, tmp_path / "model.py")
+    declared, items = TABLES[name]
+    adoption = adopt_items(declared, items, tmp_path / "model.py")
     assert adoption.proof.differences == ()
     assert sum(adoption.proof.entities.values()) == len(items)
     assert adoption.proof.holds
@@ -91,11 +90,10 @@ def test_an_item_that_two_entities_claim_is_listed() -> None:
 
 def test_what_fails_at_first_is_kept_as_it_is(tmp_path: Path) -> None:
     """The one name of an item is not the one in its key, and the index follows the key."""
-    schema = TableSchema("table", *key("pk", "sk"))
     names = [f"n{number}" for number in range(40)]
     items = [{"pk": f"USER#{name}", "sk": "INFO", "name": name} for name in names]
     items[7]["name"] = "other"
-    adoption = adopt_items(schema, items, tmp_path / "model.py")
+    adoption = adopt_items(schema("table"), items, tmp_path / "model.py")
     assert adoption.draft.entities[0].keys[0].hash == "USER#{name}"
     assert adoption.proof.holds
 

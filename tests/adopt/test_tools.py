@@ -46,7 +46,7 @@ class Pynamo:
     """Models of PynamoDB: a date as sort key, a discriminator, and an index."""
 
     def __init__(self, url: str) -> None:
-        class ByAuthor(GlobalSecondaryIndex[Any]):
+        class ByAuthor(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
             class Meta:
                 index_name = "by_author"
                 projection = AllProjection()
@@ -78,7 +78,7 @@ class Pynamo:
 
         class Answer(Post, discriminator="Answer"):
             score = NumberAttribute()
-            meta: MapAttribute[str, Any] = MapAttribute(null=True)
+            meta: MapAttribute[str, Any] = MapAttribute(null=True)  # type: ignore[no-untyped-call]
             links: ListAttribute[str] = ListAttribute(null=True)
             extra = JSONAttribute(null=True)
             expires = TTLAttribute(null=True)
@@ -140,6 +140,39 @@ def test_pynamodb_reads_what_the_model_has_updated(server: Server, pynamo: Pynam
     assert [each.votes for each in pynamo.Post.by_author.query("Bob")] == [70]
 
 
+def test_a_sort_key_of_pynamodb_that_is_an_instant_can_be_asked_for_a_range(server: Server) -> None:
+    class Thread(Model):
+        class Meta:
+            table_name = "threads"
+            host = server.url
+            region = REGION
+            aws_access_key_id = KEY
+            aws_secret_access_key = SECRET
+            billing_mode = "PAY_PER_REQUEST"
+
+        forum = UnicodeAttribute(hash_key=True)
+        created = UTCDateTimeAttribute(range_key=True)
+        title = UnicodeAttribute()
+
+    Thread.create_table()
+    for day in (1, 2, 3):
+        Thread("My Forum", JUNE.replace(day=day), title=f"day {day}").save()
+
+    assert server.adopt("threads").proof.holds
+    program = (
+        "from partita import Span, query\n"
+        "@query(Thread, Thread.primary)\n"
+        "def since(forum: str, created_at: Span[datetime]) -> None:\n"
+        "    'Threads since an instant.'\n"
+        "found = list(db.run(since('My Forum', Span.since(datetime(2026, 6, 2, tzinfo=UTC)))))\n"
+        "db.run(update(found[0], f(Thread.title).set('changed')))\n"
+        "print([each.title for each in found])\n"
+    )
+    assert server.run(program) == "['day 2', 'day 3']"
+    assert [each.title for each in Thread.query("My Forum")] == ["day 1", "changed", "day 3"]
+    assert Thread.get("My Forum", JUNE.replace(day=2)).title == "changed"
+
+
 class Dynox:
     """A model of pydynox whose keys are templates, and one with a discriminator."""
 
@@ -176,6 +209,9 @@ class Dynox:
             for number in ("1", "2"):
                 self.Order(email=email, number=number, placed=JUNE).sync_save()
 
+    def user(self, name: str) -> Any:
+        return self.User.sync_get(pk=f"USER#{name} L@x.de", sk="PROFILE")
+
 
 @pytest.fixture
 def dynox(server: Server) -> Dynox:
@@ -200,7 +236,7 @@ def test_pydynox_reads_what_the_model_has_updated(server: Server, dynox: Dynox) 
         "db.run(update(db.run(user('Ada L@x.de')), f(User.age).set(37)))\n"
         "db.run(put(db.run(user('Bob L@x.de')).with_changes(f(User.name).set('Rob'))))\n"
     )
-    ada, bob = (dynox.User.sync_get(pk=f"USER#{name} L@x.de", sk="PROFILE") for name in ("Ada", "Bob"))
+    ada, bob = (dynox.user(name) for name in ("Ada", "Bob"))
     assert (ada.name, ada.age, ada.active, ada.tags) == ("Ada", 37, True, {"a", "Ada"})
     assert (bob.name, bob.age, bob.active, bob.tags) == ("Rob", 36, True, {"a", "Bob"})
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 from msgspec import Struct
@@ -64,6 +65,23 @@ class Found(Struct, frozen=True):
     new: tuple[KeyOnlyField, ...] = ()
 
 
+class Part(Struct, frozen=True):
+    """A part of a template: literal text, and behind it a field in some form where there is one."""
+
+    prefix: str
+    field: str = ""
+    style: str = ""
+    likelihood: tuple[int, ...] = ()
+    new: KeyOnlyField | None = None
+
+    @property
+    def text(self) -> str:
+        """The part as a template has it."""
+        if not self.field:
+            return self.prefix
+        return f"{self.prefix}{{{self.field}{':' if self.style else ''}{self.style}}}"
+
+
 class Column(Struct, frozen=True):
     """One part of a key, for all items of an entity, and the literal text of the part before it."""
 
@@ -113,70 +131,45 @@ class Finder(Struct, frozen=True):
         rows = [key.split(self.format.separator) for key in keys]
         if len({len(row) for row in rows}) != 1 or any("{" in key or "}" in key for key in keys):
             return None
-        parts: list[str] = []
-        fields: list[str] = []
-        new: list[KeyOnlyField] = []
-        before = ""
-        for number, texts in enumerate(zip(*rows, strict=True)):
-            column = Column(texts, before, number == 0, len(rows[0]) == 1)
-            sources = (*self.sources, *(Source(each.name, each.name, each.values) for each in new))
-            match = None if column.is_literal else self.match(column, sources, exact=exact)
-            if match is None and not column.is_literal:
-                added = _key_only(column, (*taken, *fields), self.format) if may_add else None
-                if added is None:
-                    return None
-                prefix, style, field = added
-                new.append(field)
-                match = Match(prefix, field.name, style)
-            if match is None:
-                parts.append(texts[0])
-                before = texts[0]
-            else:
-                parts.append(match.text)
-                fields.append(match.field)
-                before = ""
-        return Found(self.format.separator.join(parts), tuple(dict.fromkeys(fields)), tuple(new))
+        parts: list[Part] = []
+        for texts in zip(*rows, strict=True):
+            before = parts[-1].prefix if parts and not parts[-1].field else ""
+            column = Column(texts, before, is_first=not parts, is_alone=len(rows[0]) == 1)
+            part = self._part(column, parts, taken, may_add=may_add, exact=exact)
+            if part is None:
+                return None
+            parts.append(part)
+        fields = dict.fromkeys(part.field for part in parts if part.field)
+        new = tuple(part.new for part in parts if part.new is not None)
+        return Found(self.format.separator.join(part.text for part in parts), tuple(fields), new)
 
-    def match(self, column: Column, sources: Sequence[Source], *, exact: bool) -> Match | None:
-        """The field whose values stand in the column, and in which form; the most likely one of several."""
+    def _part(
+        self, column: Column, before: Sequence[Part], taken: Sequence[str], *, may_add: bool, exact: bool
+    ) -> Part | None:
+        """What a column is: literal text, a field, a new field, or nothing that a template can say."""
+        if column.is_literal:
+            return Part(column.texts[0])
+        new = [part.new for part in before if part.new is not None]
+        sources = (*self.sources, *(Source(each.name, each.name, each.values) for each in new))
         matches = [found for source in sources for found in self._matches(column, source, exact=exact)]
-        return max(matches, key=lambda each: each.likelihood, default=None)
+        if matches or not may_add:
+            return max(matches, key=lambda each: each.likelihood, default=None)
+        return _key_only(column, (*taken, *(part.field for part in before)), self.format)
 
-    def _matches(self, column: Column, source: Source, *, exact: bool) -> Iterator[Match]:
+    def _matches(self, column: Column, source: Source, *, exact: bool) -> Iterator[Part]:
+        """Each form in which a field's values stand in a column, behind the same text everywhere."""
         enough = len(column.texts) * (1 if exact else _NEARLY_ALL)
         for style in _styles(column.texts, source.values):
             write = _writer(style, self.format)
-            prefix = _prefix_of(column.texts[0], source.values[0], write)
-            if prefix is None:
-                prefix = next(
-                    filter(None, map(lambda t, v: _prefix_of(t, v, write), column.texts, source.values)), None
-                )
-            if prefix is None:
-                continue
-            fitting = sum(
-                text == prefix + (write(value) or "\0") for text, value in zip(column.texts, source.values, strict=True)
-            )
-            if fitting >= enough:
-                yield Match(prefix, source.field, style, self._likelihood(column, source, prefix, style))
+            found = map(partial(_prefix_of, write=write), column.texts, source.values)
+            (prefix, count), *_ = (*Counter(each for each in found if each is not None).most_common(1), ("", 0))
+            if count and count >= enough:
+                yield Part(prefix, source.field, style, self._likelihood(column, source, prefix, style))
 
     def _likelihood(self, column: Column, source: Source, prefix: str, style: str) -> tuple[int, ...]:
-        is_related = are_related(column.before or prefix or " ", source.attribute)
+        is_related = are_related(prefix or column.before, source.attribute)
         is_lower = self.lower and style == "lower"
         return (is_related, is_lower, style == "", style not in ("d", "upper"), source.attribute.lower().endswith("id"))
-
-
-class Match(Struct, frozen=True):
-    """A field in a part of a key, behind literal text, in some form."""
-
-    prefix: str
-    field: str
-    style: str
-    likelihood: tuple[int, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The part as a template has it."""
-        return f"{self.prefix}{{{self.field}{':' if self.style else ''}{self.style}}}"
 
 
 def _styles(texts: Sequence[str], values: Sequence[Any]) -> Iterator[str]:
@@ -198,9 +191,9 @@ def _styles(texts: Sequence[str], values: Sequence[Any]) -> Iterator[str]:
 
 
 @cache
-def _writer(style: str, format: KeyFormat) -> Callable[[Any], str | None]:  # noqa: A002 - the word for it
+def _writer(style: str, key_format: KeyFormat) -> Callable[[Any], str | None]:
     """What writes a value into a key in that form; None where it cannot stand there."""
-    template = Template(f"{{v:{style}}}" if style else "-{v}", format=format)
+    template = Template(f"{{v:{style}}}" if style else "-{v}", format=key_format)
 
     def write(value: Any) -> str | None:
         try:
@@ -220,10 +213,10 @@ def _prefix_of(text: str, value: Any, write: Callable[[Any], str | None]) -> str
     return prefix if not prefix or _PREFIX.fullmatch(prefix) else None
 
 
-def time_form(texts: Sequence[str], format: KeyFormat) -> str | None:  # noqa: A002 - the word for it
+def time_form(texts: Sequence[str], key_format: KeyFormat) -> str | None:
     """The form of an instant that all texts have, and are written in again."""
     forms = (form for form in TIME_FORMS if "%M" in form)
-    return next((form for form in forms if all(_has_form(text, form, format) for text in texts)), None)
+    return next((form for form in forms if all(_has_form(text, form, key_format) for text in texts)), None)
 
 
 def read_time(text: str, form: str) -> datetime:
@@ -235,28 +228,26 @@ def read_time(text: str, form: str) -> datetime:
     return datetime.strptime(text, form).replace(tzinfo=UTC)
 
 
-def _has_form(text: str, form: str, format: KeyFormat) -> bool:  # noqa: A002 - the word for it
+def _has_form(text: str, form: str, key_format: KeyFormat) -> bool:
     try:
-        return _writer(form, format)(read_time(text, form)) == text
+        return _writer(form, key_format)(read_time(text, form)) == text
     except ValueError:
         return False
 
 
-def _key_only(
-    column: Column,
-    taken: Sequence[str],
-    format: KeyFormat,  # noqa: A002 - the word for it
-) -> tuple[str, str, KeyOnlyField] | None:
-    """A new field for a part that equals none: the literal text before its value, its form, and the field."""
+def _key_only(column: Column, taken: Sequence[str], key_format: KeyFormat) -> Part | None:
+    """A part that equals no field, as a new field; None where it is empty in some key."""
     prefix = _common_prefix(column.texts)
     texts = [text.removeprefix(prefix) for text in column.texts]
     if not all(texts):
         return None
-    form = time_form(texts, format)
-    name = unique(_time_identifier(column, prefix) if form else _identifier(column, prefix), taken)
-    if form is not None:
-        return prefix, form, KeyOnlyField(name, "datetime", [read_time(text, form) for text in texts])
-    return prefix, "", KeyOnlyField(name, "str", texts)
+    form = time_form(texts, key_format)
+    if form is None:
+        field = KeyOnlyField(unique(_identifier(column, prefix), taken), "str", texts)
+    else:
+        instants = [read_time(text, form) for text in texts]
+        field = KeyOnlyField(unique(_time_identifier(column, prefix), taken), "datetime", instants)
+    return Part(prefix, field.name, form or "", new=field)
 
 
 def _subject(column: Column, prefix: str) -> str:
