@@ -110,12 +110,18 @@ def test_an_index_that_has_not_all_items_with_its_fields_is_kept_as_it_is() -> N
     ]
 
 
-def test_what_did_not_hold_is_kept_as_it_is_when_asked() -> None:
-    items = [item(n, n=n, gpk=f"B#{n}", gsk=f"{n}", text="a") for n in range(3)]
+def test_a_number_stands_in_the_keys_of_an_index_as_it_is() -> None:
+    items = [item(n, n=n, gpk=f"B#{n}", gsk=f"{n}") for n in range(3)]
     assert keys(infer_model(TABLE, items))["AInfo"]["gsi"] == ("B#{n:d}", "{n:d}")
-    model = infer_model(TABLE, items, frozenset({("AInfo", "gpk"), ("AInfo", "text"), ("AInfo", "pk")}))
-    assert keys(model)["AInfo"] == {None: ("{pk}", "INFO"), "gsi": ("{gpk}", "{gsk}")}
-    assert "text" not in fields(model.entities[0])
+
+
+def test_a_key_that_nearly_all_fields_make_must_have_its_form_everywhere() -> None:
+    names = [f"n{number}" for number in range(40)]
+    items = [{"pk": f"A#x_{name}", "sk": "INFO", "name": name} for name in names]
+    items[7]["name"] = "other"
+    assert keys(infer_model(TABLE, items))["AInfo"] == {None: ("A#x_{name}", "INFO")}
+    items[7]["pk"] = "A#y_n7"
+    assert keys(infer_model(TABLE, items))["AInfo"] == {None: ("A#{a_id}", "INFO")}
 
 
 def test_entities_whose_keys_cannot_be_told_apart_are_one() -> None:

@@ -13,6 +13,7 @@ from partita.adopt._entity_groups import Group
 from partita.adopt._field_types import annotation_of
 from partita.adopt._key_templates import Finder, Found, KeyOnlyField, Source, read_time, time_form
 from partita.adopt._names import field_name, unique
+from partita.model import Template
 from partita.store import IndexSchema, KeyAttribute
 
 _KEY_KINDS: Final = {"S": "str", "N": "int", "B": "bytes"}
@@ -83,7 +84,7 @@ class _Inference:
         """The template of an attribute of the table's key."""
         keys = [item[attribute.name] for item in self._items]
         found = None
-        if attribute.type == "S" and not self._is_as_stored(attribute):
+        if attribute.type == "S":
             found = self._found(attribute, keys, [each for each in self._sources if None not in each.values])
         if found is None:
             return self._own_field(attribute)
@@ -97,7 +98,7 @@ class _Inference:
         finder = Finder(self._facts.format, sources, self._facts.lower)
         is_alone = not any(self._facts.format.separator in key for key in keys)
         if not is_alone:
-            return finder.template(keys, self._taken_in_keys, may_add=True, exact=False)
+            return self._composed(finder, keys)
         is_shared = any(attribute in index.key for index in self._facts.indexes)
         form = None if is_shared else time_form(keys, self._facts.format)  # else the index could not be declared
         if form is not None and annotation_of(keys) == "str":
@@ -106,6 +107,14 @@ class _Inference:
         if not _is_key_name(attribute.name):
             return None
         return finder.template(keys, self._taken_in_keys, may_add=False, exact=False)
+
+    def _composed(self, finder: Finder, keys: Sequence[str]) -> Found | None:
+        """A template that nearly all fields make, if every key has its form; else one that all of them make."""
+        for exact in (False, True):
+            found = finder.template(keys, self._taken_in_keys, may_add=True, exact=exact)
+            if found is not None and all(map(Template(found.text, format=self._facts.format).matches, keys)):
+                return found
+        return None
 
     def _own_field(self, attribute: KeyAttribute) -> str:
         """The template of a key attribute that is a field itself; None where an item is not in its index."""
@@ -120,9 +129,6 @@ class _Inference:
         text = f"{{{self._own[attribute.name].name}}}"
         self._templates.setdefault(attribute.name, text)
         return text
-
-    def _is_as_stored(self, attribute: KeyAttribute) -> bool:
-        return (self._name, attribute.name) in self._facts.as_stored
 
     def _add_key_only(self, field: KeyOnlyField) -> None:
         self._key_only.append(FieldDraft(field.name, field.annotation, field.name, key_only=True))
@@ -168,8 +174,6 @@ class _Inference:
         finder = Finder(self._facts.format, chosen, self._facts.lower)
         for attribute in attributes:
             if attribute.type != "S" or not _is_key_name(attribute.name) or not inside:
-                return None
-            if self._is_as_stored(attribute):
                 return None
             keys = [self._items[number][attribute.name] for number in inside]
             found = finder.template(keys, (), may_add=False, exact=True)

@@ -29,8 +29,7 @@ class TableFacts(Struct, frozen=True):
     format: KeyFormat
     type_attribute: str | None
     lower: bool = False
-    as_stored: frozenset[tuple[str, str]] = frozenset()
-    """Entities with an attribute each that is kept as it is, because what was inferred for it did not hold."""
+    """Whether text stands in keys in lower case where nothing says otherwise, as ElectroDB writes it."""
 
     @property
     def key_attributes(self) -> frozenset[str]:
@@ -59,7 +58,8 @@ def values_of(items: Sequence[Item], attribute: str, kind: str) -> list[Any]:
 
 def infer_fields(entity: str, items: Sequence[Item], facts: TableFacts) -> Fields:
     """The fields of all attributes that are not keys."""
-    names, fields = _attributes(entity, items, facts), list[FieldDraft]()
+    names = _attributes(items, facts)
+    fields: list[FieldDraft] = []
     notes: list[str] = []
     for attribute in names:
         values = [item[attribute] for item in items if attribute in item]
@@ -74,10 +74,10 @@ def infer_fields(entity: str, items: Sequence[Item], facts: TableFacts) -> Field
     return Fields(tuple(fields), tuple(_sources(fields, items, facts)), tuple(notes))
 
 
-def _attributes(entity: str, items: Sequence[Item], facts: TableFacts) -> list[str]:
+def _attributes(items: Sequence[Item], facts: TableFacts) -> list[str]:
     """The attributes that become fields: all but keys, the type, and what hardly any item has where there are many."""
     counts = Counter(name for item in items for name in item)
-    names = [name for name in counts if name not in facts.hidden and (entity, name) not in facts.as_stored]
+    names = [name for name in counts if name not in facts.hidden]
     least = _RARE * len(items) if len(names) > _MANY_ATTRIBUTES else 0
     return [name for name in names if counts[name] >= least]
 

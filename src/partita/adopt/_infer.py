@@ -19,22 +19,19 @@ from partita.store import IndexSchema, TableSchema
 from partita.values import Item
 
 
-def infer_model(
-    schema: TableSchema, items: Sequence[Item], as_stored: frozenset[tuple[str, str]] = frozenset()
-) -> ModelDraft:
+def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
     """The model of a table.
 
     Args:
         schema: keys, indexes, TTL attribute and stream, as the table has them.
         items: the sample, not empty.
-        as_stored: names of entities with an attribute each that must be kept as it is, without templates or fields.
     """
     separator = find_separator(key_texts(items, schema))
     key_format = KeyFormat(separator, values=find_value_form(items, schema, separator))
     shapes = KeyShapes.of_table(items, schema, separator)
     type_attribute = find_type_attribute(items, shapes)
     indexes = tuple(index for index in schema.indexes if len(index.hash) == 1 and len(index.range) <= 1)
-    facts = TableFacts(schema, indexes, key_format, type_attribute, as_stored=as_stored)
+    facts = TableFacts(schema, indexes, key_format, type_attribute)
     has_capitals = any(text != text.lower() for text in key_texts(items, schema))
     groups = group_items(items, shapes, type_attribute)
     named = dict(zip(_names(groups, shapes), groups, strict=True))
