@@ -12,12 +12,11 @@ from partita.adopt._entity_fields import TableFacts, infer_fields, values_of
 from partita.adopt._entity_groups import Group
 from partita.adopt._field_types import annotation_of
 from partita.adopt._key_templates import Finder, Found, KeyOnlyField, Source, read_time, time_form
-from partita.adopt._names import field_name, unique
+from partita.adopt._names import field_name, is_key_name, unique
 from partita.model import Template
 from partita.store import IndexSchema, KeyAttribute
 
 _KEY_KINDS: Final = {"S": "str", "N": "int", "B": "bytes"}
-_KEY_WORDS: Final = ("pk", "sk", "hash", "range", "key", "partition", "sort", "gsi", "lsi")
 
 
 class Inferred(Struct, frozen=True):
@@ -65,7 +64,7 @@ class _Inference:
         """The keys of indexes that are not named like keys, so that they are ordinary attributes as well."""
         for attribute in {attribute: None for index in self._facts.indexes for attribute in index.key}:
             is_there = any(attribute.name in item for item in self._items)
-            if is_there and attribute not in self._facts.schema.key and not _is_key_name(attribute.name):
+            if is_there and attribute not in self._facts.schema.key and not is_key_name(attribute.name):
                 yield attribute
 
     @property
@@ -77,8 +76,6 @@ class _Inference:
     def _taken_in_keys(self) -> list[str]:
         """Names that a field cannot have that is no attribute: those of fields, and of attributes."""
         return [*self._taken, *{name for item in self._items for name in item}]
-
-    # --- keys ---
 
     def _primary(self, attribute: KeyAttribute) -> str:
         """The template of an attribute of the table's key."""
@@ -104,7 +101,7 @@ class _Inference:
         if form is not None and annotation_of(keys) == "str":
             name = unique(_time_name(attribute.name), self._taken_in_keys)
             return Found(f"{{{name}:{form}}}", (name,), (_instants(name, keys, form),))
-        if not _is_key_name(attribute.name):
+        if not is_key_name(attribute.name):
             return None
         return finder.template(keys, self._taken_in_keys, may_add=False, exact=False)
 
@@ -160,7 +157,7 @@ class _Inference:
         if found is None:
             for attribute in new:
                 self._own_field(attribute)
-            if any(_is_key_name(attribute.name) for attribute in new):
+            if any(is_key_name(attribute.name) for attribute in new):
                 self._notes.append(_kept_as_is(self._name, index))
         else:
             self._templates |= found
@@ -173,7 +170,7 @@ class _Inference:
         texts: dict[str, str] = {}
         finder = Finder(self._facts.format, chosen, self._facts.lower)
         for attribute in attributes:
-            if attribute.type != "S" or not _is_key_name(attribute.name) or not inside:
+            if attribute.type != "S" or not is_key_name(attribute.name) or not inside:
                 return None
             keys = [self._items[number][attribute.name] for number in inside]
             found = finder.template(keys, (), may_add=False, exact=True)
@@ -197,11 +194,6 @@ class _Inference:
 def _order(field: FieldDraft) -> int:
     """Fields of keys come first, those with a default last."""
     return 2 if field.default is not None else 0 if field.key_only else 1
-
-
-def _is_key_name(name: str) -> bool:
-    """Whether an attribute is named like something that is there for its key alone."""
-    return any(word in name.lower() for word in _KEY_WORDS)
 
 
 def _time_name(attribute: str) -> str:

@@ -13,6 +13,12 @@ from partita.model import Entity, snake
 
 _WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NOT_WORD: Final = re.compile(r"\W+", re.ASCII)
+_KEY_NAME: Final = re.compile(
+    r"(?:.*[^a-z])?[a-z]?(?:pk|sk)[0-9]*"  # PK, GSI1SK, gs1pk
+    r"|(?:.*[^a-z])?(?:hash|range|partition|sort)(?:[_-]?key)?[0-9]*"
+    r"|key|(?:gsi|lsi)[_-]?[0-9].*",
+    re.IGNORECASE,
+)
 _OWN_FIELDS: Final = {"primary"}
 _IMPORTED: Final = {"Annotated", "Any", "BaseModel", "ClassVar", "Decimal", "Field", "TABLE", "date", "datetime"}
 _TAKEN: Final = frozenset((*_IMPORTED, *partita.__all__, *dir(builtins)))
@@ -27,6 +33,11 @@ def field_name(attribute: str) -> str:
     if keyword.iskeyword(name) or name in _OWN_FIELDS or hasattr(Entity, name) or name in _IMPORTED:
         name += "_"
     return name
+
+
+def is_key_name(attribute: str) -> bool:
+    """Whether an attribute is named like one that is there for a key alone."""
+    return _KEY_NAME.fullmatch(attribute) is not None
 
 
 def class_name(*texts: str) -> str:

@@ -73,18 +73,8 @@ def _compared(entity: Any, item: Item, key: str) -> list[Difference]:
     return [
         Difference(key, entity.name, name, _shown(item, name), _shown(written, name))
         for name in names
-        if name not in item or name not in written or not _is_same(item[name], written[name])
+        if name not in item or name not in written or not equal(item[name], written[name])
     ]
-
-
-def _is_same(stored: Any, written: Any) -> bool:
-    """Whether two values are one to DynamoDB, and of one type; a written one may be a set or tuple of Python's."""
-    if isinstance(written, set | frozenset) and isinstance(stored, set | frozenset):
-        return (
-            frozenset(stored) == frozenset(written)
-            and wire_item({"": stored}).keys() == wire_item({"": written}).keys()
-        )
-    return wire_item({"": stored}) == wire_item({"": written}) or equal(stored, written)
 
 
 def _shown(item: Item, name: str) -> str:
