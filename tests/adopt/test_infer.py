@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.adopt.tables import PROJECTED, SINGLE, TIMED, TYPED, index, projected, schema, single, timed, typed
 
-from partita.adopt import EntityDraft, ModelDraft, infer_model
+from partita.adopt import EntityDraft, ModelDraft, infer_model, render
 from partita.store import IndexSchema, KeyAttribute
 
 
@@ -163,3 +163,10 @@ def test_attributes_of_few_items_have_no_field_where_there_are_many() -> None:
 def test_items_without_a_type_are_noted() -> None:
     items = [*(item(n, _type="a") for n in range(40)), item(40)]
     assert infer_model(TABLE, items).notes == ("1 items have no _type, so that no entity is theirs.",)
+
+
+def test_an_index_that_does_not_hold_the_type_has_no_access_pattern() -> None:
+    keys_only = schema("table", index("gsi", "gpk", "gsk", projection="KEYS_ONLY"))
+    model = infer_model(keys_only, [item(n, _type="a", gpk=f"B#{n}", gsk="INFO", n=n) for n in range(2)])
+    assert model.notes == ("A: the index gsi does not hold the type of an item, so it has no access pattern.",)
+    assert "@query" not in render(model)

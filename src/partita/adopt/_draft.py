@@ -60,3 +60,19 @@ class ModelDraft(Struct, frozen=True):
     entities: tuple[EntityDraft, ...]
     notes: tuple[str, ...] = ()
     sampled: int = 0
+
+    def held_fields(self, entity: EntityDraft, index: IndexSchema) -> list[FieldDraft] | None:
+        """The fields that an index holds; None where it holds all, and no field where it cannot be queried.
+
+        Every query needs the type of an item and its TTL, where there are such.
+        """
+        if index.projection == "ALL":
+            return None
+        held = {attribute.name for attribute in (*self.schema.key, *index.key)}
+        held |= set() if index.projection == "KEYS_ONLY" else set(index.projection)
+        attributes = [field.attribute for field in entity.fields]
+        needed = {self.type_attribute, self.schema.ttl if self.schema.ttl in attributes else None} - {None}
+        if not needed <= held:
+            return []
+        fields = [field for field in entity.fields if field.attribute in held or field.key_only]
+        return fields if len(fields) < len(entity.fields) else None

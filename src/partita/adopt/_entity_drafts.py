@@ -120,8 +120,8 @@ class _Inference:
             kind = annotation_of(values) or _KEY_KINDS[attribute.type]
             name = unique(field_name(attribute.name), self._taken)
             is_sparse = len(values) < len(self._items)
-            optional = (f"{kind} | None", attribute.name, "None")
-            self._own[attribute.name] = FieldDraft(name, *(optional if is_sparse else (kind, attribute.name)))
+            annotation, default = (f"{kind} | None", "None") if is_sparse else (kind, None)
+            self._own[attribute.name] = FieldDraft(name, annotation, attribute.name, default)
             self._sources.append(Source(name, attribute.name, values_of(self._items, attribute.name, kind)))
         text = f"{{{self._own[attribute.name].name}}}"
         self._templates.setdefault(attribute.name, text)

@@ -20,7 +20,7 @@ _MAX_SECONDS: Final = 20_000_000_000
 def annotation_of(values: Sequence[Any]) -> str | None:
     """The type as Python writes it, without None; None where no value says what it is."""
     present = [value for value in values if value is not None]
-    kinds = {kind_of(value) for value in present}
+    kinds: set[Kind] = {kind_of(value) for value in present}
     if len(kinds) > 1:
         return "Any"
     return _BY_KIND[kinds.pop()](present) if kinds else None

@@ -39,7 +39,7 @@ def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
     untyped = len(items) - sum(len(group.items) for group in groups)
     notes = [_index_note(index) for index in schema.indexes if index not in facts.indexes]
     notes += [f"{untyped} items have no {type_attribute}, so that no entity is theirs."] if untyped else []
-    return ModelDraft(
+    draft = ModelDraft(
         schema=schema,
         indexes=facts.indexes,
         separator=separator,
@@ -49,6 +49,7 @@ def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
         notes=(*notes, *(note for each in found for note in each.notes)),
         sampled=len(items),
     )
+    return replace(draft, notes=(*draft.notes, *_unqueried(draft)))
 
 
 def _settle(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> tuple[TableFacts, list[Inferred]]:
@@ -106,6 +107,15 @@ def _name(group: Group, shapes: KeyShapes) -> str:
         return class_name(singular(shapes.schema.name))
     range_key = None if shapes.schema.range is None else group.items[0][shapes.schema.range.name]
     return class_name(*words) if range_key in words else class_name(words[-1])
+
+
+def _unqueried(draft: ModelDraft) -> Iterator[str]:
+    """The indexes that an entity is in, but no query can read."""
+    for entity in draft.entities:
+        for index in draft.indexes:
+            if index.name in [key.index for key in entity.keys] and draft.held_fields(entity, index) == []:
+                needed = "the type of an item" if draft.type_attribute else "its TTL"
+                yield f"{entity.name}: the index {index.name} does not hold {needed}, so it has no access pattern."
 
 
 def _index_note(index: IndexSchema) -> str:

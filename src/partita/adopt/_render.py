@@ -193,7 +193,7 @@ def _query(entity: EntityDraft, key: KeyDraft, result: str, taken: list[str]) ->
 def _index_query(entity: EntityDraft, key: KeyDraft, draft: ModelDraft, taken: list[str]) -> Iterator[str]:
     """The query of an index; where the index does not hold the whole entity, with a view of what it holds."""
     index = next(each for each in draft.indexes if each.name == key.index)
-    held = held_fields(entity, index, draft)
+    held = draft.held_fields(entity, index)
     if held is None:
         yield _query(entity, key, entity.name, taken)
     elif held:
@@ -203,20 +203,6 @@ def _index_query(entity: EntityDraft, key: KeyDraft, draft: ModelDraft, taken: l
         body = _indented(f"{doc}\n\n{fields}")
         yield f"class {view}(BaseModel):\n{body}"
         yield _query(entity, key, view, taken)
-
-
-def held_fields(entity: EntityDraft, index: IndexSchema, draft: ModelDraft) -> list[FieldDraft] | None:
-    """The fields that an index holds; None where it holds all, and no field where a query cannot be declared."""
-    if index.projection == "ALL":
-        return None
-    held = {attribute.name for attribute in (*draft.schema.key, *index.key)}
-    held |= set() if index.projection == "KEYS_ONLY" else set(index.projection)
-    if draft.type_attribute is not None and draft.type_attribute not in held:
-        return []
-    if draft.schema.ttl in [field.attribute for field in entity.fields] and draft.schema.ttl not in held:
-        return []
-    fields = [field for field in entity.fields if field.attribute in held or field.key_only]
-    return fields if len(fields) < len(entity.fields) else None
 
 
 def _pattern(decorator: str, name: str, fields: Sequence[str], entity: EntityDraft, doc: str) -> str:
