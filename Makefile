@@ -3,13 +3,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-CODE := $(wildcard src services/src examples tests bench)
+CODE := $(wildcard src services/src examples tests bench fuzz)
 
 # Pyright otherwise asks the network whether a newer version exists.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast lint bench soak docs hashes
+.PHONY: help setup run test test-fast pythons lint bench soak fuzz docs hashes
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,13 +24,16 @@ $(READY): pyproject.toml services/pyproject.toml constraints.txt
 	@touch $@
 
 run: $(READY) ## serve the services on the embedded store
-	$(BIN)/partita serve
+	$(BIN)/partita serve --all
 
 test: $(READY) ## run all tests, in random order and in parallel
 	$(BIN)/pytest
 
 test-fast: $(READY) ## run all but the slow tests (scaffold, CDK, Schemathesis, wheels)
 	$(BIN)/pytest -m "not slow"
+
+pythons: $(READY) ## try the wheels on every supported Python that is there
+	$(BIN)/python -m tests.pythons
 
 lint: $(READY) ## check rules, format and types
 	$(BIN)/ruff check .
@@ -43,6 +46,10 @@ bench: $(READY) ## measure and print the ratios
 
 soak: $(READY) ## run under load for a long time
 	$(BIN)/python -m bench.soak
+
+fuzz: $(READY) ## give everything that reads bytes from outside bytes that nobody would send
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
+	$(BIN)/python -m fuzz
 
 docs: $(READY) ## write the generated pages, and run the examples of the documentation
 	$(BIN)/python docs/reference.py

@@ -22,10 +22,12 @@ from urllib.parse import urlencode
 import httpx
 
 from bench._compare import Bar, Comparison
-from partita import EmbeddedStore, Session
+from partita import EmbeddedStore, Session, insert
+from partita.cli import DataFolder, installation_of
 from partita.queue import GetStats, Send, encode_body, open_queue
 from partita_services.commitcollect.jobs.ingest import EventJob
-from partita_services.commitcollect.model import subscription_of
+from partita_services.commitcollect.model import AthleteOwner, subscription_of
+from partita_services.commitcollect.strava.settings import read
 
 ALLOWED: Final = 0.100
 """Seconds, at the 99th percentile."""
@@ -36,7 +38,7 @@ MEASURED: Final = 1_000
 SENDERS: Final = 2
 ATHLETE: Final = 1001
 FIRST_STRANGER: Final = 1_000_000
-"""Events of athletes whom nobody knows: they cost the worker no request of Strava's limit."""
+"""Events of athletes who are not connected: they cost the worker no request of Strava's limit."""
 
 _SERVE: Final = "from partita.cli import main; main()"
 
@@ -47,11 +49,13 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
     with _serving(data) as url, httpx.Client(base_url=url, timeout=30) as client:
         _log_in(client)
         subscription = _subscription(data)
+        _make_known(data)
+        webhook = f"/commitcollect/webhooks/strava/{read(installation_of(DataFolder(data))).webhook_key}"
         with closing(open_queue(data, "commitcollect")) as queue, ThreadPoolExecutor(SENDERS) as senders:
             numbers = count()
             list(senders.map(lambda _: queue.execute(_queued(subscription, next(numbers))), range(BACKLOG)))
             before = queue.execute(GetStats()).waiting
-            taken = list(senders.map(lambda _: _send(client, subscription, next(numbers)), range(MEASURED)))
+            taken = list(senders.map(lambda _: _send(client, webhook, subscription, next(numbers)), range(MEASURED)))
             after = queue.execute(GetStats()).waiting
             worked = before + MEASURED - after
     slowest = quantiles(taken, n=100)[98]
@@ -95,6 +99,14 @@ def _subscription(data: Path) -> int:
     return found.subscription_id
 
 
+def _make_known(data: Path) -> None:
+    """Have the strangers be users, whose events are queued."""
+    with EmbeddedStore(data / "partita.db") as store:
+        db = Session(store)
+        for number in range(BACKLOG, BACKLOG + MEASURED):
+            db.run(insert(AthleteOwner(athlete_id=str(FIRST_STRANGER + number), user_id=f"bench-{number}")))
+
+
 def _event(subscription: int, number: int) -> dict[str, Any]:
     return {
         "object_type": "activity",
@@ -113,11 +125,11 @@ def _queued(subscription: int, number: int) -> Send:
     return Send(encode_body(job), str(job.owner_id), str(number))
 
 
-def _send(client: httpx.Client, subscription: int, number: int) -> float:
+def _send(client: httpx.Client, webhook: str, subscription: int, number: int) -> float:
     """Send an event as Strava does; how long its acknowledgement took."""
     event = _event(subscription, number)
     start = time.perf_counter()
-    response = client.post("/commitcollect/webhooks/strava", json=event)
+    response = client.post(webhook, json=event)
     seconds = time.perf_counter() - start
     assert response.status_code == httpx.codes.OK, response.text
     return seconds

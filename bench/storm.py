@@ -15,8 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-from partita.cli._data_folder import DataFolder
-from partita.http import Identity
+from partita.cli import DataFolder, identity_of
 from partita_services.events.loadtest.server import Server
 
 COMMAND = [sys.executable, "-c", "from partita.cli import main; main()"]
@@ -110,7 +109,7 @@ def storm(
 
 def _wait_for_requests(rig: Rig, storm: subprocess.Popen[str], wanted: int) -> None:
     """Wait until so many requests of the newest event are stored."""
-    with closing(Server(rig.url, Identity(DataFolder(rig.data).secret("tokens")), PATIENCE)) as server:
+    with closing(Server(rig.url, identity_of(DataFolder(rig.data)), PATIENCE)) as server:
         while storm.poll() is None:
             newest = server.newest_event()
             if newest is not None and server.figures(newest)["requests"] >= wanted:

@@ -32,6 +32,7 @@ MODULES = (
     "partita.recipes.idempotency",
     "partita.recipes.leases",
     "partita.recipes.lifecycle",
+    "partita.recipes.rate_limit",
     "partita.recipes.records",
     "partita.recipes.removal",
     "partita.recipes.unique",

@@ -19,9 +19,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--store",
         action="append",
-        choices=("embedded", "ministack", "remote", "wire"),
-        help="the stores that the suites of stores and services run on (may be repeated): embedded; ministack, asked "
-        "through boto3; remote, our own client on ministack; wire, our own client on our own server",
+        choices=("embedded", "ministack", "named", "remote", "wire"),
+        help="the stores that the suites of stores and services run on (may be repeated): embedded; "
+        "named, the same with a prefix before the names of tables; ministack, "
+        "asked through boto3; remote, our own client on ministack; wire, our own client on our own server",
     )
 
 

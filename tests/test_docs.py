@@ -11,12 +11,14 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.wire.support import serving
 
 import partita
-from partita import REGISTRY, errors
+from partita import REGISTRY, EmbeddedStore, errors
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/recipes").glob("*.md"))]
+GUIDES = sorted((ROOT / "docs/guides").glob("*.md"))
 EVERY_PAGE = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -33,13 +35,36 @@ def code_blocks(page: Path) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def run_examples(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run all Python examples of a page as one program, in a folder of its own."""
+    monkeypatch.chdir(folder)
     monkeypatch.setattr(REGISTRY, "_tables", {})
     module = ModuleType("example")
     monkeypatch.setitem(sys.modules, "example", module)
     exec(compile(code_blocks(page), str(page), "exec", dont_inherit=True), vars(module))  # noqa: S102
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_examples(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
+def test_guides_run_on_one_table_with_the_tool_that_they_are_about(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both sides of a guide are true: the other tool and Partita use the same items, over DynamoDB's protocol."""
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    with EmbeddedStore(":memory:") as store, serving(store) as (host, port):
+        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", f"http://{host}:{port}")
+        monkeypatch.setenv("AWS_REGION", "eu-west-1")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "local")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "local")
+        run_examples(page, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -1,14 +1,15 @@
-"""The wheels alone, outside the repository: what is in them, and that the core answers without any extra."""
+"""The wheels alone, outside the repository: what is in them, and that the core and each extra alone answer."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import venv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email import message_from_string
 from importlib.metadata import distribution
 from pathlib import Path
@@ -18,6 +19,8 @@ from msgspec import Struct
 
 ROOT = Path(__file__).parent.parent
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]  # one build for all of them
+
+MAIN = "from partita.cli import main; main(prog_name='partita')"
 
 EVERY_HELP = """
 import sys, click
@@ -74,13 +77,20 @@ class Environment(Struct, frozen=True):
         )
 
 
-def needed(name: str) -> Iterator[str]:
-    """A distribution and all that it needs without extras, as they are installed here."""
-    yield name
-    for requirement in distribution(name).requires or ():
-        if "extra ==" in requirement or "python_version <" in requirement or "sys_platform ==" in requirement:
+REQUIREMENT = re.compile(r"""(?P<name>[\w.-]+)(\[(?P<extra>[\w-]+)\])?.*?(extra == ["'](?P<only>[\w-]+)["'])?$""")
+ONLY_OF = {"serve": "fastapi", "aws": "botocore", "lake": "deltalake"}
+"""A module that each extra brings, and no other."""
+
+
+def needed(requirements: Sequence[str], extra: str | None = None) -> Iterator[str]:
+    """What a distribution needs, without extras or with one, as it is installed here."""
+    for requirement in requirements:
+        found = REQUIREMENT.match(requirement)
+        assert found is not None
+        if found["only"] not in (None, extra) or "python_version <" in requirement or "sys_platform ==" in requirement:
             continue
-        yield from needed(re.split(r"[^\w.-]", requirement, maxsplit=1)[0])
+        yield found["name"]
+        yield from needed(distribution(found["name"]).requires or (), found["extra"])
 
 
 def link(name: str, site: Path) -> None:
@@ -100,20 +110,68 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Wheel]:
     return {path.name.partition("-")[0]: Wheel(path) for path in folder.iterdir()}
 
 
+def environment_for(wheel: Wheel, folder: Path, extra: str | None = None) -> Path:
+    """Make an environment with what a wheel needs, without extras or with one, and give where packages go."""
+    venv.create(folder / "environment", with_pip=False)
+    (site,) = (folder / "environment").glob("lib/python*/site-packages")
+    for name in set(needed(message_from_string(wheel.read("METADATA")).get_all("Requires-Dist") or [], extra)):
+        link(name, site)
+    return site
+
+
 @pytest.fixture(scope="module")
 def core(wheels: dict[str, Wheel], tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """An environment that has the wheel of the library and what that needs, and no extra."""
     folder = tmp_path_factory.mktemp("outside")
-    venv.create(folder / "environment", with_pip=False)
-    (site,) = (folder / "environment").glob("lib/python*/site-packages")
-    for name in set(needed("partita")) - {"partita"}:
-        link(name, site)
+    environment_for(wheels["partita"], folder)
     python = str(folder / "environment" / "bin" / "python")
     install = [sys.executable, "-m", "pip", "--python", python, "install"]
     subprocess.run(
         [*install, "--quiet", "--no-deps", "--no-index", wheels["partita"].path], check=True, capture_output=True
     )
     return Environment(folder)
+
+
+@pytest.fixture(scope="module", params=[None, *ONLY_OF], ids=lambda extra: extra or "core")
+def equipped(
+    request: pytest.FixtureRequest, wheels: dict[str, Wheel], tmp_path_factory: pytest.TempPathFactory
+) -> Environment:
+    """An environment with both wheels, one extra or none, and the package of somebody whose service is broken."""
+    folder = tmp_path_factory.mktemp("equipped")
+    site = environment_for(wheels["partita"], folder, request.param)
+    for wheel in wheels.values():
+        with zipfile.ZipFile(wheel.path) as archive:
+            archive.extractall(site)
+    (site / "out_of_order.py").write_text("import nowhere\n", encoding="utf-8")
+    metadata = site / "out_of_order-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: out-of-order\nVersion: 1\n", encoding="utf-8")
+    entry = "[partita.services]\nlost = out_of_order:SERVICE\n"
+    (metadata / "entry_points.txt").write_text(entry, encoding="utf-8")
+    (folder / "extra").write_text(request.param or "core", encoding="utf-8")
+    return Environment(folder)
+
+
+def test_an_environment_has_its_extra_alone(equipped: Environment) -> None:
+    extra = (equipped.folder / "extra").read_text(encoding="utf-8")
+    imported = {name for name in ONLY_OF if equipped.run("python", "-c", f"import {ONLY_OF[name]}").returncode == 0}
+    assert imported == {extra} - {"core"}
+
+
+def test_every_command_has_its_help_with_any_extra(equipped: Environment) -> None:
+    said = equipped.run("python", "-c", EVERY_HELP)
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert {"partita countries import 0", "partita serve 0"} <= set(said.stdout.splitlines())
+
+
+def test_patterns_are_listed_with_any_extra(equipped: Environment) -> None:
+    said = equipped.run("python", "-c", MAIN, "patterns", "--json")
+    assert said.returncode == 0, said.stderr
+    assert sorted(json.loads(said.stdout)) == ["accounts", "commitcollect", "countries", "events", "todo"]
+    assert said.stderr.splitlines()[1:] == []
+    assert said.stderr.startswith("Warning: The service 'lost' cannot be loaded: No module named 'nowhere' (")
+    named = equipped.run("python", "-c", MAIN, "patterns", "lost")
+    assert (named.returncode, named.stderr) == (1, said.stderr.replace("Warning", "Error"))
 
 
 def test_the_library_brings_no_service(wheels: dict[str, Wheel]) -> None:

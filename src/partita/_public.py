@@ -57,6 +57,7 @@ from partita.operations import (
 from partita.patterns import Pattern, collect, get, pattern, query
 from partita.runtime import Ulids, new_ulid
 from partita.session import AsyncSession, Consumption, Meter, Session, Usage
+from partita.store import TableNames
 from partita.store.embedded import EmbeddedStore
 
 __all__ = [
@@ -96,6 +97,7 @@ __all__ = [
     "Session",
     "Span",
     "Table",
+    "TableNames",
     "Transaction",
     "Ulids",
     "Update",

@@ -1,51 +1,14 @@
 """Every error that Partita raises, each with a stable code and a hint that says what to do.
 
 PartitaError
-├── ModelError                  a declaration is wrong; raised when the class or pattern is made
-├── OperationError              an operation cannot be built or sent as it stands
-│   ├── InvalidKey              an empty, too long or unusable key part
-│   ├── InvalidItem             a stored item does not fit its entity
-│   │   └── DataNewer           a stored item was written by newer code
-│   ├── PoisonMessage           a message that no code here can read
-│   ├── InvalidCursor           a cursor that was tampered with, is of another query, or is outdated
-│   └── GuardrailError          the operation is refused before it reaches the store
-│       ├── ScanRefused         a scan outside a maintenance session
-│       ├── LimitExceeded       a walk, collection or page went past its declared maximum
-│       └── BudgetExceeded      an access pattern consumed more than it declares
-├── RequestError                the store refused the request
-│   ├── ValidationFailed        the request breaks one of DynamoDB's rules
-│   ├── SerializationFailed     a value cannot be read at all (malformed base64, a number that is not text)
-│   ├── ConditionFailed         a condition was false; carries the current item
-│   │   ├── AlreadyExists       an insert met an existing item
-│   │   │   └── UniqueTaken     another item has the value of a unique field
-│   │   ├── ItemMissing         an update or check met no item
-│   │   ├── LimitReached        a bounded counter would leave its bounds; says how many remain
-│   │   ├── VersionConflict     another writer was first
-│   │   ├── IllegalTransition   the state of an item does not allow the move
-│   │   ├── LeaseHeld           someone else holds the lease
-│   │   └── LeaseLost           the lease was released, or someone else has it now
-│   ├── TransactionCancelled    carries one reason per action
-│   ├── TransactionConflict     another transaction holds the item
-│   ├── TokenMismatch           a client request token came again with another request
-│   ├── TokenInProgress         the first call with this token is still running
-│   ├── IdempotencyMismatch     an idempotency key came again with another request
-│   ├── IdempotencyInProgress   the first request with this idempotency key is still running
-│   ├── AccessDenied            the credentials are missing, wrong or expired, or do not allow the request
-│   ├── TableNotFound
-│   ├── QueueNotFound
-│   ├── TableInUse              the table exists already, or is being changed
-│   ├── StreamTrimmed           the position in the stream is older than what is kept
-│   │   └── RebuildRequired     a consumer has missed changes; its sink must be built again
-│   ├── Throttled               capacity exceeded, also after all retries
-│   └── Unprocessed             a batch could not be finished; names what is left
-└── StoreError                  the store itself is in trouble
-    ├── StoreDamaged            the file is not a database, or is corrupt
-    ├── StoreNewer              the file was written by a newer version
-    ├── StoreFull               no space left
-    ├── StoreReadOnly           the file or its folder cannot be written
-    ├── StoreBusy               another program holds the file
-    ├── StoreClosed
-    └── StoreUnavailable        no response from the store
+├── ModelError          a declaration is wrong; raised when the class or pattern is made
+├── OperationError      an operation cannot be built or sent as it stands
+│   └── GuardrailError  the operation is refused before it reaches the store
+├── RequestError        the store refused the request
+│   └── ConditionFailed a condition was false; carries the current item
+└── StoreError          the store itself is in trouble
+
+All others are kinds of these; `docs/errors.md` lists them by code.
 """
 
 from __future__ import annotations
@@ -96,9 +59,11 @@ class InvalidKey(OperationError, code="invalid_key"):
 class InvalidItem(OperationError, code="invalid_item"):
     """A stored item does not fit its entity; `item` is what was stored."""
 
-    def __init__(self, message: str, *, item: dict[str, Any]) -> None:
+    def __init__(self, message: str, *, item: dict[str, Any], reason: str = "") -> None:
         super().__init__(message, hint="Give new fields a default, or migrate the stored items.")
         self.item = item
+        self.reason = reason
+        """What does not fit, without the rest of the sentence."""
 
 
 class DataNewer(InvalidItem, code="data_newer"):
@@ -211,6 +176,17 @@ class LimitReached(ConditionFailed, code="limit_reached"):
     ) -> None:
         super().__init__(message, item=item, current=current)
         self.remaining = remaining
+
+
+class RateLimited(ConditionFailed, code="rate_limited"):
+    """More was asked for than a rate allows; `retry_after` is in how many seconds there is enough again."""
+
+    def __init__(
+        self, message: str, *, retry_after: float, item: dict[str, Any] | None = None, current: Any = None
+    ) -> None:
+        super().__init__(message, item=item, current=current)
+        self.hint = f"Try again in {retry_after:.3g} seconds."
+        self.retry_after = retry_after
 
 
 class VersionConflict(ConditionFailed, code="version_conflict"):
@@ -378,6 +354,16 @@ class StoreReadOnly(StoreError, code="store_read_only"):
 
 class StoreBusy(StoreError, code="store_busy"):
     """Another program holds the file, or this thread is in the middle of another call to the store."""
+
+
+class SecretExposed(StoreError, code="secret_exposed"):
+    """Other users of the machine can read or replace the key that signs tokens and cursors."""
+
+
+class StoreMoved(StoreError, code="store_moved"):
+    """The file was moved or deleted while it was open; the write did not happen."""
+
+    hint = "Stop the process, put the file back or restore a backup, and start again."
 
 
 class StoreClosed(StoreError, code="store_closed"):

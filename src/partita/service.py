@@ -8,19 +8,27 @@ A package adds a service of its own with one line in its `pyproject.toml`:
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from typing_extensions import TypeVar
 
-from partita.model import Budget, Table
+from partita.errors import PartitaError
+from partita.model import REGISTRY, Budget, Table
 from partita.operations import Operation, Procedure
 from partita.patterns import Pattern
+from partita.recipes.rate_limit import RateLimits
+from partita.runtime import is_loopback
 
 if TYPE_CHECKING:
     import threading
@@ -35,7 +43,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GROUP",
+    "BrokenService",
     "Installation",
+    "InstalledServices",
     "OpenProjection",
     "PatternRole",
     "PatternSummary",
@@ -44,11 +54,15 @@ __all__ = [
     "Service",
     "WorkerContext",
     "discover",
+    "find_service",
+    "installed_services",
     "summary_of",
 ]
 
 GROUP: Final = "partita.services"
 """The entry-point group in which packages name their services."""
+_IMPORTERS: Final = ("<frozen importlib", str(Path(importlib.__file__).parent), __file__)
+"""The files of what imports others, where no error of a service is."""
 
 R = TypeVar("R", default=Any)
 """What a service opens for its routes and workers; any type where it is not named."""
@@ -86,7 +100,12 @@ class Installation(Struct, frozen=True):
     open_queue: Callable[[str, QueuePolicy], Queue]
     """Opens the queue of a name."""
     url: str | None = None
-    """The address that it is served at; None where it is not served, as in a worker of its own."""
+    """The address of the socket that it is served at; None where it is not served, as in a worker of its own."""
+
+    @property
+    def is_loopback(self) -> bool | None:
+        """Whether that socket is of this machine alone, whatever a request says; None where it is not served."""
+        return None if self.url is None else is_loopback(urlsplit(self.url).hostname or "")
 
 
 class WorkerContext(Struct, Generic[R], frozen=True):
@@ -111,8 +130,8 @@ class Service(Struct, Generic[R], frozen=True):
     title: str
     summary: str
     tables: tuple[Table, ...]
-    router: Callable[[], APIRouter]
-    """Gives the routes of its API, which is served under `/<name>/api`."""
+    router: Callable[[], APIRouter] | None = None
+    """Gives the routes of its API, which is served under `/<name>/api`; None where it has none."""
     seed: Seed | None = None
     examples: Callable[[float], Sequence[Operation[Any]]] | None = None
     """Gives operations on the sample data, to measure access patterns with that need more than a sample's fields."""
@@ -137,6 +156,8 @@ class Service(Struct, Generic[R], frozen=True):
     """The fields that hold the identifier of the caller. A partition key with one of them is the caller's own."""
     queues: Mapping[str, QueuePolicy] = {}
     """The queues that its request path sends to and its workers receive from, by their names."""
+    rate_limit: RateLimits[Any] | None = None
+    """How many requests each caller may send; any number unless said otherwise."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -144,10 +165,101 @@ class Service(Struct, Generic[R], frozen=True):
         return tuple(pattern for table in self.tables for pattern in table.patterns.values())
 
 
-def discover() -> tuple[Service, ...]:
+class BrokenService(Struct, frozen=True):
+    """A service of an installed package that cannot be used."""
+
+    name: str
+    """As its entry point names it."""
+    reason: str
+    """What is wrong, in one line."""
+    missing: str | None = None
+    """The package that is not installed, where that is the reason."""
+
+    @classmethod
+    def of(cls, name: str, error: BaseException) -> BrokenService:
+        """A service of which a part has failed."""
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        return cls(name, _reason(error), missing and missing.partition(".")[0])
+
+
+class InstalledServices(Struct, frozen=True):
     """The services of all installed packages, by name."""
-    found: list[Service] = [entry.load() for entry in entry_points(group=GROUP)]
-    return tuple(sorted(found, key=lambda service: service.name))
+
+    services: tuple[Service, ...]
+    broken: tuple[BrokenService, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all of them."""
+        return tuple(sorted(self.by_name))
+
+    @property
+    def by_name(self) -> dict[str, Service | BrokenService]:
+        """All of them."""
+        return {each.name: each for each in self.broken} | {each.name: each for each in self.services}
+
+
+def discover() -> tuple[Service, ...]:
+    """The services of all installed packages, by name, without those that cannot be loaded."""
+    return installed_services().services
+
+
+def installed_services() -> InstalledServices:
+    """All services of installed packages. One that cannot be loaded takes no other with it."""
+    entries = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
+    loaded = [(entry, _load(entry)) for entry in dict.fromkeys(entries)]
+    found: dict[str, dict[int, tuple[EntryPoint, Service]]] = {}
+    for entry, each in loaded:
+        if isinstance(each, Service):
+            found.setdefault(each.name, {})[id(each)] = (entry, each)  # twice the same is one
+    services = [same for by_id in found.values() if len(by_id) == 1 for _, same in by_id.values()]
+    twins = [_twins(name, [entry for entry, _ in by_id.values()]) for name, by_id in found.items() if len(by_id) > 1]
+    broken = [*(each for _, each in loaded if isinstance(each, BrokenService)), *twins]
+    return InstalledServices(tuple(sorted(services, key=_by_name)), tuple(sorted(broken, key=_by_name)))
+
+
+def find_service(name: str) -> Service | BrokenService | None:
+    """The installed service of a name; no other is loaded where an entry point has that name."""
+    entries = set(entry_points(group=GROUP, name=name))
+    if len(entries) == 1:
+        found = _load(entries.pop())
+        if found.name == name:
+            return found
+    return installed_services().by_name.get(name)
+
+
+@cache  # a module that failed half-way would fail for another reason the second time
+def _load(entry: EntryPoint) -> Service | BrokenService:
+    """Import what an entry point names, whatever that does."""
+    before = set(REGISTRY)
+    try:
+        loaded = entry.load()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a package of somebody else's may raise anything
+        for table in set(REGISTRY) - before:
+            if table.module not in sys.modules:  # another service may import the same module
+                REGISTRY.remove(table)
+        return BrokenService.of(entry.name, error)
+    if isinstance(loaded, Service):
+        return loaded
+    return BrokenService(entry.name, f"{entry.value} is not a Service, but of type {type(loaded).__name__}.")
+
+
+def _twins(name: str, entries: Sequence[EntryPoint]) -> BrokenService:
+    return BrokenService(name, f"Several services have this name: {' and '.join(entry.value for entry in entries)}.")
+
+
+def _by_name(each: Service | BrokenService) -> str:
+    return each.name
+
+
+def _reason(error: BaseException) -> str:
+    """What failed and, where that is not an error of ours, at which line."""
+    text = " ".join(str(error).split()).rstrip(".")
+    if isinstance(error, PartitaError):
+        return f"{text}."
+    kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+    own = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_IMPORTERS)]
+    return f"{kind}{text} ({own[-1].filename}, line {own[-1].lineno})." if own else f"{kind}{text}."
 
 
 class PatternSummary(Struct, frozen=True):

@@ -39,6 +39,7 @@ def others_folder() -> Iterator[Path]:
 def open_unprivileged(path: Path) -> str:
     """The error's code that an ordinary user gets when opening the path."""
     script = f"""
+import logging  # of which a line may come: an ordinary user may not read where Python is
 import os
 from partita.errors import StoreError
 from partita.store.embedded import EmbeddedStore

@@ -6,6 +6,8 @@ import httpx
 import pytest
 
 from partita import AsyncSession
+from partita.app import build_app
+from partita.http import AppState, Identity
 
 
 @pytest.mark.req("X01")
@@ -15,6 +17,19 @@ async def test_health_is_the_stores_health(client: httpx.AsyncClient, session: A
     session.store.close()
     response = await client.get("/healthz")
     assert (response.status_code, response.json()["code"]) == (503, "store_closed")
+
+
+async def test_health_names_what_cannot_go_on_in_the_background(session: AsyncSession, identity: Identity) -> None:
+    troubles: dict[str, str] = {}
+    app = build_app([], AppState(session, identity, troubles=troubles))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        assert (await client.get("/healthz")).json() == {"status": "ok"}
+        troubles["lake of notes"] = "DeltaError"
+        response = await client.get("/healthz")
+    assert (response.status_code, response.json()) == (
+        200,
+        {"status": "degraded", "troubles": {"lake of notes": "DeltaError"}},
+    )
 
 
 @pytest.mark.parametrize("path", ["/docs", "/redoc", "/toy/api/docs", "/toy/api/redoc"])

@@ -52,6 +52,24 @@ async def test_paths_that_nobody_serves_are_not_told_apart(client: httpx.AsyncCl
     assert of(await scrape(client), f"{DURATION}_count", method="GET", route="none", status="404") == 3
 
 
+async def test_methods_that_no_route_has_are_not_told_apart(client: httpx.AsyncClient) -> None:
+    for place in range(500):
+        await client.request(f"MADE{place}", "/toy/api/me")
+    counts = {labels: value for (name, labels), value in (await scrape(client)).items() if name == f"{DURATION}_count"}
+    assert [dict(labels)["method"] for labels in counts] == ["other"]
+    assert list(counts.values()) == [500]
+
+
+async def test_requests_that_a_limit_refuses_are_counted_together(client: httpx.AsyncClient) -> None:
+    for place in range(3):
+        await client.get(f"/toy/api/notes/{place}{'x' * 9_000}")
+        await client.get(f"/toy/api/{place}", headers={f"X-{place}": "x" * 40_000})
+    samples = await scrape(client)
+    found = [of(samples, f"{DURATION}_count", method="GET", route="none", status=each) for each in ("414", "431")]
+    assert found == [3, 3]
+    assert sum(name == f"{DURATION}_count" for name, _ in samples) == 2
+
+
 async def test_a_failure_is_counted_as_one(client: httpx.AsyncClient) -> None:
     RAISED["metrics-fault"] = ZeroDivisionError("secret")
     await client.get("/toy/api/raise/metrics-fault")

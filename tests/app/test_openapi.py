@@ -7,8 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from msgspec.structs import replace
 from tests.http.test_idempotent import SHOP
+from tests.http.toy import TOY
 
 from partita import AsyncSession
 from partita.app import build_app
@@ -67,6 +69,18 @@ async def test_replays_are_described(session: AsyncSession, identity: Identity) 
     ]
     assert responses["204"]["headers"]["Idempotent-Replayed"] == {"$ref": "#/components/headers/Idempotent-Replayed"}
     assert responses["409"]["content"]["application/problem+json"]["example"]["status"] == 409
+
+
+async def test_a_service_without_models_is_described(session: AsyncSession, identity: Identity) -> None:
+    router = APIRouter()
+
+    @router.get("/ping")
+    async def ping() -> None:
+        pass
+
+    description = await described(build_app([replace(TOY, router=lambda: router)], AppState(session, identity)), "toy")
+    assert "/ping" in description["paths"]
+    assert "Problem" in description["components"]["schemas"]
 
 
 async def test_asking_twice_gives_the_same(app: FastAPI) -> None:

@@ -71,6 +71,13 @@ async def test_it_continues_the_callers_trace(client: httpx.AsyncClient, spans: 
     assert (f"{span.context.trace_id:032x}", f"{span.parent.span_id:016x}") == (trace, parent)
 
 
+async def test_a_made_up_method_is_not_a_name(client: httpx.AsyncClient, spans: InMemorySpanExporter) -> None:
+    await client.request("MADEUP", "/healthz")
+    span = only(spans)
+    assert span.name.startswith("other ")
+    assert (span.attributes or {})["http.request.method"] == "other"
+
+
 @pytest.mark.parametrize(
     ("error", "status"), [(ZeroDivisionError("secret"), StatusCode.ERROR), (None, StatusCode.UNSET)]
 )

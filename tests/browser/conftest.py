@@ -16,8 +16,8 @@ import pytest
 from msgspec import Struct
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect, sync_playwright
 
-from partita.cli._data_folder import DataFolder
-from partita.http import Caller, Identity, Role
+from partita.cli import DataFolder, identity_of
+from partita.http import Caller, Role
 
 PATIENCE = 20_000
 """In milliseconds: a busy machine is not a fault."""
@@ -41,7 +41,7 @@ class Server(Struct, frozen=True):
 
     def token(self, user: str, role: str = "user") -> str:
         """A token of that user."""
-        return Identity(DataFolder(self.data).secret("tokens")).token(Caller(user, Role(role)))
+        return identity_of(DataFolder(self.data)).token(Caller(user, Role(role)))
 
 
 @contextmanager

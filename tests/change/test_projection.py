@@ -246,3 +246,29 @@ def test_a_removed_item_is_counted_down(store: EmbeddedStore, db: Session, proje
     db.run(delete(Task(user_id="u", task_id="1")))
     consumer.catch_up()
     assert counted(projection) == {}
+
+
+def test_what_was_removed_is_in_no_file(store: EmbeddedStore, db: Session, path: Path) -> None:
+    """Neither in the row, nor among the words of the full-text index, nor in the log."""
+
+    def titles(connection: apsw.Connection, change: ItemChange) -> None:
+        connection.execute("DELETE FROM titles WHERE key = ?", (change.keys["SK"],))
+        if change.new is not None:
+            connection.execute("INSERT INTO titles VALUES (?, ?)", (change.keys["SK"], change.new.title))
+
+    def files() -> list[str]:
+        return [file.name for file in path.parent.iterdir() if b"planted" in file.read_bytes().lower()]
+
+    projection = SqliteProjection(path, tables=TABLES, apply=titles)
+    consumer = Consumer(store, TABLE, projection)
+    consumer.step()
+    for number in range(30):
+        db.run(put(Task(user_id="u", task_id=f"{number}", title=f"word{number}")))
+    db.run(put(Task(user_id="u", task_id="x", title="Planted " * 5_000)))
+    consumer.catch_up()
+    assert files() != []
+    db.run(delete(Task(user_id="u", task_id="x")))
+    consumer.catch_up()
+    assert files() == []
+    assert projection.read("SELECT count(*) FROM titles WHERE titles MATCH 'word7'") == [(1,)]
+    projection.close()

@@ -34,5 +34,5 @@ def run(folder: Path) -> Run:
 @pytest.fixture
 def seeded(run: Run) -> Run:
     """The same, with the sample data in the folder."""
-    assert run("seed").exit_code == 0
+    assert run("seed", "--all").exit_code == 0
     return run

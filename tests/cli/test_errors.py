@@ -25,7 +25,7 @@ def test_a_missing_database_says_how_to_get_one(command: tuple[str, ...], run: R
 def test_a_damaged_database_is_left_as_it_is(run: Run, folder: Path) -> None:
     folder.mkdir()
     (folder / "partita.db").write_bytes(b"precious" * 1_000)
-    result = run("seed")
+    result = run("seed", "todo")
     assert result.exit_code == 1
     assert result.output.startswith("Error: ")
     assert "is not a database" in result.output
@@ -42,7 +42,7 @@ def test_a_folder_that_cannot_be_made_is_named(command: str, run: Run, folder: P
 
 def test_a_folder_below_a_file_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file in the way")
-    result = run("seed", "--data", str(tmp_path / "file" / "data"))
+    result = run("seed", "todo", "--data", str(tmp_path / "file" / "data"))
     assert result.exit_code == 1
     assert result.output.startswith(f"Error: The folder {tmp_path / 'file' / 'data'} cannot be made")
 
@@ -74,7 +74,7 @@ def test_the_core_runs_without_the_extra(folder: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("command", ["serve", "token --user ann"])
+@pytest.mark.parametrize("command", ["serve todo", "token --user ann"])
 def test_a_command_that_needs_the_extra_says_so(command: str, folder: Path) -> None:
     result = without_extra(*command.split(), folder=folder)
     assert result.returncode == 1

@@ -10,11 +10,13 @@ import pytest
 from tests.contract.differences import (
     HIDDEN_BY_THE_REMOTE_STORE,
     KNOWN_REFEREE_DIFFERENCES,
+    MADE_BY_A_PREFIX,
 )
 from tests.contract.table import Clock, MakeTable, Table
 from tests.referee import Referee
 from tests.store.remote.served import served
 
+from partita.store import NamedStore, TableNames
 from partita.store._interface import Store
 from partita.store._requests import CreateTable
 from partita.store._schema import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
@@ -23,20 +25,35 @@ from partita.store.remote import RemoteStore
 
 _names = count(1)
 
+ABOUT_NAMES = {
+    "test_batch.py",
+    "test_capacity.py",
+    "test_streams.py",
+    "test_tables.py",
+    "test_transact_get.py",
+    "test_transact_write.py",
+}
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "store_name" in metafunc.fixturenames:
-        names = metafunc.config.getoption("--store") or ["embedded", "wire"]
+        names = metafunc.config.getoption("--store") or _usual_stores(metafunc.definition.path.name)
         metafunc.parametrize("store_name", names, scope="session")
+
+
+def _usual_stores(file: str) -> list[str]:
+    """The embedded store and our own server; with other names of tables, what names tables in more than one way."""
+    return ["embedded", "named", "wire"] if file in ABOUT_NAMES else ["embedded", "wire"]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        store = re.search(r"\[(ministack|remote)\b", item.name)
+        store = re.search(r"\[(ministack|named|remote)\b", item.name)
         if store is None or "tests/contract" not in item.nodeid:
             continue
-        item.add_marker(pytest.mark.xdist_group("referee"))
+        if store[1] != "named":
+            item.add_marker(pytest.mark.xdist_group("referee"))
         case = item.name.replace(f"[{store[1]}-", "[").replace(f"[{store[1]}]", "")
         reason = _known_difference(store[1], item.path.name, case)
         if reason is not None:
@@ -44,6 +61,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _known_difference(store: str, file: str, case: str) -> str | None:
+    if store == "named":
+        return MADE_BY_A_PREFIX.get(case)
     if store == "remote" and case in HIDDEN_BY_THE_REMOTE_STORE:
         return None
     known = KNOWN_REFEREE_DIFFERENCES.get(file, {})
@@ -53,7 +72,7 @@ def _known_difference(store: str, file: str, case: str) -> str | None:
 @pytest.fixture
 def clock(store_name: str) -> Clock:
     """A clock that the test turns; only a store in this process can be given one."""
-    if store_name not in ("embedded", "wire"):
+    if store_name not in ("embedded", "named", "wire"):
         pytest.skip(f"{store_name} has a clock of its own")
     return Clock()
 
@@ -78,6 +97,12 @@ def ministack_store(referee: Referee) -> Referee:
 @pytest.fixture
 def remote_store(remote: RemoteStore) -> RemoteStore:
     return remote
+
+
+@pytest.fixture
+def named_store(embedded_store: EmbeddedStore) -> NamedStore:
+    """The embedded store with a prefix before the name of every table."""
+    return NamedStore(embedded_store, TableNames(prefix="stage-"))
 
 
 @pytest.fixture

@@ -178,3 +178,10 @@ HIDDEN_BY_THE_REMOTE_STORE: frozenset[str] = frozenset(
     )
 )
 """What is not to be seen through the remote store: it sends numbers in one form, and takes capacity as it comes."""
+
+MADE_BY_A_PREFIX: dict[str, str] = {
+    "test_a_schema_that_is_refused[empty name]": "the prefix is the name",
+    "test_a_schema_that_is_refused[name too short]": "with the prefix it is long enough",
+    "test_a_name_that_is_accepted[longest]": "with the prefix it is too long",
+}
+"""Where other names of tables make a difference: a prefix is a part of the name."""

@@ -12,9 +12,11 @@ from partita.deploy.cdk import DeclaredQueue, DeclaredTable, DeployedService, Ve
 from aws_cdk import App, Stack, Tags
 from aws_cdk.aws_iam import Role, ServicePrincipal
 
+from partita import TableNames
 from partita.deploy import TableSettings
 from partita_services.accounts.bootstrap import SERVICE
 from partita_services.accounts.model import ACCOUNTS
+from partita_services.events.bootstrap import SERVICE as EVENTS
 from partita_services.todo.model import TABLE
 
 
@@ -28,12 +30,17 @@ def main(folder: str) -> None:
 
     tasks = DeclaredTable(parts, "Tasks", TABLE, TableSettings(protected=False, retained=False))
     accounts = VersionedTable(parts, "Accounts", ACCOUNTS, encryption="aws-managed")
+    stage = Stack(app, "stage")
+    names = TableNames(prefix="dev-")
+    DeclaredTable(stage, "DeclaredTable", TABLE, table_names=names)
+    VersionedTable(stage, "VersionedTable", ACCOUNTS, table_names=names)
+    DeployedService(stage, "DeployedService", EVENTS, table_names=names)
     queue = DeclaredQueue(parts, "Queue", "requests")
     Tags.of(parts).add("team", "north")
     made = (service.tables["accounts"], tasks.resource, accounts.resource, queue.resource, queue.dead_letters)
 
     assembly = app.synth()
-    found = {name: assembly.get_stack_by_name(name).template["Resources"] for name in ("whole", "parts")}
+    found = {name: assembly.get_stack_by_name(name).template["Resources"] for name in ("whole", "parts", "stage")}
     sys.stdout.write(json.dumps({**found, "classes": [type(each).__name__ for each in made]}))
 
 

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.deploy.asking import ok
 from tests.deploy.running import Journey, Visit
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION, StravaModel
-from tests.services.commitcollect.world import SETTINGS, tools_of
+from tests.services.commitcollect.world import SETTINGS, WEBHOOK, tools_of
 
 from partita import Session, insert
 from partita.queue import Create, Send
@@ -76,7 +76,7 @@ async def _log_in(visit: Visit) -> None:
 
 async def _train_and_collect(visit: Visit, strava: StravaModel) -> None:
     handshake = {"hub.mode": "subscribe", "hub.challenge": "c", "hub.verify_token": SETTINGS.verify_token}
-    await ok(visit.api, "GET", f"{SITE}/webhooks/strava", params=handshake)
+    await ok(visit.api, "GET", f"{SITE}{WEBHOOK}", params=handshake)
     milestone = await _commit(visit, headers={"Idempotency-Key": "k"})
     for number in (1, 2, 3):
         strava.train(number)
@@ -136,4 +136,4 @@ async def _strava_says(visit: Visit, number: int, aspect: str, **more: Any) -> N
         "event_time": int(visit.clock()),
         "updates": {},
     }
-    await ok(visit.api, "POST", f"{SITE}/webhooks/strava", json={**fields, **more})
+    await ok(visit.api, "POST", f"{SITE}{WEBHOOK}", json={**fields, **more})

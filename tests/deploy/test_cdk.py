@@ -26,6 +26,7 @@ LOGICAL_NAME: Final = re.compile(r"ServiceResources(\w+)[0-9A-F]{8}")
 class Synthesized(Struct):
     whole: dict[str, Any]
     parts: dict[str, Any]
+    stage: dict[str, Any]
     classes: list[str]
 
 
@@ -45,6 +46,13 @@ def test_a_service_is_what_its_template_says(synthesized: Synthesized) -> None:
     server = next(name for name in named if name.startswith("Server"))
     assert named.pop(server)["Properties"]["ManagedPolicyArns"] == [{"Ref": "RequestPolicy"}]
     assert template(SERVICE)["Resources"] == named
+
+
+def test_all_tables_and_queues_of_a_stage_have_its_names(synthesized: Synthesized) -> None:
+    properties = [each["Properties"] for each in synthesized.stage.values()]
+    names = [each[kind] for each in properties for kind in ("TableName", "QueueName") if kind in each]
+    assert {name for name in names if not name.startswith("dev-")} == set()
+    assert {"dev-accounts", "dev-todo-app-data", "dev-events.fifo", "dev-events-dead.fifo"} <= set(names)
 
 
 def test_resources_are_of_cdks_own_classes(synthesized: Synthesized) -> None:

@@ -13,6 +13,7 @@ from partita import (
     Entity,
     Index,
     Key,
+    LocalIndex,
     Put,
     Registry,
     Table,
@@ -25,14 +26,16 @@ from partita import (
     transact,
     update,
 )
-from partita.deploy import ROLES, Need, Resource, RoleName, arns_in, needs, policy
+from partita.deploy import ROLES, LeftOut, Need, Resource, RoleName, arns_in, left_out, needs, policy
 from partita.errors import ModelError
+from partita.model import schema_of
+from partita.patterns import declare_operation
 from partita.queue import QueuePolicy
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._table import VersionedTable
 from partita.service import Service, WorkerContext, discover
-from partita.store import ConditionCheck, UpdateItem
+from partita.store import BatchWriteItem, ConditionCheck, DeleteItem, PutItem, TableNames, UpdateItem
 
 pytestmark = pytest.mark.req("A07")
 
@@ -193,12 +196,48 @@ def test_each_role_needs_its_side_of_the_queue() -> None:
     }
 
 
+OWN = "USER#${aws:PrincipalTag/user_id}"
+
+
 def test_a_caller_needs_what_begins_with_the_caller() -> None:
-    own = "USER#${aws:PrincipalTag/user_id}"
-    assert needs(SERVICE, "caller") == (
-        Need("dynamodb:GetItem", JOBS, "job_by_id", own),
-        Need("dynamodb:PutItem", JOBS, "add_job", own),
+    assert needs(SERVICE, "caller") == (Need("dynamodb:GetItem", JOBS, "job_by_id", OWN),)
+
+
+def test_a_caller_writes_only_where_no_index_can_be_reached() -> None:
+    """A policy binds the key of the table, and nothing can bind that of a global index: it is just an attribute."""
+
+    def writing(*indexes: Index | LocalIndex) -> Service:
+        table = Table("letters", indexes=indexes, registry=Registry())
+
+        class Letter(Entity, table=table):
+            primary: ClassVar = Key("USER#{user_id}", "LETTER#{number:04}")
+
+            user_id: str
+            number: int
+
+        for request in (PutItem, BatchWriteItem, UpdateItem, DeleteItem, ConditionCheck):
+            declare_operation(schema_of(Letter), request.__name__, "Something with letters.", request)
+        return replace(SERVICE, tables=(table,), roles={})
+
+    def allowed(service: Service) -> list[str]:
+        return [need.action.partition(":")[2] for need in needs(service, "caller")]
+
+    for harmless in ((), (LocalIndex("LSI1"),), (Index("GSI1", hash="PK"),)):
+        everything = ["PutItem", "BatchWriteItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"]
+        assert everything == allowed(writing(*harmless))
+    # Letters are not in the index, but an item with its key would be.
+    assert allowed(writing(Index("GSI1"))) == ["DeleteItem", "ConditionCheckItem"]
+
+
+def test_what_a_caller_may_not_do_is_said_with_the_reason() -> None:
+    assert left_out(SERVICE) == (
+        LeftOut("jobs_in", "the partition STATE#{state} does not begin with the caller"),
+        LeftOut("add_job", "it could put an item into anyone's part of the index GSI1"),
+        LeftOut("rate", "the partition {pk} does not begin with the caller"),
+        LeftOut("Rate.read_strong", "the partition {pk} does not begin with the caller"),
+        LeftOut("Rate.update", "the partition {pk} does not begin with the caller"),
     )
+    assert left_out(replace(SERVICE, caller=())) == ()
 
 
 def test_other_parts_of_a_callers_key_may_be_anything() -> None:
@@ -270,6 +309,22 @@ def test_own_keys_are_a_condition_that_a_request_without_keys_does_not_pass() ->
 )
 def test_resources_are_named_as_aws_names_them(resource: Resource, expected: str) -> None:
     assert expected == arns_in("eu-north-1", "1")(resource)
+
+
+@pytest.mark.parametrize(
+    ("resource", "expected"),
+    [
+        (JOBS, "arn:aws:dynamodb:*:1:table/dev-jobs"),
+        (STATES, "arn:aws:dynamodb:*:1:table/dev-jobs/index/GSI1"),
+        (Resource("stream", "jobs"), "arn:aws:dynamodb:*:1:table/dev-jobs/stream/*"),
+        (Resource("table", "users"), "arn:aws:dynamodb:*:1:table/people"),
+        (QUEUE, "arn:aws:sqs:*:1:dev-jobs.fifo"),
+        (DEAD, "arn:aws:sqs:*:1:dev-jobs-dead.fifo"),
+    ],
+)
+def test_resources_of_a_stage_have_its_names(resource: Resource, expected: str) -> None:
+    names = TableNames({"users": "people"}, prefix="dev-")
+    assert expected == arns_in("*", "1", table_names=names)(resource)
 
 
 def test_patterns_of_one_name_on_two_tables_are_both_needed() -> None:

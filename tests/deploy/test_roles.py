@@ -12,25 +12,27 @@ from typing import Any
 import httpx
 import pytest
 from fastapi.routing import APIRoute, APIRouter
+from tests.deploy.asking import ok
 from tests.deploy.conftest import Police
-from tests.deploy.journeys import ENDLESS, JOURNEYS, todo_tasks
+from tests.deploy.journeys import ENDLESS, JOURNEYS, TASK, todo_once, todo_reads
 from tests.deploy.policed import ARNS, allowed_by
 from tests.deploy.running import BASE, Site, Visit
 
-from partita import Meter, Operation, Session, batch_get
+from partita import Meter, Operation, Session, batch_get, f
 from partita.change import Consumer, ItemChange, Snapshot
 from partita.deploy import ROLES, Resource, RoleName, needs, policy
 from partita.deploy._roles import declared
 from partita.errors import AccessDenied
+from partita.model import schema_of, to_update
 from partita.operations import scan_items
 from partita.recipes.idempotency import Command
 from partita.recipes.versioned._backfill import backfill_page
 from partita.recipes.versioned._snapshots import frozen_items
 from partita.recipes.versioned._table import versioned_tables
 from partita.service import Service, discover
-from partita.store import PutItem
+from partita.store import BatchWriteItem, PutItem, TransactWriteItems, UpdateItem
 from partita_services.todo.bootstrap import SERVICE as TODO
-from partita_services.todo.model import REQUESTS, Status, claim_on, delete_task, task_by_id, tasks_with_status
+from partita_services.todo.model import REQUESTS, Status, Task, claim_on, delete_task, task_by_id, tasks_with_status
 
 ROOT = Path(__file__).parents[2]
 DEPLOY_PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
@@ -77,7 +79,10 @@ def _remembering(calls: list[httpx.Request]) -> Callable[[httpx.Request], Awaita
 
 
 def _uncalled(service: Service, calls: Sequence[httpx.Request]) -> set[str]:
-    routers = {"/api": service.router(), "": service.site() if service.site else APIRouter()}
+    routers = {
+        "/api": service.router() if service.router else APIRouter(),
+        "": service.site() if service.site else APIRouter(),
+    }
     paths = [(call.method, call.url.path.removeprefix(f"/{service.name}")) for call in calls]
     return {
         prefix + route.path
@@ -160,12 +165,42 @@ def test_scans_are_for_maintenance_alone() -> None:
 @pytest.mark.req("A07")
 async def test_credentials_of_a_caller_reach_that_callers_items_alone(police: Police, site: Site) -> None:
     policed = police(TODO, "caller", tags={"user_id": "ann"})
-    full = police(TODO, "cdc", "maintenance")
+    full, server = police(TODO, "cdc", "maintenance"), police(TODO, "request")
     with site.projection(TODO, full) as projection:
-        async with site.client(TODO, policed, None, projection) as api:
-            await todo_tasks(Visit(api, site.clock, lambda: None, site.session(policed), {}))
+        async with (
+            site.client(TODO, server, None, projection) as served,
+            site.client(TODO, policed, None, projection) as api,
+        ):
+            written = Visit(served, site.clock, lambda: None, site.session(server), {})
+            await todo_once(written)
+            done = {**TASK, "status": "completed"}
+            task_ids = [(await ok(served, "POST", "/tasks", json=task))["task_id"] for task in (TASK, done)]
+            visit = Visit(api, site.clock, lambda: None, site.session(policed), {})
+            await todo_once(visit)
+            await todo_reads(visit, task_ids[0])
+            await ok(api, "POST", "/tasks/bulk/status", json={"task_ids": task_ids[1:], "status": "completed"})
+            await ok(api, "DELETE", f"/tasks/{task_ids[0]}")
+            await ok(api, "POST", "/tasks/bulk/delete-completed")
     assert policed.denied == []
     assert allowed(TODO, "caller") == policed.used
+
+
+@pytest.mark.req("A07")
+def test_credentials_of_a_caller_put_nothing_into_the_lists_of_others(police: Police) -> None:
+    policed, db = police(TODO, "caller", tags={"user_id": "ann"}), Session(police(TODO).behind)
+    own = schema_of(Task).item(Task(user_id="ann", task_id="t", title="planted", created_at=1, updated_at=1))
+    planted = {**own, "GSI1PK": "USER#bob"}
+    writes = (
+        PutItem("todo-app-data", planted),
+        BatchWriteItem((PutItem("todo-app-data", planted),)),
+        TransactWriteItems((PutItem("todo-app-data", planted),)),
+        UpdateItem("todo-app-data", {name: own[name] for name in ("PK", "SK")}, to_update([f(Task.title).set("b")])),
+    )
+    for write in writes:
+        with pytest.raises(AccessDenied):
+            policed.execute(write)
+    db.store.execute(writes[0])  # by other means
+    assert list(db.run(tasks_with_status("bob", Status.PENDING))) == []
 
 
 @pytest.mark.req("A07")

@@ -23,7 +23,7 @@ from partita.deploy._resources import table_resources
 from partita.queue import Acknowledge, Create, GetStats, Postpone, Receive, Send
 from partita.queue.sqs import SqsQueue
 from partita.service import discover
-from partita.store import DescribeTable
+from partita.store import DescribeTable, TableNames
 from partita.store.remote import Credentials, Limits, RemoteStore
 
 pytestmark = [pytest.mark.xdist_group("deploy"), pytest.mark.req("A07")]
@@ -54,6 +54,22 @@ SHELVES = Table(
 def test_cfn_lint_accepts_every_template(name: str, settings: TableSettings) -> None:
     text = json.dumps(template(SERVICES[name], settings))
     assert [str(match) for match in lint(text, config=REGIONS)] == []
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_the_template_of_a_stage_differs_in_names_alone(name: str) -> None:
+    usual, stage = template(SERVICES[name]), template(SERVICES[name], table_names=TableNames(prefix="dev-"))
+    assert [str(match) for match in lint(json.dumps(stage), config=REGIONS)] == []
+    for resource in (each["Properties"] for each in stage["Resources"].values()):
+        for kind in {"TableName", "QueueName"} & resource.keys():
+            assert resource[kind].startswith("dev-")
+            resource[kind] = resource[kind].removeprefix("dev-")
+    assert stage == usual
+
+
+def test_a_table_may_have_any_name_in_a_stage() -> None:
+    names = TableNames({"shelves": "shelves-of-2024"})
+    assert table_resources(SHELVES.schema, CHOSEN, names)["Shelves"]["Properties"]["TableName"] == "shelves-of-2024"
 
 
 def test_a_table_is_safe_unless_said_otherwise() -> None:

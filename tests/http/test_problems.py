@@ -79,6 +79,20 @@ async def test_bad_input_names_every_field(client: httpx.AsyncClient) -> None:
     assert places == {("query", "unit"), ("body", "size"), ("body", "inner.a")}
 
 
+async def test_of_many_wrong_fields_the_first_are_named(client: httpx.AsyncClient) -> None:
+    wrong = {f"f{place}": "x" for place in range(75)}
+    problem = (await client.post("/toy/api/measured?unit=m", json={"size": 1, "inner": wrong})).json()
+    assert [error["field"] for error in problem["errors"]] == [f"inner.f{place}" for place in range(20)]
+    assert problem["detail"].endswith("; and 55 more")
+
+
+async def test_the_name_of_a_field_is_shown_in_part(client: httpx.AsyncClient) -> None:
+    response = await client.post("/toy/api/measured?unit=m", json={"size": 1, "inner": {"n" * 700: "x"}})
+    (error,) = response.json()["errors"]
+    assert error["field"] == "inner." + "n" * 294 + "…"
+    assert len(response.content) < 1_000
+
+
 async def test_what_is_no_json_is_bad_input(client: httpx.AsyncClient) -> None:
     headers = {"Content-Type": "application/json"}
     response = await client.post("/toy/api/measured?unit=m", content=b"{", headers=headers)

@@ -186,11 +186,31 @@ def test_a_width_pads_a_number(spec: str, value: Any, text: str) -> None:
         ("03", -1, "is negative"),
         ("05.2", Decimal("1.005"), "more than 2 fraction digits"),
         ("+03", -1000, "does not fit 3 digits"),
+        ("03", Decimal("NaN"), "NaN does not fit 3 digits"),
+        ("+03", Decimal("-Infinity"), "does not fit 3 digits"),
+        ("03", Decimal("1e999999999"), "does not fit 3 digits"),  # which would be written out for hours
+        pytest.param("03", 10**5_000, "does not fit 3 digits", id="5,000 digits"),
     ],
 )
 def test_a_number_that_would_sort_wrongly_is_refused(spec: str, value: Any, complaint: str) -> None:
     with pytest.raises(InvalidKey, match=complaint):
         parse_style(spec, "").text(value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        *(("06", "x"), ("+06", "n-1"), ("+06.2", "x"), ("06.2", "1e99999999999999999999")),
+        *(("d", "x"), ("epoch", "9" * 30), ("epoch_ms", "-" + "9" * 20), ("%Y", "x"), ("%d-%d", "01-01")),
+    ],
+)
+def test_what_was_never_written_cannot_be_read(spec: str, text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_style(spec, "").value(text)
+
+
+def test_a_zero_fits_whatever_its_exponent_is() -> None:
+    assert Width(3).text(Decimal("0e99")) == "000"
 
 
 @pytest.mark.parametrize("spec", ["6", "00", "06.", "x", "", "-06", "0100", "06.0"])

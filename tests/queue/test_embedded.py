@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -328,3 +329,101 @@ def test_what_was_accepted_survives_kill_9_of_several_senders(path: Path) -> Non
     assert len(set(accepted)) == len(accepted)
     assert set(accepted) <= set(stored)
     assert len(stored) - len(accepted) <= len(senders)
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    """The files that have a text."""
+    return sorted(file.name for file in folder.iterdir() if text.encode() in file.read_bytes())
+
+
+@pytest.mark.parametrize("size", [1, 20_000], ids=["in a row", "on pages of its own"])
+def test_an_acknowledged_message_is_in_no_file_after_closing(size: int, queue: EmbeddedQueue, path: Path) -> None:
+    queue.execute(Send("planted" * size, "g", "1"))
+    queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
+    assert holding(path.parent, "planted") == ["queue.db-wal"]
+    queue.close()
+    assert holding(path.parent, "planted") == []
+
+
+def test_an_idle_receiver_cuts_the_log_once_in_a_minute(
+    queue: EmbeddedQueue, path: Path, fake_clock: FakeClock
+) -> None:
+    def work(body: str) -> None:
+        queue.execute(Send(body, "g", body[0]))
+        queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
+        queue.execute(Receive())
+
+    work("planted")
+    assert holding(path.parent, "planted") == []
+    work("another")
+    assert holding(path.parent, "another") == ["queue.db-wal"]
+    fake_clock.advance(61)
+    queue.execute(Receive())
+    assert holding(path.parent, "another") == []
+
+
+def test_an_idle_receiver_of_a_loop_cuts_the_log_too(queue: EmbeddedQueue, path: Path) -> None:
+    queue.execute(Send("planted", "g", "1"))
+    queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
+    assert asyncio.run(queue.execute_async(Receive())) == ()
+    assert holding(path.parent, "planted") == []
+
+
+@pytest.mark.parametrize("ahead", [86_400, 365 * 86_400])
+def test_a_message_received_while_the_clock_was_ahead_comes_again(
+    ahead: int, queue: EmbeddedQueue, fake_clock: FakeClock
+) -> None:
+    for number in range(2):
+        queue.execute(Send(f"body {number}", "g", f"{number}"))
+    fake_clock.advance(ahead)
+    assert bodies(queue, Receive(limit=1, visibility=30.0)) == ["body 0"]
+    fake_clock.advance(-ahead)
+    assert queue.execute(GetStats()).in_flight == 0
+    assert bodies(queue, Receive(limit=2)) == ["body 0", "body 1"]
+
+
+def test_a_message_may_be_hidden_for_as_long_as_is_allowed(queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
+    queue.execute(Send("body", "g", "1"))
+    queue.execute(Receive(visibility=12 * 3_600.0))
+    assert (bodies(queue), queue.execute(GetStats()).in_flight) == ([], 1)
+    fake_clock.advance(12 * 3_600)
+    assert bodies(queue) == ["body"]
+
+
+def test_a_sound_queue_passes(queue: EmbeddedQueue) -> None:
+    for number in range(3):
+        queue.execute(Send("body", f"g{number}", "1"))
+    queue.execute(Receive(limit=2))
+    queue.verify()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE groups SET first = first + 1",
+        "UPDATE groups SET held_until = 5",
+        "DELETE FROM groups",
+        "DELETE FROM messages",
+    ],
+)
+def test_a_group_that_disagrees_with_its_messages_is_damage(statement: str, queue: EmbeddedQueue, path: Path) -> None:
+    queue.execute(Send("body", "g", "1"))
+    connection = apsw.Connection(str(path))
+    connection.execute(statement)
+    connection.close()
+    with pytest.raises(StoreDamaged, match="group g disagrees") as found:
+        queue.verify()
+    assert "move the file away" in found.value.hint
+
+
+def test_the_advice_for_a_damaged_queue_is_not_to_restore_a_backup(path: Path, fake_clock: FakeClock) -> None:
+    with EmbeddedQueue(path, "q", clock=fake_clock) as queue:
+        for number in range(200):
+            queue.execute(Send("body" * 100, "g", f"{number}"))
+    whole = path.read_bytes()
+    path.write_bytes(b"junk" * 1_000)
+    with pytest.raises(StoreDamaged, match="move the file away"):
+        EmbeddedQueue(path, "q")
+    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with pytest.raises(StoreDamaged, match="move the file away"), EmbeddedQueue(path, "q") as queue:
+        queue.execute(Receive())

@@ -28,7 +28,7 @@ from partita import (
     transact,
     update,
 )
-from partita.errors import LeaseHeld, LeaseLost, ModelError, TransactionCancelled
+from partita.errors import LeaseHeld, LeaseLost, ModelError, OperationError, TransactionCancelled
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.testing import FakeClock
 
@@ -274,3 +274,29 @@ class TestDeclaration:
 
         with pytest.raises(ModelError, match="region"):
             Leases(Wider)
+
+
+def test_a_lease_taken_while_the_clock_was_ahead_does_not_last(db: Session, fake_clock: FakeClock) -> None:
+    fake_clock.advance(365 * 86_400)
+    first = db.run(LEASES.acquire("a", owner="one", duration=TIME))
+    fake_clock.advance(-365 * 86_400)
+    second = db.run(LEASES.acquire("a", owner="two", duration=TIME))
+    assert (second.owner, second.fence) == ("two", first.fence + 1)
+
+
+def test_a_lease_of_a_clock_that_differs_a_little_is_held(db: Session, fake_clock: FakeClock) -> None:
+    fake_clock.advance(3_600)
+    db.run(LEASES.acquire("a", owner="one", duration=timedelta(hours=12)))
+    fake_clock.advance(-3_600)
+    with pytest.raises(LeaseHeld):
+        db.run(LEASES.acquire("a", owner="two", duration=TIME))
+
+
+def test_a_lease_is_not_held_for_longer_than_declared(db: Session) -> None:
+    lease = db.run(LEASES.acquire("a", owner="one", duration=TIME))
+    for use in (
+        lambda: LEASES.acquire("b", owner="one", duration=timedelta(hours=13)),
+        lambda: LEASES.renew(lease, duration=timedelta(hours=13)),
+    ):
+        with pytest.raises(OperationError, match="12:00:00 at a time, not 13:00:00"):
+            use()

@@ -1,32 +1,30 @@
-"""Recipes are an extension point: one that is written with public names alone does all that those of the library do."""
+"""Rate limits: a burst and then a steady rate for each caller, however many take at once."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
-from datetime import timedelta
-from importlib import import_module
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.recipes.interleaving import empty_db, every_schedule, play
-from tests.recipes.rate_limit import CallCount, RateLimit
 
-from partita import Key, Registry, Session, Table, explain
-from partita.errors import LimitReached, ModelError
-from partita.testing import FakeClock
+from partita import Index, Key, Registry, Session, Table, Version, explain
+from partita.errors import ModelError, OperationError, RateLimited
+from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
+from partita.store import GetItem
+from partita.testing import FakeClock, assert_budget
 
-RECIPE = Path(__file__).with_name("rate_limit.py")
 TABLES = Registry()
 TABLE = Table("calls", ttl="ttl", registry=TABLES)
 
 
-class ApiCalls(CallCount, table=TABLE):
-    primary: ClassVar = Key("CALLS#{caller}", "WINDOW#{window:012}")
+class CallerBucket(RateBucket, table=TABLE):
+    primary: ClassVar = Key("RATE#{caller}", "BUCKET")
 
 
-CALLS = RateLimit(ApiCalls, limit=3, window=timedelta(minutes=1))
+LIMITS = RateLimits(CallerBucket, Rate(burst=10, per_second=2))
 
 
 @pytest.fixture
@@ -35,55 +33,148 @@ def db(fake_clock: FakeClock) -> Iterator[Session]:
         yield db
 
 
-def test_it_imports_public_names_alone() -> None:
-    imports = [node for node in ast.walk(ast.parse(RECIPE.read_text())) if isinstance(node, ast.ImportFrom)]
-    ours = [node for node in imports if node.module and node.module.partition(".")[0] == "partita"]
-    assert len(ours) > 3
-    for node in ours:
-        assert not any(part.startswith("_") for part in str(node.module).split("."))
-        module = import_module(str(node.module))
-        public = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
-        assert [alias.name for alias in node.names if alias.name not in public] == []
+def refusal(db: Session, caller: str = "ann", tokens: int = 1) -> RateLimited:
+    with pytest.raises(RateLimited) as refused:
+        db.run(LIMITS.take(caller, tokens))
+    return refused.value
 
 
-def test_it_keeps_to_its_limit(db: Session, fake_clock: FakeClock) -> None:
-    assert [db.run(CALLS.admit("ann")).calls for _ in range(3)] == [1, 2, 3]
-    with pytest.raises(LimitReached, match="ann made 3 calls in 60 seconds"):
-        db.run(CALLS.admit("ann"))
-    assert db.run(CALLS.admit("bob")).calls == 1
-    fake_clock.advance(60)
-    assert db.run(CALLS.admit("ann")).calls == 1
+def test_a_burst_is_let_through_and_no_more(db: Session) -> None:
+    for _ in range(10):
+        db.run(LIMITS.take("ann"))
+    refused = refusal(db)
+    assert (refused.code, refused.retry_after) == ("rate_limited", 0.5)
+    assert str(refused) == "That is more than 10 at once, or 2 a second. Try again in 0.5 seconds."
 
 
-def test_it_keeps_to_its_limit_in_every_order() -> None:
+def test_tokens_come_back_at_the_rate_and_never_more_than_the_burst(db: Session, fake_clock: FakeClock) -> None:
+    db.run(LIMITS.take("ann", 10))
+    fake_clock.advance(1.5)
+    db.run(LIMITS.take("ann", 3))
+    refusal(db)
+    fake_clock.advance(3_600)
+    db.run(LIMITS.take("ann", 10))
+    refusal(db)
+
+
+def test_a_refused_take_takes_nothing(db: Session, fake_clock: FakeClock) -> None:
+    db.run(LIMITS.take("ann", 8))
+    assert refusal(db, tokens=5).retry_after == 1.5
+    for _ in range(20):
+        refusal(db, tokens=5)
+    fake_clock.advance(1.5)
+    db.run(LIMITS.take("ann", 5))
+
+
+def test_what_it_says_is_when_it_works(db: Session, fake_clock: FakeClock) -> None:
+    db.run(LIMITS.take("ann", 9))
+    fake_clock.advance(refusal(db, tokens=7).retry_after)
+    db.run(LIMITS.take("ann", 7))
+
+
+def test_each_caller_has_a_bucket(db: Session) -> None:
+    db.run(LIMITS.take("ann", 10))
+    db.run(LIMITS.take("bob", 10))
+    refusal(db, "ann")
+    refusal(db, "bob")
+
+
+def test_several_takers_never_take_more_than_there_is_in_any_order() -> None:
     for choose in every_schedule():
         with empty_db(TABLES) as db:
-            db.run(CALLS.admit("ann"))
-            results = play(db, [CALLS.admit("ann") for _ in range(3)], choose)
-            assert sum(isinstance(result, LimitReached) for result in results) == 1
+            results = play(db, [LIMITS.take("ann", 4) for _ in range(3)], choose)
+            assert sum(isinstance(result, RateLimited) for result in results) == 1
 
 
-def test_it_is_declared_metered_and_explained(db: Session) -> None:
-    db.run(CALLS.admit("ann"))
-    assert [usage.name for usage in db.meter.usage()] == ["ApiCalls.admit"]
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3_000), st.integers(1, 10)), max_size=30))
+def test_it_lets_through_what_a_bucket_of_tokens_would(takes: list[tuple[int, int]]) -> None:
+    clock, left = FakeClock(), 10.0
+    with empty_db(TABLES, clock) as db:
+        for pause, tokens in takes:
+            clock.advance(pause / 1_000)
+            left = min(10.0, left + 2 * pause / 1_000)
+            is_clear = abs(left - tokens) > 0.001  # where both are equal, rounding decides
+            try:
+                db.run(LIMITS.take("ann", tokens))
+            except RateLimited:
+                assert left < tokens or not is_clear
+            else:
+                assert left >= tokens or not is_clear
+                left -= tokens
+
+
+def test_a_bucket_expires_when_it_is_sure_to_be_full(db: Session, fake_clock: FakeClock) -> None:
+    db.run(LIMITS.take("ann", 10))
+    key = {"PK": "RATE#ann", "SK": "BUCKET"}
+    stored = db.store.execute(GetItem("calls", key)).item
+    assert stored == {
+        **key,
+        "caller": "ann",
+        "full_at": int((fake_clock() + 5) * 1_000_000),
+        "ttl": int(fake_clock()) + 6,
+    }
+
+
+def test_another_rate_takes_from_the_same_buckets(db: Session) -> None:
+    wider = LIMITS.at(Rate(burst=100, per_second=2))
+    db.run(wider.take("ann", 100))
+    assert refusal(db).retry_after == 45.5
+    assert (LIMITS.rate, wider.rate) == (Rate(10, 2), Rate(100, 2))
+
+
+def test_a_take_is_one_write_of_a_declared_name(db: Session) -> None:
+    for _ in range(2):  # of a bucket that is full, and of one that is not
+        assert_budget(db, LIMITS.take("ann"))
+    (usage,) = db.meter.usage()
+    assert (usage.name, usage.read, usage.write, usage.max_write) == ("CallerBucket.take", 0, 2, 1)
     (declared,) = TABLE.recipes.values()
-    assert (declared.name, declared.doc) == ("ApiCalls.admit", "A call is counted, or refused.")
-    assert [(sent.action, sent.partition) for sent in declared.sends] == [("UpdateItem", "CALLS#{caller}")]
-    assert TABLE.patterns["api_calls_in_window"].doc == "How many calls were made."
-    assert explain(CALLS.admit("ann")).call == "UpdateItem"
+    assert [(sent.action, sent.partition) for sent in declared.sends] == [("UpdateItem", "RATE#{caller}")]
+    assert explain(LIMITS.take("ann")).call == "UpdateItem"
+
+
+@pytest.mark.parametrize("tokens", [0, 11])
+def test_a_bucket_never_has_so_many(tokens: int) -> None:
+    with pytest.raises(OperationError, match=f"1 to 10 tokens can be taken at once, not {tokens}"):
+        LIMITS.take("ann", tokens)
+
+
+@pytest.mark.parametrize(("burst", "per_second"), [(0, 1), (1, 0), (1, -1), (1, float("inf")), (1, float("nan"))])
+def test_a_rate_lets_something_through(burst: int, per_second: float) -> None:
+    with pytest.raises(ModelError, match="A rate has a burst of 1 or more"):
+        Rate(burst, per_second)
+
+
+def elsewhere(ttl: str | None = "ttl") -> Table:
+    return Table("elsewhere", indexes=[Index("GSI1")], ttl=ttl, registry=Registry())
 
 
 def test_its_record_is_checked() -> None:
-    elsewhere = Table("elsewhere", registry=Registry())
+    class Unending(RateBucket, table=elsewhere(ttl=None)):
+        primary: ClassVar = Key("RATE#{caller}", "BUCKET")
 
-    class Unending(CallCount, table=elsewhere):
-        primary: ClassVar = Key("CALLS#{caller}", "WINDOW#{window:012}")
+    class Split(RateBucket, table=elsewhere()):
+        primary: ClassVar = Key("RATE#{caller}", "BUCKET#{ttl:012}")
 
-    with pytest.raises(ModelError, match="would never expire"):
-        RateLimit(Unending, limit=3, window=timedelta(minutes=1))
+    class Indexed(RateBucket, table=elsewhere()):
+        primary: ClassVar = Key("RATE#{caller}", "BUCKET")
+        by_caller: ClassVar = Key("CALLER#{caller}", "BUCKET", index="GSI1")
 
-    class OneWindow(CallCount, table=Table("others", ttl="ttl", registry=Registry())):
-        primary: ClassVar = Key("CALLS#{caller}", "CALLS")
+    class Versioned(RateBucket, table=elsewhere()):
+        primary: ClassVar = Key("RATE#{caller}", "BUCKET")
+        version: Version = 0
 
-    with pytest.raises(ModelError, match="'window' is not a field of OneWindow"):
-        RateLimit(OneWindow, limit=3, window=timedelta(minutes=1))
+    class Incomplete(RateBucket, table=elsewhere()):
+        primary: ClassVar = Key("RATE#{caller}", "BUCKET")
+        site: str
+
+    wrong: list[tuple[type[RateBucket], str]] = [
+        (Unending, "would never expire"),
+        (Split, "Split is found by its caller alone"),
+        (Indexed, "Indexed has neither indexes nor a version"),
+        (Versioned, "Versioned has neither indexes nor a version"),
+        (Incomplete, "nobody gives site a value"),
+    ]
+    for record, message in wrong:
+        with pytest.raises(ModelError, match=message):
+            RateLimits(record, Rate(1, 1))

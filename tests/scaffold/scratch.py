@@ -37,10 +37,11 @@ class Scratch(Struct, frozen=True):
     def run(self, *command: str, fails: bool = False) -> str:
         """Run a program of the environment in the project, in a process of its own, and give what it said."""
         program = ["-c", "from partita.cli import main; main()"] if command[0] == "partita" else ["-m", command[0]]
+        path = os.pathsep.join(filter(None, (str(self.source), os.environ.get("PYTHONPATH"))))
         said = subprocess.run(
             [sys.executable, *program, *command[1:]],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.source), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -77,12 +78,12 @@ def copy_of_this_repository(folder: Path) -> Scratch:
     return Scratch(folder, folder / "services" / "src")
 
 
-def a_project_of_its_own(folder: Path, name: str = "corner-shop") -> Scratch:
+def a_project_of_its_own(folder: Path, name: str = "corner-shop", source: str = "src") -> Scratch:
     """A package that somebody else begins, with nothing in it yet."""
-    package = folder / "src" / name.replace("-", "_")
+    package = folder / source / name.replace("-", "_")
     package.mkdir(parents=True)
     (package / "__init__.py").write_text('"""A shop."""\n', encoding="utf-8")
     (package / "py.typed").touch()
     settings = f'[project]\nname = "{name}"\nversion = "1.0"\n\n[tool.mypy]\nstrict = true\n'
     (folder / "pyproject.toml").write_text(settings, encoding="utf-8")
-    return Scratch(folder, folder / "src")
+    return Scratch(folder, folder / source)

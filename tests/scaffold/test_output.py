@@ -82,3 +82,18 @@ def test_a_project_of_its_own_begins_with_it(tmp_path: Path) -> None:
     scratch.run("pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib")
     scratch.install()
     assert scratch.run("partita", "cost", "shops").count(" within") == 8
+
+
+def test_in_a_flat_project_snapshots_are_no_package_and_are_checked(tmp_path: Path) -> None:
+    scratch = a_project_of_its_own(tmp_path, source=".")
+    before = {path.name for path in tmp_path.iterdir() if path.is_dir()}
+    said = scratch.new(PLAIN)
+    assert "wrote tests/schema/label.schema.json" in said
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} - {".ruff_cache"} == {*before, "tests"}
+    advised = said.partition("After a change of its fields: ")[2].strip().removesuffix(".")
+    assert advised == "partita schema check --module corner_shop.label"
+    assert scratch.run(*advised.split()) == "Label: current\n"
+    model = tmp_path / "corner_shop" / "label.py"
+    model.write_text(model.read_text(encoding="utf-8").replace("urgent", "hurried"), encoding="utf-8")
+    assert "1. Raise data_version" in scratch.run(*advised.split(), fails=True)
+    scratch.run("pytest", "-q", "-p", "no:cacheprovider", "-k", "schema", fails=True)

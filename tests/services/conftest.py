@@ -13,6 +13,7 @@ from tests.store.remote.served import served
 
 from partita import EmbeddedStore
 from partita.http import Identity
+from partita.store import NamedStore, TableNames
 from partita.store._interface import Store
 from partita.store._requests import DeleteTable, ListTables
 from partita.testing import FakeClock, FaultyStore
@@ -58,6 +59,8 @@ def partita_store(request: pytest.FixtureRequest, fake_clock: FakeClock) -> Iter
     with EmbeddedStore(":memory:", clock=fake_clock) as embedded:
         if name == "embedded":
             yield embedded
+        elif name == "named":
+            yield NamedStore(embedded, TableNames(prefix="stage-"))
         else:
             with served(embedded) as remote:
                 yield remote

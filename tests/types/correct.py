@@ -264,6 +264,7 @@ def results(db: Session, task: Task) -> None:
 
 def several(db: Session, task: Task) -> None:
     assert_type(batch_get([task_by_id("u", "t")]), BatchGet[Task])
+    assert_type(batch_get([task_by_id("u", "t"), user_by_id("u")]), BatchGet[Entity])
     assert_type(db.run(batch_get([task_by_id("u", "t")])), tuple[Task | None, ...])
     assert_type(batch_write([put(task), delete(task_by_id("u", "t"))]), BatchWrite)
     assert_type(check(user_by_id("u"), f(User.address.city).eq("Bern")), Check)

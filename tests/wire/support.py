@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from partita import EmbeddedStore
-from partita.runtime import run
+from partita.runtime import AllowedHosts, run
 from partita.store._interface import Store
 from partita.wire import AccessKey, Limits, WireServer
 from partita.wire._operations import operations
@@ -45,12 +45,17 @@ def task(user: str, task: str, **texts: str) -> Json:
 
 @contextmanager
 def serving(
-    store: EmbeddedStore, *, key: AccessKey | None = None, limits: Limits | None = None
+    store: EmbeddedStore,
+    *,
+    key: AccessKey | None = None,
+    limits: Limits | None = None,
+    allowed_hosts: AllowedHosts | None = None,
 ) -> Iterator[tuple[str, int]]:
     """Serves the store while the block runs; gives host and port."""
     listener = socket.create_server(("127.0.0.1", 0))
     loop = asyncio.new_event_loop()
-    server = WireServer(store, key=key, limits=limits or Limits())
+    allowed = allowed_hosts or AllowedHosts()
+    server = WireServer(store, key=key, limits=limits or Limits(), allowed_hosts=allowed)
     loop.run_until_complete(server.start(listener))
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -81,6 +86,10 @@ class Client:
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
+
+    def receive_line(self) -> bytes:
+        """The next line of a head."""
+        return self._file.readline().rstrip(b"\r\n")
 
     def receive(self) -> tuple[int, dict[str, str], Json]:
         """Status, headers and body of the next response."""

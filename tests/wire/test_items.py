@@ -112,7 +112,8 @@ def test_a_value_that_breaks_a_rule_is_invalid(tagged: Any, message: str) -> Non
 
 @pytest.mark.rule(3, 11)
 @pytest.mark.parametrize(
-    "tagged", [{"N": 5}, {"S": 5}, {"B": "*"}, {"B": "AAA"}, {"BOOL": "x"}, {"L": {}}, {"M": []}, 5]
+    "tagged",
+    [{"N": 5}, {"S": 5}, {"B": "*"}, {"B": "AAA"}, {"B": "é"}, {"BS": ["é"]}, {"BOOL": "x"}, {"L": {}}, {"M": []}, 5],
 )
 def test_a_value_of_another_form_cannot_be_read(tagged: Any) -> None:
     with pytest.raises(SerializationFailed):

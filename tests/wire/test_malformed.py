@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+import msgspec
 import pytest
 from tests.wire.support import TASKS, Caller, Json, task
 
-from partita.errors import RequestError
+from partita.errors import RequestError, ValidationFailed
 
 WRONG: list[Any] = [None, 5, -1, "x", "", True, [], {}, [None], [5], {"x": 5}, {"x": {}}, [[]], 1.5]
 KEY = task("u", "1")
@@ -90,3 +92,63 @@ def test_a_malformed_request_is_refused_or_executed(call: Caller, operation: str
                 call(operation, **wrong)
             with suppress(RequestError):
                 call("DeleteTable", TableName="other")
+
+
+WHOLE: list[tuple[str, Json, str]] = [
+    ("Query", {"TableName": "tasks", "KeyConditions": {"user": RULE}}, "Limit"),
+    ("Scan", {"TableName": "tasks"}, "Limit"),
+    ("Scan", {"TableName": "tasks", "TotalSegments": 2}, "Segment"),
+    ("Scan", {"TableName": "tasks", "Segment": 0}, "TotalSegments"),
+    ("ExecuteStatement", {"Statement": "SELECT * FROM tasks"}, "Limit"),
+    ("ListTables", {}, "Limit"),
+    ("ListStreams", {}, "Limit"),
+    ("GetRecords", {"ShardIterator": "AAAA"}, "Limit"),
+]
+
+
+@pytest.mark.parametrize("number", [1e308, -1e308, 1.5, 2**31, 2**63, pytest.param(10**400, id="10**400")])
+@pytest.mark.parametrize(("operation", "parameters", "name"), WHOLE, ids=[f"{each[0]}-{each[2]}" for each in WHOLE])
+def test_a_number_that_is_not_whole_or_has_no_end_is_refused(
+    call: Caller, operation: str, parameters: Json, name: str, number: float
+) -> None:
+    with pytest.raises(ValidationFailed, match=f"at '{name[0].lower()}{name[1:]}' failed to satisfy constraint"):
+        call(operation, **parameters, **{name: number})
+
+
+@pytest.mark.parametrize("number", [1e308, 1.5, 2**63])
+def test_units_are_whole_numbers_too(call: Caller, number: float) -> None:
+    units = {"ReadCapacityUnits": number, "WriteCapacityUnits": 1}
+    with pytest.raises(ValidationFailed, match="at 'readCapacityUnits' failed to satisfy constraint"):
+        call("UpdateTable", TableName="tasks", BillingMode="PROVISIONED", ProvisionedThroughput=units)
+
+
+def stream_of(call: Caller) -> tuple[str, str]:
+    """The ARN of the stream, and its shard."""
+    arn = call("ListStreams")["Streams"][0]["StreamArn"]
+    return arn, call("DescribeStream", StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
+
+
+@pytest.mark.parametrize("digits", [30, 5_000])
+def test_a_number_in_a_text_has_a_bound(call: Caller, digits: int) -> None:
+    arn, shard = stream_of(call)
+    many = "9" * digits
+    place = {"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "AFTER_SEQUENCE_NUMBER"}
+    with pytest.raises(ValidationFailed, match="Invalid SequenceNumber"):
+        call("GetShardIterator", **place, SequenceNumber=many)
+    with pytest.raises(RequestError, match="not found"):
+        call("DescribeStream", StreamArn=f"{arn.rpartition('-')[0]}-{many}")
+
+
+def test_an_index_of_a_path_has_a_bound(call: Caller) -> None:
+    statement = "SELECT a[0] FROM tasks".replace("0", "9" * 5_000)
+    with pytest.raises(ValidationFailed, match="Statement wasn't well formed"):
+        call("ExecuteStatement", Statement=statement)
+
+
+@pytest.mark.parametrize("changes", [{"after": 2**64 - 1}, {"after": -1}, {"shard": f"shardId-{'9' * 30}"}], ids=str)
+def test_a_forged_iterator_is_refused(call: Caller, changes: dict[str, Any]) -> None:
+    _, shard = stream_of(call)
+    forged = {"table": "tasks", "stream": "s", "view": "KEYS_ONLY", "shard": shard, "after": 0, "at": call.now}
+    token = base64.urlsafe_b64encode(msgspec.msgpack.encode(list({**forged, **changes}.values()))).decode()
+    with pytest.raises(RequestError):
+        call("GetRecords", ShardIterator=token)

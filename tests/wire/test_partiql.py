@@ -222,6 +222,8 @@ def test_delete_deletes_and_returns(stored: Caller) -> None:
         "UPDATE tasks SET s = set_add(t, <<1>>) WHERE \"user\" = 'u' AND task = '1'",
         "EXISTS(SELECT * FROM tasks WHERE \"user\" = 'u' AND task = '1')",
         "INSERT INTO tasks VALUE 5",
+        "INSERT INTO tasks VALUE {'user': 'u', 'task': '1', 's': <<[1]>>}",
+        'SELECT * FROM tasks WHERE "user" = <<{}>>',
         "SELECT * FROM tasks; DROP TABLE tasks",
         "SELECT * FROM tasks WHERE " + "(" * 1_000,
         "INSERT INTO tasks VALUE {'a': " + "[" * 1_000,

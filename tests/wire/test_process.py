@@ -19,9 +19,9 @@ COMMAND = 'from partita.cli import main; main(prog_name="partita")'
 
 
 @contextmanager
-def command(data: Path) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
+def command(data: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
     """`partita dynamodb` on a free port; killed at the end if it is still there."""
-    arguments = [sys.executable, "-c", COMMAND, "dynamodb", "--data", str(data), "--port", "0"]
+    arguments = [sys.executable, "-c", COMMAND, "dynamodb", "--data", str(data), "--port", "0", *options]
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

@@ -1,9 +1,10 @@
 """AWS over HTTP: credentials, signing, connections and retries, for the remote store and SQS."""
 
 from partita._aws._api_client import ApiCall, ApiClient
-from partita._aws._credentials import Credentials, CredentialSource, source_of
-from partita._aws._endpoints import ITEMS, QUEUES, STREAMS, Api, endpoints_at, endpoints_of_region, is_local
+from partita._aws._credentials import Credentials, CredentialSource, GivenCredentials
+from partita._aws._endpoints import ITEMS, QUEUES, STREAMS, Api, find_endpoints, is_local
 from partita._aws._failures import IteratorExpired
+from partita._aws._given import source_of
 from partita._aws._http_transport import HttpTransport
 from partita._aws._runner import Calls, Runner
 from partita._aws._transport import Limits, Transport
@@ -18,13 +19,13 @@ __all__ = [
     "Calls",
     "CredentialSource",
     "Credentials",
+    "GivenCredentials",
     "HttpTransport",
     "IteratorExpired",
     "Limits",
     "Runner",
     "Transport",
-    "endpoints_at",
-    "endpoints_of_region",
+    "find_endpoints",
     "is_local",
     "source_of",
 ]

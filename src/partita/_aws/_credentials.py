@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -18,6 +19,8 @@ class Credentials(Struct, frozen=True):
     access_key: str
     secret_key: str
     session_token: str | None = None
+    expires_at: float | None = None
+    """When it ends, in seconds since 1970; None where it does not, or nobody knows."""
 
     def __repr__(self) -> str:
         return f"Credentials(access_key={self.access_key!r})"
@@ -27,6 +30,7 @@ ANYONE: Final = Credentials("local", "local")
 """Signs for a server on this machine where there are no credentials."""
 
 
+@runtime_checkable
 class CredentialSource(Protocol):
     """Gives the current credentials."""
 
@@ -45,6 +49,28 @@ class CredentialSource(Protocol):
     def forget(self) -> None:
         """The endpoint says that these have expired: find new ones next time."""
         ...
+
+
+@runtime_checkable
+class AwsSession(Protocol):
+    """A session of botocore's or boto3's."""
+
+    def get_credentials(self) -> Any:
+        """Credentials of botocore's, or None."""
+        ...
+
+
+@runtime_checkable
+class AwsCredentials(Protocol):
+    """Credentials as botocore's sessions give them, which renew themselves."""
+
+    def get_frozen_credentials(self) -> Any:
+        """The access key, its secret and its token as they are now."""
+        ...
+
+
+GivenCredentials: TypeAlias = Credentials | CredentialSource | AwsSession | AwsCredentials | Callable[[], Credentials]
+"""What a store or queue may be given to sign with."""
 
 
 class FixedCredentials:
@@ -66,14 +92,17 @@ class FixedCredentials:
 
 
 class ChainCredentials:
-    """What botocore's chain finds, and renews before it expires.
+    """What botocore's chain finds, and renews before it expires. `session` has a chain of its own.
 
     `fallback` signs where the chain finds nothing: a local server wants a signature, whoever made it.
     """
 
-    def __init__(self, profile: str | None, fallback: Credentials | None = None) -> None:
+    def __init__(
+        self, profile: str | None, fallback: Credentials | None = None, session: AwsSession | None = None
+    ) -> None:
         self._profile = profile
         self._fallback = fallback
+        self._session = session
         self._found: Any = None
 
     def ready(self) -> Credentials | None:
@@ -107,16 +136,8 @@ class ChainCredentials:
         self._found = None
 
     def _ask_the_chain(self) -> Any:
-        return botocore_session(self._profile, is_local=self._fallback is not None).get_credentials()
-
-
-def source_of(
-    credentials: Credentials | CredentialSource | None, profile: str | None, *, is_local: bool
-) -> CredentialSource:
-    """Where credentials come from: those that are given, else the chain; on this machine anyone's will do."""
-    if credentials is None:
-        return ChainCredentials(profile, ANYONE if is_local else None)
-    return FixedCredentials(credentials) if isinstance(credentials, Credentials) else credentials
+        session = self._session or botocore_session(self._profile, is_local=self._fallback is not None)
+        return session.get_credentials()
 
 
 class _Frozen:
@@ -129,6 +150,17 @@ class _Frozen:
 
     def get_frozen_credentials(self) -> _Frozen:
         return self
+
+
+class OwnCredentials:
+    """Credentials of botocore's in the shape of a session."""
+
+    def __init__(self, credentials: AwsCredentials) -> None:
+        self._credentials = credentials
+
+    def get_credentials(self) -> AwsCredentials:
+        """The credentials."""
+        return self._credentials
 
 
 def _frozen(found: Any) -> Credentials:

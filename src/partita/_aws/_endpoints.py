@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from partita._aws._credentials import botocore_session
+from partita._aws._credentials import AwsSession, GivenCredentials, botocore_session
 from partita._aws._sign import Signer
 from partita.errors import OperationError
 
@@ -42,6 +42,24 @@ def is_local(url: str | None) -> bool:
     return url is not None and urlsplit(url).hostname in LOCAL_HOSTS
 
 
+def find_endpoints(
+    url: str | None,
+    region: str | None,
+    profile: str | None,
+    credentials: GivenCredentials | None,
+    apis: Iterable[Api] = TABLES,
+) -> Endpoints:
+    """Those at a URL where one is given, else those of a region. A session that signs knows its region, too.
+
+    Raises:
+        OperationError: no region is known, there is none of that name, or the URL cannot be used.
+    """
+    session = credentials if isinstance(credentials, AwsSession) else None
+    if not url:
+        return endpoints_of_region(region, profile, apis, session)
+    return endpoints_at(url, region or (_region_of(session) if session else None), apis)
+
+
 def endpoints_at(url: str, region: str | None, apis: Iterable[Api] = TABLES) -> Endpoints:
     """A server that has all the APIs at one URL.
 
@@ -52,26 +70,40 @@ def endpoints_at(url: str, region: str | None, apis: Iterable[Api] = TABLES) -> 
     return {api: _endpoint(url, region, api) for api in apis}
 
 
-def endpoints_of_region(region: str | None, profile: str | None, apis: Iterable[Api] = TABLES) -> Endpoints:
-    """The endpoints that botocore knows: of the region, or as the environment or profile says.
+def endpoints_of_region(
+    region: str | None, profile: str | None, apis: Iterable[Api] = TABLES, session: AwsSession | None = None
+) -> Endpoints:
+    """The endpoints that botocore knows: of the region, or as the environment, the profile or the session says.
 
     Raises:
         OperationError: no region is known, or there is none of that name.
     """
-    session = botocore_session(profile)
-    region = region or session.get_config_variable("region")
+    known: Any = session or botocore_session(profile)
+    region = region or _region_of(known)
     if not region:
         hint = "Give one, as in dynamodb://ap-southeast-2, or set AWS_REGION."
         raise OperationError("No AWS region is known.", hint=hint)
-    return {api: _endpoint(_regional_url(session, _SERVICES[api], region), region, api) for api in apis}
+    return {api: _endpoint(_regional_url(known, _SERVICES[api], region), region, api) for api in apis}
+
+
+def _region_of(session: Any) -> str | None:
+    """The region of a session: boto3's has an attribute for it, botocore's a setting."""
+    from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - of the extra `aws`
+
+    try:
+        region = session.region_name if hasattr(session, "region_name") else session.get_config_variable("region")
+    except BotoCoreError as error:
+        raise OperationError(f"The region cannot be found: {error}") from error
+    return str(region) if region else None
 
 
 def _regional_url(session: Any, service: str, region: str) -> str:
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - of the extra `aws`
 
     unused = {"aws_access_key_id": "unused", "aws_secret_access_key": "unused"}  # else it would look for some
+    make = getattr(session, "create_client", None) or session.client  # botocore's word for it, and boto3's
     try:
-        client = session.create_client(service, region_name=region, **unused)
+        client = make(service, region_name=region, **unused)
     except (BotoCoreError, ValueError) as error:
         raise OperationError(f"There is no endpoint for the region {region!r}: {error}") from error
     url: str = client.meta.endpoint_url

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Generator
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +17,9 @@ from partita.errors import StoreUnavailable
 from partita.runtime import Pause, run, run_async
 
 R = TypeVar("R")
+
+_UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for a body that is not JSON of the expected shape, not UTF-8, or nested too deeply."""
 
 
 class LoadCredentials(Struct, frozen=True):
@@ -48,14 +51,14 @@ class Runner:
         """
         try:
             return run(calls, self._execute)
-        except msgspec.MsgspecError as error:
+        except _UNREADABLE as error:
             raise _unreadable(error) from error
 
     async def run_async(self, calls: Calls[R]) -> R:
         """The same, without blocking the event loop."""
         try:
             return await run_async(calls, self._execute_async)
-        except msgspec.MsgspecError as error:
+        except _UNREADABLE as error:
             raise _unreadable(error) from error
 
     def _execute(self, effect: Effect) -> Any:
@@ -77,5 +80,5 @@ class Runner:
         self._transport.close()
 
 
-def _unreadable(error: msgspec.MsgspecError) -> StoreUnavailable:
+def _unreadable(error: Exception) -> StoreUnavailable:
     return StoreUnavailable(f"The store's response cannot be read: {error}.", hint=UNKNOWN)

@@ -1,9 +1,19 @@
 """SQLite files that threads and processes share: the database file, the process lock, group commit."""
 
-from partita._sqlite._database_file import MEMORY, FileHeader, connect, read_header
-from partita._sqlite._errors import DATABASE_ERRORS, closed, opened_before_fork, translated, translating
+from partita._sqlite._database_file import (
+    MEMORY,
+    FileHeader,
+    connect,
+    erase_log,
+    file_number,
+    make_private,
+    read_header,
+    refuse_moved,
+)
+from partita._sqlite._errors import DATABASE_ERRORS, closed, moved, opened_before_fork, translated, translating
 from partita._sqlite._fork import close_untouched, leave_to_parent_at_fork, refuse_if_in_use_at_fork
 from partita._sqlite._group_commit import GroupCommit
+from partita._sqlite._log_damage import refuse_cut_log
 from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
 from partita._sqlite._transaction import Handler, Writer
@@ -21,10 +31,16 @@ __all__ = [
     "close_untouched",
     "closed",
     "connect",
+    "erase_log",
+    "file_number",
     "leave_to_parent_at_fork",
+    "make_private",
+    "moved",
     "opened_before_fork",
     "read_header",
+    "refuse_cut_log",
     "refuse_if_in_use_at_fork",
+    "refuse_moved",
     "translated",
     "translating",
 ]

@@ -1,4 +1,4 @@
-"""Connections to a database file, and what its header says.
+"""A database file for its owner alone, connections to it, and what its header says.
 
 The file is only opened through SQLite: closing any other handle of it in this process would drop the locks that SQLite
 holds.
@@ -6,14 +6,17 @@ holds.
 
 from __future__ import annotations
 
+from array import array
 from pathlib import Path
 from typing import Final
 
 import apsw
 from msgspec import Struct
 
+from partita._sqlite._errors import moved
 from partita._sqlite._fork import close_untouched_at_fork
-from partita.errors import StoreDamaged, StoreReadOnly
+from partita.errors import StoreDamaged, StoreError, StoreReadOnly
+from partita.runtime import close_to_others, create_private
 
 MEMORY: Final = ":memory:"
 _BUSY_MILLISECONDS: Final = 60_000
@@ -22,8 +25,10 @@ _CACHE_KILOBYTES: Final = 8 * 1024
 _WAL_BYTES: Final = 64 * 1024 * 1024
 _CHECKPOINT_PAGES: Final = 4_000
 """As many as SQLite finds in the log with a single look."""
+_EXISTING: Final = apsw.SQLITE_OPEN_READWRITE
 _HEADER_BYTES: Final = 100
 _MAGIC: Final = b"SQLite format 3\0"
+_PARTS: Final = ("", "-wal", "-shm", "-journal", ".lock", ".turn")
 
 
 class FileHeader(Struct, frozen=True):
@@ -62,9 +67,29 @@ def _number(header: bytes, offset: int) -> int:
     return int.from_bytes(header[offset : offset + 4], "big")
 
 
+def make_private(path: str) -> None:
+    """Make the file of a database before SQLite does, for its owner alone; close one that is there to others.
+
+    SQLite gives the log and whatever else it puts beside the file the mode of the file. Only one thread at a time may
+    make the same file: a second could lose its locks when the first closes its handle.
+
+    Raises:
+        StoreError: there is a link to nothing.
+    """
+    try:
+        create_private(Path(path))
+    except FileExistsError as error:
+        if not Path(path).exists():
+            raise StoreError(f"The path {path} is a link to nothing.", hint="Remove the link.") from error
+        close_to_others(Path(f"{path}{part}") for part in _PARTS)
+
+
 def connect(path: str, *, durable: bool) -> apsw.Connection:
-    """A connection with the library's settings; where it is durable, each commit waits for the disk."""
-    connection = apsw.Connection(path, statementcachesize=_CACHED_STATEMENTS)
+    """A connection with the library's settings; where it is durable, each commit waits for the disk.
+
+    The file must be there. What is deleted through it is overwritten.
+    """
+    connection = apsw.Connection(path, _EXISTING, statementcachesize=_CACHED_STATEMENTS)
     if path != MEMORY:
         close_untouched_at_fork(connection, path)
     if connection.readonly("main"):
@@ -75,4 +100,37 @@ def connect(path: str, *, durable: bool) -> apsw.Connection:
     connection.pragma("journal_size_limit", _WAL_BYTES)
     connection.pragma("wal_autocheckpoint", _CHECKPOINT_PAGES)
     connection.pragma("cache_size", -_CACHE_KILOBYTES)
+    connection.pragma("secure_delete", True)  # also whole pages, which "fast" leaves as they were
     return connection
+
+
+def refuse_moved(connection: apsw.Connection) -> None:
+    """Refuse a file that is not at its path any more: nobody would find what is written to it.
+
+    Raises:
+        StoreMoved: it was moved or deleted.
+    """
+    has_moved = array("i", [0])
+    address, _ = has_moved.buffer_info()
+    if connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, address) and has_moved[0]:
+        raise moved(connection.filename)
+
+
+def file_number(path: str) -> int | None:
+    """What tells the file at a path from another one; None where there is none."""
+    return Path(path).stat().st_ino if Path(path).exists() else None
+
+
+def erase_log(connection: apsw.Connection) -> None:
+    """Bring the log into the file and cut it off: it has the pages as they were before something was deleted.
+
+    Does nothing while somebody reads what the log has; the next call will.
+    """
+    connection.set_busy_timeout(0)
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)  # the most of it, while others write
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        pass
+    finally:
+        connection.set_busy_timeout(_BUSY_MILLISECONDS)

@@ -9,7 +9,7 @@ from typing import Final
 import apsw
 import msgspec
 
-from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreFull, StoreReadOnly
+from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreFull, StoreMoved, StoreReadOnly
 
 _DECODE_ERRORS: Final = (msgspec.DecodeError, UnicodeDecodeError)
 """What decoding raises. Only what a file holds is decoded here, so the file is damaged."""
@@ -44,6 +44,11 @@ def translated(error: Exception, path: str) -> StoreError:
 def closed(path: str) -> StoreError:
     """The error for using a store after it was closed."""
     return StoreClosed(f"The store {path} was closed.")
+
+
+def moved(path: str) -> StoreError:
+    """The error for using a store whose file is not at its path any more."""
+    return StoreMoved(f"The file {path} was moved or deleted while it was open.")
 
 
 def opened_before_fork(path: str) -> StoreError:

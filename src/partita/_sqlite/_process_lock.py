@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 from partita._sqlite._fork import leave_to_parent_at_fork
+from partita.runtime import open_private
 
 try:
     import fcntl
@@ -30,8 +31,8 @@ class ProcessLock:
     """A lock between processes; within one process, only one thread may use it at a time."""
 
     def __init__(self, path: Path) -> None:
-        self._turnstile = _open(path.with_name(path.name + ".turn"))
-        self._lock = _open(path.with_name(path.name + ".lock"))
+        self._turnstile = open_private(path.with_name(path.name + ".turn"))
+        self._lock = open_private(path.with_name(path.name + ".lock"))
         # Does nothing where the lock is not held. All in C, so that no Ctrl-C comes before it.
         self.release: Callable[[], None] = (
             _nothing if fcntl is None else partial(fcntl.flock, self._lock, fcntl.LOCK_UN)
@@ -97,7 +98,3 @@ def _nothing() -> None:  # pragma: no cover - Windows
 def _close(*files: int) -> None:
     for file in files:
         os.close(file)
-
-
-def _open(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 import apsw
 
+from partita._sqlite._database_file import refuse_moved
 from partita._sqlite._errors import DATABASE_ERRORS, translated
 from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
@@ -85,6 +86,7 @@ class Transactions:
             for write in batch:
                 results.append(self._run(write.request))  # noqa: PERF401 - an error keeps what was done
             before_wait()
+            refuse_moved(self._writer.connection)
             self._writer.connection.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - whatever it is, the writes must be finished
             self._roll_back()

@@ -13,11 +13,13 @@ from starlette.types import ASGIApp
 
 from partita import Meter
 from partita.app._capacity import ConsumedCapacity
-from partita.app._limits import MAX_BODY_BYTES, BodyLimit
+from partita.app._hosts import HostCheck
+from partita.app._limits import MAX_BODY_BYTES, BodyLimit, HeadLimit, HeadLimits
 from partita.app._metrics import MEDIA_TYPE as METRICS
 from partita.app._metrics import MeasuredRequests, RequestMetrics, metrics_text
 from partita.app._openapi import ABOUT, completed
 from partita.app._request_id import RequestId
+from partita.app._safe_responses import SafeResponses
 from partita.app._tracing import TracedRequests, can_trace
 from partita.console import CONSOLE, console_api
 from partita.http import (
@@ -27,9 +29,11 @@ from partita.http import (
     ServiceState,
     check_store,
     describe_problems,
+    folder_redirect,
     handle_errors,
     run_with,
 )
+from partita.runtime import AllowedHosts
 from partita.service import Service
 
 
@@ -39,6 +43,7 @@ def build_app(
     *,
     apps: Mapping[str, ASGIApp] | None = None,
     max_body_bytes: int = MAX_BODY_BYTES,
+    allowed_hosts: AllowedHosts | None = None,
 ) -> FastAPI:
     """The app that serves the services.
 
@@ -47,17 +52,19 @@ def build_app(
         state: what all of them run with.
         apps: other apps, by the path that each is served at.
         max_body_bytes: a larger body is refused.
+        allowed_hosts: the names that the app answers to. None answers to any, for tests, and for a server behind a
+            proxy that checks the name itself.
     """
     requests = RequestMetrics()
-    app = _outer_app(state.session.meter, requests, max_body_bytes)
+    app = _outer_app(state.session.meter, requests, _guards(allowed_hosts, max_body_bytes))
     for service in services:
-        _mount(app, service, state.of_service(service.name))
+        _mount(app, service, state.of_service(service))
     for path, other in (apps or {}).items():
         app.mount(path, other)
     app.mount("/assets", Pages(ASSETS))
     app.mount("/console/api", console_api(services, state))
     pages = Pages(CONSOLE)
-    app.mount("/console", pages)
+    _mount_folder(app, "/console", pages)
 
     @app.get("/")
     async def console(request: Request) -> Response:
@@ -66,7 +73,8 @@ def build_app(
     @app.get("/healthz")
     async def healthz() -> Response:
         await check_store(state.session, services)
-        return JSONResponse({"status": "ok"})
+        troubles = dict(state.troubles)
+        return JSONResponse({"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"})
 
     @app.get("/metrics")
     async def metrics() -> Response:
@@ -75,17 +83,35 @@ def build_app(
     return app
 
 
-def _outer_app(meter: Meter, requests: RequestMetrics, max_body_bytes: int) -> FastAPI:
+def guarded(app: ASGIApp, allowed_hosts: AllowedHosts) -> ASGIApp:
+    """Another app behind the limits that `build_app` has, where it is served by itself."""
+    for cls, args, kwargs in reversed([Middleware(SafeResponses), *_guards(allowed_hosts)]):
+        app = cls(app, *args, **kwargs)
+    return app
+
+
+def _guards(allowed_hosts: AllowedHosts | None, max_body_bytes: int = MAX_BODY_BYTES) -> list[Middleware]:
+    """What refuses a request before a route reads it."""
+    return [
+        *([] if allowed_hosts is None else [Middleware(HostCheck, allowed_hosts=allowed_hosts)]),
+        Middleware(HeadLimit, limits=HeadLimits()),
+        Middleware(BodyLimit, max_bytes=max_body_bytes),
+    ]
+
+
+def _outer_app(meter: Meter, requests: RequestMetrics, guards: Sequence[Middleware]) -> FastAPI:
     """What every request passes through, whichever service it is for."""
     app = FastAPI(
         title="Partita",
         openapi_url=None,
+        redirect_slashes=False,  # Starlette's redirects name the host that the request says
         middleware=[
             Middleware(MeasuredRequests, metrics=requests),
             *([Middleware(TracedRequests, meter=meter)] if can_trace() else []),
             Middleware(RequestId),
+            Middleware(SafeResponses),
             Middleware(ConsumedCapacity, meter=meter),
-            Middleware(BodyLimit, max_bytes=max_body_bytes),
+            *guards,
         ],
     )
     handle_errors(app)
@@ -94,22 +120,36 @@ def _outer_app(meter: Meter, requests: RequestMetrics, max_body_bytes: int) -> F
 
 def _mount(app: FastAPI, service: Service, state: ServiceState) -> None:
     """Serve a service: its API, and beside it its own routes first, then its pages."""
-    app.mount(f"/{service.name}/api", _service_app(service, service.router(), state))
+    if service.router is not None:
+        app.mount(f"/{service.name}/api", _service_app(service, service.router(), state))
     if service.site is not None:
         site = _service_app(service, service.site(), state)
         if service.pages is not None:
             site.mount("/", Pages(service.pages))
-        app.mount(f"/{service.name}", site)
+        _mount_folder(app, f"/{service.name}", site)
     elif service.pages is not None:
-        app.mount(f"/{service.name}", Pages(service.pages))
+        _mount_folder(app, f"/{service.name}", Pages(service.pages))
+
+
+def _mount_folder(app: FastAPI, path: str, folder: ASGIApp) -> None:
+    """Serve what is below a path; the path itself leads there."""
+
+    @app.api_route(path, methods=["GET", "HEAD"])
+    async def lead_into_folder(request: Request) -> Response:
+        return folder_redirect(request.scope)
+
+    app.mount(path, folder)
 
 
 class _ServiceApp(FastAPI):
     """One service's API, whose OpenAPI description has what all of them share."""
 
+    is_limited = False
+    """Whether the service limits the requests of each caller."""
+
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            self.openapi_schema = completed(super().openapi())
+            self.openapi_schema = completed(super().openapi(), is_limited=self.is_limited)
         return self.openapi_schema
 
 
@@ -121,9 +161,11 @@ def _service_app(service: Service, router: APIRouter, state: ServiceState) -> Fa
         version=version("partita"),
         docs_url=None,  # these pages load their scripts from outside
         redoc_url=None,
-        responses=describe_problems(401, 413, 422, 500, 503),
+        redirect_slashes=False,
+        responses=describe_problems(401, 413, 414, 421, 422, 431, 500, 503),
         generate_unique_id_function=lambda route: route.name,
     )
+    app.is_limited = service.rate_limit is not None
     run_with(app, state)
     handle_errors(app)
     app.include_router(router)

@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from partita import Meter, Usage
-from partita.app._routes import route_of
+from partita.app._routes import method_of, route_of
 from partita.http import REPLAYED
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
@@ -109,7 +109,8 @@ class MeasuredRequests:
         try:
             await self.app(scope, receive, send_watching)
         finally:
-            self.metrics.record(scope["method"], route_of(scope), status, self.timer() - started, replayed=replayed)
+            seconds = self.timer() - started
+            self.metrics.record(method_of(scope), route_of(scope), status, seconds, replayed=replayed)
 
 
 _BY_PATTERN: Final[tuple[tuple[str, str, Callable[[Usage], float]], ...]] = (

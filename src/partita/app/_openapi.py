@@ -41,22 +41,33 @@ _EXAMPLES: Final = {
     409: ("version_conflict", "Another writer changed this item first."),
     412: ("precondition_failed", "The item has changed since you read it."),
     413: ("body_too_large", "The body has more than 1,000,000 bytes."),
+    414: ("target_too_long", "Path and query have more than 8,192 bytes."),
+    421: ("host_not_allowed", "This server does not answer to the name that the request has as its Host."),
     422: ("invalid_request", "title: Field required"),
     428: ("precondition_required", "The request has no If-Match."),
+    429: ("rate_limited", "That is more than 600 at once, or 100 a second."),
+    431: ("head_too_large", "The headers have more than 32,768 bytes."),
     500: ("internal", "The service failed."),
     503: ("throttled", "The service is not available now."),
 }
 
 
-def completed(description: dict[str, Any]) -> dict[str, Any]:
-    """The description with what every operation responds, and without what it never does."""
-    components = description["components"]
-    components["schemas"].update(problem_schemas())
+def completed(description: dict[str, Any], *, is_limited: bool) -> dict[str, Any]:
+    """The description with what every operation responds, and without what it never does.
+
+    Args:
+        description: as FastAPI makes it.
+        is_limited: whether the service limits the requests of each caller.
+    """
+    components = description.setdefault("components", {})
+    components.setdefault("schemas", {}).update(problem_schemas())
     components["headers"] = HEADERS
     for operation in _operations(description):
         responses = operation["responses"]
         if "security" not in operation:
             responses.pop("401", None)
+        elif is_limited:
+            responses.setdefault("429", describe_problems(429)[429])
         if _has_idempotency_key(operation):
             _describe_replays(responses)
         for status, response in responses.items():
@@ -85,7 +96,7 @@ def _complete_response(status: int, response: dict[str, Any]) -> None:
     # FastAPI shares what was given for several routes between them, so nothing is changed in place.
     names = ["X-Request-Id", CAPACITY]
     names += ["WWW-Authenticate"] if status == HTTPStatus.UNAUTHORIZED else []
-    names += ["Retry-After"] if status == HTTPStatus.SERVICE_UNAVAILABLE else []
+    names += ["Retry-After"] if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE) else []
     response["headers"] = {**response.get("headers", {}), **{name: _reference(name) for name in names}}
     if response["description"] == "Successful Response":
         response["description"] = HTTPStatus(status).phrase

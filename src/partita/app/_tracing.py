@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from partita import Consumption, Meter
-from partita.app._routes import route_of
+from partita.app._routes import method_of, route_of
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
@@ -46,7 +46,7 @@ class TracedRequests:
 
         caller = extract(Headers(scope=scope))
         with (
-            self.tracer.start_as_current_span(scope["method"], caller, SpanKind.SERVER) as span,
+            self.tracer.start_as_current_span(method_of(scope), caller, SpanKind.SERVER) as span,
             self.meter.watch() as seen,
         ):
 
@@ -61,9 +61,9 @@ class TracedRequests:
 def _describe(span: Span, scope: Scope, status: int, seen: Iterable[Consumption]) -> None:
     from opentelemetry.trace import StatusCode  # noqa: PLC0415
 
-    route = route_of(scope)
-    span.update_name(f"{scope['method']} {route}")
-    span.set_attributes({"http.request.method": scope["method"], "http.route": route})
+    method, route = method_of(scope), route_of(scope)
+    span.update_name(f"{method} {route}")
+    span.set_attributes({"http.request.method": method, "http.route": route})
     span.set_attribute("http.response.status_code", status)
     for run in seen:
         span.add_event("operation", {"partita.pattern": run.name, "partita.rcu": run.read, "partita.wcu": run.write})

@@ -15,10 +15,10 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from partita._sqlite import translating
+from partita._sqlite import erase_log, make_private, translating
 from partita.change._change import ItemChange
 from partita.change._snapshot import Snapshot
-from partita.errors import InvalidItem
+from partita.errors import InvalidItem, StoreDamaged
 from partita.store import plain_item, wire_item
 
 Apply: TypeAlias = Callable[[apsw.Connection, ItemChange], object]
@@ -39,6 +39,18 @@ _NOT_OWN: Final = (
     "AND name NOT LIKE 'partita\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
     "ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC"  # a virtual table takes its shadow tables with it
 )
+_FULL_TEXT: Final = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE % USING fts5%'"
+
+
+@contextmanager
+def _translating(path: str) -> Iterator[None]:
+    """The library's errors, with advice for a projection: of those no backup is needed."""
+    try:
+        with translating(path):
+            yield
+    except StoreDamaged as error:
+        error.hint = "Delete the file; it is built again from the table."
+        raise
 
 
 class SetAside(Struct, frozen=True):
@@ -78,13 +90,15 @@ class SqliteProjection:
         self._version = version
         self._writing = threading.Lock()
         self._readers = threading.local()
-        with translating(self.path):
+        with _translating(self.path):
+            make_private(self.path)
             self._connection = self._connect()
             self._connection.pragma("journal_mode", "wal")
             with self._transaction():
                 self._connection.execute(_OWN_TABLES)
                 if self._connection.execute("SELECT version, tables FROM partita_declaration").get != (version, tables):
                     self._start_over()
+                self._overwrite_words()  # those of an earlier version, too
 
     def positions(self) -> Mapping[str, int]:
         """Where it is; empty before the first load, and when its declaration has changed."""
@@ -93,21 +107,27 @@ class SqliteProjection:
 
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Apply a batch in one transaction; what was applied before is passed over."""
-        with translating(self.path), self._transaction():
-            known = dict(self._positions())
-            self._apply_each(change for change in batch if change.sequence > known.get(change.shard, 0))
-            self._save_positions({shard: max(known.get(shard, 0), sequence) for shard, sequence in positions.items()})
+        with _translating(self.path), self._writing:
+            with self._transaction():
+                known = dict(self._positions())
+                self._apply_each(change for change in batch if change.sequence > known.get(change.shard, 0))
+                reached = {shard: max(known.get(shard, 0), sequence) for shard, sequence in positions.items()}
+                self._save_positions(reached)
+            if any(change.kind == "remove" for change in batch):
+                erase_log(self._connection)
 
     def load(self, snapshot: Snapshot) -> None:
         """Empty the tables and fill them from the snapshot, in one transaction."""
-        with translating(self.path), self._transaction():
-            self._start_over()
-            self._apply_each(snapshot)
-            self._save_positions(snapshot.positions)
+        with _translating(self.path), self._writing:
+            with self._transaction():
+                self._start_over()
+                self._apply_each(snapshot)
+                self._save_positions(snapshot.positions)
+            erase_log(self._connection)
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query, from any thread; never waits for a batch that is being applied."""
-        with translating(self.path):
+        with _translating(self.path):
             return self._reader().execute(sql, tuple(values)).fetchall()
 
     def set_aside(self) -> list[SetAside]:
@@ -128,6 +148,7 @@ class SqliteProjection:
         connection = apsw.Connection(self.path)
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         connection.pragma("synchronous", "normal")  # a lost batch is read again
+        connection.pragma("secure_delete", True)  # as in the store that it follows
         return connection
 
     def _reader(self) -> apsw.Connection:
@@ -140,14 +161,13 @@ class SqliteProjection:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._writing:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
 
     def _start_over(self) -> None:
         found: list[tuple[Any, ...]] = self._connection.execute(_NOT_OWN).fetchall()
@@ -157,6 +177,14 @@ class SqliteProjection:
         self._connection.execute("DELETE FROM partita_declaration")
         self._connection.execute("INSERT INTO partita_declaration VALUES (?, ?)", (self._version, self._tables))
         self._connection.execute(self._tables)
+        self._overwrite_words()
+
+    def _overwrite_words(self) -> None:
+        """Have words of deleted rows removed from full-text indexes, which else only note that they are gone."""
+        indexes: list[tuple[Any, ...]] = self._connection.execute(_FULL_TEXT).fetchall()
+        for (name,) in indexes:
+            statement = f'INSERT INTO "{name}" ("{name}", rank) VALUES (?, 1)'  # noqa: S608 - a name from the schema
+            self._connection.execute(statement, ("secure-delete",))
 
     def _apply_each(self, changes: Iterable[ItemChange]) -> None:
         for change in changes:

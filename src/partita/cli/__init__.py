@@ -6,11 +6,13 @@ from partita.cli._installation import installation_of
 from partita.cli._listen import listening, run_app
 from partita.cli._main import main
 from partita.cli._output import echo_table
+from partita.cli._token_file import identity_of
 
 __all__ = [
     "DataFolder",
     "data_option",
     "echo_table",
+    "identity_of",
     "installation_of",
     "listening",
     "main",

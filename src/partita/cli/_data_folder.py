@@ -1,4 +1,4 @@
-"""The data folder: the embedded database, and the secret that signs tokens and cursors."""
+"""The data folder: the embedded database, and the secret that signs tokens and seals cursors."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ import click
 from msgspec import Struct
 
 from partita import EmbeddedStore
-from partita.errors import StoreDamaged, StoreError, StoreReadOnly
+from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreReadOnly
 from partita.queue import Queue, QueuePolicy, open_queue
-from partita.store import Store, open_store
+from partita.runtime import exposure, make_private_folder
+from partita.store import Store, TableNames, named_store, open_store
 
 _SECRET_BYTES: Final = 32
 EMBEDDED: Final = "embedded"
+_BESIDE: Final = ("secret.key", "queue-*.db", "*-projection.db")
+"""What a folder has besides the database once it was used."""
 
 Command: TypeAlias = Callable[..., Any]
 
@@ -33,6 +36,18 @@ class DataFolder(Struct, frozen=True):
     path: Path
     store: str = EMBEDDED
     queue: str = EMBEDDED
+    prefix: str = ""
+    """What stands before the names of tables and queues, and of the files that are made from them."""
+    profile: str | None = None
+
+    @property
+    def table_names(self) -> TableNames:
+        """What the declared tables are called in the store."""
+        return TableNames(prefix=self.prefix)
+
+    def queue_name(self, name: str) -> str:
+        """What a queue is called where it is."""
+        return f"{self.prefix}{name}"
 
     @property
     def database(self) -> Path:
@@ -40,13 +55,13 @@ class DataFolder(Struct, frozen=True):
         return self.path / "partita.db"
 
     def create(self) -> None:
-        """Make the folder, for its owner alone, where there is none yet.
+        """Make the folder, for its owner alone, where there is none yet; one that is there keeps its mode.
 
         Raises:
             StoreReadOnly: it cannot be made.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_folder(self.path)
         except OSError as error:
             raise StoreReadOnly(f"The folder {self.path} cannot be made ({error.strerror}).") from error
 
@@ -56,9 +71,10 @@ class DataFolder(Struct, frozen=True):
         Raises:
             OperationError: the address cannot be used. StoreError: the store cannot be opened.
         """
+        names = self.table_names
         if self.store != EMBEDDED:
-            return open_store(self.store)
-        return self.open_existing() if must_exist else self.open(sweep_every=sweep_every)
+            return named_store(open_store(self.store, profile=self.profile), names)
+        return named_store(self.open_existing() if must_exist else self.open(sweep_every=sweep_every), names)
 
     def open_queue(self, name: str, policy: QueuePolicy | None = None) -> Queue:
         """Open the queue of a name where `--queue` says: in this folder, unless it says otherwise.
@@ -66,8 +82,9 @@ class DataFolder(Struct, frozen=True):
         Raises:
             OperationError: the address cannot be used. StoreError: the queue cannot be opened.
         """
+        name = self.queue_name(name)
         if self.queue != EMBEDDED:
-            return open_queue(self.queue, name, policy)
+            return open_queue(self.queue, name, policy, profile=self.profile)
         self.create()
         return open_queue(self.path, name, policy)
 
@@ -78,6 +95,7 @@ class DataFolder(Struct, frozen=True):
             StoreError: it cannot be opened.
         """
         self.create()
+        self._refuse_emptied()
         return EmbeddedStore(self.database, sweep_every=sweep_every)
 
     def open_existing(self) -> EmbeddedStore:
@@ -89,23 +107,37 @@ class DataFolder(Struct, frozen=True):
         if not self.database.exists():
             hint = "Start `partita serve` first, or name another folder with --data."
             raise StoreError(f"There is no database in {self.path}.", hint=hint)
+        self._refuse_emptied()
         return EmbeddedStore(self.database)
+
+    def _refuse_emptied(self) -> None:
+        """An empty file becomes a new store, but not where others say that there was one."""
+        if not self.database.exists() or self.database.stat().st_size:
+            return
+        if beside := sorted(found.name for pattern in _BESIDE for found in self.path.glob(pattern)):
+            hint = "Restore it from a backup (`partita restore`), or delete it to begin with a new one."
+            raise StoreDamaged(f"The database {self.database} is empty, but beside it is {beside[0]}.", hint=hint)
 
     def secret(self, purpose: str) -> bytes:
         """The secret for one purpose, derived from the key that is made on first use and never changes.
 
         Raises:
             StoreReadOnly: the key can be neither read nor made. StoreDamaged: a part of it is missing.
+            SecretExposed: other users can read or replace it.
         """
         self.create()
         path = self.path / "secret.key"
         try:
             key = _read_or_make(path)
+            remedy = exposure(path)
         except OSError as error:
             raise StoreReadOnly(f"The key {path} cannot be used ({error.strerror}).") from error
         if len(key) != _SECRET_BYTES:  # what is signed with less of it could be forged
             hint = "Restore it, or delete it: all tokens then end."
             raise StoreDamaged(f"The key {path} has {len(key)} bytes, not {_SECRET_BYTES}.", hint=hint)
+        if remedy is not None:
+            hint = f"Run `{remedy}`. If they may have read it, delete it: all tokens then end."
+            raise SecretExposed(f"Other users can read or replace the key {path}.", hint=hint)
         return hmac.digest(key, purpose.encode(), hashlib.sha256)
 
 
@@ -164,13 +196,47 @@ _QUEUE: Final = click.option(
 )
 
 
+def _check_prefix(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
+    try:
+        TableNames(prefix=value)
+    except OperationError as error:
+        raise click.BadParameter(str(error)) from None
+    return value
+
+
+prefix_option: Final = click.option(
+    "--table-prefix",
+    envvar="PARTITA_TABLE_PREFIX",
+    default="",
+    callback=_check_prefix,
+    show_envvar=True,
+    metavar="TEXT",
+    help="What stands before the names of tables and queues, such as dev-.",
+)
+"""The option `--table-prefix`, which gives the command its text."""
+
+_PROFILE: Final = click.option(
+    "--profile",
+    metavar="NAME",
+    help="The profile of the AWS configuration files whose credentials and region are used. [env var: AWS_PROFILE]",
+)
+
+
 def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Declare options on a command, which gets one `DataFolder` made from all of them as `data`."""
 
     def declare(command: Command) -> Command:
         @wraps(command)
-        def run(*args: Any, data: Path, store: str = EMBEDDED, queue: str = EMBEDDED, **others: Any) -> Any:
-            return command(*args, data=DataFolder(data, store, queue), **others)
+        def run(
+            *args: Any,
+            data: Path,
+            store: str = EMBEDDED,
+            queue: str = EMBEDDED,
+            table_prefix: str = "",
+            profile: str | None = None,
+            **others: Any,
+        ) -> Any:
+            return command(*args, data=DataFolder(data, store, queue, table_prefix, profile), **others)
 
         declared: Command = run
         for option in reversed(options):
@@ -183,11 +249,11 @@ def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], 
 data_option = _folder_from(_DATA)
 """The option `--data`, which gives the command a `DataFolder`."""
 
-store_options = _folder_from(_DATA, _STORE)
-"""The options `--data` and `--store`, for commands that use `DataFolder.open_store`."""
+store_options = _folder_from(_DATA, _STORE, prefix_option, _PROFILE)
+"""The options `--data`, `--store`, `--table-prefix` and `--profile`, for commands that use `DataFolder.open_store`."""
 
-queue_options = _folder_from(_DATA, _QUEUE)
-"""The options `--data` and `--queue`, for commands that use `DataFolder.open_queue`."""
+queue_options = _folder_from(_DATA, _QUEUE, prefix_option, _PROFILE)
+"""The options `--data`, `--queue`, `--table-prefix` and `--profile`, for commands that use `DataFolder.open_queue`."""
 
-store_and_queue_options = _folder_from(_DATA, _STORE, _QUEUE)
-"""The options `--data`, `--store` and `--queue`."""
+store_and_queue_options = _folder_from(_DATA, _STORE, _QUEUE, prefix_option, _PROFILE)
+"""The options `--data`, `--store`, `--queue`, `--table-prefix` and `--profile`."""

@@ -13,9 +13,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "aws": ("botocore",),
     "lake": ("deltalake", "pyarrow"),
     "serve": ("fastapi", "jinja2", "jwt", "prometheus_client", "uvicorn"),
 }
+
+
+def extra_with(package: str) -> str | None:
+    """The extra that brings a package, if one does."""
+    return next((extra for extra, packages in PACKAGES.items() if package in packages), None)
 
 
 def require(extra: str) -> None:

@@ -1,20 +1,28 @@
-"""Listening on an address that the user chose, and serving an app there."""
+"""Listening on an address that the user chose, answering to names that the user chose, and serving an app there."""
 
 from __future__ import annotations
 
+import asyncio
+import re
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
+from partita.runtime import AllowedHosts, is_loopback
+
 if TYPE_CHECKING:
+    import uvicorn
     from starlette.types import ASGIApp
 
 DRAIN_SECONDS: Final = 10
+BACKLOG: Final = 128
+"""Connections that wait to be accepted, and how many asyncio accepts at a time before it closes others for them."""
 
 
 @contextmanager
@@ -36,6 +44,39 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
+def allowed_hosts_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--allowed-host`, given to the command as `allowed_hosts`."""
+    return click.option(
+        "--allowed-host",
+        "allowed_hosts",
+        multiple=True,
+        envvar="PARTITA_ALLOWED_HOSTS",
+        show_envvar=True,
+        metavar="NAME",
+        callback=_allowed_hosts,
+        help="Answer to this name, too, besides localhost and the address itself; may be repeated, `*` is any.",
+    )(command)
+
+
+def _allowed_hosts(context: click.Context, option: click.Parameter, given: Sequence[str]) -> AllowedHosts:
+    names = frozenset(name.lower() for value in given for name in re.split(r"[,\s]+", value) if name)
+    allowed = AllowedHosts(names)
+    wrong = sorted(name for name in names - {"*"} if not AllowedHosts(frozenset({name})).allows(name, ""))
+    if wrong:
+        raise click.BadParameter(f"{wrong[0]!r} is not the name of a host alone.", context, option)
+    return allowed
+
+
+def warn_beyond_loopback(listener: socket.socket, allowed_hosts: AllowedHosts) -> None:
+    """Say so, where other machines can reach what is served, and which names it answers to."""
+    address = listener.getsockname()[0]
+    if is_loopback(address):
+        return
+    names = "any name" if "*" in allowed_hosts.names else ", ".join(["localhost", *sorted(allowed_hosts.names)])
+    message = f"Warning: other machines can reach {address}. It answers to its address and to {names} (--allowed-host)."
+    click.echo(message, err=True)
+
+
 def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callable[[], None] = lambda: None) -> None:
     """Say where an app is, and serve it until Ctrl-C or SIGTERM; what is under way then is finished.
 
@@ -43,14 +84,38 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
     """
     import uvicorn
 
+    from partita.cli._connections import OutageLog
+
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             on_stop()
             super().handle_exit(sig, frame)
 
-    config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=DRAIN_SECONDS)
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            asyncio.get_running_loop().set_exception_handler(OutageLog())
+            await super().startup(sockets)
+
     # When it has drained, the server raises the signal that stopped it once more; here that has done its work.
     signal.signal(signal.SIGTERM, lambda *_: None)
     signal.signal(signal.SIGINT, lambda *_: None)
     click.echo(banner)
-    Server(config).run(sockets=[listener])
+    Server(_config(app)).run(sockets=[listener])
+
+
+def _config(app: ASGIApp) -> uvicorn.Config:
+    import uvicorn
+
+    from partita.cli._connections import ConnectionLimits, LimitedConnection, WaitingConnections, max_descriptors
+
+    limits, descriptors = ConnectionLimits(), max_descriptors()
+    limits = limits if descriptors is None else limits.within(descriptors)
+    protocol = partial(LimitedConnection, limits=limits, waiting=WaitingConnections())
+    return uvicorn.Config(
+        app,
+        http=cast("type[asyncio.Protocol]", protocol),
+        ws="none",
+        backlog=BACKLOG,
+        log_level="error",  # below that are the mistakes of clients, who could fill the log with them
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )

@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
+from partita.cli._names import installed_commands, named_command
 from partita.cli._output import give_up_output
-from partita.cli.data import backup, cdc, check, lake, queue, restore, seed, tables
+from partita.cli.data import backup, cdc, check, compact, lake, queue, restore, seed, tables
 from partita.cli.model import adopt, completion, cost, deploy, docs, explain, migrate, new, patterns, schema
-from partita.cli.serving import dynamodb, serve, token, worker
+from partita.cli.serving import dynamodb, serve, token, tokens, worker
 from partita.errors import PartitaError
-from partita.service import discover
 
 
 class Commands(click.Group):
@@ -22,13 +22,11 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
-        return [*super().list_commands(ctx), *(service.name for service in discover() if service.command is not None)]
+        return [*super().list_commands(ctx), *installed_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name; services are loaded only where it is none of ours."""
-        return super().get_command(ctx, cmd_name) or next(
-            (service.command() for service in discover() if service.command and service.name == cmd_name), None
-        )
+        """The command of that name; a service is loaded only where it is none of ours."""
+        return super().get_command(ctx, cmd_name) or named_command(cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -72,6 +70,7 @@ for command in (
     adopt,
     seed,
     token,
+    tokens,
     schema,
     tables,
     deploy,
@@ -81,6 +80,7 @@ for command in (
     backup,
     restore,
     check,
+    compact,
     dynamodb,
     queue,
     completion,

@@ -2,14 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, Final, TypeAlias
 
 import click
 from click.shell_completion import CompletionItem
 
 from partita import Pattern
-from partita.service import Service, discover
+from partita.cli._extras import extra_with
+from partita.service import BrokenService, InstalledServices, Service, discover, find_service, installed_services
+
+Command: TypeAlias = Callable[..., Any]
+
+_SAID: Final = "partita.broken_services"
+"""Where a command remembers what it has said of broken services."""
+
+
+def installed() -> InstalledServices:
+    """All services; those that cannot be loaded are named on the standard error, once for each command."""
+    found = installed_services()
+    for broken in found.broken:
+        _warn(broken)
+    return found
+
+
+def _warn(broken: BrokenService) -> None:
+    context = click.get_current_context(silent=True)
+    if context is None or context.resilient_parsing:  # a shell asks for words to complete, and nothing else
+        return
+    said: set[BrokenService] = context.meta.setdefault(_SAID, set())
+    if broken not in said:
+        said.add(broken)
+        click.echo(f"Warning: {_why(broken)}", err=True)
+
+
+def named(name: str) -> Service | None:
+    """The service of a name, if there is one.
+
+    Raises:
+        click.ClickException: it cannot be loaded.
+    """
+    found = find_service(name)
+    if isinstance(found, BrokenService):
+        raise click.ClickException(_why(found))
+    return found
+
+
+def installed_commands() -> dict[str, click.Group]:
+    """The commands of services; where those of one cannot be loaded, that is said, too."""
+    found = {service.name: _command(service) for service in installed().services}
+    for broken in found.values():
+        if isinstance(broken, BrokenService):
+            _warn(broken)
+    return {name: command for name, command in found.items() if isinstance(command, click.Group)}
+
+
+def named_command(name: str) -> click.Group | None:
+    """The commands of the service of a name, if it has some.
+
+    Raises:
+        click.ClickException: they cannot be loaded.
+    """
+    service = named(name)
+    found = None if service is None else _command(service)
+    if isinstance(found, BrokenService):
+        raise click.ClickException(_why(found))
+    return found
+
+
+def _command(service: Service) -> click.Group | BrokenService | None:
+    try:
+        return None if service.command is None else service.command()
+    except Exception as error:  # noqa: BLE001 - a package of somebody else's may raise anything
+        return BrokenService.of(service.name, error)
+
+
+def _why(broken: BrokenService) -> str:
+    extra = extra_with(broken.missing) if broken.missing else None
+    remedy = f" Install the extra: pip install 'partita[{extra}]'" if extra else ""
+    return f"The service {broken.name!r} cannot be loaded: {broken.reason}{remedy}"
 
 
 class ServiceName(click.ParamType[Service]):
@@ -18,13 +90,12 @@ class ServiceName(click.ParamType[Service]):
     name = "service"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Service:
-        """Find the service."""
-        if isinstance(value, Service):
-            return value
-        known = {service.name: service for service in discover()}
-        if value not in known:
-            self.fail(f"There is no service {value!r}. There is: {', '.join(known) or 'none'}.", param, ctx)
-        return known[value]
+        """Find the service. Others are not loaded for it."""
+        found = value if isinstance(value, Service) else named(value)
+        if found is None:
+            known = ", ".join(installed().names) or "none"
+            self.fail(f"There is no service {value!r}. There is: {known}.", param, ctx)
+        return found
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's
         """The services that begin like this."""
@@ -40,7 +111,9 @@ class PatternName(click.ParamType[Pattern]):
         """Find the pattern; where two services have one of that name, `service.pattern` tells them apart."""
         if isinstance(value, Pattern):
             return value
-        found = [pattern for name, pattern in _patterns() if value in (pattern.name, name)]
+        service, _, name = value.rpartition(".")
+        among = [named(service)] if service else installed().services
+        found = [pattern for each in among if each is not None for pattern in each.patterns if pattern.name == name]
         if not found:
             self.fail(f"There is no access pattern {value!r}. `partita patterns` lists them.", param, ctx)
         if len(found) > 1:
@@ -49,11 +122,24 @@ class PatternName(click.ParamType[Pattern]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's
         """The patterns that begin like this."""
-        return [CompletionItem(p.name, help=p.doc) for _, p in _patterns() if p.name.startswith(incomplete)]
+        known = [pattern for service in discover() for pattern in service.patterns]
+        return [CompletionItem(each.name, help=each.doc) for each in known if each.name.startswith(incomplete)]
 
 
-def _patterns() -> list[tuple[str, Pattern]]:
-    return [(f"{service.name}.{pattern.name}", pattern) for service in discover() for pattern in service.patterns]
+def _usable(found: InstalledServices) -> Sequence[Service]:
+    """Those that can be loaded.
+
+    Raises:
+        click.ClickException: there is none.
+    """
+    if found.services:
+        return found.services
+    if found.broken:
+        raise click.ClickException("No service that is installed can be loaded.")
+    raise click.ClickException(
+        "No service is installed. Install the five of Partita (pip install partita-services), "
+        "or write one of your own (partita new service NAME --entity ENTITY) and install your package."
+    )
 
 
 def _all_if_none(
@@ -61,18 +147,47 @@ def _all_if_none(
     parameter: click.Parameter,  # noqa: ARG001 - click's
     value: Sequence[Service],
 ) -> Sequence[Service]:
-    if found := value or discover():
-        return found
-    raise click.ClickException(
-        "No service is installed. Install the five of Partita (pip install partita-services), "
-        "or write one of your own (partita new service NAME --entity ENTITY) and install your package."
-    )
+    return value or _usable(installed())
 
 
 services_argument = click.argument(
     "services", nargs=-1, type=ServiceName(), metavar="[SERVICE]...", callback=_all_if_none
 )
-"""The services that a command is about; all that are installed where none is named."""
+"""The services that a command shows something of; all that are installed where none is named."""
 
 service_argument = click.argument("service", type=ServiceName(), metavar="SERVICE")
 """The one service that a command is about."""
+
+
+def choose(services: Sequence[Service], *, everything: bool) -> Sequence[Service]:
+    """The services that were named, all of them where that was said, or the only one that there is.
+
+    Raises:
+        click.UsageError: there are several, and it was not said which are meant.
+    """
+    if services and everything:
+        raise click.UsageError("Name services or say --all, not both.")
+    if services:
+        return services
+    found = installed()
+    usable = _usable(found)
+    if not everything and len(found.names) > 1:
+        raise click.UsageError(f"Say which of the services you mean, or --all. There is: {', '.join(found.names)}.")
+    return usable
+
+
+def chosen_services(command: Command) -> Command:
+    """Declare the services that a command does something to: none is touched that its user has not chosen."""
+
+    @wraps(command)
+    def run(*args: Any, services: Sequence[Service], everything: bool, **others: Any) -> Any:
+        return command(*args, services=choose(services, everything=everything), **others)
+
+    return named_services_argument(all_option(run))
+
+
+named_services_argument = click.argument("services", nargs=-1, type=ServiceName(), metavar="[SERVICE]...")
+"""The services that a command was given, for `choose`."""
+
+all_option = click.option("--all", "everything", is_flag=True, help="All services that are installed.")
+"""The option `--all`, for `choose`."""

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import Response
 
 from partita import Pattern
 from partita.console._attempt import Attempt, attempt
+from partita.console._audit import audited
 from partita.console._declared import ServiceView
 from partita.console._live import live
-from partita.http import AppState, HttpProblem, handle_errors, operators_only, run_with
+from partita.http import AppState, CurrentCaller, HttpProblem, handle_errors, operators_only, run_with
 from partita.service import Service
 
 CONSOLE: Final = Path(__file__).parent / "pages"
@@ -23,8 +24,8 @@ CONSOLE: Final = Path(__file__).parent / "pages"
 
 def console_api(services: Sequence[Service], state: AppState) -> FastAPI:
     """The API of the console's pages."""
-    app = FastAPI(title="Partita's console", openapi_url=None)
-    run_with(app, state.of_service("console"))
+    app = FastAPI(title="Partita's console", openapi_url=None, redirect_slashes=False)
+    run_with(app, state.of_console())
     handle_errors(app)
     declared = msgspec.json.encode([ServiceView.of(service) for service in services])
     patterns = {(service.name, pattern.name): pattern for service in services for pattern in service.patterns}
@@ -38,8 +39,9 @@ def console_api(services: Sequence[Service], state: AppState) -> FastAPI:
         return _json(await live(services, state))
 
     @app.post("/attempts", dependencies=[Depends(operators_only)])
-    async def run_attempt(wanted: Attempt) -> Response:
-        return _json(await attempt(_known(patterns, wanted), wanted, state.session.of_service(wanted.service)))
+    async def run_attempt(wanted: Attempt, caller: CurrentCaller, request: Request) -> Response:
+        with audited(caller, wanted, request.state.request_id):
+            return _json(await attempt(_known(patterns, wanted), wanted, state.session.of_service(wanted.service)))
 
     return app
 

@@ -135,7 +135,7 @@ class ServiceView(Struct, frozen=True):
     title: str
     summary: str
     page: str | None
-    api: str
+    api: str | None
     projected: bool
     """Whether it has a projection of the changes of a table."""
     queues: tuple[str, ...]
@@ -150,7 +150,7 @@ class ServiceView(Struct, frozen=True):
             service.title,
             service.summary,
             f"/{service.name}/" if service.pages is not None else None,
-            f"/{service.name}/api",
+            f"/{service.name}/api" if service.router is not None else None,
             service.projection is not None,
             tuple(service.queues),
             [TableView.of(table) for table in service.tables],

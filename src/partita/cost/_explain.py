@@ -11,7 +11,7 @@ from msgspec import Struct
 from partita.model import Budget, EntitySchema, Table
 from partita.operations import Context, Operation, forecast
 from partita.session import Session
-from partita.store import QueryTable, Request, api_call
+from partita.store import QueryTable, Request, TableNames, api_call, stored_request
 
 
 class Explanation(Struct, frozen=True):
@@ -38,17 +38,25 @@ class Explanation(Struct, frozen=True):
         return "\n".join([*lines, json.dumps(self.request, indent=2, ensure_ascii=False)])
 
 
-def explain(operation: Operation[Any], session: Session | None = None, *, item_bytes: int = 1_024) -> Explanation:
+def explain(
+    operation: Operation[Any],
+    session: Session | None = None,
+    *,
+    item_bytes: int = 1_024,
+    table_names: TableNames | None = None,
+) -> Explanation:
     """Explain an operation; with a session, run it too and say what it consumed.
 
     Args:
         operation: any operation; it is not changed.
         session: runs the operation, so a write does happen.
         item_bytes: the size that stored items are assumed to have, for the prediction.
+        table_names: what the tables are called in the request; by default as in the session.
     """
+    names = session.table_names if session is not None and table_names is None else table_names
     context = session.context if session is not None else Context()
     request = _first_request(operation, context)
-    call, parameters = ("nothing to send", {}) if request is None else api_call(request)
+    call, parameters = ("nothing to send", {}) if request is None else api_call(stored_request(request, names))
     consumed, sent = (None, None) if session is None else _run(operation, session)
     return Explanation(
         name=operation.name,

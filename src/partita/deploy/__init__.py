@@ -5,18 +5,20 @@ The constructs of AWS CDK are in `partita.deploy.constructs`, which needs the ex
 
 from partita.deploy._policy import Arns, arns_in, policy
 from partita.deploy._resources import Provisioned, TableSettings
-from partita.deploy._roles import ROLES, Need, Resource, RoleName, needs
+from partita.deploy._roles import ROLES, LeftOut, Need, Resource, RoleName, left_out, needs
 from partita.deploy._template import template
 
 __all__ = [
     "ROLES",
     "Arns",
+    "LeftOut",
     "Need",
     "Provisioned",
     "Resource",
     "RoleName",
     "TableSettings",
     "arns_in",
+    "left_out",
     "needs",
     "policy",
     "template",

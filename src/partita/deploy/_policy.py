@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias, TypeVar
 
 from partita.deploy._roles import Need, Resource
+from partita.store import TableNames
 
 Json: TypeAlias = dict[str, Any]
 Arns: TypeAlias = Callable[[Resource], Any]
@@ -15,6 +16,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 LEADING_KEYS: Final = "dynamodb:LeadingKeys"
+AS_DECLARED: Final = TableNames(prefix="")
 
 
 def policy(needs: Iterable[Need], arn: Arns) -> Json:
@@ -50,28 +52,29 @@ def _statement(resources: frozenset[Resource], actions: frozenset[str], partitio
     return statement
 
 
-def arns_in(region: str, account: str) -> Arns:
+def arns_in(region: str, account: str, *, table_names: TableNames = AS_DECLARED) -> Arns:
     """Names of resources as text, in a region of an account."""
 
     def arn(resource: Resource) -> str:
         api = "sqs" if resource.kind in ("queue", "dead letters") else "dynamodb"
-        return f"arn:aws:{api}:{region}:{account}:{_path(resource)}"
+        return f"arn:aws:{api}:{region}:{account}:{_path(resource, table_names)}"
 
     return arn
 
 
-def queue_name(resource: Resource) -> str:
-    """What SQS calls a queue or its dead letters."""
-    return f"{resource.name}.fifo" if resource.kind == "queue" else f"{resource.name}-dead.fifo"
+def queue_name(resource: Resource, table_names: TableNames = AS_DECLARED) -> str:
+    """What SQS calls a queue or its dead letters: a prefix of tables is before queues, too."""
+    ending = ".fifo" if resource.kind == "queue" else "-dead.fifo"
+    return f"{table_names.prefix or ''}{resource.name}{ending}"
 
 
-def _path(resource: Resource) -> str:
+def _path(resource: Resource, names: TableNames) -> str:
     match resource.kind:
         case "table":
-            return f"table/{resource.name}"
+            return f"table/{names.stored(resource.name)}"
         case "index":
-            return f"table/{resource.name}/index/{resource.index}"
+            return f"table/{names.stored(resource.name)}/index/{resource.index}"
         case "stream":
-            return f"table/{resource.name}/stream/*"
+            return f"table/{names.stored(resource.name)}/stream/*"
         case _:
-            return queue_name(resource)
+            return queue_name(resource, names)

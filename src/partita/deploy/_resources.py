@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from partita.deploy._policy import Json, queue_name
+from partita.deploy._policy import AS_DECLARED, Json, queue_name
 from partita.deploy._roles import Resource
 from partita.queue import QueuePolicy
-from partita.store import TableSchema, table_definition
+from partita.store import TableNames, TableSchema, table_definition
 
 Resources: TypeAlias = dict[str, Json]
 """Resources of a template by their logical names."""
@@ -57,14 +58,19 @@ def logical(name: str, suffix: str = "") -> str:
     return "".join(word[:1].upper() + word[1:] for word in _WORD_BREAK.split(name)) + suffix
 
 
-def table_resources(schema: TableSchema, settings: TableSettings = SAFE) -> Resources:
-    """A table, and alarms for when it or one of its global indexes throttles."""
+def table_resources(
+    schema: TableSchema, settings: TableSettings = SAFE, table_names: TableNames = AS_DECLARED
+) -> Resources:
+    """A table, and alarms for when it or one of its global indexes throttles.
+
+    Its logical name is the declared one in every stage; only what DynamoDB calls it differs.
+    """
     policy = "Retain" if settings.retained else "Delete"
     table: Json = {
         "Type": "AWS::DynamoDB::Table",
         "DeletionPolicy": policy,
         "UpdateReplacePolicy": policy,
-        "Properties": _table_properties(schema, settings),
+        "Properties": _table_properties(replace(schema, name=table_names.stored(schema.name)), settings),
     }
     name = logical(schema.name)
     alarms = {
@@ -77,7 +83,9 @@ def table_resources(schema: TableSchema, settings: TableSettings = SAFE) -> Reso
     return {name: table, **alarms}
 
 
-def queue_resources(name: str, policy: QueuePolicy, *, alarm_topic: str | None = None) -> Resources:
+def queue_resources(
+    name: str, policy: QueuePolicy, *, alarm_topic: str | None = None, table_names: TableNames = AS_DECLARED
+) -> Resources:
     """A FIFO queue, its dead letters, and an alarm for when there are any."""
     own, dead = Resource("queue", name), Resource("dead letters", name)
     queue, letters = logical(name, "Queue"), logical(name, "DeadLetters")
@@ -90,8 +98,8 @@ def queue_resources(name: str, policy: QueuePolicy, *, alarm_topic: str | None =
         "Period": _MINUTE,
     }
     return {
-        queue: _queue(queue_name(own), RedrivePolicy=redrive),
-        letters: _queue(queue_name(dead)),
+        queue: _queue(queue_name(own, table_names), RedrivePolicy=redrive),
+        letters: _queue(queue_name(dead, table_names)),
         f"{letters}Found": _alarm("A message was given up.", alarm_topic, **metric),
     }
 

@@ -27,6 +27,8 @@ ROLES: Final[Mapping[RoleName, str]] = {
 _STREAM_ACTIONS: Final = ("DescribeStream", "GetRecords", "GetShardIterator")
 _START: Final = ("DescribeTable", "DescribeTimeToLive")
 
+_WRITES_ATTRIBUTES: Final = ("BatchWriteItem", "PutItem", "UpdateItem")
+
 _QUEUE_START: Final = ("GetQueueAttributes", "GetQueueUrl")
 _SEND: Final = ("SendMessage",)
 _RECEIVE: Final = ("ChangeMessageVisibility", "DeleteMessage", "ReceiveMessage")
@@ -48,6 +50,13 @@ class Need(Struct, frozen=True):
     by: str
     partition: str | None = None
     """The partition keys that it is about, with `*` for any part; None for all."""
+
+
+class LeftOut(Struct, frozen=True):
+    """Something of the request path that credentials of one caller do not allow, and why."""
+
+    name: str
+    reason: str
 
 
 def needs(service: Service, role: RoleName) -> tuple[Need, ...]:
@@ -137,12 +146,43 @@ def _maintaining(service: Service) -> Iterator[Need]:
 
 
 def _calling(service: Service) -> Iterator[Need]:
-    """What of the request path is bound to the caller: every partition that it reaches begins with who is calling."""
+    """What of the request path is bound to the caller: nothing else of it is in the role."""
     for each in used_by(service, "request"):
-        own = [_own_partition(permission, service.caller) for permission in each.sends]
-        if own and None not in own:
-            for permission, partition in zip(each.sends, own, strict=True):
-                yield Need(f"dynamodb:{permission.action}", _resource(permission), each.name, partition)
+        if not _objections(each, service.caller):
+            for permission in each.sends:
+                own = _own_partition(permission, service.caller)
+                yield Need(f"dynamodb:{permission.action}", _resource(permission), each.name, own)
+
+
+def left_out(service: Service) -> tuple[LeftOut, ...]:
+    """What of the request path the role `caller` is not allowed, and why; nothing where nobody has such credentials."""
+    if not service.caller:
+        return ()
+    found = [(each.name, _objections(each, service.caller)) for each in used_by(service, "request")]
+    return tuple(LeftOut(name, reasons[0]) for name, reasons in found if reasons)
+
+
+def _objections(operation: DeclaredOperation, caller: tuple[str, ...]) -> list[str]:
+    """Why a policy cannot hold an operation to the caller's own items."""
+    foreign = [each.partition for each in operation.sends if _own_partition(each, caller) is None]
+    open_indexes = [name for each in operation.sends for name in _open_indexes(each)]
+    return [
+        *(f"the partition {partition} does not begin with the caller" for partition in foreign),
+        *(f"it could put an item into anyone's part of the index {name}" for name in open_indexes),
+    ]
+
+
+def _open_indexes(permission: Permission) -> list[str]:
+    """The indexes whose partition key a request may set to anything.
+
+    The condition of a policy is on the table's partition key alone, which local indexes share. None can be on the value
+    of another attribute. So who may write an item may write it with any key of a global index, also of one that the
+    entity itself is not in.
+    """
+    if permission.action not in _WRITES_ATTRIBUTES:
+        return []
+    table = permission.table.schema
+    return [index.name for index in table.indexes if table.hash.name not in {each.name for each in index.hash}]
 
 
 def _own_partition(permission: Permission, caller: tuple[str, ...]) -> str | None:

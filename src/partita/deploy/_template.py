@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from partita.deploy._policy import Json, policy
+from partita.deploy._policy import AS_DECLARED, Json, policy
 from partita.deploy._resources import (
     SAFE,
     Resources,
@@ -16,21 +16,22 @@ from partita.deploy._resources import (
 )
 from partita.deploy._roles import ROLES, Resource, RoleName, needs
 from partita.service import Service
+from partita.store import TableNames
 
 VERSION: Final = "2010-09-09"
 
 
-def template(service: Service, settings: TableSettings = SAFE) -> Json:
+def template(service: Service, settings: TableSettings = SAFE, *, table_names: TableNames = AS_DECLARED) -> Json:
     """All that a service needs in an account of AWS, besides something to run it on.
 
     Raises:
-        ModelError: a pattern does not say what it sends.
+        ModelError: a pattern does not say what it sends. OperationError: a table has no name among those given.
     """
     policies = _policies(service)
     return {
         "AWSTemplateFormatVersion": VERSION,
         "Description": f"{service.title}: {service.summary}",
-        "Resources": _data_resources(service, settings) | policies,
+        "Resources": _data_resources(service, settings, table_names) | policies,
         "Outputs": {
             f"{name}Arn": {"Description": each["Properties"]["Description"], "Value": {"Ref": name}}
             for name, each in policies.items()
@@ -38,12 +39,12 @@ def template(service: Service, settings: TableSettings = SAFE) -> Json:
     }
 
 
-def _data_resources(service: Service, settings: TableSettings) -> Resources:
+def _data_resources(service: Service, settings: TableSettings, names: TableNames) -> Resources:
     resources: Resources = {}
     for table in service.tables:
-        resources |= table_resources(table.schema, settings)
+        resources |= table_resources(table.schema, settings, names)
     for name, queue_policy in service.queues.items():
-        resources |= queue_resources(name, queue_policy, alarm_topic=settings.alarm_topic)
+        resources |= queue_resources(name, queue_policy, alarm_topic=settings.alarm_topic, table_names=names)
     return resources | {"BudgetsExceeded": budget_alarm(service.name, alarm_topic=settings.alarm_topic)}
 
 

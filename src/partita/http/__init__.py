@@ -1,12 +1,13 @@
 """Building blocks for services that speak HTTP: identity, problems, paging, preconditions, idempotent routes, pages."""
 
-from partita.http._dependencies import CurrentCaller, Db, Now, Resources
+from partita.http._caller import Caller, Role, Verifier
+from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
 from partita.http._health import check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
-from partita.http._identity import Caller, Identity, Role, Verifier
+from partita.http._identity import Identity
 from partita.http._issuer import Issuer
-from partita.http._pages import ASSETS, Pages
+from partita.http._pages import ASSETS, Pages, folder_redirect
 from partita.http._paging import Listing, Paging
 from partita.http._problems import (
     PROBLEM_MEDIA_TYPE,
@@ -22,6 +23,7 @@ from partita.http._projection import CurrentProjection, LagView
 from partita.http._responses import CamelModel, Instant
 from partita.http._roles import operators_only
 from partita.http._state import AppState, CurrentState, ServiceState, run_with, state_of
+from partita.http._token_policy import TokenKey, TokenPolicy
 
 __all__ = [
     "ASSETS",
@@ -52,11 +54,16 @@ __all__ = [
     "Resources",
     "Role",
     "ServiceState",
+    "TokenCheck",
+    "TokenKey",
+    "TokenPolicy",
     "UnlessMatch",
     "Verifier",
+    "admit",
     "check_store",
     "describe_problems",
     "etag",
+    "folder_redirect",
     "handle_errors",
     "is_not_modified",
     "once_by",

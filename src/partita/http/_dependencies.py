@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request, Security
@@ -10,12 +11,15 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
-from partita.http._identity import Caller, unauthenticated
+from partita.http._caller import Caller, unauthenticated
+from partita.http._problems import HttpProblem
 from partita.http._state import state_of
 
 R = TypeVar("R")
 
 _BEARER: Final = HTTPBearer(auto_error=False, bearerFormat="JWT", description="`partita token --user ID` prints one.")
+_Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+_UNAUTHENTICATED: Final = 401
 
 
 # Each of these is a coroutine although it never waits: FastAPI runs plain functions in a thread, which costs more than
@@ -26,16 +30,42 @@ async def _session(request: Request) -> AsyncSession:
     return state_of(request).session
 
 
-async def current_caller(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
-) -> Caller:
-    """Who sent the request, by its token."""
+async def current_caller(request: Request, credentials: _Credentials) -> Caller:
+    """Who sent the request, by its token; it is counted as one of that caller's."""
+    caller = await _verified(request, credentials)
+    await admit(request, caller.user_id)
+    return caller
+
+
+async def _verified(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Caller:
     identity = state_of(request).identity
     if credentials is None:
         raise unauthenticated("The request has no token.", identity.hint)
     if identity.waits:
         return await run_in_threadpool(identity.caller, credentials.credentials)
     return identity.caller(credentials.credentials)
+
+
+async def admit(request: Request, user_id: str) -> None:
+    """Count a request of a caller, where the service limits them; for services that know callers by other means.
+
+    Raises:
+        RateLimited: 429, the caller has sent too many.
+    """
+    limiter = state_of(request).limiter
+    if limiter is not None:
+        await limiter.admit(user_id)
+
+
+async def _token_check(request: Request, credentials: _Credentials) -> Callable[[], Awaitable[bool]]:
+    async def is_valid() -> bool:
+        try:
+            await _verified(request, credentials)  # which counts no request: there is none
+        except HttpProblem as problem:
+            return problem.status_code != _UNAUTHENTICATED  # an issuer that is away says nothing about the token
+        return True
+
+    return is_valid
 
 
 async def _resources(request: Request) -> Any:
@@ -51,6 +81,9 @@ Db = Annotated[AsyncSession, Depends(_session)]
 
 CurrentCaller = Annotated[Caller, Depends(current_caller)]
 """Who sent the request; 401 without a token."""
+
+TokenCheck = Annotated[Callable[[], Awaitable[bool]], Depends(_token_check)]
+"""Says whether the token of the request is still valid, for responses that go on: `if not await is_valid(): return`."""
 
 Now = Annotated[int, Depends(_now)]
 """The time in seconds since the epoch."""

@@ -1,111 +1,130 @@
-"""Who is calling: bearer tokens, signed with the key of this installation (JWT, HS256)."""
+"""The tokens of an installation: signed with a key of its own (JWT, HS256), for a bounded time, and revocable."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import json
+import secrets
+from collections.abc import Callable, Mapping
 from datetime import timedelta
-from enum import StrEnum
-from typing import Any, Final, Protocol
+from functools import lru_cache
+from typing import Any, Final
 
 import jwt
-from msgspec import Struct
 
-from partita.http._problems import HttpProblem
+from partita.http._caller import MAX_TOKEN_LENGTH, Caller, Role, TokenRevoked, caller_of, check_user_id, refusing_tokens
+from partita.http._token_policy import TokenKey, TokenPolicy
 from partita.runtime import Clock, system_clock
 
 ALGORITHM: Final = "HS256"
-LIFETIME: Final = timedelta(days=30)
-MAX_USER_ID: Final = 128
-
-
-class Role(StrEnum):
-    """What a caller may do: use the services, or operate them too."""
-
-    USER = "user"
-    OPERATOR = "operator"
-
-
-class Caller(Struct, frozen=True):
-    """Who sent a request."""
-
-    user_id: str
-    role: Role = Role.USER
-
-
-class Verifier(Protocol):
-    """Knows who is calling by the token of a request."""
-
-    hint: str
-    """Where a caller gets a token."""
-    waits: bool
-    """Whether it may wait for a response from elsewhere, and so must not run in the event loop."""
-
-    def caller(self, token: str) -> Caller:
-        """The caller that a token names.
-
-        Raises:
-            HttpProblem: 401, the token is not valid.
-        """
-        ...
+LIFETIME: Final = {Role.USER: timedelta(days=30), Role.OPERATOR: timedelta(days=1)}
+"""How long a token is valid unless said otherwise."""
+MAX_LIFETIME: Final = {Role.USER: timedelta(days=365), Role.OPERATOR: timedelta(days=30)}
+"""No token is valid for longer, however it was made."""
 
 
 class Identity:
-    """Issues and checks tokens with one secret key."""
+    """Issues and checks the tokens of one installation."""
 
     hint = "Send `Authorization: Bearer TOKEN`; `partita token --user ID` prints one."
     waits = False
 
-    def __init__(self, key: bytes, clock: Clock = system_clock) -> None:
-        self._key = key
+    def __init__(self, key: bytes | Callable[[], TokenPolicy], clock: Clock = system_clock) -> None:
+        """Trust the tokens of a key.
+
+        Args:
+            key: signs the tokens. Or a function, called for every token, that says which keys are valid and what was
+                revoked.
+            clock: the time, for expiry.
+        """
+        self._policy = _always(key) if isinstance(key, bytes) else key
         self._clock = clock
 
-    def token(self, caller: Caller, lifetime: timedelta = LIFETIME) -> str:
-        """A token that says who the caller is, for a time.
+    def token(self, caller: Caller, lifetime: timedelta | None = None) -> str:
+        """A token that says who the caller is, for a time: by default a day for operators and 30 days for users.
 
         Raises:
-            ValueError: the user id is empty or too long.
+            ValueError: the user id cannot be used, or the time is longer than the role allows.
         """
-        if not _usable(caller.user_id):
-            raise ValueError(f"A user id has 1 to {MAX_USER_ID} characters.")
-        now = int(self._clock())
-        expires = now + int(lifetime.total_seconds())
-        claims = {"sub": caller.user_id, "role": caller.role.value, "iat": now, "exp": expires}
-        return jwt.encode(claims, self._key, ALGORITHM)
+        check_user_id(caller.user_id)
+        lifetime = LIFETIME[caller.role] if lifetime is None else lifetime
+        if lifetime > (longest := MAX_LIFETIME[caller.role]):
+            raise ValueError(f"A token with the role {caller.role} is valid for at most {longest.days} days.")
+        policy = self._policy()
+        # A second in which all tokens of the user were revoked is not over yet: then it is issued for the next one.
+        issued = max(int(self._clock()), policy.revoked_users.get(caller.user_id, 0))
+        claims = {
+            "jti": secrets.token_hex(16),
+            "sub": caller.user_id,
+            "role": caller.role.value,
+            "iat": issued,
+            "exp": issued + int(lifetime.total_seconds()),
+        }
+        signing = policy.keys[0]
+        return jwt.encode(claims, signing.secret, ALGORITHM, {"kid": signing.key_id})
 
     def caller(self, token: str) -> Caller:
         """The caller that a token names.
 
         Raises:
+            HttpProblem: 401, the token is not ours, was altered or revoked, or has expired.
+        """
+        with refusing_tokens(self.hint):
+            policy = self._policy()
+            claims = self._verified(token, policy)
+            if policy.is_revoked(claims["jti"], claims["sub"], claims["iat"]):
+                raise TokenRevoked
+            return caller_of(claims)
+
+    def claims(self, token: str) -> Mapping[str, Any]:
+        """What a token says, also one that was revoked: `jti`, `sub`, `role`, `iat`, `exp`.
+
+        Raises:
             HttpProblem: 401, the token is not ours, was altered, or has expired.
         """
-        try:
-            return caller_of(jwt.decode(token, self._key, [ALGORITHM], options={"require": ["exp", "sub"]}))
-        except (jwt.InvalidTokenError, ValueError) as error:
-            raise invalid_token(error, self.hint) from None
+        with refusing_tokens(self.hint):
+            return self._verified(token, self._policy())
+
+    def _verified(self, token: str, policy: TokenPolicy) -> dict[str, Any]:
+        if len(token) > MAX_TOKEN_LENGTH:
+            raise jwt.InvalidTokenError
+        secret = policy.secret_of(_key_id(token.partition(".")[0]))
+        if secret is None:
+            raise jwt.InvalidSignatureError
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            secret,
+            [ALGORITHM],
+            # What time it is, is for the clock to say.
+            options={"require": ["exp", "iat", "jti", "sub"], "verify_exp": False, "verify_iat": False},
+        )
+        _check_times(claims, int(self._clock()))
+        return claims
 
 
-def caller_of(claims: Mapping[str, Any]) -> Caller:
-    """The caller that the claims of a token name.
-
-    Raises:
-        ValueError: they do not name one, or name an unknown role.
-    """
-    caller = Caller(claims["sub"], Role(claims.get("role", Role.USER)))
-    if not _usable(caller.user_id):
-        raise ValueError(f"A user id has 1 to {MAX_USER_ID} characters.")
-    return caller
+def _always(key: bytes) -> Callable[[], TokenPolicy]:
+    policy = TokenPolicy((TokenKey.of(key),))
+    return lambda: policy
 
 
-def invalid_token(error: Exception, hint: str) -> HttpProblem:
-    """The problem of a token that could not be verified. It says no more than whether the token has expired."""
-    expired = isinstance(error, jwt.ExpiredSignatureError)
-    return unauthenticated("The token has expired." if expired else "The token is not valid.", hint)
+@lru_cache(maxsize=64)  # all tokens of a key have the same header
+def _key_id(header: str) -> str:
+    """The name of the key in the header of a token, which is not verified yet."""
+    found = json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+    if not isinstance(found, dict) or not isinstance(found.get("kid"), str):
+        raise jwt.InvalidTokenError
+    key_id: str = found["kid"]
+    return key_id
 
 
-def unauthenticated(detail: str, hint: str) -> HttpProblem:
-    """The problem of a request that does not say who is calling."""
-    return HttpProblem(401, "unauthenticated", detail, hint=hint, headers={"WWW-Authenticate": "Bearer"})
-
-
-def _usable(user_id: str) -> bool:
-    return 0 < len(user_id) <= MAX_USER_ID
+def _check_times(claims: Mapping[str, Any], now: int) -> None:
+    """Refuse a token that has expired, is of another time, or is valid for longer than its role allows."""
+    issued, expires = claims["iat"], claims["exp"]
+    if not (isinstance(issued, int) and isinstance(expires, int)):
+        raise jwt.DecodeError
+    if expires <= now:
+        raise jwt.ExpiredSignatureError
+    if issued > now + 1:  # one may be issued for the next second, see `token`
+        raise jwt.ImmatureSignatureError
+    if expires - issued > MAX_LIFETIME[Role(claims.get("role", Role.USER))].total_seconds():
+        raise jwt.InvalidTokenError

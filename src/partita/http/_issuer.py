@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import threading
-import urllib.request
+import time
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import jwt
 
 from partita.errors import OperationError
-from partita.http._identity import Caller, caller_of, invalid_token
-from partita.http._problems import RETRY_LATER, HttpProblem
-from partita.runtime import is_loopback
+from partita.http._caller import MAX_TOKEN_LENGTH, Caller, caller_of, refusing_tokens
+from partita.http._published_keys import PublishedKeys, checked_address
+from partita.runtime import Clock
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a public key. One with a shared secret could be made by anybody who has the published keys."""
-TIMEOUT_SECONDS: Final = 5.0
 LEEWAY_SECONDS: Final = 30.0
-DISCOVERY: Final = "/.well-known/openid-configuration"
 
 
 class Issuer:
@@ -27,21 +22,27 @@ class Issuer:
 
     waits = True
 
-    def __init__(self, url: str, *, audience: str | None = None) -> None:
+    def __init__(
+        self, url: str, *, audience: str | None = None, any_audience: bool = False, clock: Clock = time.monotonic
+    ) -> None:
         """Trust an issuer.
 
         Args:
             url: as it stands in the tokens' `iss`.
-            audience: what the tokens must be meant for; give it where the issuer has other clients too.
+            audience: what the tokens must be meant for (`aud`).
+            any_audience: take tokens that are meant for any client of the issuer. Only where it has no others.
+            clock: the age of its keys.
 
         Raises:
-            OperationError: the URL is neither https nor of this machine.
+            OperationError: the URL is neither https nor of this machine, or it was not said whom the tokens are for.
         """
-        self.url = _checked(url)
-        self.audience = audience
+        if bool(audience) == any_audience:
+            hint = "Give `audience`; or `any_audience`, where the issuer has no other clients."
+            raise OperationError("An issuer makes tokens for all of its clients: which are for this one?", hint=hint)
+        self.url = checked_address(url)
+        self.audience = audience or None
         self.hint = f"Send `Authorization: Bearer TOKEN`, with a token of {url}."
-        self._keys: jwt.PyJWKClient | None = None
-        self._lock = threading.Lock()
+        self._keys = PublishedKeys(url, clock)
 
     def caller(self, token: str) -> Caller:
         """The caller that a token names.
@@ -49,50 +50,43 @@ class Issuer:
         Raises:
             HttpProblem: 401, the token is not the issuer's, was altered, or has expired; 503, the issuer is away.
         """
-        try:
-            return caller_of(self._claims(token))
-        except jwt.PyJWKClientConnectionError as error:
-            raise _unavailable() from error
-        except (jwt.PyJWTError, ValueError) as error:
-            raise invalid_token(error, self.hint) from None
+        with refusing_tokens(self.hint):
+            key = self._keys.key(self._key_id(token))
+            return caller_of(self._decoded(token, key, verify_signature=True)["payload"])
 
-    def _claims(self, token: str) -> dict[str, Any]:
-        claims: dict[str, Any] = jwt.decode(
+    def _key_id(self, token: str) -> str:
+        """The name of the key that must have signed a token, if all that it says is right.
+
+        Nothing is verified yet. But what could not be valid with any signature is refused here, before the issuer is
+        asked for anything.
+        """
+        if len(token) > MAX_TOKEN_LENGTH:
+            raise jwt.InvalidTokenError
+        unverified = self._decoded(token, "", verify_signature=False)
+        caller_of(unverified["payload"])
+        algorithm, key_id = (unverified["header"].get(name) for name in ("alg", "kid"))
+        if algorithm not in ALGORITHMS or not isinstance(key_id, str):
+            raise jwt.InvalidTokenError
+        return key_id
+
+    def _decoded(self, token: str, key: jwt.PyJWK | str, *, verify_signature: bool) -> dict[str, Any]:
+        decoded: dict[str, Any] = jwt.decode_complete(
             token,
-            self._published().get_signing_key_from_jwt(token),
+            key,
             ALGORITHMS,
             issuer=self.url,
             audience=self.audience,
             leeway=LEEWAY_SECONDS,
-            options={"require": ["exp", "iss", "sub"], "verify_aud": self.audience is not None},
+            options={
+                "verify_signature": verify_signature,
+                "require": ["exp", "iss", "sub"],
+                "verify_aud": self.audience is not None,
+                # What is checked unless said otherwise; but without the signature nothing is.
+                "verify_exp": True,
+                "verify_iat": True,
+                "verify_iss": True,
+                "verify_nbf": True,
+                "verify_sub": True,
+            },
         )
-        return claims
-
-    def _published(self) -> jwt.PyJWKClient:
-        with self._lock:
-            if self._keys is None:
-                self._keys = jwt.PyJWKClient(self._discovered(), timeout=TIMEOUT_SECONDS)
-            return self._keys
-
-    def _discovered(self) -> str:
-        """Where the issuer publishes its keys."""
-        try:
-            with urllib.request.urlopen(self.url.rstrip("/") + DISCOVERY, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 - checked
-                found = json.load(response)
-            if found["issuer"] != self.url:
-                raise _unavailable()
-            return _checked(found["jwks_uri"])
-        except (OSError, ValueError, KeyError, TypeError, OperationError) as error:
-            raise _unavailable() from error
-
-
-def _checked(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or "")):
-        return url
-    raise OperationError(f"{url!r} cannot be trusted with tokens.", hint="Give an https:// URL.")
-
-
-def _unavailable() -> HttpProblem:
-    detail = "The issuer of tokens cannot be asked for its keys."
-    return HttpProblem(503, "issuer_unavailable", detail, hint="Try again.", headers=RETRY_LATER)
+        return decoded

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -32,5 +33,16 @@ class Pages(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         """The file, with headers that say what a browser may do with it."""
         response = await super().get_response(path, scope)
+        if isinstance(response, RedirectResponse):
+            response = folder_redirect(scope)
         response.headers.update(SECURITY)
         return response
+
+
+def folder_redirect(scope: Scope) -> RedirectResponse:
+    """A redirect from the path of a folder to what is in it.
+
+    It is relative and so names no host: the only one that is known here is what the request says.
+    """
+    name, query = scope["path"].rpartition("/")[2], scope["query_string"].decode("latin-1")
+    return RedirectResponse(f"./{quote(name)}/" + (f"?{query}" if query else ""))

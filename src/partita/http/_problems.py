@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
@@ -26,6 +27,7 @@ STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
     errors.InvalidKey: 422,
     errors.ConditionFailed: 409,
     errors.ItemMissing: 404,
+    errors.RateLimited: 429,
     errors.TransactionCancelled: 409,
     errors.TransactionConflict: 409,
     errors.TokenInProgress: 409,
@@ -41,6 +43,11 @@ STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
     errors.StoreUnavailable: 503,
 }
 """The status for each error and those below it in the tree; all others are faults of the service (500)."""
+
+MAX_FIELDS: Final = 20
+"""A problem names so many fields at most: a caller may send thousands of unknown ones."""
+MAX_TEXT: Final = 300
+"""The name of a field is as long as the caller likes; a problem shows so many characters of it."""
 
 RETRY_LATER: Final = {"Retry-After": "1"}
 
@@ -133,7 +140,7 @@ async def _partita_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.PartitaError)  # noqa: S101 - registered for these only
     status = status_of(error)
     if status < SERVER_ERROR:
-        return problem_response(status, error.code, error.message, hint=error.hint or None)
+        return problem_response(status, error.code, error.message, hint=error.hint or None, headers=_headers(error))
     # The message of a fault is for the operator: it may name files and keys.
     logger.error("%s %s failed: %s", request.method, request.url.path, error, exc_info=error)
     if status == SERVER_ERROR:
@@ -143,11 +150,18 @@ async def _partita_error(request: Request, error: Exception) -> JSONResponse:
     )
 
 
+def _headers(error: errors.PartitaError) -> dict[str, str]:
+    return {"Retry-After": str(math.ceil(error.retry_after))} if isinstance(error, errors.RateLimited) else {}
+
+
 async def _invalid_request(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these only
-    problems = _one_for_each_field(map(_field_problem, error.errors()))
-    detail = "; ".join(f"{problem.field or problem.location}: {problem.message}" for problem in problems)
-    return problem_response(422, "invalid_request", detail, errors=problems)
+    details = iter(error.errors())
+    problems = _one_for_each_field(map(_field_problem, details))
+    sentences = [f"{problem.field or problem.location}: {problem.message}" for problem in problems]
+    left_off = sum(1 for _ in details)
+    sentences += [f"and {left_off:,} more"] if left_off else []
+    return problem_response(422, "invalid_request", "; ".join(sentences), errors=problems)
 
 
 def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
@@ -155,14 +169,22 @@ def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
     if location != "body":
         path = path[:1]  # what follows is Pydantic's: the alternatives that it tried
     field = "" if detail["type"] == "json_invalid" else ".".join(str(part) for part in path)
-    return FieldProblem(location=str(location), field=field, message=detail["msg"].removeprefix("Value error, "))
+    message = detail["msg"].removeprefix("Value error, ")
+    return FieldProblem(location=str(location), field=_shortened(field), message=_shortened(message))
 
 
 def _one_for_each_field(problems: Iterable[FieldProblem]) -> list[FieldProblem]:
+    """The first problem of each field; what comes after the last field that a response names is not read."""
     first: dict[tuple[str, str], FieldProblem] = {}
     for problem in problems:
         first.setdefault((problem.location, problem.field), problem)
+        if len(first) == MAX_FIELDS:
+            break
     return list(first.values())
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature
@@ -185,6 +207,11 @@ async def _fault(request: Request, error: Exception) -> JSONResponse:  # noqa: A
 
 
 def _failed(request: Request, code: str) -> JSONResponse:
-    headers = {"X-Request-Id": request.state.request_id}
+    # This response may be made outside of all middleware, which would have given it these.
+    headers = {
+        "X-Request-Id": request.state.request_id,
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
     hint = "Give the operator the X-Request-Id of this response."
     return problem_response(SERVER_ERROR, code, "The service failed.", hint=hint, headers=headers)

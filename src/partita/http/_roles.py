@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from partita.http._caller import Role
 from partita.http._dependencies import CurrentCaller
-from partita.http._identity import Role
 from partita.http._problems import HttpProblem
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Generic
+from typing import Annotated, Any, Generic, Literal
 
 from fastapi import Depends, FastAPI, Request
 from msgspec import Struct, field
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
-from partita.http._identity import Verifier
+from partita.http._caller import Verifier
+from partita.http._rate_limit import CallerLimiter
 from partita.queue import Queue
-from partita.service import OpenProjection
+from partita.recipes.rate_limit import Rate
+from partita.service import OpenProjection, Service
 
 R = TypeVar("R", default=Any)
 T = TypeVar("T")
@@ -29,6 +31,8 @@ class ServiceState(Struct, Generic[R], frozen=True):
     """None where nobody reads the changes of the service here."""
     stopping: threading.Event
     """Set when the server stops, which ends responses that have no end of their own."""
+    limiter: CallerLimiter | None = None
+    """Counts the requests of each caller; None where nothing limits them."""
     _singletons: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
     def singleton(self, make: Callable[[ServiceState[R]], T]) -> T:
@@ -52,18 +56,35 @@ class AppState(Struct, frozen=True):
     """The open projections, by the name of the service."""
     queues: Mapping[str, Queue] = {}
     """The open queues whose depth the console shows, by name."""
+    troubles: Mapping[str, str] = {}
+    """What cannot go on in the background, with the code of its last error; `/healthz` shows it."""
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set it when the server stops, so that responses that have no end of their own end too."""
+    rate_limit: Rate | Literal["declared", "off"] = "declared"
+    """How many requests a caller may send to each service that declares a limit: another rate, or any number."""
 
-    def of_service(self, name: str) -> ServiceState[Any]:
+    def of_service(self, service: Service) -> ServiceState[Any]:
         """The part that one service runs with."""
+        name = service.name
+        session = self.session.of_service(name)
         return ServiceState(
-            self.session.of_service(name),
+            session,
             self.identity,
             self.resources.get(name),
             self.projections.get(name),
             self.stopping,
+            self._limiter(service, session),
         )
+
+    def of_console(self) -> ServiceState[None]:
+        """The part that the console runs with, which is not a service."""
+        return ServiceState(self.session.of_service("console"), self.identity, None, None, self.stopping)
+
+    def _limiter(self, service: Service, session: AsyncSession) -> CallerLimiter | None:
+        limits = service.rate_limit
+        if limits is None or self.rate_limit == "off":
+            return None
+        return CallerLimiter(limits if self.rate_limit == "declared" else limits.at(self.rate_limit), session)
 
 
 def run_with(app: FastAPI, state: ServiceState[Any]) -> None:

@@ -7,7 +7,7 @@ from partita.model._entity import Entity, EntitySchema, Version, schema_of
 from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, not_
 from partita.model._key_format import KeyFormat, escape
 from partita.model._key_parts import bare_value, part_text
-from partita.model._keys import Placeholder, Prefix, Span, Template
+from partita.model._keys import KeyPart, Placeholder, Prefix, Span, Template
 from partita.model._naming import snake
 from partita.model._stored_keys import KeyOnly
 from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table, TypeTag
@@ -24,6 +24,7 @@ __all__ = [
     "Key",
     "KeyFormat",
     "KeyOnly",
+    "KeyPart",
     "LocalIndex",
     "Placeholder",
     "Prefix",

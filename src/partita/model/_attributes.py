@@ -9,10 +9,12 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from typing import Any, Final
 from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import AnyUrl, BaseModel
+from pydantic_core import MultiHostUrl, Url
 
 from partita.errors import OperationError
 
@@ -102,6 +104,11 @@ def _model(value: BaseModel) -> Any:
     return to_attribute(value.model_dump(by_alias=True, round_trip=True))
 
 
+def can_be_stored(kind: type) -> bool:
+    """Whether values of a type have an attribute form."""
+    return CONVERSIONS[kind] is not _refuse
+
+
 def _refuse(value: Any) -> Any:
     message = f"A value of type {type(value).__name__} has no attribute form: {value!r:.60}."
     raise OperationError(message, hint="Give the field a Pydantic serializer, or use another type.")
@@ -111,7 +118,7 @@ class _Conversions(dict[type, Callable[[Any], Any]]):
     """How values of each type are converted; a subclass is found once, by the first ancestor that has a way."""
 
     def __missing__(self, kind: type) -> Callable[[Any], Any]:
-        ways = [_SUBCLASSES[ancestor] for ancestor in kind.__mro__[1:] if ancestor in _SUBCLASSES]
+        ways = [_SUBCLASSES[ancestor] for ancestor in kind.__mro__ if ancestor in _SUBCLASSES]
         convert = self[kind] = ways[0] if ways else _refuse
         return convert
 
@@ -146,4 +153,18 @@ _SUBCLASSES: Final[dict[type, Callable[[Any], Any]]] = {
     dict: _map,
     list: _list,
     datetime: instant_text,
+    **dict.fromkeys(
+        (
+            AnyUrl,
+            Url,
+            MultiHostUrl,
+            IPv4Address,
+            IPv4Interface,
+            IPv4Network,
+            IPv6Address,
+            IPv6Interface,
+            IPv6Network,
+        ),
+        str,
+    ),
 }

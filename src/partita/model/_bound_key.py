@@ -22,6 +22,7 @@ from partita.model._keys import (
     MAX_CHARACTER_BYTES,
     MAX_HASH_BYTES,
     MAX_RANGE_BYTES,
+    KeyPart,
     Placeholder,
     Template,
     check_key_size,
@@ -142,6 +143,15 @@ class BoundKey:
     def made(self, item: Mapping[str, Any]) -> bool:
         """Whether the item's key attributes could have been made by this key."""
         return all(template.matches(item.get(attribute.name)) for attribute, template in self.attributes)
+
+    def check(self, texts: Mapping[KeyPart, str]) -> Callable[[Mapping[str, Any]], bool]:
+        """A function that says whether this key could have made an item's with these texts in its parts."""
+        checks = tuple((attribute.name, template.check(texts)) for attribute, template in self.attributes)
+        return lambda item: all(check(item.get(name)) for name, check in checks)
+
+    def shares_parts(self, template: Template) -> bool:
+        """Whether a key of that template says something of this one."""
+        return any(part in template.parts for _, own in self.attributes for part in own.parts)
 
 
 def _getter(fields: Sequence[str]) -> Callable[[Any], Sequence[Any]]:

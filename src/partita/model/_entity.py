@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from partita.errors import ModelError, OperationError
+from partita.errors import InvalidItem, ModelError, OperationError
 from partita.expressions import Compare, Condition, Not, Path, Projection, Value, apply_update, paths_in
 from partita.model._attributes import attribute_names
 from partita.model._bound_key import BoundKey, Key, allows_none
 from partita.model._entity_checks import check_entity
 from partita.model._fields import Change, FieldPath
-from partita.model._item_codec import ItemCodec
+from partita.model._item_codec import ItemCodec, reasons
 from partita.model._stored_keys import key_to_write
 from partita.model._table import Table, TypeTag
 from partita.model._updates import to_update
@@ -100,8 +100,11 @@ class EntitySchema(Generic[E]):
         expired = self.expired(now)
         return None if expired is None else Not(expired)
 
-    def check_paths(self, condition: Condition) -> None:
-        """Refuse a condition on an attribute that this entity does not have."""
+    def check_condition(self, condition: Condition) -> None:
+        """Refuse what is not a condition, or is one on an attribute that this entity does not have."""
+        if not isinstance(condition, get_args(Condition)):
+            hint = f"Write it with f(): when(f({self.name}.field).eq(value))."
+            raise OperationError(f"{condition!r:.60} is not a condition.", hint=hint)
         for path in paths_in(condition):
             self.check_path(path)
 
@@ -161,8 +164,10 @@ class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass
         # Hidden from type checkers, so that a misspelt field is an error to them.
         def __getattr__(cls, name: str) -> Any:
             fields = cls.__dict__.get("__pydantic_fields__", {})
-            if EntityMeta._making or name not in fields:
+            if EntityMeta._making or name.startswith("_"):
                 return super().__getattr__(name)
+            if name not in fields:
+                raise AttributeError(f"{cls.__name__} has no field {name!r}. It has: {', '.join(fields)}.")
             schema = cls.__dict__.get("__entity__")
             attribute = fields[name].alias or name
             if schema is None:
@@ -202,9 +207,35 @@ class Entity(BaseModel, metaclass=_METACLASS, frozen=True, defer_build=True):  #
     __entity__: ClassVar[EntitySchema[Any]]
 
     def with_changes(self, *changes: Change) -> Self:
-        """A copy with the changes applied and validated; nothing is stored."""
+        """A copy with the changes applied and validated; nothing is stored.
+
+        Raises:
+            OperationError: a field cannot have such a value.
+        """
         schema = schema_of(type(self))
-        return schema.entity(apply_update(to_update(changes), schema.item(self)))
+        try:
+            return schema.entity(apply_update(to_update(changes), schema.item(self)))
+        except InvalidItem as error:
+            raise OperationError(f"{schema.name} cannot be changed so: {error.reason}.") from None
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, with other values for some fields, which are validated.
+
+        Raises:
+            OperationError: a field cannot have such a value, or there is no such field.
+        """
+        copied = super().model_copy(deep=deep)
+        if not update:
+            return copied
+        unknown = update.keys() - type(self).model_fields.keys()
+        if unknown and self.model_config.get("extra") != "allow":
+            raise OperationError(f"{type(self).__name__} has no field {min(unknown)!r}.")
+        try:
+            checked = type(self).model_validate({**dict(copied), **update}, strict=False, by_name=True, by_alias=False)
+        except ValidationError as error:
+            raise OperationError(f"{type(self).__name__} cannot be copied so: {reasons(error)}.") from None
+        new = {name: value for name, value in dict(checked).items() if name in update}
+        return super(Entity, copied).model_copy(update=new)
 
 
 def schema_of(cls: type[E]) -> EntitySchema[E]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import is_dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final, get_args, get_origin
+from typing import Any, Final, Literal, get_args, get_origin
 
-from pydantic import BaseModel, PlainSerializer, WrapSerializer
+from pydantic import BaseModel, JsonValue, PlainSerializer, SecretBytes, SecretStr, WrapSerializer
 from pydantic.fields import FieldInfo
+from typing_extensions import is_typeddict
 
 from partita.errors import ModelError
+from partita.model._attributes import SCALARS, can_be_stored
 from partita.model._bound_key import kinds_of
 
 _TTL_KINDS: Final = (datetime, int, float, Decimal)
@@ -62,9 +66,55 @@ def _check_field(model: type[BaseModel], name: str, field: FieldInfo) -> None:
     if any(_is_set(kind) for kind in kinds_of(field.annotation)) and not _is_empty_set(field):
         message = f"{label}: DynamoDB has no empty set, so a set needs an empty default."
         raise ModelError(message, owner=model, hint="Write Field(default_factory=frozenset).")
+    if not has_serializer(model, name):
+        _check_forms(label, field.annotation, model)
     if any(_is_set(value) for value in _values_of_maps(field.annotation)):
         message = f"{label}: DynamoDB has no empty set, so a map of sets could lose some of its keys."
         raise ModelError(message, owner=model, hint="Use lists as its values.")
+
+
+def holds_json(annotation: Any) -> bool:
+    """Whether a field holds JSON as it comes: Pydantic's `JsonValue`."""
+    return annotation is JsonValue or any(map(holds_json, get_args(annotation)))
+
+
+def _check_forms(label: str, annotation: Any, model: type[BaseModel]) -> None:
+    """Refuse types whose values cannot be stored, or would not read back."""
+    for kind in kinds_of(annotation):
+        origin, arguments = get_origin(kind) or kind, get_args(kind)
+        if isinstance(origin, type) and issubclass(origin, SecretStr | SecretBytes):
+            message = f"{label} is a {origin.__name__}, which would be stored as asterisks."
+            raise ModelError(message, owner=model, hint="Seal it into bytes yourself, or give it a serializer.")
+        if isinstance(origin, type) and not _has_form(origin):
+            message = f"{label}: a {origin.__name__} has no attribute form."
+            raise ModelError(message, owner=model, hint="Give the field a Pydantic serializer, or use another type.")
+        if isinstance(origin, type) and issubclass(origin, dict) and arguments:
+            _check_map_key(label, arguments[0], model)
+        for argument in arguments:
+            if argument is not Ellipsis and kind is not JsonValue and get_origin(kind) is not Literal:
+                _check_forms(label, argument, model)
+
+
+def _has_form(kind: type) -> bool:
+    if kind is Any:
+        return True
+    is_structured = (
+        is_dataclass(kind) or is_typeddict(kind) or issubclass(kind, tuple | AbstractSet | Mapping | Sequence)
+    )
+    return (
+        is_structured
+        or kind in (object, type(None))
+        or can_be_stored(kind)
+        or hasattr(kind, "__get_pydantic_core_schema__")
+    )
+
+
+def _check_map_key(label: str, annotation: Any, model: type[BaseModel]) -> None:
+    for kind in kinds_of(annotation):
+        is_class = isinstance(kind, type) and get_origin(kind) is None
+        if get_origin(kind) is not None or (is_class and kind is not object and not issubclass(kind, SCALARS)):
+            message = f"{label}: the keys of a map are stored as text, from which no {kind} can be read."
+            raise ModelError(message, owner=model, hint="Use text, numbers, dates or enums as keys.")
 
 
 def _is_empty_set(field: FieldInfo) -> bool:

@@ -88,6 +88,12 @@ class FieldPath:
         hint = "Give a key of a map, or a position in a list, from 0."
         raise OperationError(f"{self!r} has no member {member!r:.60}.", hint=hint)
 
+    def __eq__(self, other: object) -> bool:
+        raise OperationError(
+            f"{self!r} == {other!r:.40} compares no stored value.", hint="Write f(Task.field).eq(value)."
+        )
+
+    __hash__ = object.__hash__
     __iter__ = None  # else Python would try one position after the other, without end
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
@@ -21,7 +22,7 @@ from partita.model._attributes import (
     to_attribute,
 )
 from partita.model._bound_key import BoundKey, kinds_of
-from partita.model._field_checks import has_serializer, is_instant
+from partita.model._field_checks import has_serializer, holds_json, is_instant
 from partita.model._stored_keys import StoredKey, StoredKeys, has_remembered, key_to_write, remember_key
 from partita.model._table import TypeTag
 from partita.values import Item
@@ -151,17 +152,19 @@ class ItemCodec(Generic[E]):
             raise self._invalid(item, error) from error
 
     def _invalid(self, item: Item, error: ValidationError) -> InvalidItem:
-        details = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False))
+        details = reasons(error)
         names = [attribute.name for attribute, _ in self._keys[0].attributes if attribute.name in item]
         where = ", ".join(f"{name} {item[name]!r:.100}" for name in names)
         named = f"The item at {where}" if where else "This item"
-        return InvalidItem(f"{named} is not a valid {self._cls.__name__}: {details}.", item=item)
+        return InvalidItem(f"{named} is not a valid {self._cls.__name__}: {details}.", item=item, reason=details)
 
     def _reader(self, model: type[BaseModel]) -> Callable[[Item], Any]:
         """What reads a stored item into an entity or a view of it."""
         read = _validator(model)
         names = attribute_names(model)
         expiry = [model.model_fields[field] for field, name in names.items() if name == self._expires]
+        if json := [names[field] for field, info in model.model_fields.items() if holds_json(info.annotation)]:
+            read = _after(partial(_with_floats, names=json), read)
         if self._expires is not None and any(map(is_instant, expiry)):
             read = _after(partial(_with_instant, expires=self._expires), read)
         if self.key_only.intersection(names.values()):
@@ -228,8 +231,26 @@ class ItemCodec(Generic[E]):
         return attribute in self._nullable
 
 
+def reasons(error: ValidationError) -> str:
+    """What is wrong, field by field."""
+    return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False))
+
+
 def _after(prepare: Callable[[Item], Item], read: Callable[[Item], Any]) -> Callable[[Item], Any]:
     return lambda item: read(prepare(item))
+
+
+def _with_floats(item: Item, names: Sequence[str]) -> Item:
+    """The item with the fractions of JSON as floats, which is what JSON has for them."""
+    return {**item, **{name: _json(item[name]) for name in names if name in item}}
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _json(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_json(member) for member in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _validator(model: type[BaseModel]) -> Callable[[Item], Any]:

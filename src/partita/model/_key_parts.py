@@ -50,13 +50,16 @@ class Width(Struct, frozen=True):
 
     def text(self, value: int | Decimal) -> str:
         """The padded number; negative ones are complemented so that they sort before and in order."""
-        scaled = int(Decimal(value).scaleb(self.fraction, _EXACT))
+        exact = Decimal(value)
+        # Before it is written out in full, which takes long where an exponent is great.
+        if not exact.is_finite() or (exact and exact.adjusted() >= self.digits):
+            raise self._too_wide(exact)
+        scaled = int(exact.scaleb(self.fraction, _EXACT))
         if Decimal(scaled).scaleb(-self.fraction, _EXACT) != value:
             raise InvalidKey(f"{value} has more than {self.fraction} fraction digits.")
         digits = f"{abs(scaled):0{self.digits}d}"
         if len(digits) > self.digits:
-            hint = "Widen the placeholder in the key template."
-            raise InvalidKey(f"{value} does not fit {self.digits} digits.", hint=hint)
+            raise self._too_wide(exact)
         if not self.signed:
             if value < 0:
                 raise InvalidKey(f"{value} is negative.", hint="Write {n:+06} in the key template for a signed number.")
@@ -72,7 +75,18 @@ class Width(Struct, frozen=True):
         digits = text.removeprefix("p")
         if self.signed and text.startswith("n"):
             digits = "-" + _complement(text[1:])
-        return int(digits) if not self.fraction else Decimal(digits).scaleb(-self.fraction, _EXACT)
+        try:
+            return int(digits) if not self.fraction else Decimal(digits).scaleb(-self.fraction, _EXACT)
+        except ArithmeticError:
+            raise _unreadable(text, "a number") from None
+
+    def _too_wide(self, value: Decimal) -> InvalidKey:
+        hint = "Widen the placeholder in the key template."
+        return InvalidKey(f"{value!s:.60} does not fit {self.digits} digits.", hint=hint)
+
+
+def _unreadable(text: str, what: str) -> ValueError:
+    return ValueError(f"{text!r:.60} is not {what}.")
 
 
 def _complement(digits: str) -> str:
@@ -102,7 +116,7 @@ class Plain(Struct, frozen=True):
         try:
             return Decimal(text)
         except ArithmeticError:
-            raise ValueError(f"{text!r} is not a number.") from None
+            raise _unreadable(text, "a number") from None
 
 
 class Case(Struct, frozen=True):
@@ -156,7 +170,10 @@ class TimeFormat(Struct, frozen=True):
         Raises:
             ValueError: none was.
         """
-        return datetime.strptime(text, self.codes).replace(tzinfo=UTC)
+        try:
+            return datetime.strptime(text, self.codes).replace(tzinfo=UTC)
+        except re.error:  # a code is there twice, which can be written but not read
+            raise _unreadable(text, self.codes) from None
 
 
 class Epoch(Struct, frozen=True):
@@ -190,7 +207,10 @@ class Epoch(Struct, frozen=True):
         Raises:
             ValueError: none was.
         """
-        return _EPOCH + int(text) * _UNITS[self.unit][0]
+        try:
+            return _EPOCH + int(text) * _UNITS[self.unit][0]
+        except OverflowError:
+            raise _unreadable(text, "an instant") from None
 
 
 Style: TypeAlias = Width | Plain | Case | TimeFormat | Epoch

@@ -16,14 +16,15 @@ type of the key attribute: string, number or binary.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from partita.errors import InvalidKey, ModelError
 from partita.model._key_format import DEFAULT_FORMAT, KeyFormat
-from partita.model._key_parts import Style, bare_value, parse_style, part_text
+from partita.model._key_parts import Style, bare_value, parse_style, part_text, plain_text
 from partita.values import text_size
 
 MAX_HASH_BYTES: Final = 2_048
@@ -86,10 +87,25 @@ class Placeholder(Struct, frozen=True):
     tail: str
 
 
+KeyPart: TypeAlias = tuple[str, Style | None]
+"""A field and the form in which it stands in a key: two keys with the same part have the same text there."""
+
+
 class Template:
     """One parsed template. Immutable after it was made."""
 
-    __slots__ = ("_parts", "_pattern", "bare", "fields", "format", "head", "max_length", "placeholders", "text")
+    __slots__ = (
+        "_parts",
+        "_pattern",
+        "bare",
+        "fields",
+        "format",
+        "head",
+        "max_length",
+        "parts",
+        "placeholders",
+        "text",
+    )
 
     def __init__(
         self,
@@ -103,6 +119,7 @@ class Template:
         self.format = format
         self.head, self.placeholders = _parse(text, format.separator)
         self.fields = tuple(placeholder.field for placeholder in self.placeholders)
+        self.parts: tuple[KeyPart, ...] = tuple((each.field, each.style) for each in self.placeholders)
         self.bare = text == f"{{{self.fields[0]}}}" if self.fields else False
         self._pattern = re.compile(self._expression(format.part), re.DOTALL)
         self._parts: re.Pattern[str] | None = None
@@ -158,16 +175,45 @@ class Template:
         """
         if self.bare:
             return {self.fields[0]: key}
-        if self._parts is None:
-            self._parts = re.compile(self._expression(f"({self.format.part})"), re.DOTALL)
-        found = self._parts.fullmatch(key)
-        if found is None:
+        written = self._texts_in(key)
+        if written is None:
             raise ValueError(f"{key!r} is not of the form {self.text!r}.")
-        texts = [self.format.read(text) for text in found.groups()]
+        texts = [self.format.read(text) for text in written]
         return {
             each.field: text if each.style is None else each.style.value(text)
             for each, text in zip(self.placeholders, texts, strict=True)
         }
+
+    def _texts_in(self, key: str) -> Sequence[str] | None:
+        """What stands between the literals of a key; None where this template did not make it."""
+        if self._parts is None:
+            self._parts = re.compile(self._expression(f"({self.format.part})"), re.DOTALL)
+        found = self._parts.fullmatch(key)
+        return None if found is None else found.groups()
+
+    def texts(self, key: Any) -> dict[KeyPart, str]:
+        """What stands in a key for each part of the template; nothing where this template did not make the key."""
+        if self.bare:
+            return {self.parts[0]: _text_of(key, self.format)} if isinstance(key, str | int | Decimal) else {}
+        texts = self._texts_in(key) if isinstance(key, str) else None
+        return {} if texts is None else dict(zip(self.parts, texts, strict=True))
+
+    def check(self, texts: Mapping[KeyPart, str]) -> Callable[[Any], bool]:
+        """A function that says whether a key could have been made by this template with these texts in its parts."""
+        known = {part: texts[part] for part in self.parts if part in texts}
+        if not known:
+            return self.matches
+        whole = self.joined(known)
+        if whole is None:
+            return lambda key: self.matches(key) and known.items() <= self.texts(key).items()
+        return lambda key: bool(key == whole)
+
+    def joined(self, texts: Mapping[KeyPart, str]) -> str | None:
+        """The key with these texts in its parts; None where it has others too, or is a field's own value."""
+        if self.bare or not all(part in texts for part in self.parts):
+            return None
+        tails = (placeholder.tail for placeholder in self.placeholders)
+        return self.head + "".join(texts[part] + tail for part, tail in zip(self.parts, tails, strict=True))
 
     @property
     def min_length(self) -> int:
@@ -182,6 +228,11 @@ class Template:
             bare, composed = (self, other) if self.bare else (other, self)
             return bare.max_length is None or composed.min_length <= bare.max_length
         return _Automata(self.format.separator).overlap(tuple(_symbols(self)), tuple(_symbols(other)))
+
+
+def _text_of(value: str | int | Decimal, format: KeyFormat) -> str:  # noqa: A002
+    """A field's own value as it would stand between separators, if it could."""
+    return part_text(value, None, format) if format.values == "escaped" else plain_text(value, None)
 
 
 def check_key_size(key: Any, limit: int, attribute: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
@@ -93,6 +94,8 @@ class Table:
             registry: where it registers itself.
         """
         self.name = name
+        self.module: str = sys._getframe(1).f_globals.get("__name__", "?")  # noqa: SLF001 - the cheap way to know
+        """The module that declares it."""
         self.key_format = keys
         self.type_attribute = type_attribute
         hash_key = _attribute(repr(self), hash)
@@ -168,9 +171,14 @@ class Registry:
 
     def add(self, table: Table) -> None:
         """Register a table under its name."""
-        if table.name in self._tables:
-            raise ModelError(f"Two tables are named {table.name!r}.", owner=table)
+        if known := self._tables.get(table.name):
+            message = f"Two tables are named {table.name!r}: one in {known.module}, one in {table.module}."
+            raise ModelError(message, owner=table, hint="Rename one, or give it a Registry() of its own.")
         self._tables[table.name] = table
+
+    def remove(self, table: Table) -> None:
+        """Forget a table, such as one of a module that could not be imported to its end."""
+        del self._tables[table.name]
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self._tables.values())

@@ -3,7 +3,7 @@
 from partita.operations._batch import BatchGet, BatchWrite, batch_get, batch_write, chunks
 from partita.operations._collect import Collect, slots_of
 from partita.operations._conflicts import is_conflict, retry_on_conflict
-from partita.operations._cursor import CursorSigner
+from partita.operations._cursor import CursorSealer
 from partita.operations._forecast import forecast
 from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes
@@ -38,7 +38,7 @@ __all__ = [
     "Check",
     "Collect",
     "Context",
-    "CursorSigner",
+    "CursorSealer",
     "Delete",
     "ExplainFailure",
     "First",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from partita.errors import OperationError, Unprocessed
 from partita.model import Entity
@@ -92,7 +92,11 @@ class BatchWrite(Operation[None], frozen=True):
         raise Unprocessed(f"{len(left)} of {len(self.writes)} writes were left unprocessed.", operations=left)
 
 
-def batch_get(gets: Sequence[Get[E]]) -> BatchGet[E]:
+@overload
+def batch_get(gets: Sequence[Get[E]]) -> BatchGet[E]: ...
+@overload
+def batch_get(gets: Sequence[Get[Any]]) -> BatchGet[Entity]: ...
+def batch_get(gets: Sequence[Get[Any]]) -> BatchGet[Any]:
     """Read many items by key, 100 at a time.
 
     Raises:

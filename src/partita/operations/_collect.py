@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from partita.errors import LimitExceeded, ModelError
 from partita.expressions import KeyCondition
-from partita.model import Entity, EntitySchema, Table, schema_of
+from partita.model import BoundKey, Entity, EntitySchema, Table, schema_of
 from partita.operations._operation import Context, Operation, Requests
+from partita.operations._owned import owner_check
 from partita.operations._unclaimed import unclaimed_among
 from partita.store import PageResponse, QueryTable
 from partita.values import Item
@@ -82,12 +83,16 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
         now = context.clock()
         fields: dict[str, Any] = {}
         for slot in self.slots:
-            owned = [item for item in items if slot.schema.owns(item) and slot.schema.live(item, now)]
+            owns = owner_check(slot.schema, self._key_of(slot.schema), self.key_condition)
+            owned = [item for item in items if owns(item) and slot.schema.live(item, now)]
             found = tuple(slot.schema.entity(item) for item in owned)
             if not slot.many and not slot.optional and not found:
                 return None
             fields[slot.field] = found if slot.many else found[0] if found else None
         return self.result_class(**fields)
+
+    def _key_of(self, schema: EntitySchema[Any]) -> BoundKey:
+        return next(key for key in schema.keys.values() if key.index == self.index)
 
 
 def slots_of(result_class: type) -> tuple[Slot, ...]:

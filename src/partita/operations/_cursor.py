@@ -1,7 +1,8 @@
-"""Cursors: where a page ended, as an opaque text that is signed, versioned and bound to its query.
+"""Cursors: where a page ended, as a text that is sealed, versioned and bound to its query.
 
-A cursor is the last key in msgpack and a truncated HMAC-SHA256 over it and over all that identifies
-the query, so it can neither be altered nor be used with another pattern, argument, filter or order.
+A cursor is one byte for the version, and the last key in msgpack, sealed with AES-SIV. All that identifies the query is
+sealed with it, so a cursor can neither be read or altered, nor be used with another pattern, argument, filter or order.
+The seal needs no random part: a page has one cursor. Only its length tells something, how long the key is.
 """
 
 from __future__ import annotations
@@ -10,52 +11,75 @@ import base64
 import binascii
 import hashlib
 import hmac
-from typing import Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from partita.errors import InvalidCursor, PartitaError
 from partita.values import Item, decode_item, encode_item
 
-_VERSION: Final = b"\x01"
-_TAG_BYTES: Final = 16
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+
+_VERSION: Final = b"\x02"
+_SEAL_BYTES: Final = 16
 _MAX_LENGTH: Final = 16_384
+_PURPOSE: Final = b"partita: seal cursors"
 
 
-class CursorSigner(Struct, frozen=True):
-    """Signs and checks cursors with one secret."""
+class CursorSealer(Struct, frozen=True, dict=True):
+    """Seals and opens cursors with one secret."""
 
     secret: bytes
 
-    def sign(self, last_key: Item, query: str) -> str:
+    def seal(self, last_key: Item, query: str) -> str:
         """The cursor that continues after `last_key`."""
-        body = _VERSION + encode_item(last_key)
-        return _text(self._tag(body, query) + body)
+        return _text(_VERSION + self._cipher.encrypt(encode_item(last_key), [_VERSION, query.encode()]))
 
-    def check(self, cursor: str, query: str) -> Item:
+    def open(self, cursor: str, query: str) -> Item:
         """The key to continue after.
 
         Raises:
             InvalidCursor: the cursor was altered, is of another query, or of another version.
         """
+        version, sealed = _parts(cursor)
+        if version != _VERSION or len(sealed) <= _SEAL_BYTES:
+            raise _foreign()
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as in _cipher
+
         try:
-            raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        except (binascii.Error, UnicodeEncodeError):
-            raise InvalidCursor("This is not a cursor.") from None
-        if _text(raw) != cursor:  # the last character has bits to spare: only one spelling is ours
-            raise InvalidCursor("This is not a cursor.")
-        tag, body = raw[:_TAG_BYTES], raw[_TAG_BYTES:]
-        if len(cursor) > _MAX_LENGTH or body[:1] != _VERSION or not hmac.compare_digest(tag, self._tag(body, query)):
-            raise InvalidCursor("The cursor does not belong to this query, or is outdated.")
-        try:
-            key: Item = decode_item(body[1:])
+            key: Item = decode_item(self._cipher.decrypt(sealed, [_VERSION, query.encode()]))
+        except InvalidTag:
+            raise _foreign() from None
         except (PartitaError, ValueError):
             raise InvalidCursor("The cursor cannot be read.") from None
         return key
 
-    def _tag(self, body: bytes, query: str) -> bytes:
-        return hmac.digest(self.secret, query.encode() + b"\0" + body, hashlib.sha256)[:_TAG_BYTES]
+    @cached_property
+    def _cipher(self) -> AESSIV:
+        # Imported here, because it takes long and only programs with pages need it.
+        from cryptography.hazmat.primitives.ciphers.aead import AESSIV  # noqa: PLC0415
+
+        # A key of its own: what else is made with the same secret tells nothing about it.
+        return AESSIV(hmac.digest(self.secret, _PURPOSE, hashlib.sha512))
+
+
+def _parts(cursor: str) -> tuple[bytes, bytes]:
+    if len(cursor) > _MAX_LENGTH:
+        raise _foreign()
+    try:
+        raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        raise InvalidCursor("This is not a cursor.") from None
+    if _text(raw) != cursor:  # the last character has bits to spare: only one spelling is ours
+        raise InvalidCursor("This is not a cursor.")
+    return raw[:1], raw[1:]
 
 
 def _text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def _foreign() -> InvalidCursor:
+    return InvalidCursor("The cursor does not belong to this query, or is outdated.")

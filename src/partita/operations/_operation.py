@@ -9,32 +9,29 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeV
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita.operations._cursor import CursorSigner
+from partita.operations._cursor import CursorSealer
+from partita.operations._unclaimed import UnclaimedItems
 from partita.runtime import Clock, Pause, RetryPolicy, system_clock
+from partita.store import Request
 
 if TYPE_CHECKING:
     from partita.model import Budget
-    from partita.operations._unclaimed import UnclaimedItems
     from partita.patterns import Pattern
-    from partita.store import Request
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
-Requests: TypeAlias = Generator["Request[Any] | Pause | UnclaimedItems", Any, R]
+Requests: TypeAlias = Generator[Request[Any] | Pause | UnclaimedItems, Any, R]
 """What an operation does: it yields requests, is sent their responses, and returns its result."""
-
-Procedure: TypeAlias = Generator["Operation[Any]", Any, R]
-"""Several operations in order: a generator function with `yield from`, run by either kind of session."""
 
 
 class Context(Struct, frozen=True):
-    """What an operation may need from outside: time, randomness, the signer of cursors, and when to try again."""
+    """What an operation may need from outside: time, randomness, the sealer of cursors, and when to try again."""
 
     clock: Clock = system_clock
     random: random.Random = random.Random()  # noqa: S311 - shared on purpose, spreads retries, guards nothing
-    cursors: CursorSigner = CursorSigner(b"")
+    cursors: CursorSealer = CursorSealer(b"")
     retry: RetryPolicy = RetryPolicy()
 
 
@@ -88,3 +85,7 @@ class Operation(Struct, Generic[R_co], frozen=True, kw_only=True):
     def requests(self, context: Context) -> Requests[R_co]:
         """Yield requests, read the responses, return the result."""
         raise NotImplementedError
+
+
+Procedure: TypeAlias = Generator[Operation[Any], Any, R]
+"""Several operations in order: a generator function with `yield from`, run by either kind of session."""

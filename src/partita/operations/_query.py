@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from partita.errors import InvalidItem, LimitExceeded, OperationError
 from partita.expressions import Condition, KeyCondition, Projection, both, canonical_repr
 from partita.model import BoundKey, EntitySchema
 from partita.operations._operation import Context, Operation, Requests
+from partita.operations._owned import is_guarded, owner_check, owner_condition
 from partita.operations._unclaimed import unclaimed_among
 from partita.store import PageResponse, QueryTable
 from partita.values import Item
@@ -60,7 +61,7 @@ class WalkResult(Struct, Generic[M], frozen=True):
 
 
 class Query(Operation[Page[M]], Generic[M], frozen=True):
-    """Read one page of a range. Nothing that belongs to another entity, or has expired, is in it."""
+    """Read one page of a range. Nothing that is another entity's or another owner's, or has expired, is in it."""
 
     schema: EntitySchema[Any]
     key: BoundKey
@@ -83,7 +84,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def where(self, condition: Condition) -> Query[M]:
         """Only matches for which the condition holds too. What it drops is read and charged all the same."""
-        self.schema.check_paths(condition)
+        self.schema.check_condition(condition)
         return replace(self, condition=both(self.condition, condition))
 
     def skipping_invalid(self) -> Query[M]:
@@ -122,6 +123,12 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         if self.cursor is not None:
             raise OperationError(f"{method} starts at the beginning, and takes no cursor.", hint="Use page() alone.")
 
+    def __iter__(self) -> Generator[Operation[Any], Any, Page[M]]:
+        page: Page[M] | None = yield self
+        if page is None:  # a session sends a page back; a loop asks for the next operation
+            raise OperationError(f"{self.name} was not run.", hint="Loop over its result: session.run(…).")
+        return page
+
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
         return f"{self.schema.name}.{self.key.name}"
@@ -146,7 +153,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def requests(self, context: Context) -> Requests[Page[M]]:
         """Send requests until the page is full, the range is read, or enough was inspected."""
-        start = context.cursors.check(self.cursor, self.identity()) if self.cursor is not None else None
+        start = context.cursors.open(self.cursor, self.identity()) if self.cursor is not None else None
         found: list[Item] = []
         unclaimed = 0
         for attempt in range(MAX_REQUESTS_TO_FILL):
@@ -163,7 +170,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
             start = self.position(found[-1])
         invalid: list[InvalidItem] = []
         items = tuple(self.typed(found, invalid))
-        cursor = None if start is None else context.cursors.sign(start, self.identity())
+        cursor = None if start is None else context.cursors.seal(start, self.identity())
         return Page(items, cursor, unclaimed, tuple(invalid))
 
     def request_from(self, start: Item | None, *, short: bool) -> QueryTable:
@@ -182,8 +189,8 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         return self.live(owned, context)
 
     def owned(self, items: list[Item]) -> list[Item]:
-        """The items that are this entity's."""
-        owns = self.schema.owns
+        """The items that are this entity's, in a partition that their own keys agree with."""
+        owns = owner_check(self.schema, self.key, self.key_condition)
         return [item for item in items if owns(item)]
 
     def live(self, items: list[Item], context: Context) -> list[Item]:
@@ -257,14 +264,15 @@ class Count(Operation[int], frozen=True):
         return self.query.default_name()
 
     def request(self, now: float = 0) -> QueryTable:
-        """The first request: a bare count where every item is sure to be this entity's, else keys only."""
-        query = self.query
-        request = replace(
-            query.request(), limit=COUNTED_PER_PAGE, filter=both(query.condition, query.schema.unexpired(now))
-        )
-        if query.schema.alone_in(query.key):
-            return replace(request, count_only=True, projection=None)
-        return replace(request, projection=query.schema.key_projection(query.key))
+        """The first request: a bare count where every item is sure to be seen, else keys only."""
+        query, schema = self.query, self.query.schema
+        live = both(query.condition, schema.unexpired(now))
+        request = replace(query.request(), limit=COUNTED_PER_PAGE, filter=live)
+        guarded = is_guarded(schema, query.key)
+        own = owner_condition(schema, query.key, query.key_condition) if guarded else None
+        if schema.alone_in(query.key) and (own is not None or not guarded):
+            return replace(request, filter=both(live, own), count_only=True, projection=None)
+        return replace(request, projection=schema.key_projection(query.key))
 
     def requests(self, context: Context) -> Requests[int]:
         """Count page by page.

@@ -33,14 +33,14 @@ class Scan(Operation[Page[E]], Generic[E], frozen=True):
 
     def requests(self, context: Context) -> Requests[Page[E]]:
         """Read one page."""
-        start = None if self.cursor is None else context.cursors.check(self.cursor, self.name)
+        start = None if self.cursor is None else context.cursors.open(self.cursor, self.name)
         response: PageResponse = yield ScanTable(self.schema.table.name, limit=self.limit, start=start)
         now = context.clock()
         owned = [item for item in response.items if self.schema.owns(item) and self.schema.live(item, now)]
         unclaimed = unclaimed_among(self.schema.table, response.items)
         if unclaimed is not None:
             yield unclaimed
-        cursor = None if response.last_key is None else context.cursors.sign(response.last_key, self.name)
+        cursor = None if response.last_key is None else context.cursors.seal(response.last_key, self.name)
         return Page(tuple(self.schema.entity(item) for item in owned), cursor, unclaimed.count if unclaimed else 0)
 
 

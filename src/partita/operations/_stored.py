@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from partita.errors import ItemMissing, VersionConflict
+from pydantic import BaseModel
+
+from partita.errors import ConditionFailed, ItemMissing, VersionConflict
 from partita.expressions import And, Compare, Condition, Exists, Missing, Or, Path, Value, both
 from partita.model import Entity, EntitySchema
 from partita.operations._operation import Context
@@ -56,7 +58,8 @@ def version_of(schema: EntitySchema[Any], entity: Entity) -> int | None:
 def bumped(schema: EntitySchema[E], entity: E) -> E:
     """The entity with its next version."""
     name = schema.version or ""
-    return entity.model_copy(update={name: getattr(entity, name) + 1})
+    # Not through Entity, which would validate what is known to be right.
+    return BaseModel.model_copy(entity, update={name: getattr(entity, name) + 1})
 
 
 def version_is(schema: EntitySchema[Any], version: int) -> Condition:
@@ -84,6 +87,11 @@ def live_entity(schema: EntitySchema[E], item: Item | None, context: Context) ->
 def missing(schema: EntitySchema[Any], item: Item | None) -> ItemMissing:
     """The error for a write that needs an item where there is none."""
     return ItemMissing(f"There is no such {schema.name}.", item=item)
+
+
+def condition_false(schema: EntitySchema[Any], item: Item | None, current: Any) -> ConditionFailed:
+    """The error for a write whose own condition was false."""
+    return ConditionFailed(f"The condition on this {schema.name} is false.", item=item, current=current)
 
 
 def conflict(schema: EntitySchema[Any], item: Item | None, current: Any) -> VersionConflict:

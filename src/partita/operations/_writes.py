@@ -8,7 +8,7 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita.errors import AlreadyExists, ConditionFailed, InvalidKey, OperationError, VersionConflict
+from partita.errors import AlreadyExists, ConditionFailed, InvalidItem, InvalidKey, OperationError, VersionConflict
 from partita.expressions import Condition, both, evaluate
 from partita.model import Change, Entity, EntitySchema, schema_of
 from partita.operations._get import Get
@@ -16,6 +16,7 @@ from partita.operations._index_keys import UpdatePlan, check_changes, plan_updat
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._stored import (
     bumped,
+    condition_false,
     conflict,
     live_entity,
     missing,
@@ -49,7 +50,7 @@ class Write(Operation[R_co], Generic[R_co], frozen=True, kw_only=True):
 
     def when(self, condition: Condition) -> Self:
         """The same write, only when the stored item satisfies the condition too."""
-        self.schema.check_paths(condition)
+        self.schema.check_condition(condition)
         return replace(self, condition=both(self.condition, condition))
 
     def failing_as(self, failure: ExplainFailure) -> Self:
@@ -114,7 +115,7 @@ class Put(Write[E], Generic[E], frozen=True):
             return AlreadyExists(f"This {self.schema.name} exists already.", item=error.item, current=current)
         if self.expected is not None and stored_version(self.schema, error.item) != self.expected:
             return conflict(self.schema, error.item, current)
-        return ConditionFailed(item=error.item, current=current)
+        return condition_false(self.schema, error.item, current)
 
     def requests(self, context: Context) -> Requests[E]:
         """Send the request; a failed condition says what it means."""
@@ -123,7 +124,7 @@ class Put(Write[E], Generic[E], frozen=True):
 
 
 class Delete(Write[E | None], Generic[E], frozen=True):
-    """Delete an item; the result is what was deleted, or None."""
+    """Delete an item; the result is what was deleted, or None: also where that did not fit its entity."""
 
     sends = (DeleteItem,)
 
@@ -147,12 +148,15 @@ class Delete(Write[E | None], Generic[E], frozen=True):
             return missing(self.schema, error.item)
         if self.expected is not None and stored_version(self.schema, error.item) != self.expected:
             return conflict(self.schema, error.item, current)
-        return ConditionFailed(item=error.item, current=current)
+        return condition_false(self.schema, error.item, current)
 
     def requests(self, context: Context) -> Requests[E | None]:
         """Send the request, asking for the old item."""
         response = yield from self._send(replace(self.action(context), returns="ALL_OLD"), context)
-        return live_entity(self.schema, response.attributes, context)
+        try:
+            return live_entity(self.schema, response.attributes, context)
+        except InvalidItem:  # it is gone all the same, which an error would not tell
+            return None
 
 
 class Update(Write[E], Generic[E], frozen=True):
@@ -216,7 +220,7 @@ class Update(Write[E], Generic[E], frozen=True):
         plan = self.plan()
         if plan is not None and plan.guard is not None and not evaluate(plan.guard, error.item):
             return conflict(self.schema, error.item, current)
-        return ConditionFailed(item=error.item, current=current)
+        return condition_false(self.schema, error.item, current)
 
     def requests(self, context: Context) -> Requests[E]:
         """Send one request, or read first where an index key cannot be known."""
@@ -265,20 +269,20 @@ class Check(Struct, frozen=True):
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         """The failed condition in terms of this check."""
         current = live_entity(self.schema, error.item, context)
-        failed = ConditionFailed(item=error.item, current=current)
+        failed = condition_false(self.schema, error.item, current)
         explained = missing(self.schema, error.item) if current is None else failed
         return explained if self.failure is None else self.failure(explained)
 
 
 def put(entity: E) -> Put[E]:
     """Write a whole entity, whether or not it is stored already. With a version, only over the version it has."""
-    schema = schema_of(type(entity))
+    schema = _schema_of(entity, "put")
     return Put(schema, entity, expected=version_of(schema, entity))
 
 
 def insert(entity: E) -> Put[E]:
     """Write an entity that must not be stored yet."""
-    schema = schema_of(type(entity))
+    schema = _schema_of(entity, "insert")
     version = version_of(schema, entity)
     if version:
         raise OperationError(f"This {schema.name} has version {version}, so it is stored already.", hint="Use put().")
@@ -294,7 +298,7 @@ def update(at: E | Get[E], *changes: Change) -> Update[E]:
         known = dict(zip(at.schema.primary.fields, at.values, strict=True))
         operation = Update(at.schema, at.key, known, changes)
     else:
-        schema = schema_of(type(at))
+        schema = _schema_of(at, "update")
         known = {field: getattr(at, field) for field in schema.primary.fields}
         operation = Update(schema, schema.key(at), known, changes, at)
     check_changes(operation.schema, changes)
@@ -305,14 +309,21 @@ def delete(at: E | Get[E]) -> Delete[E]:
     """Delete a stored item, named by an entity (guarded by its version) or by a get pattern."""
     if isinstance(at, Get):
         return Delete(at.schema, at.key)
-    schema = schema_of(type(at))
+    schema = _schema_of(at, "delete")
     return Delete(schema, schema.key(at), version_of(schema, at))
+
+
+def _schema_of(entity: E, verb: str) -> EntitySchema[E]:
+    if entity is None:
+        hint = "A get gives None where there is no item."
+        raise OperationError(f"There is nothing to {verb}: None was given.", hint=hint)
+    return schema_of(type(entity))
 
 
 def check(at: Get[Any], condition: Condition | None = None) -> Check:
     """Part of a transaction: the item must exist and satisfy the condition."""
     if condition is not None:
-        at.schema.check_paths(condition)
+        at.schema.check_condition(condition)
     return Check(at.schema, at.key, exists=True, condition=condition)
 
 

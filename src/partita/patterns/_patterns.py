@@ -22,7 +22,7 @@ from partita.operations import Collect, Get, Operation, Query, slots_of
 from partita.patterns._key_conditions import key_condition
 from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
 from partita.patterns._projection import check_projected, projection_of
-from partita.patterns._signature import KeyParameters, PatternSignature
+from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
 from partita.store import GetItem, QueryTable
 
 P = ParamSpec("P")
@@ -201,7 +201,7 @@ def pattern(
         def make(*args: P.args, **kwargs: P.kwargs) -> O:
             return replace(function(*args, **kwargs), pattern=declared)
 
-        schema = _entity_in(function)
+        schema = _entity_of(function, via, writes)
         sends = sends_of(function, schema, via, writes)
         signature = PatternSignature.of_function(function)
         declared = _register(signature, make, _kind_of(function, budget), schema, None, budget, sends=sends)
@@ -212,6 +212,7 @@ def pattern(
 
 def _decorator(declare: Callable[[PatternSignature], Callable[..., O]]) -> Callable[[Callable[..., None]], Any]:
     def decorate(function: Callable[..., None]) -> Callable[..., O]:
+        check_empty(function)
         return update_wrapper(declare(PatternSignature.of_function(function)), function)
 
     return decorate
@@ -278,6 +279,9 @@ def _register(
     sends: tuple[Permission, ...] | None,
     view: type[BaseModel] | None = None,
 ) -> Pattern:
+    if budget is not None and not isinstance(budget, Budget):
+        message = f"{signature.name}: budget={budget!r} does not say of what."
+        raise ModelError(message, owner=signature.name, hint=f"Write Rcu({budget!r}) or Wcu({budget!r}).")
     declared = Pattern(
         name=signature.name,
         kind=kind,
@@ -308,6 +312,17 @@ def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind
     kinds: dict[Any, PatternKind] = {Get: "get", Query: "query", Collect: "collect"}
     only_reads = budget is not None and not budget.write
     return kinds.get(get_origin(result) or result, "get" if only_reads else "write")
+
+
+def _entity_of(function: Callable[..., Any], via: Via | None, writes: Writes | None) -> EntitySchema[Any]:
+    """The entity that a pattern is listed under: the first that it names."""
+    for entity in writes or {}:
+        return schema_of(entity)
+    for part in (via,) if callable(via) else via or ():
+        declared: Pattern | None = getattr(part, "pattern", None)
+        if declared is not None and declared.entity is not None:
+            return declared.entity
+    return _entity_in(function)
 
 
 def _entity_in(function: Callable[..., Any]) -> EntitySchema[Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args, get_origin, get_type_hints
+from enum import Enum
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
-from partita.errors import ModelError
+from partita.errors import ModelError, OperationError
 from partita.model import BoundKey, EntitySchema, Prefix, Span, kinds_of
 from partita.patterns._key_conditions import RangeKind
 from partita.values import Item
@@ -52,6 +54,23 @@ class PatternSignature(Struct, frozen=True):
         make.__signature__ = self.signature  # type: ignore[attr-defined]
 
 
+_NOTHING: Final = frozenset(("RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "NOP", "POP_TOP", "CACHE"))
+
+
+def check_empty(function: Callable[..., Any]) -> None:
+    """Refuse a function that would do something, because it is never called: what a read does follows from its key.
+
+    Raises:
+        ModelError: it has a body, or is a coroutine.
+    """
+    name = function.__name__
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise ModelError(f"{name} is async.", owner=name, hint="Write def; AsyncSession awaits what it makes.")
+    if any(instruction.opname not in _NOTHING for instruction in dis.get_instructions(function)):
+        message = f"{name} has a body, which would never run."
+        raise ModelError(message, owner=name, hint="Leave only its docstring; use @pattern for a function of your own.")
+
+
 class KeyParameters:
     """The parameters of a pattern, proved to be fields of a key."""
 
@@ -62,6 +81,9 @@ class KeyParameters:
         self.hints = declared.hints
         self.key = key
         self.in_order = self.names == key.fields
+        self._enums = tuple(
+            (name, kind) for name in self.names for kind in kinds_of(self.hints[name]) if _is_enum(kind)
+        )
         for name in self.names:
             self._check(name, schema, key)
 
@@ -81,14 +103,24 @@ class KeyParameters:
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments by name."""
         if not kwargs and len(args) == len(self.names):
-            return dict(zip(self.names, args))  # noqa: B905 - the lengths were just compared
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.arguments
+            arguments = dict(zip(self.names, args))  # noqa: B905 - the lengths were just compared
+        else:
+            bound = self.signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            arguments = bound.arguments
+        for name, kind in self._enums:
+            self._check_member(kind, arguments[name])
+        return arguments
+
+    def _check_member(self, kind: type[Enum], value: Any) -> None:
+        if isinstance(value, kind) or value in {member.value for member in kind}:
+            return
+        hint = f"It is one of: {', '.join(str(member.value) for member in kind)}."
+        raise OperationError(f"{self.label}: {value!r:.60} is not a {kind.__name__}.", hint=hint)
 
     def ordered(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments in the order of the key's fields."""
-        if self.in_order and not kwargs and len(args) == len(self.names):
+        if self.in_order and not kwargs and len(args) == len(self.names) and not self._enums:
             return args
         bound = self.bind(args, kwargs)
         return tuple(bound[field] for field in self.key.fields)
@@ -111,3 +143,7 @@ class KeyParameters:
         """How a parameter restricts its field: by equality, a span or a prefix."""
         origin = get_origin(self.hints[name])
         return "span" if origin is Span else "prefix" if origin is Prefix else "equal"
+
+
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from partita.errors import OperationError
 from partita.queue._interface import Queue, QueuePolicy
 from partita.store import profile_of
 
+if TYPE_CHECKING:
+    from partita.store.remote import GivenCredentials
 
-def open_queue(address: str | Path, name: str, policy: QueuePolicy | None = None) -> Queue:
+
+def open_queue(
+    address: str | Path,
+    name: str,
+    policy: QueuePolicy | None = None,
+    *,
+    profile: str | None = None,
+    credentials: GivenCredentials | None = None,
+) -> Queue:
     """The queue of a name at an address.
 
     | address | queue |
@@ -21,6 +32,13 @@ def open_queue(address: str | Path, name: str, policy: QueuePolicy | None = None
     | `http://127.0.0.1:4566`, `https://…` | a server that speaks SQS's protocol |
     | anything else | the folder of embedded queues, with a file for each |
 
+    Args:
+        address: as in the table.
+        name: of the queue.
+        policy: how it is created.
+        profile: of the AWS configuration files, where the address names none.
+        credentials: as `RemoteStore` takes them.
+
     Raises:
         OperationError: the address cannot be used. StoreError: the file cannot be opened.
     """
@@ -29,14 +47,17 @@ def open_queue(address: str | Path, name: str, policy: QueuePolicy | None = None
     if parts.scheme in ("http", "https"):
         from partita.queue.sqs import SqsQueue  # noqa: PLC0415 - only who asks for it needs the extra `aws`
 
-        return SqsQueue(name, str(address), policy=policy)
+        return SqsQueue(name, str(address), profile=profile, credentials=credentials, policy=policy)
     if parts.scheme == "sqs":
         from partita.queue.sqs import SqsQueue  # noqa: PLC0415 - as above
 
-        return SqsQueue(name, region=parts.netloc or None, profile=profile_of(str(address)), policy=policy)
+        profile = profile_of(str(address), profile)
+        return SqsQueue(name, region=parts.netloc or None, profile=profile, credentials=credentials, policy=policy)
     if "://" in str(address):
         hint = "Write sqs://REGION, a URL that begins with http, or the path of a folder."
         raise OperationError(f"{str(address)!r} is not the address of a queue.", hint=hint)
+    if profile is not None or credentials is not None:
+        raise OperationError(f"{str(address)!r} is a folder, which needs neither a profile nor credentials.")
     from partita.queue.embedded import EmbeddedQueue  # noqa: PLC0415 - as above
 
     return EmbeddedQueue(queue_file(Path(address), name), name, policy=policy)

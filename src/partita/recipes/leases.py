@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
-from partita.errors import ConditionFailed, LeaseHeld, LeaseLost, ModelError
+from partita.errors import ConditionFailed, LeaseHeld, LeaseLost, ModelError, OperationError
 from partita.expressions import Condition
 from partita.model import Entity, EntitySchema, all_of, any_of, f, schema_of, snake, to_update
 from partita.operations import Check, Context, Get, Operation, Requests, Update, check, update
@@ -24,6 +24,8 @@ from partita.recipes.records import check_complete
 from partita.store import ConditionCheck, UpdateItem, WriteResponse
 
 __all__ = ["Acquire", "LeaseRecord", "Leases", "Renew"]
+
+LONGEST: Final = timedelta(hours=12)
 
 L = TypeVar("L", bound="LeaseRecord")
 
@@ -43,13 +45,19 @@ class LeaseRecord(Entity):
 class Leases(Generic[L]):
     """Leases kept in an entity of the user's."""
 
-    def __init__(self, record: type[L]) -> None:
+    def __init__(self, record: type[L], *, longest: timedelta = LONGEST) -> None:
         """Declare that leases are kept in `record`.
+
+        Args:
+            record: the entity.
+            longest: no lease may be held for longer at a time. One that ends more than twice as far ahead was taken
+                while a clock was wrong, and anybody may take it.
 
         Raises:
             ModelError: the key is not the name, or a lease could expire by TTL and start again at number 1.
         """
         self._schema = schema_of(record)
+        self._longest = longest
         check_complete(self._schema, LeaseRecord)
         _check_kept(self._schema)
         self._by_name: Callable[[str], Get[L]] = get(
@@ -64,17 +72,24 @@ class Leases(Generic[L]):
         """Take a lease that nobody holds, or whose time has run out. An owner may take its own again.
 
         Raises:
-            LeaseHeld: someone else has it, and its time has not run out.
+            LeaseHeld: someone else has it, and its time has not run out. OperationError: the time is too long.
         """
-        return Acquire(self._schema, self._by_name(name), name, owner, duration)
+        self._check_length(duration)
+        return Acquire(self._schema, self._by_name(name), name, owner, duration, self._longest)
 
     def renew(self, lease: L, *, duration: timedelta) -> Renew[L]:
         """Hold a lease for longer, from now on.
 
         Raises:
-            LeaseLost: someone else has it now.
+            LeaseLost: someone else has it now. OperationError: the time is too long.
         """
+        self._check_length(duration)
         return Renew(self._schema, self._by_name(lease.name), lease, duration)
+
+    def _check_length(self, duration: timedelta) -> None:
+        if duration > self._longest:
+            hint = "Renew it in time, or say `longest` where the leases are declared."
+            raise OperationError(f"A lease can be held for {self._longest} at a time, not {duration}.", hint=hint)
 
     def release(self, lease: L) -> Update[L]:
         """Give a lease back before its time.
@@ -103,6 +118,7 @@ class Acquire(Operation[L], Generic[L], frozen=True):
     lease: str
     owner: str
     duration: timedelta
+    longest: timedelta
 
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
@@ -117,7 +133,13 @@ class Acquire(Operation[L], Generic[L], frozen=True):
             f(record.until_ms).set(now + _length(self.duration)),
             f(record.fence).add(1),
         )
-        free = any_of(f(record.name).missing(), f(record.until_ms).le(now), f(record.owner).eq(self.owner))
+        impossible = now + 2 * _length(self.longest)  # twice: the clocks of two machines may differ
+        free = any_of(
+            f(record.name).missing(),
+            f(record.until_ms).le(now),
+            f(record.until_ms).gt(impossible),
+            f(record.owner).eq(self.owner),
+        )
         request = UpdateItem(
             self.schema.table.name, self.at.key, to_update(changes), free, returns="ALL_NEW", on_failure_item=True
         )

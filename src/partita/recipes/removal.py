@@ -57,7 +57,7 @@ class _Stored(Operation[tuple[list[Delete[E]], dict[str, Any] | None]], Generic[
         )
         response: PageResponse = yield request
         names = [attribute.name for attribute, _ in schema.primary.attributes]
-        keys = [{name: item[name] for name in names} for item in response.items if schema.owns(item)]
+        keys = [{name: item[name] for name in names} for item in self.query.owned(response.items)]
         return [Delete(schema, key) for key in keys], response.last_key
 
 

@@ -1,8 +1,15 @@
-"""What every layer needs to run: time, identifiers, generators of requests, retries, names to answer to."""
+"""What every layer needs to run: time, identifiers, requests, retries, names to answer to, private files."""
 
 from partita.runtime._clock import Clock, system_clock
 from partita.runtime._hosts import AllowedHosts, is_loopback
 from partita.runtime._ids import Ulids, new_ulid
+from partita.runtime._private_files import (
+    close_to_others,
+    create_private,
+    exposure,
+    make_private_folder,
+    open_private,
+)
 from partita.runtime._relay import Pause, relay, run, run_async
 from partita.runtime._retry import RetryPolicy
 
@@ -12,8 +19,13 @@ __all__ = [
     "Pause",
     "RetryPolicy",
     "Ulids",
+    "close_to_others",
+    "create_private",
+    "exposure",
     "is_loopback",
+    "make_private_folder",
     "new_ulid",
+    "open_private",
     "relay",
     "run",
     "run_async",

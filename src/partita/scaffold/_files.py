@@ -20,7 +20,7 @@ _SNAPSHOT: Final = """\
 import importlib, pathlib, sys
 from partita.recipes.versioned import accept_schema
 module, name = sys.argv[1].split(":")
-print(*accept_schema(getattr(importlib.import_module(module), name), pathlib.Path("schema")), sep="\\n")
+print(*accept_schema(getattr(importlib.import_module(module), name), pathlib.Path(sys.argv[2])), sep="\\n")
 """
 
 
@@ -67,7 +67,8 @@ class Scaffold(Struct, frozen=True):
     def _take_snapshot(self, table: str) -> list[Path]:
         """Keep the schema, in a process of its own: here the new module cannot be imported a second time."""
         path = os.pathsep.join(filter(None, (str(self.project.source), os.environ.get("PYTHONPATH"))))
-        said = _run("its schema", ["-c", _SNAPSHOT, table], self.project.root, {"PYTHONPATH": path})
+        command = ["-c", _SNAPSHOT, table, str(self.project.snapshots)]
+        said = _run("its schema", command, self.project.root, {"PYTHONPATH": path})
         return [Path(line) for line in said.splitlines()]
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from partita.recipes.versioned import SNAPSHOT_FOLDER, SNAPSHOT_FOLDER_IN_TESTS
 from partita.service import GROUP
 
 _HEADER: Final = f'[project.entry-points."{GROUP}"]'
@@ -70,6 +71,12 @@ class Project(Struct, frozen=True):
     def module(self, *parts: str | None) -> str:
         """The full name of a module of the package."""
         return ".".join((self.package, *filter(None, parts)))
+
+    @property
+    def snapshots(self) -> Path:
+        """Where schema snapshots are kept, from the root of the project."""
+        is_flat = self.source == self.root and not (self.root / SNAPSHOT_FOLDER).is_dir()
+        return SNAPSHOT_FOLDER_IN_TESTS if is_flat else SNAPSHOT_FOLDER
 
     @property
     def imports_tests_by_path(self) -> bool:

@@ -25,7 +25,9 @@ def new_entity(project: Project, shape: Shape, service: str | None = None) -> Sc
     module, tests = project.module(service, snake), project.tests(service) / f"test_{snake}.py"
     depth = len(tests.relative_to(project.root).parts) - 1
     table = "-".join(filter(None, (service and _dashed(service), shape.name.path)))
-    known = _context(shape) | {"module": module, "depth": depth, "service": None, "table": table}
+    snapshots = " / ".join(f'"{part}"' for part in project.snapshots.parts)
+    known = _context(shape) | {"module": module, "service": None, "table": table}
+    known |= {"depth": depth, "snapshots": snapshots}
     code = project.folder(service) / f"{snake}.py"
     files = {code: _render(f"{kind}/model.py", known), tests: _render(f"{kind}/test_model.py", known)}
     return Scaffold(

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 
 from partita.errors import OperationError
 from partita.model import Table
-from partita.operations import Action, Context, CursorSigner, Operation, Procedure, transact
+from partita.operations import Action, Context, CursorSealer, Operation, Procedure, transact
 from partita.runtime import Clock, Pause, RetryPolicy, run, run_async, system_clock
 from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita.session._meter import Meter
 from partita.session._pipeline import Pipeline
 from partita.session._tables import ensure_tables
-from partita.store import Request, Store
+from partita.store import Request, Store, TableNames, named_store
 
 R = TypeVar("R")
 
@@ -38,7 +38,7 @@ class _Settings:
 
     default_sleep: Callable[[float], Any]
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each setting
         self,
         store: Store,
         *,
@@ -49,23 +49,26 @@ class _Settings:
         random: Random | None = None,
         sleep: Callable[[float], Any] | None = None,
         retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a frozen value
+        table_names: TableNames | None = None,
     ) -> None:
         """Set up a session.
 
         Args:
             store: where requests go.
             clock: the time, for expiry.
-            secret: signs cursors; give all processes of a service the same. By default one is made for this session.
+            secret: seals cursors; give all processes of a service the same. By default one is made for this session.
             meter: counts consumption; sessions may share one.
             strict_budgets: raise `BudgetExceeded` instead of only counting it, and refuse requests that an access
                 pattern does not declare. For tests.
             random: spreads retries.
             sleep: waits before a retry; tests pass their own.
             retry: how often a request is sent, and what a batch left unprocessed; and the pauses in between.
+            table_names: what the declared tables are called in the store; by default as declared.
         """
-        self.store = store
+        self.store = named_store(store, table_names)
+        self.table_names = table_names
         self.sleep = sleep or self.default_sleep
-        cursors = CursorSigner(secret or secrets.token_bytes(32))
+        cursors = CursorSealer(secret or secrets.token_bytes(32))
         self._pipeline = Pipeline(
             Context(clock, random or SystemRandom(), cursors, retry),
             meter or Meter(),
@@ -80,7 +83,7 @@ class _Settings:
 
     @property
     def context(self) -> Context:
-        """The clock, randomness, cursor signer and retry policy that operations get."""
+        """The clock, randomness, cursor sealer and retry policy that operations get."""
         return self._pipeline.context
 
     def of_service(self, name: str) -> Self:

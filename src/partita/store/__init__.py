@@ -3,6 +3,8 @@
 from partita.store._dynamodb_json import Json, api_call, plain_item, wire_item
 from partita.store._dynamodb_tables import table_definition, table_schema
 from partita.store._interface import Store
+from partita.store._named_store import NamedStore, named_store, stored_request
+from partita.store._names import TableNames
 from partita.store._open import open_store, profile_of
 from partita.store._requests import (
     BatchGetItem,
@@ -68,6 +70,7 @@ __all__ = [
     "KeyAttribute",
     "KeyType",
     "ListTables",
+    "NamedStore",
     "PageResponse",
     "PutItem",
     "QueryTable",
@@ -84,6 +87,7 @@ __all__ = [
     "StreamRecord",
     "StreamView",
     "TableDescription",
+    "TableNames",
     "TableSchema",
     "TransactAction",
     "TransactGetItems",
@@ -93,9 +97,11 @@ __all__ = [
     "UpdateItem",
     "WriteResponse",
     "api_call",
+    "named_store",
     "open_store",
     "plain_item",
     "profile_of",
+    "stored_request",
     "table_definition",
     "table_schema",
     "wire_item",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from partita.errors import OperationError
 from partita.store._interface import Store
 
+if TYPE_CHECKING:
+    from partita.store.remote import GivenCredentials
 
-def open_store(address: str) -> Store:
+
+def open_store(address: str, *, profile: str | None = None, credentials: GivenCredentials | None = None) -> Store:
     """The store at an address.
 
     | address | store |
@@ -19,6 +23,11 @@ def open_store(address: str) -> Store:
     | `http://127.0.0.1:8000`, `https://…` | a server that speaks DynamoDB's protocol |
     | anything else | the file of an embedded store |
 
+    Args:
+        address: as in the table.
+        profile: of the AWS configuration files, where the address names none.
+        credentials: as `RemoteStore` takes them.
+
     Raises:
         OperationError: the address cannot be used. StoreError: the file cannot be opened.
     """
@@ -26,26 +35,32 @@ def open_store(address: str) -> Store:
     if parts.scheme in ("http", "https"):
         from partita.store.remote import RemoteStore  # noqa: PLC0415 - only who asks for it needs the extra `aws`
 
-        return RemoteStore(address)
+        return RemoteStore(address, profile=profile, credentials=credentials)
     if parts.scheme == "dynamodb":
         from partita.store.remote import RemoteStore  # noqa: PLC0415 - as above
 
-        return RemoteStore(region=parts.netloc or None, profile=profile_of(address))
+        profile = profile_of(address, profile)
+        return RemoteStore(region=parts.netloc or None, profile=profile, credentials=credentials)
     if "://" in address:
         hint = "Write dynamodb://REGION, a URL that begins with http, or the path of a file."
         raise OperationError(f"{address!r} is not the address of a store.", hint=hint)
+    if profile is not None or credentials is not None:
+        raise OperationError(f"{address!r} is a file, which needs neither a profile nor credentials.")
     from partita.store.embedded import EmbeddedStore  # noqa: PLC0415 - as above
 
     return EmbeddedStore(address)
 
 
-def profile_of(address: str) -> str | None:
-    """The profile that an address names after its region.
+def profile_of(address: str, given: str | None = None) -> str | None:
+    """The profile that an address names after its region, or the one that is given beside it.
 
     Raises:
-        OperationError: it says more than that.
+        OperationError: it says more than that, or they are two.
     """
     options = parse_qs(urlsplit(address).query)
     if options.keys() - {"profile"} or urlsplit(address).path.strip("/"):
         raise OperationError(f"{address!r} has more than a region and a profile.")
-    return options["profile"][0] if options else None
+    named = options["profile"][0] if options else None
+    if named is not None and given not in (None, named):
+        raise OperationError(f"The address names the profile {named!r}, but {given!r} is given.")
+    return named or given

@@ -1,6 +1,7 @@
 """DynamoDB's own protocol, served over a store, so that any DynamoDB tool can open it."""
 
-from partita.wire._server import Limits, WireServer
+from partita.wire._server import WireServer
 from partita.wire._signature import AccessKey
+from partita.wire.connection import Limits
 
 __all__ = ["AccessKey", "Limits", "WireServer"]

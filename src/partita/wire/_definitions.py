@@ -6,7 +6,7 @@ from typing import Final
 
 from partita.errors import ValidationFailed
 from partita.store import IndexSchema, Json, TableSchema, table_schema
-from partita.wire._parameters import MAX_NAME, MIN_NAME, Parameters, refuse, show, violated
+from partita.wire._parameters import MAX_LONG, MAX_NAME, MIN_NAME, Parameters, refuse, show, violated
 from partita.wire._settings import ON_DEMAND, Settings, Throughput
 
 _INVALID: Final = "One or more parameter values were invalid: "
@@ -261,7 +261,7 @@ def read_throughput(given: Json | None, at: str) -> Throughput | None:
     if given is None:
         return None
     call = Parameters(given)
-    read, write = call.whole("ReadCapacityUnits"), call.whole("WriteCapacityUnits")
+    read, write = call.whole("ReadCapacityUnits", MAX_LONG), call.whole("WriteCapacityUnits", MAX_LONG)
     for name, units in (("readCapacityUnits", read), ("writeCapacityUnits", write)):
         if units is None:
             refuse(violated(None, f"{at}.{name}", "Member must not be null"))

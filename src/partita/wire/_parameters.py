@@ -24,6 +24,8 @@ _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+
 MAX_NAME: Final = 255
 MIN_NAME: Final = 3
 MAX_ATTRIBUTE: Final = 65_535
+MAX_INTEGER: Final = 2**31 - 1
+MAX_LONG: Final = 2**63 - 1
 CAPACITY_DETAILS: Final = ("INDEXES", "TOTAL", "NONE")
 
 
@@ -105,14 +107,19 @@ class Parameters:
             raise _unexpected(given, "Boolean")
         return given
 
-    def whole(self, name: str) -> int | None:
-        """A whole number."""
+    def whole(self, name: str, limit: int = MAX_INTEGER) -> int | None:
+        """A whole number, no further from zero than the limit."""
         given = self.given.get(name)
-        if isinstance(given, float) and given.is_integer():
-            return int(given)
-        if given is not None and type(given) is not int:
+        if given is None:
+            return None
+        if type(given) not in (int, float):
             raise _unexpected(given, "Integer")
-        return given
+        if abs(given) > limit:
+            bound = f"less than or equal to {limit}" if given > 0 else f"greater than or equal to {-limit}"
+            refuse(violated(given, member(name), f"Member must have value {bound}"))
+        if given != int(given):
+            refuse(violated(given, member(name), "Member must be a whole number"))
+        return int(given)
 
     def fields(self, name: str) -> Json | None:
         """A structure or map."""

@@ -1,9 +1,14 @@
-"""Checking that a request was signed with the key that the server knows (AWS Signature Version 4)."""
+"""Checking that a request was signed with the key that the server knows (AWS Signature Version 4).
+
+What the head says is checked when the head has come, so that nobody without the key can make the server hold a body.
+The signature covers the body too: it is checked with the head where the head names the body's hash, else with the body.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -16,6 +21,10 @@ from partita.wire._faults import Fault
 ALGORITHM: Final = "AWS4-HMAC-SHA256"
 SKEW_SECONDS: Final = 900
 _STAMP: Final = "%Y%m%dT%H%M%SZ"
+_SIGNED: Final = ("host", "x-amz-date", "x-amz-target")
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_REGION: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NO_MATCH: Final = "The request signature we calculated does not match the signature you provided."
 
 
 class AccessKey(Struct, frozen=True):
@@ -25,39 +34,74 @@ class AccessKey(Struct, frozen=True):
     secret: str
 
 
-class SignedRequest(Struct, frozen=True):
-    """What a signature is about; header names are in lower case."""
+class Authorization(Struct, frozen=True):
+    """A signature, and what it is about apart from the body."""
 
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: bytes
+    signature: str
+    canonical: str
+    """The canonical request up to the hash of the body."""
+    stamp: str
+    scope: tuple[str, ...]
+    """Date, region, service and terminator."""
+    body_hash: str | None = None
+    """As the head names it; the signature was checked with it."""
 
 
-def check_signature(request: SignedRequest, key: AccessKey, now: float) -> None:
-    """Refuse what is not signed with the key, or was signed long ago.
+def check_authorization(
+    method: str, path: str, headers: Mapping[str, str], key: AccessKey, now: float
+) -> Authorization:
+    """Refuse, by its head, what cannot have been signed with the key, or was signed long ago; `path` may have a query.
 
     Raises:
         Fault: with the type that AWS gives.
     """
-    authorization = request.headers.get("authorization", "")
-    if not authorization.startswith(ALGORITHM):
+    given = headers.get("authorization", "")
+    if not given.startswith(f"{ALGORITHM} "):
         raise Fault("MissingAuthenticationTokenException", "Request is missing Authentication Token")
     parts: dict[str, str] = {}
-    for part in authorization.removeprefix(ALGORITHM).split(","):
+    for part in given.removeprefix(ALGORITHM).split(","):
         name, _, value = part.strip().partition("=")
         parts[name] = value
-    stamp = request.headers.get("x-amz-date", "")
+    stamp, signed = headers.get("x-amz-date", ""), parts.get("SignedHeaders", "")
     _check_time(stamp, now)
     access, *scope = parts.get("Credential", "").split("/")
     if not hmac.compare_digest(access.encode(), key.id.encode()):
         raise Fault("UnrecognizedClientException", "The security token included in the request is invalid.")
-    if len(scope) != 4:  # noqa: PLR2004 - date, region, service and terminator
-        raise Fault("InvalidSignatureException", "Credential should be scoped correctly.")
-    expected = _signature(request, parts.get("SignedHeaders", ""), tuple(scope), stamp, key)
-    if not hmac.compare_digest(expected.encode(), parts.get("Signature", "").encode()):
-        message = "The request signature we calculated does not match the signature you provided."
-        raise Fault("InvalidSignatureException", message)
+    _check_scope(scope, stamp)
+    _check_signed(signed.split(";"), headers)
+    canonical = _canonical(method, path, headers, signed)
+    body_hash = headers.get("x-amz-content-sha256", "")
+    known = body_hash if _HASH.fullmatch(body_hash) else None
+    authorization = Authorization(parts.get("Signature", ""), canonical, stamp, tuple(scope), known)
+    if known is not None:
+        check_signature(authorization, known, key)
+    return authorization
+
+
+def check_body(authorization: Authorization, body: bytearray, key: AccessKey) -> None:
+    """Refuse a body that the signature does not cover.
+
+    Raises:
+        Fault: with the type that AWS gives.
+    """
+    body_hash = hashlib.sha256(body).hexdigest()
+    if authorization.body_hash is None:
+        check_signature(authorization, body_hash, key)
+    elif authorization.body_hash != body_hash:
+        raise Fault("InvalidSignatureException", _NO_MATCH)
+
+
+def check_signature(authorization: Authorization, body_hash: str, key: AccessKey) -> None:
+    """Refuse a signature that was not made with the key, or not of a body with this hash.
+
+    Raises:
+        Fault: with the type that AWS gives.
+    """
+    hashed = hashlib.sha256(f"{authorization.canonical}\n{body_hash}".encode()).hexdigest()
+    text = "\n".join((ALGORITHM, authorization.stamp, "/".join(authorization.scope), hashed))
+    expected = hmac.new(_signing_key(key.secret, authorization.scope), text.encode(), hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(expected.encode(), authorization.signature.encode()):
+        raise Fault("InvalidSignatureException", _NO_MATCH)
 
 
 def _check_time(stamp: str, now: float) -> None:
@@ -74,15 +118,28 @@ def _check_time(stamp: str, now: float) -> None:
         raise Fault("InvalidSignatureException", message)
 
 
-def _signature(request: SignedRequest, signed: str, scope: tuple[str, ...], stamp: str, key: AccessKey) -> str:
-    names = signed.split(";")
-    headers = "".join(f"{name}:{' '.join(request.headers.get(name, '').split())}\n" for name in names)
-    path, _, query = request.path.partition("?")
-    digest = hashlib.sha256(request.body).hexdigest()
-    canonical = "\n".join((request.method, path or "/", query, headers, signed, digest))
-    hashed = hashlib.sha256(canonical.encode()).hexdigest()
-    text = "\n".join((ALGORITHM, stamp, "/".join(scope), hashed))
-    return hmac.new(_signing_key(key.secret, scope), text.encode(), hashlib.sha256).hexdigest()
+def _check_scope(scope: list[str], stamp: str) -> None:
+    """The server is in no region, so any well-formed one will do."""
+    day = stamp.partition("T")[0]
+    match scope:
+        case [date, region, "dynamodb", "aws4_request"] if date == day and _REGION.fullmatch(region):
+            return
+    message = f"Credential should be scoped to the date of the request, a region, dynamodb and aws4_request: {day}/…"
+    raise Fault("InvalidSignatureException", message)
+
+
+def _check_signed(names: list[str], headers: Mapping[str, str]) -> None:
+    """What says whom the request is for, when, and what to do must be signed."""
+    for name in _SIGNED:
+        is_sent = name in headers or name != "x-amz-target"  # without a target there is nothing to do
+        if is_sent and name not in names:
+            raise Fault("InvalidSignatureException", f"'{name}' must be a 'SignedHeader' in the AWS Authorization.")
+
+
+def _canonical(method: str, path: str, headers: Mapping[str, str], signed: str) -> str:
+    values = "".join(f"{name}:{' '.join(headers.get(name, '').split())}\n" for name in signed.split(";"))
+    path, _, query = path.partition("?")
+    return "\n".join((method, path or "/", query, values, signed))
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Struct
@@ -28,11 +28,12 @@ from partita.store import (
 )
 from partita.wire._describe import REGION, stream_arn
 from partita.wire._faults import Fault, not_found
-from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
+from partita.wire._parameters import MAX_LONG, Operation, Parameters, Requests, refuse, violated
 
 ITERATOR_SECONDS: Final = 900
 MAX_LISTED: Final = 100
 MAX_RECORDS: Final = 1_000
+_MAX_DIGITS: Final = 40
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)/stream/(.+)")
 _SHARD: Final = re.compile(r"shardId-[0-9a-f-]{20,57}")
 _TYPES: Final = ("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON")
@@ -45,7 +46,7 @@ class Position(Struct, frozen=True, array_like=True):
     stream: str
     view: str
     shard: str
-    after: int
+    after: Annotated[int, msgspec.Meta(ge=0, le=MAX_LONG)]
     at: float
 
 
@@ -118,7 +119,7 @@ def _found(call: Parameters) -> Requests[tuple[str, StreamDescription]]:
     if latest is not None and latest.stream_id == label:
         return table, latest
     number = label.rpartition("-")[2]
-    shard = f"shardId-{int(number):020}" if number.isdecimal() else ""
+    shard = f"shardId-{int(number):020}" if number.isdecimal() and len(number) <= _MAX_DIGITS else ""
     try:
         page: StreamPage = yield ReadStream(table, shard, limit=1)
     except TableNotFound:
@@ -225,6 +226,8 @@ def _after(kind: str, sequence: str | None, shard: Shard) -> int:
         return (shard.newest or 0) if kind == "LATEST" else 0
     if sequence is None or not sequence.isdecimal():
         raise ValidationFailed(f"SequenceNumber must be specified for the ShardIteratorType {kind}")
+    if len(sequence) > _MAX_DIGITS or int(sequence) > MAX_LONG:
+        raise ValidationFailed("Invalid SequenceNumber.")
     after = int(sequence) - (kind == "AT_SEQUENCE_NUMBER")
     if after < shard.trimmed:
         raise StreamTrimmed("The operation attempted to read past the oldest stream record in a shard.")

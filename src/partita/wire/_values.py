@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
@@ -69,7 +68,7 @@ def _number(content: Any, _: int = 0) -> int | Decimal:
 def _binary(content: Any, _: int = 0) -> bytes:
     try:
         return base64.b64decode(_text(content), validate=True)
-    except binascii.Error as error:
+    except ValueError as error:  # of binascii, or of a text that is not ASCII
         raise SerializationFailed(f"Invalid Base64: {error}") from None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from functools import partial
@@ -291,3 +293,11 @@ def test_commits_of_other_programs_are_passed_over(db: Session, consumer: Consum
     again = Lake(tmp_path, TABLE)
     assert again.positions() == {SHARD: 3}
     again.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="has no modes")
+def test_a_lake_is_its_owners_alone(tmp_path: Path) -> None:
+    Lake(tmp_path / "lake", TABLE).close()
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "lake", tmp_path / "lake" / TABLE.name)}
+    lock = stat.S_IMODE((tmp_path / "lake" / TABLE.name / ".lock").stat().st_mode)
+    assert (modes, lock) == ({0o700}, 0o600)

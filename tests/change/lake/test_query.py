@@ -71,3 +71,58 @@ def test_only_queries_can_be_run(folder: Path, sql: str) -> None:
 def test_a_folder_without_a_lake_is_named(tmp_path: Path) -> None:
     with pytest.raises(OperationError, match="There is no lake in"):
         query_lake(tmp_path, "SELECT 1")
+
+
+COPY = "copy (select 1) to '{file}'"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        COPY,
+        f"explain {COPY}",
+        f"explain analyze {COPY}",
+        f"EXPLAIN /* why */ ANALYZE -- so\n VERBOSE {COPY}",
+        f"explain format indent {COPY}",
+        f"describe {COPY}",
+        f"show {COPY}",
+        f"select 1; {COPY}",
+        f"/* /* */ select 1 -- */ {COPY}",
+        f"-- \r{COPY} /*\nselect 1 -- */",
+        f"-- \rselect 1\n{COPY}",
+        f"/* select 1 {COPY}",
+        f"with q as (select 1) {COPY}",
+        f"explain with q as ({COPY}) select 1",
+        "insert into task_all values (1)",
+        "explain analyze insert into task_all values (1)",
+        "with q as (insert into task_all values (1)) select 1",
+        "delete from task_all",
+        "create external table t stored as csv location '{file}'",
+        "set datafusion.execution.batch_size = 1",
+        "",
+    ],
+)
+def test_nothing_but_a_query_is_run(sql: str, folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "written.csv"
+    with pytest.raises(OperationError):
+        query_lake(folder, sql.format(file=file)).read_all()
+    assert not file.exists()
+    assert rows(folder, "SELECT count(*) AS n FROM task_all") == [{"n": 1}]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select 1",
+        "\n-- a comment\r\n/* another */ SELECT 1",
+        "((select 1) union (select 2))",
+        "with q as (select 1) select * from q",
+        "values (1)",
+        "explain select 1",
+        "explain analyze verbose with q as (select 1) select * from q",
+        "describe task",
+        "select 'copy' as a, 1 as \"insert\"",
+    ],
+)
+def test_each_kind_of_query_is_run(sql: str, folder: Path) -> None:
+    assert query_lake(folder, sql).read_all().num_rows > 0

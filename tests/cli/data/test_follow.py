@@ -11,13 +11,14 @@ import apsw
 import pytest
 from fastapi import APIRouter
 
-from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, insert
+from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, TableNames, insert
 from partita.change import ItemChange, SqliteProjection
 from partita.cli._data_folder import DataFolder
 from partita.cli.data import _follow
 from partita.cli.data._follow import following, projecting
 from partita.errors import RebuildRequired, StoreUnavailable
 from partita.service import Projection, Service
+from partita.store import named_store
 
 TABLE = Table("notes", stream="NEW_AND_OLD_IMAGES", registry=Registry())
 
@@ -47,6 +48,19 @@ def db() -> Iterator[Session]:
         session = Session(store)
         session.create_tables([TABLE])
         yield session
+
+
+def test_each_stage_has_a_projection_of_its_own(tmp_path: Path) -> None:
+    with EmbeddedStore(":memory:") as store:
+        for prefix in ("dev-", "test-"):
+            names = TableNames(prefix=prefix)
+            Session(store, table_names=names).create_tables([TABLE])
+            with projecting([SERVICE], named_store(store, names), DataFolder(tmp_path, prefix=prefix)):
+                pass
+    assert sorted(path.name for path in tmp_path.glob("*-projection.db")) == [
+        "dev-notes-projection.db",
+        "test-notes-projection.db",
+    ]
 
 
 class FakeConsumer:
@@ -93,7 +107,7 @@ def test_a_service_without_a_projection_has_none(db: Session, tmp_path: Path) ->
 
 def test_missed_changes_are_made_up_for() -> None:
     consumer = FakeConsumer(RebuildRequired("trimmed"))
-    with following([consumer]):  # type: ignore[list-item]
+    with following({"lake of notes": consumer}):  # type: ignore[dict-item]
         assert consumer.waiting.wait(10)
     assert consumer.rebuilt == 1
 
@@ -101,7 +115,38 @@ def test_missed_changes_are_made_up_for() -> None:
 def test_trouble_is_logged_and_tried_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(_follow, "RETRY_SECONDS", 0)
     consumer = FakeConsumer(StoreUnavailable("no answer"), StoreUnavailable("no answer"))
-    with following([consumer]):  # type: ignore[list-item]
+    with following({"lake of notes": consumer}):  # type: ignore[dict-item]
         assert consumer.waiting.wait(10)
     assert len(caplog.records) == 2
     assert consumer.rebuilt == 0
+
+
+def test_nothing_ends_the_loop_and_what_is_in_trouble_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_follow, "RETRY_SECONDS", 0)
+    troubles: dict[str, str] = {}
+    seen: list[dict[str, str]] = []
+
+    class FullLake(FakeConsumer):
+        def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:
+            seen.append(dict(troubles))
+            if not self.ends:
+                idle()
+                seen.append(dict(troubles))
+            super().run(stop, idle)
+
+    consumer = FullLake(OSError("No space left on device"), StoreUnavailable("no response"))
+    with following({"lake of notes": consumer}, troubles, poll_seconds=0):  # type: ignore[dict-item]
+        assert consumer.waiting.wait(10)
+    assert seen == [{}, {"lake of notes": "OSError"}, {"lake of notes": "store_unavailable"}, {}]
+
+
+def test_a_damaged_projection_is_built_again(db: Session, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    db.run(insert(Note(note_id="kept")))
+    (tmp_path / "notes-projection.db").write_bytes(b"junk" * 1_000)
+    with projecting([SERVICE], db.store, DataFolder(tmp_path)) as projected:
+        caught_up = threading.Event()
+        while projected["notes"].sink.read("SELECT id FROM notes") != [("kept",)]:
+            caught_up.wait(0.01)
+    assert [record.message.partition(":")[0] for record in caplog.records if record.name == "partita.change"] == [
+        "A projection is damaged, and is built again"
+    ]

@@ -221,7 +221,7 @@ def test_whenever_it_is_interrupted_there_is_a_whole_store(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(_restore, "_sync", interrupted)
+        patched.setattr(_restore, "sync", interrupted)
         assert run("restore", str(backup)).exit_code == 1
     assert list(database.parent.glob("*.restoring*")) == []
     assert titles(database) == ([] if synced == 2 else ["later"])

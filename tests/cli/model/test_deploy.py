@@ -52,6 +52,14 @@ def test_iam_says_which_keys_are_a_callers_own(run: Run) -> None:
     assert "table/todo-app-data where the key is TASK#${aws:PrincipalTag/user_id}  " in output
 
 
+def test_iam_says_what_a_caller_may_not_do_and_why(run: Run) -> None:
+    lines = run("deploy", "iam", "todo", "--role", "caller").output.splitlines()
+    reasons = dict(line.split(maxsplit=1) for line in lines[lines.index("") + 1 :] if line)
+    assert reasons["create_task"] == "it could put an item into anyone's part of the index GSI1"
+    assert reasons["claim_on"] == "the partition UNIQUE#{field}#{value} does not begin with the caller"
+    assert "delete_task" not in reasons
+
+
 def test_iam_prints_the_policies_as_aws_takes_them(run: Run) -> None:
     result = run("deploy", "iam", "todo", "--role", "request", "--region", "eu-north-1", "--account", "1", "--json")
     expected = {"todo": {"request": policy(needs(TODO, "request"), arns_in("eu-north-1", "1"))}}

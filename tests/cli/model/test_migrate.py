@@ -101,6 +101,11 @@ def test_a_backfill_goes_on_where_it_was_stopped(
     assert list(folder.glob("backfill-*")) == []
 
 
+def test_each_stage_goes_on_where_it_was_stopped(folder: Path) -> None:
+    paths = [_migrate._progress_file(DataFolder(folder, prefix=prefix), ACCOUNTS) for prefix in ("", "dev-")]
+    assert [path.name for path in paths] == ["backfill-accounts-account.json", "backfill-dev-accounts-account.json"]
+
+
 @pytest.mark.parametrize("kept", [b"", b"{}", b'{"data_version": 2, "position": {"PK": {"S": "x"}}}'])
 def test_what_was_kept_of_another_version_or_is_damaged_is_not_used(
     bank: Callable[..., Result], db: Session, folder: Path, kept: bytes
@@ -136,5 +141,5 @@ def test_without_a_database_nothing_is_made(run: Run, folder: Path) -> None:
     assert (result.exit_code, folder.exists()) == (1, False)
 
 
-def test_the_commands_are_about_all_services_where_none_is_named(seeded: Run) -> None:
-    assert "AccountData" in seeded("migrate", "status").output
+def test_the_commands_are_about_all_services_where_that_is_said(seeded: Run) -> None:
+    assert "AccountData" in seeded("migrate", "status", "--all").output

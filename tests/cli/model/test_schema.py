@@ -63,3 +63,24 @@ def test_a_file_with_a_merge_conflict_is_named(name: str, run: Run, schemas: Pat
         result = run("schema", command, "accounts", "--folder", str(schemas))
         assert (result.exit_code, result.output.startswith(f"Error: {path} is not JSON: ")) == (1, True)
         assert "Is there a merge conflict in it?" in result.output
+
+
+def test_a_module_that_belongs_to_no_service_is_checked(run: Run, schemas: Path) -> None:
+    module = ("--module", "partita_services.accounts.model", "--folder", str(schemas))
+    assert run("schema", "accept", *module).output.startswith("AccountData: wrote ")
+    assert run("schema", "check", *module).output == "AccountData: current\n"
+    assert run("schema", "check", *module, "todo").output == "AccountData: current\n"
+
+
+def test_a_module_that_is_not_there_is_named(run: Run) -> None:
+    result = run("schema", "check", "--module", "partita.nowhere.label")
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: There is no module 'partita.nowhere.label'. Name it as in an import")
+
+
+def test_snapshots_in_the_tests_are_found(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tests" / "schema").mkdir(parents=True)
+    assert "wrote tests/schema/account_data.schema.json" in run("schema", "accept", "accounts").output
+    (tmp_path / "schema").mkdir()
+    assert "wrote schema/account_data.schema.json" in run("schema", "accept", "accounts").output

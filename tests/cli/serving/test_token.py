@@ -11,22 +11,18 @@ import jwt
 import pytest
 from tests.cli.conftest import Run
 
-from partita.cli._data_folder import DataFolder
-from partita.errors import StoreReadOnly
-from partita.http import Caller, Identity, Role
+from partita.cli import DataFolder, identity_of
+from partita.errors import SecretExposed, StoreReadOnly
+from partita.http import Caller, Role
 
 pytestmark = pytest.mark.req("X03")
-
-
-def identity_of(folder: Path) -> Identity:
-    return Identity(DataFolder(folder).secret("tokens"))
 
 
 @pytest.mark.parametrize("role", ["user", "operator"])
 def test_the_token_is_what_the_services_accept(role: str, run: Run, folder: Path) -> None:
     result = run("token", "--user", "ann", "--role", role)
     assert result.exit_code == 0
-    assert identity_of(folder).caller(result.output.strip()) == Caller("ann", Role(role))
+    assert identity_of(DataFolder(folder)).caller(result.output.strip()) == Caller("ann", Role(role))
 
 
 def test_it_is_valid_for_so_many_days(run: Run) -> None:
@@ -48,6 +44,26 @@ def test_the_secret_is_made_once_for_its_owner_alone(folder: Path) -> None:
     assert [file.name for file in folder.iterdir()] == ["secret.key"]
     assert stat.S_IMODE((folder / "secret.key").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="has no modes")
+@pytest.mark.parametrize(
+    ("file", "folder_mode", "remedy"),
+    [(0o644, 0o777, "chmod 600 {key}"), (0o620, 0o700, "chmod 600 {key}"), (0o600, 0o777, "chmod o-w {folder}")],
+)
+def test_a_key_that_others_can_read_or_replace_signs_nothing(
+    file: int, folder_mode: int, remedy: str, run: Run, folder: Path
+) -> None:
+    key = folder / "secret.key"
+    assert run("token", "--user", "ann").exit_code == 0
+    key.chmod(file)
+    folder.chmod(folder_mode)
+    result = run("token", "--user", "ann")
+    said = f"Error: Other users can read or replace the key {key}. Run `{remedy.format(key=key, folder=folder)}`."
+    assert (result.exit_code, result.output.startswith(said)) == (1, True)
+    with pytest.raises(SecretExposed) as refused:
+        DataFolder(folder).secret("tokens")
+    assert refused.value.code == "secret_exposed"
 
 
 @pytest.mark.parametrize("size", [0, 31, 33])
@@ -79,8 +95,20 @@ def test_each_purpose_and_folder_has_its_own_secret(tmp_path: Path) -> None:
     assert len(secrets) == 4
 
 
-@pytest.mark.parametrize("days", ["0", "36501", "99999999999"])
+@pytest.mark.parametrize("days", ["0", "366", "36500", "99999999999"])
 def test_it_is_not_valid_for_ever(days: str, run: Run) -> None:
     result = run("token", "--user", "ann", "--days", days)
-    assert (result.exit_code, f"{days} is not in the range 1<=x<=36500" in result.output) == (2, True)
-    assert run("token", "--user", "ann", "--days", "36500").exit_code == 0
+    assert (result.exit_code, f"{days} is not in the range 1<=x<=365" in result.output) == (2, True)
+    assert run("token", "--user", "ann", "--days", "365").exit_code == 0
+
+
+def test_an_operator_has_it_for_a_month_at_most(run: Run) -> None:
+    result = run("token", "--user", "ann", "--role", "operator", "--days", "31")
+    assert (result.exit_code, "valid for at most 30 days" in result.output) == (2, True)
+    assert run("token", "--user", "ann", "--role", "operator", "--days", "30").exit_code == 0
+
+
+@pytest.mark.parametrize(("role", "days"), [("user", 30), ("operator", 1)])
+def test_how_long_it_is_valid_unless_said_otherwise(role: str, days: int, run: Run, folder: Path) -> None:
+    claims = identity_of(DataFolder(folder)).claims(run("token", "--user", "ann", "--role", role).output.strip())
+    assert claims["exp"] - claims["iat"] == days * 86_400

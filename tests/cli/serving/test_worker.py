@@ -17,9 +17,9 @@ from tests.cli.conftest import Run
 from tests.cli.serving.test_serve import DEADLINE, Server
 
 from partita import Session
-from partita.cli._data_folder import DataFolder
+from partita.cli import DataFolder, identity_of
 from partita.cli.serving._worker import WorkerPool, default_workers
-from partita.http import Caller, Identity, Role
+from partita.http import Caller, Role
 from partita.recipes.idempotency import run_plan
 from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import TABLE, Request, request_by_id
@@ -179,7 +179,7 @@ def test_a_server_starts_workers_by_itself_only_where_all_is_in_its_folder(folde
 def test_a_server_decides_what_it_accepts(folder: Path) -> None:
     server = Server(folder, "events", "--no-seed")
     try:
-        operator = Identity(DataFolder(folder).secret("tokens")).token(Caller("ada", Role.OPERATOR))
+        operator = identity_of(DataFolder(folder)).token(Caller("ada", Role.OPERATOR))
         now = datetime.now(UTC)
         draft = {
             "name": "A",

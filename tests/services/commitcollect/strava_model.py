@@ -49,6 +49,8 @@ class StravaModel:
         """How many of the next requests get no response."""
         self.refuses_reads = False
         """Whether activities are not shown, whatever the token."""
+        self.callback_url = ""
+        """Where events are to be sent to."""
         self._numbers = 0
         self._lock = threading.Lock()
 
@@ -137,5 +139,5 @@ class StravaModel:
         return tuple(later[first : first + request.per_page])
 
     def _subscribe(self, request: Subscribe) -> int:
-        assert request.callback_url.endswith("/commitcollect/webhooks/strava")
+        self.callback_url = request.callback_url
         return SUBSCRIPTION

@@ -6,12 +6,13 @@ import base64
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from tests.services.commitcollect.world import TRACE
 
 from partita import Session
-from partita.cli import DataFolder, installation_of
+from partita.cli import DataFolder, installation_of, main
 from partita.cost import measure
-from partita.errors import AlreadyExists
+from partita.errors import AlreadyExists, OperationError
 from partita.service import discover
 from partita.testing import FakeClock
 from partita_services.commitcollect.bootstrap import SERVICE, open_tools
@@ -65,10 +66,13 @@ def test_what_is_not_set_is_made_from_the_secret_of_the_installation(tmp_path: P
     made, again = settings.read(installation, {}), settings.read(installation, {})
     assert made == again
     assert made.strava_url == "http://127.0.0.1:8000/strava-simulator"
-    assert made.webhook_url == "http://127.0.0.1:8000/commitcollect/webhooks/strava"
+    address, _, key = made.webhook_url.rpartition("/")
+    assert address == "http://127.0.0.1:8000/commitcollect/webhooks/strava"
+    assert len(bytes.fromhex(key)) == 16
     assert len({made.client_secret, made.verify_token, made.token_key.hex()}) == 3
     other = settings.read(installation_of(DataFolder(tmp_path / "other")), {})
     assert other.token_key != made.token_key
+    assert other.webhook_key != key
 
 
 @pytest.mark.req("C02", "C08")
@@ -90,8 +94,49 @@ def test_the_environment_decides(tmp_path: Path) -> None:
 @pytest.mark.req("C02")
 @pytest.mark.parametrize("key", ["short", "c2hvcnQ=", "%%%"])
 def test_a_key_that_is_none_is_refused(tmp_path: Path, key: str) -> None:
-    with pytest.raises(ValueError, match="32 bytes in base 64"):
+    with pytest.raises(OperationError, match="32 bytes in base 64"):
         settings.read(installation_of(DataFolder(tmp_path)), {settings.TOKEN_KEY: key})
+
+
+@pytest.mark.req("C02", "C08")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://www.strava.com",
+        "HTTP://strava.test",
+        "http://127.0.0.1.strava.test",
+        "http://localhost@strava.test",
+        "http://0.0.0.0:80",
+        "http://",
+        "http://[",
+        "//www.strava.com",
+        "ftp://127.0.0.1",
+        "strava.test",
+    ],
+)
+def test_a_strava_that_would_read_tokens_in_plain_text_is_refused(tmp_path: Path, url: str) -> None:
+    with pytest.raises(OperationError, match="tokens would be sent in plain text"):
+        settings.read(installation_of(DataFolder(tmp_path)), {settings.STRAVA_URL: url})
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8322", "http://localhost:8322", "http://[::1]:1", "https://s.test"])
+def test_a_strava_over_https_or_of_this_machine_is_taken(tmp_path: Path, url: str) -> None:
+    made = settings.read(installation_of(DataFolder(tmp_path)), {settings.STRAVA_URL: f"{url}/"})
+    assert (made.strava_url, made.has_simulator) == (url, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (settings.STRAVA_URL, "http://www.strava.com", "tokens would be sent in plain text. Give an https:// address"),
+        (settings.SIMULATOR, "yes", "cannot be 'yes'. Leave it unset, or say 'everyone'."),
+        (settings.TOKEN_KEY, "short", "must be 32 bytes in base 64. Make one"),
+    ],
+)
+def test_a_wrong_setting_ends_the_start_with_one_line(tmp_path: Path, name: str, value: str, said: str) -> None:
+    command = ["serve", "commitcollect", "--port", "0", "--data", str(tmp_path), "--no-seed"]
+    result = CliRunner().invoke(main, command, env={name: value})
+    assert (result.exit_code, said in result.output, len(result.output.splitlines())) == (1, True, 1)
 
 
 def test_its_tools_are_opened_and_closed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
-from tests.services.commitcollect.world import SETTINGS, World, event
+from tests.services.commitcollect.world import SETTINGS, WEBHOOK, World, event
 from tests.services.routes import routes_of
 
 from partita import AsyncSession, insert
@@ -133,7 +133,7 @@ async def test_a_resync_is_for_who_is_connected(browser: httpx.AsyncClient, conn
     assert (await browser.get("/api/me")).json()["connection"]["backfill"]["found"] == 1
     connected.strava.revoke()
     connected.strava.train(2)
-    await browser.post("/webhooks/strava", json=strava_says(2, "create", connected))
+    await browser.post(WEBHOOK, json=strava_says(2, "create", connected))
     connected.work()
     assert (await browser.get("/api/me")).json()["connection"]["state"] == "reconnect"
     refused = await browser.post("/api/sync")
@@ -144,7 +144,7 @@ async def test_a_resync_is_for_who_is_connected(browser: httpx.AsyncClient, conn
 async def test_who_calls_this_machine_by_another_name_logs_in_under_the_one_that_strava_knows(
     connected: World, store: FaultyStore, identity: Identity
 ) -> None:
-    settings = replace(SETTINGS, public_url="http://127.0.0.1:8321")
+    settings = replace(SETTINGS, public_url="http://127.0.0.1:8321", is_loopback=True)
     tools = replace(connected.tools, application=replace(connected.app, settings=settings))
     app = build_app([SERVICE], AppState(AsyncSession(store), identity, {SERVICE.name: tools}))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
@@ -167,7 +167,7 @@ async def test_a_milestone_shows_its_progress_and_what_does_not_count(
     fields: list[dict[str, Any]] = [{"distance": 2_500.4}, {"manual": True}, {"flagged": True}, {"sport_type": "Ride"}]
     for number, changes in enumerate(fields):
         connected.strava.train(number, **changes)
-        await browser.post("/webhooks/strava", json=strava_says(number, "create", connected))
+        await browser.post(WEBHOOK, json=strava_says(number, "create", connected))
     connected.work()
     created = await create(browser, sport_types=["Run"])
     shown = (await browser.get(f"/api/milestones/{created['milestone_id']}")).json()
@@ -215,7 +215,7 @@ async def test_a_milestone_only_moves_forwards(browser: httpx.AsyncClient, conne
 @pytest.mark.req("C10", "C12")
 async def test_an_easier_target_is_awarded_at_once(browser: httpx.AsyncClient, connected: World) -> None:
     connected.strava.train(1)
-    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    await browser.post(WEBHOOK, json=strava_says(1, "create", connected))
     connected.work()
     created = await create(browser)
     path = f"/api/milestones/{created['milestone_id']}"
@@ -247,7 +247,7 @@ async def test_the_response_to_a_new_milestone_is_what_is_stored(
     browser: httpx.AsyncClient, connected: World, changes: dict[str, Any], expected: tuple[str, int]
 ) -> None:
     connected.strava.train(1)
-    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    await browser.post(WEBHOOK, json=strava_says(1, "create", connected))
     connected.work()
     once = {"Idempotency-Key": "k1"}
     first = await browser.post("/api/milestones", json={**DRAFT, **changes}, headers=once)
@@ -269,7 +269,7 @@ async def test_what_a_new_milestone_has_earned_already_is_audited_once(
     browser: httpx.AsyncClient, connected: World
 ) -> None:
     connected.strava.train(1)
-    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    await browser.post(WEBHOOK, json=strava_says(1, "create", connected))
     connected.work()
     for _ in range(2):
         await browser.post("/api/milestones", json={**DRAFT, "target": 1_000}, headers={"Idempotency-Key": "k1"})
@@ -378,7 +378,7 @@ async def test_a_milestone_until_the_end_of_time_from_before_is_one_like_others(
     milestone = Milestone(user_id=connected.user_id, **fields, parts_total=10)
     connected.db.run(insert(milestone))
     connected.strava.train(1)
-    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    await browser.post(WEBHOOK, json=strava_says(1, "create", connected))
     connected.work()
     (shown,) = (await browser.get("/api/milestones")).json()["items"]
     assert (shown["status"], shown["parts_earned"], shown["version"]) == ("ACTIVE", 1, 2)
@@ -406,7 +406,7 @@ async def test_workouts_are_newest_first_and_paged(browser: httpx.AsyncClient, c
     for number in (3, 1, 2):
         connected.clock.advance(3600)
         connected.strava.train(number, flagged=number == 1)
-        await browser.post("/webhooks/strava", json=strava_says(number, "create", connected))
+        await browser.post(WEBHOOK, json=strava_says(number, "create", connected))
     connected.work()
     first = (await browser.get("/api/workouts", params={"limit": 2})).json()
     rest = (await browser.get("/api/workouts", params={"limit": 2, "cursor": first["next_cursor"]})).json()
@@ -472,7 +472,7 @@ async def test_a_trail_that_cannot_be_written_breaks_nothing_and_is_counted(
         return execute(request)
 
     monkeypatch.setattr(store, "execute", failing)
-    await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    await browser.post(WEBHOOK, json=strava_says(1, "create", connected))
     connected.work()
     assert list(connected.workouts) == ["1"]
     assert AUDIT.dropped(connected.db.meter) == 1
@@ -484,10 +484,10 @@ async def test_a_trail_that_cannot_be_written_breaks_nothing_and_is_counted(
 @pytest.mark.req("C03")
 async def test_the_webhook_shakes_hands_with_who_knows_the_token(stranger: httpx.AsyncClient) -> None:
     asked = {"hub.mode": "subscribe", "hub.challenge": "15f7d1a9", "hub.verify_token": SETTINGS.verify_token}
-    response = await stranger.get("/webhooks/strava", params=asked)
+    response = await stranger.get(WEBHOOK, params=asked)
     assert (response.status_code, response.json()) == (200, {"hub.challenge": "15f7d1a9"})
     for wrong in ({"hub.verify_token": "guessed"}, {"hub.mode": "unsubscribe"}):
-        assert (await stranger.get("/webhooks/strava", params={**asked, **wrong})).status_code == 403
+        assert (await stranger.get(WEBHOOK, params={**asked, **wrong})).status_code == 403
 
 
 @pytest.mark.req("C04")
@@ -496,9 +496,9 @@ async def test_an_event_is_queued_and_nothing_else_happens(
 ) -> None:
     store.requests.clear()
     asked = len(connected.strava.requests)
-    response = await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+    response = await browser.post(WEBHOOK, json=strava_says(1, "create", connected))
     assert (response.status_code, response.json()) == (200, {})
-    assert len(store.requests) == 1
+    assert len(store.requests) == 2
     assert len(connected.strava.requests) == asked
     (sent,) = connected.tools.queue.sent  # type: ignore[attr-defined]
     assert isinstance(sent, Send)
@@ -520,7 +520,7 @@ async def test_an_event_that_no_message_has_room_for_is_refused(
 ) -> None:
     fields = strava_says(1, "update", connected, updates="here")
     body = json.dumps(fields).replace('"here"', updates)
-    response = await browser.post("/webhooks/strava", content=body, headers={"Content-Type": "application/json"})
+    response = await browser.post(WEBHOOK, content=body, headers={"Content-Type": "application/json"})
     assert (response.status_code, connected.tools.queue.sent) == (422, [])  # type: ignore[attr-defined]
     assert response.json()["errors"][0]["field"].startswith("updates.")
 
@@ -530,7 +530,7 @@ async def test_the_largest_event_that_is_taken_has_room_in_a_message(
     browser: httpx.AsyncClient, connected: World
 ) -> None:
     updates = {f"{number:02}".ljust(1_000, "\0"): "\0" * 1_000 for number in range(20)}
-    response = await browser.post("/webhooks/strava", json=strava_says(1, "update", connected, updates=updates))
+    response = await browser.post(WEBHOOK, json=strava_says(1, "update", connected, updates=updates))
     (sent,) = connected.tools.queue.sent  # type: ignore[attr-defined]
     assert (response.status_code, len(sent.body.encode()) < MAX_BODY_BYTES) == (200, True)
 
@@ -538,7 +538,7 @@ async def test_the_largest_event_that_is_taken_has_room_in_a_message(
 @pytest.mark.req("C04")
 async def test_events_of_other_subscriptions_are_refused(browser: httpx.AsyncClient, connected: World) -> None:
     forged = strava_says(1, "create", connected, subscription_id=SUBSCRIPTION + 1)
-    response = await browser.post("/webhooks/strava", json=forged)
+    response = await browser.post(WEBHOOK, json=forged)
     assert (response.status_code, connected.tools.queue.sent) == (403, [])  # type: ignore[attr-defined]
 
 
@@ -563,7 +563,7 @@ async def test_no_route_and_no_job_scans_and_progress_sends_its_projection(
         url = f"/api{path.format(milestone_id=created['milestone_id'])}"
         response = await browser.request(method, url, **({"json": BODIES[route]} if route in BODIES else {}))
         assert response.is_success, response.text
-        await browser.post("/webhooks/strava", json=strava_says(1, "create", connected))
+        await browser.post(WEBHOOK, json=strava_says(1, "create", connected))
         connected.work()
         assert [request for request in store.requests if isinstance(request, ScanTable)] == []
         queries = [request for request in store.requests if isinstance(request, QueryTable)]

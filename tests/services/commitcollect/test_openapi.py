@@ -11,7 +11,7 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.services.commitcollect.strava_model import ATHLETE
-from tests.services.commitcollect.world import World, new_world
+from tests.services.commitcollect.world import SETTINGS, World, new_world
 from tests.services.described import CONFIG, IDENTITY, MODES, Case, made_up, routes_in
 from tests.services.routes import routes_of
 
@@ -26,7 +26,13 @@ pytestmark = pytest.mark.slow
 
 ROUTES = routes_of(ROUTER)
 
-SITE = ("GET /auth/login", "GET /auth/callback", "POST /auth/logout", "GET /webhooks/strava", "POST /webhooks/strava")
+SITE = (
+    "GET /auth/login",
+    "GET /auth/callback",
+    "POST /auth/logout",
+    "GET /webhooks/strava/{address}",
+    "POST /webhooks/strava/{address}",
+)
 WITHOUT_PARAMETERS = (
     "GET /me",
     "DELETE /me",
@@ -54,7 +60,7 @@ def check(route: str, mode: schemathesis.GenerationMode) -> None:
         method, path = route.split()
         schema = schemathesis.openapi.from_asgi(description, app_of(world), config=config)
         sessions = [world.log_in(ATHLETE)]
-        there = {"milestone_id": world.commit().milestone_id}
+        there = {"milestone_id": world.commit().milestone_id, "address": SETTINGS.webhook_key}
 
         @made_up(schema[path][method], mode, examples=12)
         def responses_are_described(case: Case) -> None:

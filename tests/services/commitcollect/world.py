@@ -51,6 +51,7 @@ SETTINGS = Settings(
     verify_token="the token of the webhook",
     token_key=b"k" * 32,
 )
+WEBHOOK = f"/webhooks/strava/{SETTINGS.webhook_key}"
 TODAY = date(2026, 1, 1)
 
 

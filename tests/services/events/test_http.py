@@ -334,6 +334,20 @@ async def test_operators_get_a_table_of_all_requests(
     ]
 
 
+@pytest.mark.req("E12", "X04")
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r"])
+async def test_no_spreadsheet_computes_what_a_user_has_written(
+    first: str, api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
+) -> None:
+    event, formula = await event_in(api, fake_clock), f"{first}HYPERLINK(1)"
+    assert (await apply(api, event, formula, identity)).status_code == 202
+    worker.serve()
+    response = await api.get(f"/events/{event['eventId']}/requests.csv")
+    (row,) = csv.DictReader(StringIO(response.text, newline=""))
+    assert row["userId"] == f"'{formula}"
+    assert [cell for cell in row.values() if cell.startswith(first)] == []
+
+
 @pytest.mark.req("E08", "E09")
 async def test_the_log_of_a_request(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker

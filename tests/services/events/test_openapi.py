@@ -53,7 +53,7 @@ def ids_of_samples(session: Session) -> dict[str, str]:
 
 
 async def once(
-    look: Callable[[], Any], is_last: Callable[[Any], bool], stopping: threading.Event
+    look: Callable[[], Any], is_last: Callable[[Any], bool], is_valid: Callable[[], Any], stopping: threading.Event
 ) -> AsyncIterator[str]:
     """The first news of a stream that otherwise goes on."""
     yield f"data: {(await look()).model_dump_json(by_alias=True)}\n\n"

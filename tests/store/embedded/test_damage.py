@@ -79,24 +79,24 @@ def read_stream(store: EmbeddedStore) -> object:
     return store.execute(ReadStream("notes", shard.id, 0, 10))
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda store: store.execute(GET),
-        lambda store: store.execute(BatchGetItem((GET,))),
-        lambda store: store.execute(TransactGetItems((GET,))),
-        lambda store: store.execute(QueryTable("notes", KeyCondition((("pk", "p"),)))),
-        lambda store: store.execute(QueryTable("notes", KeyCondition((("pk", "p"),)), count_only=True)),
-        lambda store: store.execute(QueryTable("notes", KeyCondition((("owner", "o"),)), index="by-owner")),
-        lambda store: store.execute(ScanTable("notes")),
-        lambda store: store.execute(note(1)),
-        lambda store: store.execute(RENAME),
-        lambda store: store.execute(DeleteItem("notes", KEY)),
-        lambda store: store.execute(TransactWriteItems((RENAME,))),
-        read_stream,
-        lambda store: store.verify(),
-    ],
-)
+USES: list[Callable[[EmbeddedStore], object]] = [
+    lambda store: store.execute(GET),
+    lambda store: store.execute(BatchGetItem((GET,))),
+    lambda store: store.execute(TransactGetItems((GET,))),
+    lambda store: store.execute(QueryTable("notes", KeyCondition((("pk", "p"),)))),
+    lambda store: store.execute(QueryTable("notes", KeyCondition((("pk", "p"),)), count_only=True)),
+    lambda store: store.execute(QueryTable("notes", KeyCondition((("owner", "o"),)), index="by-owner")),
+    lambda store: store.execute(ScanTable("notes")),
+    lambda store: store.execute(note(1)),
+    lambda store: store.execute(RENAME),
+    lambda store: store.execute(DeleteItem("notes", KEY)),
+    lambda store: store.execute(TransactWriteItems((RENAME,))),
+    read_stream,
+    lambda store: store.verify(),
+]
+
+
+@pytest.mark.parametrize("use", USES)
 def test_who_meets_damage_gets_an_error(
     store: EmbeddedStore, path: Path, use: Callable[[EmbeddedStore], object]
 ) -> None:
@@ -105,6 +105,23 @@ def test_who_meets_damage_gets_an_error(
         use(store)
     store.execute(note(2))
     assert read(store, 2) is not None
+
+
+@pytest.mark.parametrize("value", ["5", "NULL", "'text'", "1.5"])
+@pytest.mark.parametrize("use", USES)
+def test_an_item_that_is_not_bytes_is_damage(
+    store: EmbeddedStore, path: Path, use: Callable[[EmbeddedStore], object], value: str
+) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute("PRAGMA writable_schema = ON")
+    for name in ("items_1", "changes_1"):
+        connection.execute("UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '') WHERE name = ?", (name,))
+    connection.close()
+    connection = apsw.Connection(str(path))
+    connection.execute(f"UPDATE items_1 SET item = {value}; UPDATE changes_1 SET keys = {value}")  # noqa: S608
+    connection.close()
+    with pytest.raises(StoreDamaged):
+        use(store)
 
 
 def test_those_who_share_a_commit_with_who_meets_damage_are_not_disturbed(store: EmbeddedStore, path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from partita._aws._credentials import CredentialSource
+from partita._aws._credentials import GivenCredentials
 from partita._aws._transport import HttpRequest, HttpResponse
 from partita.store.remote import Credentials, Limits, Outside, RemoteStore
 
@@ -69,7 +69,7 @@ class ScriptedTransport:
 class ScriptedStore:
     """A remote store on a script, with the pauses that it made."""
 
-    def __init__(self, *plays: Play, credentials: Credentials | CredentialSource = KEYS, tries: int = 3) -> None:
+    def __init__(self, *plays: Play, credentials: GivenCredentials = KEYS, tries: int = 3) -> None:
         self.transport = ScriptedTransport(*plays)
         self.pauses: list[float] = []
         self.now = NOW

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.store.remote.scripted import Play, ScriptedStore, error_response, http_response
 
-from partita.errors import StreamTrimmed, TableNotFound, Throttled
+from partita.errors import StoreUnavailable, StreamTrimmed, TableNotFound, Throttled
 from partita.store._requests import DescribeStream, ReadStream, Shard, StreamRecord
 
 ARN = "arn:aws:dynamodb:eu-west-1:1:table/t/stream/now"
@@ -69,6 +69,40 @@ def test_a_record_has_everything() -> None:
     new = {"pk": "p", "n": 1}
     assert first == StreamRecord(int(FIRST), "INSERT", {"pk": "p"}, None, new, 1_767_268_800.0, 9)
     assert (second.sequence, second.by_ttl) == (int("3" * 30), True)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"eventName": "REPLACE"},
+        {"dynamodb": None},
+        {"dynamodb": {}},
+        {"dynamodb": {**record(FIRST)["dynamodb"], "SequenceNumber": "-1"}},
+        {"dynamodb": {**record(FIRST)["dynamodb"], "SequenceNumber": "9" * 5_000}},
+        {"dynamodb": {**record(FIRST)["dynamodb"], "Keys": {"pk": "p"}}},
+        {"dynamodb": {**record(FIRST)["dynamodb"], "ApproximateCreationDateTime": "now"}},
+        {"dynamodb": {**record(FIRST)["dynamodb"], "NewImage": {"b": {"B": "%"}}}},
+        {"dynamodb": {**record(FIRST)["dynamodb"], "NewImage": {"s": {"NS": []}}}},
+        {"dynamodb": {**record(FIRST)["dynamodb"], "NewImage": {"d": {"DATE": "2030-01-01"}}}},
+        {"userIdentity": 1},
+    ],
+)
+def test_a_record_that_cannot_be_read_is_said_to_be_unreadable(wrong: dict[str, Any]) -> None:
+    scripted = ScriptedStore(TABLE, ITERATOR, records({**record(FIRST), **wrong}))
+    with pytest.raises(StoreUnavailable, match="response cannot be read"):
+        scripted.store.execute(ReadStream("t", "a"))
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b"", b'{"Records":["\xd2"]}', b'{"Records":' + b"[" * 100_000])
+def test_a_page_that_cannot_be_read_is_said_to_be_unreadable(body: bytes) -> None:
+    with pytest.raises(StoreUnavailable, match="response cannot be read"):
+        ScriptedStore(TABLE, ITERATOR, http_response(body)).store.execute(ReadStream("t", "a"))
+
+
+@pytest.mark.parametrize("play", [http_response({}), stream({"ShardId": "a"})])
+def test_a_description_that_cannot_be_read_is_said_to_be_unreadable(play: Play) -> None:
+    with pytest.raises(StoreUnavailable, match="response cannot be read"):
+        ScriptedStore(TABLE, play).store.execute(DescribeStream("t"))
 
 
 def test_reading_begins_at_the_oldest_and_goes_on_with_the_iterator_that_was_given() -> None:

@@ -9,7 +9,15 @@ from partita import Operation
 from partita.recipes.idempotency import Command
 from partita.recipes.versioned import VersionedInsert
 from partita.service import Service
-from partita_services.accounts.model import REQUESTS, REQUESTS_TABLE, TABLE, AccountData, open_account
+from partita_services.accounts.model import (
+    LIMITS,
+    LIMITS_TABLE,
+    REQUESTS,
+    REQUESTS_TABLE,
+    TABLE,
+    AccountData,
+    open_account,
+)
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -46,8 +54,9 @@ SERVICE: Final = Service(
     name="accounts",
     title="Accounts",
     summary="Money in a versioned table, moved without losing any of it.",
-    tables=(TABLE, REQUESTS_TABLE),
+    tables=(TABLE, REQUESTS_TABLE, LIMITS_TABLE),
     router=_router,
     seed=seed,
     examples=examples,
+    rate_limit=LIMITS,
 )

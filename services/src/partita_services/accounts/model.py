@@ -1,4 +1,4 @@
-"""The Accounts data model: one versioned table, the remembered requests, and every access pattern.
+"""The Accounts data model: one versioned table, the remembered requests, the limits of callers, and every pattern.
 
 Budgets are for items of up to 1 KB. In a transaction every write costs twice as much.
 """
@@ -11,6 +11,7 @@ from pydantic import Field, StringConstraints
 
 from partita import Entity, Key, Rcu, Table, Wcu, get, pattern
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord
+from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
 from partita.recipes.versioned import (
     Versioned,
     VersionedDelete,
@@ -22,6 +23,7 @@ from partita.recipes.versioned import (
 
 TABLE: Final = Table("accounts", hash="pk", range=None)
 REQUESTS_TABLE: Final = Table("account-requests", hash="PK", range=None, ttl="ttl")
+LIMITS_TABLE: Final = Table("account-limits", hash="PK", range=None, ttl="ttl")
 
 MAX_BALANCE: Final = 1_000_000_000_000_000
 """So that a balance is exact in every JSON reader."""
@@ -48,6 +50,12 @@ class AccountRequest(IdempotencyRecord, table=REQUESTS_TABLE):
     primary: ClassVar = Key("REQUEST#{scope}#{key}")
 
 
+class CallerBucket(RateBucket, table=LIMITS_TABLE):
+    """What is left of a caller's requests."""
+
+    primary: ClassVar = Key("RATE#{caller}")
+
+
 @get(AccountData, budget=Rcu(0.5))
 def account_by_pk(pk: str) -> None:
     """One account; an eventually consistent read."""
@@ -59,6 +67,7 @@ ACCOUNTS: Final = VersionedTable(
     example=AccountData(pk="acc-1001", name="Ada Lovelace", balance=125_000),
 )
 REQUESTS: Final = Idempotency(AccountRequest, budget=Rcu(1))
+LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
 Account: TypeAlias = Versioned[AccountData]
 

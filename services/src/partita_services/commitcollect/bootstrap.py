@@ -29,10 +29,12 @@ from partita_services.commitcollect.model import (
 )
 from partita_services.commitcollect.samples.data import seed
 from partita_services.commitcollect.samples.examples import examples
+from partita_services.commitcollect.signin.limits import LIMITS
 from partita_services.commitcollect.signin.sessions import SESSIONS_TABLE
 from partita_services.commitcollect.writes import (
     award_parts,
     change_connection,
+    count_look,
     delete_awards,
     delete_milestones,
     delete_requests,
@@ -43,6 +45,7 @@ from partita_services.commitcollect.writes import (
     forget_owner,
     forget_profile,
     forget_tickets,
+    open_quarter,
     save_limit,
     save_subscription,
     save_workout,
@@ -138,6 +141,7 @@ _SHARED: Final = (
 """What both routes and workers use: either may award parts, end sessions, and remember what was done."""
 
 _WORKERS: Final = (
+    count_look,
     delete_awards,
     delete_milestones,
     delete_requests,
@@ -147,6 +151,7 @@ _WORKERS: Final = (
     forget_owner,
     forget_profile,
     forget_tickets,
+    open_quarter,
     requests_of,
     save_limit,
     save_subscription,
@@ -172,4 +177,5 @@ SERVICE: Final = Service(
     worker=_work,
     roles={"request": _SHARED, "worker": (*_SHARED, *_WORKERS), "nobody": ("LoginSession.rotate",)},
     queues={QUEUE: POLICY},
+    rate_limit=LIMITS,
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Final, TypeVar
 
-from fastapi import APIRouter, Body, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Body, Depends, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from partita import Page, retry_on_conflict
@@ -51,10 +51,10 @@ from partita_services.commitcollect.responses import (
     WorkoutView,
 )
 from partita_services.commitcollect.signin.browser import (
+    CurrentCookie,
     CurrentTrace,
     CurrentVisitor,
     as_caller,
-    clear_cookie,
     same_site,
 )
 from partita_services.commitcollect.work import Tools, do_async
@@ -103,11 +103,16 @@ async def show_me(visitor: CurrentVisitor, db: Db, now: Now, tools: Resources[To
 
 @ROUTER.delete("/me", status_code=202)
 async def delete_me(
-    visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace, request: Request, response: Response
+    visitor: CurrentVisitor,
+    db: Db,
+    tools: Resources[Tools],
+    trace: CurrentTrace,
+    cookie: CurrentCookie,
+    response: Response,
 ) -> Deletion:
     """Delete the account and everything in it, and log out everywhere."""
     await do_async(request_deletion(visitor.user_id, trace), db, tools)
-    clear_cookie(request, response)
+    cookie.clear(response)
     return Deletion()
 
 

@@ -150,6 +150,11 @@ class Tickets(Entity, table=TABLE):
 
     user_id: str
     issued: int = 0
+    quarter: int = 0
+    """The quarter of an hour since the epoch in which an event led to a read."""
+    looks: int = 0
+    """How many reads events have led to in it, and on its day."""
+    looks_today: int = 0
 
 
 class Workout(Entity, table=TABLE):
@@ -275,6 +280,8 @@ class Subscription(Entity, table=TABLE):
 
     client_id: str
     subscription_id: int
+    made_at: datetime | None = None
+    """Of nothing before that Strava has notified us."""
 
 
 class RateLimit(Entity, table=TABLE):

@@ -68,11 +68,11 @@ class AccountView(BaseModel):
     user_id: str
     name: str
     created_at: datetime
-    strava_url: str
+    strava_url: str | None = Field(description="null where no Strava is set up")
     connection: ConnectionView | None
 
     @classmethod
-    def of(cls, account: Account, strava_url: str) -> AccountView:
+    def of(cls, account: Account, strava_url: str | None) -> AccountView:
         """As it stands."""
         profile, connection, waiting_until = account
         return cls(

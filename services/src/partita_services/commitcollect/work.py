@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from partita import AsyncSession, Operation, Session, new_ulid
 from partita.queue import Body, Queue, Send, SentMessage, encode_body
 from partita.recipes.audit import Trace
 from partita.runtime import Clock, run, run_async, system_clock
+from partita_services.commitcollect.jobs.webhook_limits import WebhookLimits
 from partita_services.commitcollect.strava.interface import Strava, StravaRequest
 from partita_services.commitcollect.strava.settings import Settings
 from partita_services.commitcollect.strava.vault import Vault
@@ -38,6 +39,7 @@ class Tools(Struct, frozen=True):
     application: Application
     strava: Strava
     queue: Queue
+    webhook_limits: WebhookLimits = field(default_factory=WebhookLimits)
 
 
 class TryLater(Exception):

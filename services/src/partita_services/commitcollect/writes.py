@@ -79,6 +79,27 @@ def take_ticket(user_id: str) -> Update[Tickets]:
     return update(tickets_of(user_id), f(Tickets.issued).add(1))
 
 
+@pattern(budget=Wcu(1))
+def count_look(user_id: str, quarter: int, limit: int, limit_a_day: int) -> Update[Tickets]:
+    """The number for a read that an event asks for, unless it is the first in a quarter of an hour, or over a limit."""
+    changes = (f(Tickets.issued).add(1), f(Tickets.looks).add(1), f(Tickets.looks_today).add(1))
+    is_within = (f(Tickets.looks).lt(limit), f(Tickets.looks_today).lt(limit_a_day))
+    return update(tickets_of(user_id), *changes).when(all_of(f(Tickets.quarter).eq(quarter), *is_within))
+
+
+@pattern(budget=Wcu(1))
+def open_quarter(before: Tickets, quarter: int, looks_today: int) -> Update[Tickets]:
+    """The same for the first in a quarter of an hour, unless another was first."""
+    changes = (
+        f(Tickets.issued).add(1),
+        f(Tickets.quarter).set(quarter),
+        f(Tickets.looks).set(1),
+        f(Tickets.looks_today).set(looks_today),
+    )
+    seen = f(Tickets.quarter)
+    return update(tickets_of(before.user_id), *changes).when(any_of(seen.missing(), seen.eq(before.quarter)))
+
+
 @pattern(budget=Wcu(2))
 def change_connection(connection: Connection, *changes: Change) -> Update[Connection]:
     """Change a connection, unless the user has connected again, or is not connected any more."""

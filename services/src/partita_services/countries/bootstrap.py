@@ -11,7 +11,7 @@ from partita.recipes.idempotency import Command
 from partita.service import Service
 from partita_services.countries.imports import apply
 from partita_services.countries.iso import iso_events
-from partita_services.countries.model import REQUESTS, TABLE, Country, claim_on_code
+from partita_services.countries.model import LIMITS, REQUESTS, TABLE, Country, claim_on_code
 
 if TYPE_CHECKING:
     import click
@@ -50,4 +50,5 @@ SERVICE: Final = Service(
     examples=examples,
     pages=Path(__file__).parent / "pages",
     command=_command,
+    rate_limit=LIMITS,
 )

@@ -5,8 +5,9 @@
 | version of a country | alpha-2 code | the instant it was created |
 | claim on a code | `UNIQUE#alpha3#BOL` | `CLAIM` |
 | remembered request | `IDEMPOTENCY#<caller>#<key>` | `METADATA` |
+| limit of a caller | `RATE#<caller>` | `BUCKET` |
 
-An alpha-2 code has two characters, so no country can have the key of a claim or of a request.
+An alpha-2 code has two characters, so no country can have the key of any other item.
 
 A version is about 250 bytes, a page of 100 of them 25 KB. A version that is written costs 2 WCU on the table, in a
 transaction, and 1 on each of the three indexes; closing the one before costs the same, and a claim 2.
@@ -23,6 +24,7 @@ from pydantic import Field, StringConstraints
 from partita import Index, Key, Prefix, Query, Rcu, Table, Transaction, Wcu, f, get, pattern, query, transact
 from partita.recipes.history import UNWRITTEN, History, Revision
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
+from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
 from partita.recipes.unique import Claim, Unique
 from partita.store import PutItem, UpdateItem
 
@@ -85,6 +87,12 @@ class Request(IdempotencyRecord, table=TABLE):
     primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
 
 
+class CallerBucket(RateBucket, table=TABLE):
+    """What is left of a caller's requests."""
+
+    primary: ClassVar = Key("RATE#{caller}", "BUCKET")
+
+
 @query(Country, Country.primary, newest_first=True, budget=PAGE)
 def country_versions(alpha2: str) -> None:
     """All versions of a country, newest first."""
@@ -137,6 +145,7 @@ HISTORY: Final = History(
 )
 
 REQUESTS: Final = Idempotency(Request, budget=Rcu(1))
+LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
 
 def folded(name: str) -> str:

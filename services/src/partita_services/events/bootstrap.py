@@ -12,6 +12,7 @@ from partita.queue import Create, Queue
 from partita.service import Installation, Projection, Service, WorkerContext
 from partita_services.events.draws.model import begin_draw, draw_of, drawn_in, reveal, seed_of, settle, write_drawn
 from partita_services.events.model import (
+    LIMITS,
     TABLE,
     active_event,
     active_events,
@@ -123,4 +124,5 @@ SERVICE: Final = Service(
         "nobody": ("Lease.check", "Lease.release", "Lease.renew", "lease_by_name"),
     },
     queues={NAME: POLICY},
+    rate_limit=LIMITS,
 )

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
+from weakref import WeakValueDictionary
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi import Request as HttpRequest
@@ -28,6 +29,7 @@ from partita.http import (
     Paging,
     Role,
     ServiceState,
+    TokenCheck,
     describe_problems,
     once_by,
     operators_only,
@@ -96,6 +98,11 @@ async def _now(db: Db) -> datetime:
 
 def _sender(state: ServiceState[Queue]) -> QueueSender:
     return QueueSender(state.session, state.resources)
+
+
+def _watched(state: ServiceState[Queue]) -> WeakValueDictionary[str, live.SharedLook[Figures]]:  # noqa: ARG001 - one for each state
+    """The events whose figures somebody watches."""
+    return WeakValueDictionary()
 
 
 async def _current_sender(state: CurrentState[Queue]) -> QueueSender:
@@ -168,14 +175,17 @@ async def stream_figures(
     db: Db,
     projection: CurrentProjection[RequestProjection],
     event_id: EventId,
+    is_valid: TokenCheck,
 ) -> StreamingResponse:
-    """The figures of an event as server-sent events, whenever they change."""
+    """The figures of an event as server-sent events, whenever they change. They end with the token."""
 
     async def look() -> Figures:
         return await show_figures(caller, db, instant(db.context.clock()), projection, event_id)
 
-    await look()  # an event that does not exist is a 404, and not a stream
-    return _streamed(live.news(look, lambda _: False, state.stopping))
+    # Kept while somebody watches: all watchers of an event share it.
+    shared = state.singleton(_watched).setdefault(event_id, live.SharedLook(look, db.context.clock))
+    await shared()  # an event that does not exist is a 404, and not a stream
+    return _streamed(live.news(shared, lambda _: False, is_valid, state.stopping))
 
 
 @ROUTER.post(
@@ -257,9 +267,14 @@ async def show_request(
     responses={**STREAM, **describe_problems(404)},
 )
 async def stream_request(
-    state: CurrentState[Queue], caller: CurrentCaller, db: Db, projection: OptionalProjection, request_id: RequestId
+    state: CurrentState[Queue],
+    caller: CurrentCaller,
+    db: Db,
+    projection: OptionalProjection,
+    request_id: RequestId,
+    is_valid: TokenCheck,
 ) -> StreamingResponse:
-    """A request as server-sent events, whenever it changes, until it is decided."""
+    """A request as server-sent events, whenever it changes, until it is decided. They end with the token."""
     known = await db.run(find_request(request_id, _reader(caller)))
 
     async def look() -> WaitingRequest:
@@ -270,7 +285,7 @@ async def stream_request(
             known = await db.run(find_request(request_id, _reader(caller)))
         return await run_in_threadpool(live.waiting, known, projection, instant(db.context.clock()))
 
-    return _streamed(live.news(look, lambda seen: seen.status not in OPEN, state.stopping))
+    return _streamed(live.news(look, lambda seen: seen.status not in OPEN, is_valid, state.stopping))
 
 
 @ROUTER.get("/requests/{request_id}/log", responses=describe_problems(404))

@@ -38,6 +38,7 @@ from partita import (
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
 from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.lifecycle import Lifecycle, Transition
+from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
 from partita.store import DeleteItem, PutItem, UpdateItem
 from partita_services.events.terms import OPEN, EventStatus, EventType, FailureClass, Name, Status
 
@@ -165,8 +166,15 @@ class Lease(LeaseRecord, table=TABLE):
     primary: ClassVar = Key("LEASE#{name}", "LEASE")
 
 
+class CallerBucket(RateBucket, table=TABLE):
+    """What is left of a caller's requests."""
+
+    primary: ClassVar = Key("RATE#{caller}", "BUCKET")
+
+
 COMMANDS: Final = Idempotency(Command, budget=Rcu(1))
 LEASES: Final = Leases(Lease)
+LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
 
 class RequestLife(Lifecycle[Request, Status]):

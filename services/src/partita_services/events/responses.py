@@ -205,13 +205,23 @@ class DrawView(CamelModel):
 COLUMNS: Final = tuple(to_camel(name) for name in RequestView.model_fields)
 
 
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""A spreadsheet computes a cell that begins with one of these. What users have written must not be computed."""
+
+
 def csv_lines(requests: Iterable[Request], *, with_header: bool) -> str:
-    """Requests as CSV (RFC 4180)."""
+    """Requests as CSV (RFC 4180). Text that a spreadsheet would take for a formula has an apostrophe before it."""
     text = StringIO()
     lines = csv.writer(text)
     if with_header:
         lines.writerow(COLUMNS)
     for request in requests:
         row = RequestView.of(request).model_dump(mode="json")
-        lines.writerow("" if row[column] is None else row[column] for column in COLUMNS)
+        lines.writerow(_cell(row[column]) for column in COLUMNS)
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

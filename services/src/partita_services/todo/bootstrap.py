@@ -12,6 +12,7 @@ from partita import Operation, Procedure, Put, Ulids, f
 from partita.recipes.idempotency import Command
 from partita.service import Projection, Service
 from partita_services.todo.model import (
+    LIMITS,
     REQUESTS,
     TABLE,
     USERS,
@@ -152,4 +153,5 @@ SERVICE: Final = Service(
     pages=Path(__file__).parent / "pages",
     projection=Projection(TABLE, _projection),
     caller=("user_id", "scope"),
+    rate_limit=LIMITS,
 )

@@ -153,11 +153,11 @@ async def search_tasks(
 ) -> SearchListing:
     """The caller's tasks that have all the words in title or description, best first."""
     search, cursors = f"search|{caller.user_id}|{wanted.q}", db.context.cursors
-    offset = cursors.check(wanted.cursor, search)["offset"] if wanted.cursor is not None else 0
+    offset = cursors.open(wanted.cursor, search)["offset"] if wanted.cursor is not None else 0
     lag = await LagView.of(projection)
     hits = await run_in_threadpool(projection.sink.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
     tasks = await db.run(handlers.show_tasks(caller.user_id, hits[: wanted.limit]))
-    more = cursors.sign({"offset": offset + wanted.limit}, search) if len(hits) > wanted.limit else None
+    more = cursors.seal({"offset": offset + wanted.limit}, search) if len(hits) > wanted.limit else None
     return SearchListing(items=tasks, next_cursor=more, lag=lag)
 
 

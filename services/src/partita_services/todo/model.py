@@ -43,6 +43,7 @@ from partita import (
     transact,
 )
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
+from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
 from partita.recipes.unique import Claim, Unique, UniqueFields
 from partita.store import DeleteItem, PutItem, UpdateItem
 
@@ -147,7 +148,14 @@ class Request(IdempotencyRecord, table=TABLE):
     primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
 
 
+class CallerBucket(RateBucket, table=TABLE):
+    """What is left of a caller's requests."""
+
+    primary: ClassVar = Key("RATE#{caller}", "BUCKET")
+
+
 REQUESTS: Final = Idempotency(Request, budget=Rcu(2))
+LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
 
 @get(User, budget=Rcu(0.5))

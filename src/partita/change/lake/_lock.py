@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from partita.errors import StoreBusy, StoreReadOnly
+from partita.runtime import make_private_folder, open_private
 
 try:
     import fcntl
@@ -14,7 +15,7 @@ except ImportError:  # pragma: no cover - Windows: nothing watches over it there
 
 
 class FolderLock:
-    """Holds a folder, which is made where there is none, until it is closed or the process ends.
+    """Holds a folder, which is made for its owner alone where there is none, until it is closed or the process ends.
 
     Raises:
         StoreBusy: another holds it. StoreReadOnly: it cannot be written.
@@ -22,8 +23,8 @@ class FolderLock:
 
     def __init__(self, folder: Path) -> None:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            make_private_folder(folder)
+            self._file = open_private(folder / ".lock")
         except OSError as error:
             raise StoreReadOnly(f"The lake {folder} cannot be written ({error.strerror}).") from error
         if fcntl is None:  # pragma: no cover

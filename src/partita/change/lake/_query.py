@@ -15,7 +15,14 @@ from deltalake.exceptions import DeltaError
 from partita.change.lake._lake import CURRENT_FOLDER, LOG_FOLDER
 from partita.errors import OperationError
 
-_READS: Final = re.compile(r"\s*(select|with|values|describe|show|explain)\b", re.IGNORECASE)
+_BLANK: Final = r"(?:\s|--[^\r\n]*\r?\n|/\*(?:(?!/\*|\*/).)*\*/)*"
+"""Spaces and comments that every parser ends at the same place: none in another, no line that ends with CR alone."""
+_EXPLAIN: Final = rf"explain\b{_BLANK}(?:(?:analyze|verbose|format{_BLANK}\w+)\b{_BLANK})*"
+_READS: Final = re.compile(
+    rf"{_BLANK}(?:describe\b{_BLANK}\w+{_BLANK}\Z|(?:{_EXPLAIN})?(?:\({_BLANK})*(?:select|with|values)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How a query begins. What a statement does is decided by its beginning, and the engine takes one at a time."""
 _ALL: Final = "_all"
 
 
@@ -26,7 +33,8 @@ def query_lake(folder: str | Path, sql: str) -> pa.RecordBatchReader:
         OperationError: there is no lake in the folder, or the query is wrong.
     """
     if not _READS.match(sql):
-        raise OperationError("Only queries can be run.", hint="Begin with SELECT or WITH.")
+        hint = "Begin with SELECT, WITH or VALUES, or with EXPLAIN and one of these; or DESCRIBE a table."
+        raise OperationError("Only queries can be run.", hint=hint)
     tables = lake_tables(folder)
     try:
         return pa.RecordBatchReader.from_stream(_engine(tables).execute(sql))

@@ -3,6 +3,7 @@
 from partita.cli.data._backup import backup
 from partita.cli.data._cdc import cdc, filling
 from partita.cli.data._check import check
+from partita.cli.data._compact import compact
 from partita.cli.data._follow import projecting
 from partita.cli.data._lake import lake, lake_option
 from partita.cli.data._queue import queue
@@ -15,6 +16,7 @@ __all__ = [
     "begin_seeding",
     "cdc",
     "check",
+    "compact",
     "diff",
     "filling",
     "is_seeding",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._extras import needs_lake, require
 from partita.cli._names import service_argument
 from partita.cli._output import echo_json, echo_table, json_option
-from partita.cli.data._follow import following
+from partita.cli.data._follow import Troubles, following
 from partita.cli.data._lake import lake_option
 from partita.errors import TableNotFound
 from partita.service import Service
@@ -54,7 +54,7 @@ def run(service: Service, lake: Path, data: DataFolder, *, once: bool) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
         click.echo(f"Following {service.name} into {lake}. Stop with Ctrl-C.")
-        with following(consumers.values(), poll_seconds=POLL_SECONDS):
+        with following(_named(consumers), poll_seconds=POLL_SECONDS):
             stop.wait()
     click.echo("Stopped.")
 
@@ -98,7 +98,9 @@ def rebuild(service: Service, lake: Path, data: DataFolder) -> None:
 
 
 @contextmanager
-def filling(lake: Path | None, services: Sequence[Service], store: Store) -> Iterator[None]:
+def filling(
+    lake: Path | None, services: Sequence[Service], store: Store, troubles: Troubles | None = None
+) -> Iterator[None]:
     """Fill the lake of the services in the background, if there is to be one."""
     if lake is None:
         yield
@@ -106,9 +108,13 @@ def filling(lake: Path | None, services: Sequence[Service], store: Store) -> Ite
     require("lake")
     with (
         _consumers(lake, [service for service in services if _streams(service)], store) as consumers,
-        following(consumers.values(), poll_seconds=POLL_SECONDS),
+        following(_named(consumers), troubles, poll_seconds=POLL_SECONDS),
     ):
         yield
+
+
+def _named(consumers: Mapping[Table, Consumer]) -> dict[str, Consumer]:
+    return {f"lake of {table.name}": consumer for table, consumer in consumers.items()}
 
 
 @contextmanager

@@ -1,19 +1,24 @@
-"""`partita check`: look for damage in the database."""
+"""`partita check`: look for damage in the database and in the queues."""
 
 from __future__ import annotations
 
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
+from partita.queue.embedded import EmbeddedQueue
 
 
 @click.command()
 @data_option
 def check(data: DataFolder) -> None:
-    """Prove that the database is sound.
+    """Prove that the database and the queues are sound.
 
-    Reads all of it, compares items, index entries and streams, and changes nothing.
+    Reads all of them, compares items, index entries and streams, messages and groups, and changes nothing.
     """
     with data.open_existing() as store:
         store.verify()
     click.echo(f"{data.database}: sound")
+    for file in sorted(data.path.glob("queue-*.db")):
+        with EmbeddedQueue(file, file.stem.removeprefix("queue-")) as queue:
+            queue.verify()
+        click.echo(f"{file}: sound")

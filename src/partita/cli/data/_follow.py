@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from typing import Final
+from pathlib import Path
+from typing import Final, TypeAlias, TypeVar
 
-from partita.change import Consumer
+from partita.change import Consumer, SqliteProjection
 from partita.cli._data_folder import EMBEDDED, DataFolder
-from partita.errors import PartitaError, RebuildRequired
+from partita.errors import PartitaError, RebuildRequired, StoreDamaged
 from partita.service import OpenProjection, Service
 from partita.store import Store
 
@@ -21,27 +22,55 @@ REMOTE_POLL_SECONDS: Final = 1.0
 """DynamoDB Streams lets a shard be read five times a second."""
 RETRY_SECONDS: Final = 5.0
 
+P = TypeVar("P", bound=SqliteProjection)
+
+Troubles: TypeAlias = dict[str, str]
+"""What cannot go on, with the code of its last error."""
+
 
 @contextmanager
-def projecting(services: Sequence[Service], store: Store, data: DataFolder) -> Iterator[dict[str, OpenProjection]]:
+def projecting(
+    services: Sequence[Service], store: Store, data: DataFolder, troubles: Troubles | None = None
+) -> Iterator[dict[str, OpenProjection]]:
     """Keep the projections of the services up to date, in files of the data folder."""
     with ExitStack() as opened:
         projections: dict[str, OpenProjection] = {}
         for service in services:
             if service.projection is not None:
-                path = data.path / f"{service.name}-projection.db"
-                sink = opened.enter_context(closing(service.projection.open(path)))
+                path = data.path / f"{data.prefix}{service.name}-projection.db"
+                sink = opened.enter_context(closing(_open_or_rebuild(service.projection.open, path)))
                 projections[service.name] = OpenProjection(sink, Consumer(store, service.projection.table, sink))
         poll_seconds = POLL_SECONDS if data.store == EMBEDDED else REMOTE_POLL_SECONDS
-        opened.enter_context(following((part.consumer for part in projections.values()), poll_seconds=poll_seconds))
+        consumers = {f"projection of {name}": part.consumer for name, part in projections.items()}
+        opened.enter_context(following(consumers, troubles, poll_seconds=poll_seconds))
         yield projections
 
 
+def _open_or_rebuild(open_at: Callable[[Path], P], path: Path) -> P:
+    """Open a projection; one that is damaged is removed first, and built again from its table."""
+    try:
+        return open_at(path)
+    except StoreDamaged as error:
+        logger.warning("A projection is damaged, and is built again: %s", error.message)
+        for part in ("", "-wal", "-shm", "-journal"):
+            Path(f"{path}{part}").unlink(missing_ok=True)
+        return open_at(path)
+
+
 @contextmanager
-def following(consumers: Iterable[Consumer], *, poll_seconds: float = POLL_SECONDS) -> Iterator[None]:
-    """Run consumers, each in a thread, until the block ends; the batch of each is finished."""
+def following(
+    consumers: Mapping[str, Consumer], troubles: Troubles | None = None, *, poll_seconds: float = POLL_SECONDS
+) -> Iterator[None]:
+    """Run consumers, each in a thread, until the block ends; the batch of each is finished.
+
+    `troubles` says all the time which of them cannot go on, by their names.
+    """
     stop = threading.Event()
-    threads = [threading.Thread(target=_follow, args=(consumer, stop, poll_seconds)) for consumer in consumers]
+    seen: Troubles = {} if troubles is None else troubles
+    threads = [
+        threading.Thread(target=_follow, args=(name, consumer, stop, seen, poll_seconds))
+        for name, consumer in consumers.items()
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -52,18 +81,24 @@ def following(consumers: Iterable[Consumer], *, poll_seconds: float = POLL_SECON
             thread.join()
 
 
-def _follow(consumer: Consumer, stop: threading.Event, poll_seconds: float) -> None:
+def _follow(name: str, consumer: Consumer, stop: threading.Event, troubles: Troubles, poll_seconds: float) -> None:
     """Read on, also after trouble: a consumer is where its sink is, and how far behind is for all to see."""
+
+    def idle() -> None:
+        troubles.pop(name, None)
+        stop.wait(poll_seconds)
+
     while not stop.is_set():
         try:
-            _run_or_rebuild(consumer, stop, poll_seconds)
-        except PartitaError:
-            logger.exception("A change stream cannot be read, and is tried again.")
+            _run_or_rebuild(consumer, stop, idle)
+        except Exception as error:  # whatever a sink is in trouble with: full disks and broken files get better
+            troubles[name] = error.code if isinstance(error, PartitaError) else type(error).__name__
+            logger.exception("The %s cannot follow its change stream, and is tried again.", name)
             stop.wait(RETRY_SECONDS)
 
 
-def _run_or_rebuild(consumer: Consumer, stop: threading.Event, poll_seconds: float) -> None:
+def _run_or_rebuild(consumer: Consumer, stop: threading.Event, idle: Callable[[], object]) -> None:
     try:
-        consumer.run(stop, lambda: stop.wait(poll_seconds))
+        consumer.run(stop, idle)
     except RebuildRequired:
         consumer.rebuild()

@@ -94,7 +94,7 @@ def _chosen(ids: tuple[str, ...], *, is_all: bool) -> tuple[str, ...] | None:
 @contextmanager
 def _existing(data: DataFolder, name: str) -> Iterator[Queue]:
     """The queue of that name; an embedded one is not made by looking at it."""
-    if data.queue == EMBEDDED and not queue_file(data.path, name).exists():
-        raise QueueNotFound(f"There is no queue {name!r} in {data.path}.")
+    if data.queue == EMBEDDED and not queue_file(data.path, data.queue_name(name)).exists():
+        raise QueueNotFound(f"There is no queue {data.queue_name(name)!r} in {data.path}.")
     with closing(data.open_queue(name)) as opened:
         yield opened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -11,13 +12,14 @@ import click
 
 from partita import Session
 from partita.cli._data_folder import DataFolder, store_options
-from partita.cli._names import services_argument
+from partita.cli._names import chosen_services
 from partita.errors import AlreadyExists, StoreReadOnly
+from partita.runtime import open_private
 from partita.service import Service
 
 
 @click.command()
-@services_argument
+@chosen_services
 @store_options
 def seed(services: Sequence[Service], data: DataFolder) -> None:
     """Fill the services with sample data. What is there already stays as it is."""
@@ -41,13 +43,13 @@ def begin_seeding(service: Service, data: DataFolder) -> None:
     """
     data.create()
     try:
-        _marker(service, data).touch()
+        os.close(open_private(_marker(service, data)))
     except OSError as error:
         raise StoreReadOnly(f"The folder {data.path} cannot be written ({error.strerror}).") from error
 
 
 def _marker(service: Service, data: DataFolder) -> Path:
-    return data.path / f"seeding-{service.name}"
+    return data.path / f"seeding-{data.prefix}{service.name}"
 
 
 def seed_service(service: Service, session: Session, data: DataFolder) -> None:

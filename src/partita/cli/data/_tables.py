@@ -9,7 +9,7 @@ import click
 from msgspec import Struct
 
 from partita.cli._data_folder import DataFolder, store_options
-from partita.cli._names import services_argument
+from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.errors import TableNotFound
 from partita.service import Service
@@ -44,17 +44,18 @@ def tables() -> None:
 
 
 @tables.command()
-@services_argument
+@chosen_services
 @store_options
 def create(services: Sequence[Service], data: DataFolder) -> None:
     """Create the tables that are not there yet, and wait until they can be used."""
     with closing(data.open_store()) as opened:
         for schema in _schemas(services):
+            name = data.table_names.stored(schema.name)
             if _stored(opened, schema.name) is None:
                 opened.execute(CreateTable(schema))
-                click.echo(f"{schema.name}: created")
+                click.echo(f"{name}: created")
             else:
-                click.echo(f"{schema.name}: there already")
+                click.echo(f"{name}: there already")
 
 
 @tables.command()
@@ -77,7 +78,7 @@ def diff(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> Non
 
 
 @tables.command()
-@services_argument
+@chosen_services
 @store_options
 def update(services: Sequence[Service], data: DataFolder) -> None:
     """Add what is missing, one change after another. Nothing is ever taken away; exits with 1 if something remains."""

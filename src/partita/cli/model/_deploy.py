@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, cast, get_args
 import click
 import msgspec
 
-from partita.cli._names import services_argument
+from partita.cli._data_folder import prefix_option
+from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.data import diff
-from partita.deploy import ROLES, Need, Provisioned, RoleName, TableSettings, arns_in, needs, policy, template
+from partita.deploy import ROLES, Need, Provisioned, RoleName, TableSettings, arns_in, left_out, needs, policy, template
 from partita.service import Service
+from partita.store import TableNames
 
 if TYPE_CHECKING:
     from partita.deploy import Arns
@@ -34,7 +36,7 @@ def _check_key(context: click.Context, parameter: click.Parameter, value: str) -
 
 
 @deploy.command()
-@services_argument
+@chosen_services
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder to write to.")
 @click.option(
     "--provisioned",
@@ -52,6 +54,7 @@ def _check_key(context: click.Context, parameter: click.Parameter, value: str) -
 @click.option("--tag", "tags", type=(str, str), metavar="KEY VALUE", multiple=True, help="A tag of every table.")
 @click.option("--alarm-topic", metavar="ARN", help="The SNS topic that alarms are sent to.")
 @click.option("--disposable", is_flag=True, help="Tables that may be deleted, without backups: for trials.")
+@prefix_option
 def synth(
     services: Sequence[Service],
     out: Path,
@@ -59,6 +62,7 @@ def synth(
     encryption: str,
     tags: Sequence[tuple[str, str]],
     alarm_topic: str | None,
+    table_prefix: str,
     *,
     disposable: bool,
 ) -> None:
@@ -75,7 +79,8 @@ def synth(
     out.mkdir(parents=True, exist_ok=True)
     for service in services:
         path = out / f"{service.name}.template.json"
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(template(service, settings)), indent=2) + b"\n")
+        made = template(service, settings, table_names=TableNames(prefix=table_prefix))
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
         click.echo(path)
 
 
@@ -86,27 +91,38 @@ def synth(
 )
 @click.option("--region", default="*", show_default=True, help="For the names of resources.")
 @click.option("--account", default="*", show_default=True, help="For the names of resources.")
+@prefix_option
 @json_option
-def iam(services: Sequence[Service], roles: Sequence[str], region: str, account: str, *, as_json: bool) -> None:
+def iam(
+    services: Sequence[Service], roles: Sequence[str], region: str, account: str, table_prefix: str, *, as_json: bool
+) -> None:
     """Print the policy of each role, with the access pattern that needs each line.
 
-    With --json the policies themselves, as IAM takes them.
+    Of credentials of one caller also what they do not allow, and why. With --json the policies themselves, as IAM
+    takes them.
     """
     wanted = cast("Sequence[RoleName]", roles or tuple(ROLES))
     found = {service.name: _needs(service, wanted) for service in services}
-    arns = arns_in(region, account)
+    arns = arns_in(region, account, table_names=TableNames(prefix=table_prefix))
     if as_json:
         echo_json({name: {role: policy(each, arns) for role, each in found[name].items()} for name in found})
         return
-    for name, by_role in found.items():
-        for role, each in by_role.items():
-            click.secho(f"{name}, {role}: {ROLES[role]}", bold=True)
+    for service in services:
+        for role, each in found[service.name].items():
+            click.secho(f"{service.name}, {role}: {ROLES[role]}", bold=True)
             echo_table(("ACTION", "RESOURCE", "NEEDED BY"), _rows(each, arns))
+            if role == "caller":
+                _echo_left_out(service)
             click.echo()
 
 
 def _needs(service: Service, roles: Sequence[RoleName]) -> dict[RoleName, tuple[Need, ...]]:
     return {role: needed for role in roles if (needed := needs(service, role))}
+
+
+def _echo_left_out(service: Service) -> None:
+    click.echo()
+    echo_table(("LEFT OUT", "BECAUSE"), [(each.name, each.reason) for each in left_out(service)])
 
 
 def _rows(needed: Sequence[Need], arns: Arns) -> list[tuple[str, str, str]]:

@@ -13,12 +13,13 @@ from msgspec.structs import replace
 
 from partita import Session
 from partita.cli._data_folder import DataFolder, store_options
-from partita.cli._names import services_argument
+from partita.cli._names import chosen_services
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.model._schema import tables_of
 from partita.errors import TableNotFound
 from partita.model import snake
 from partita.recipes.versioned import BackfillProgress, VersionCount, VersionedTable, backfill_page, count_versions
+from partita.runtime import create_private
 from partita.service import Service
 from partita.store import plain_item, wire_item
 
@@ -31,7 +32,7 @@ def migrate() -> None:
 
 
 @migrate.command()
-@services_argument
+@chosen_services
 @store_options
 @json_option
 def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
@@ -49,7 +50,7 @@ def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> N
 
 
 @migrate.command()
-@services_argument
+@chosen_services
 @store_options
 @click.option(
     "--wcu",
@@ -100,7 +101,8 @@ def _rewrite(
 
 
 def _progress_file(data: DataFolder, table: AnyTable) -> Path:
-    return data.path / f"backfill-{table.form.schema.table.name}-{snake(table.form.schema.name)}.json"
+    stored = data.table_names.stored(table.form.schema.table.name)  # each stage goes on where it was
+    return data.path / f"backfill-{stored}-{snake(table.form.schema.name)}.json"
 
 
 def _resumed(kept: Path, table: AnyTable) -> BackfillProgress:
@@ -117,6 +119,8 @@ def _resumed(kept: Path, table: AnyTable) -> BackfillProgress:
 def _keep(kept: Path, progress: BackfillProgress) -> None:
     position = None if progress.position is None else wire_item(progress.position)
     unfinished = kept.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    create_private(unfinished)
     unfinished.write_bytes(msgspec.json.encode(replace(progress, position=position)))
     unfinished.replace(kept)
 

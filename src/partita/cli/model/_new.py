@@ -156,7 +156,8 @@ def _steps_of_entity(project: Project, shape: Shape, service: str | None) -> lis
         steps.append(f"Name its table in {bootstrap}: `{imported}`, and `{shape.name.snake}.TABLE` in `tables=`.")
         steps.append(f"See what it declares: partita patterns {service}, and partita docs {service}.")
     if shape.versioned:
-        steps.append("After a change of its fields: partita schema check.")
+        whose = service or f"--module {project.module(shape.name.snake)}"
+        steps.append(f"After a change of its fields: partita schema check {whose}.")
     return steps
 
 

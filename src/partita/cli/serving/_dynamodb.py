@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
-from partita.cli._listen import listening
+from partita.cli._listen import allowed_hosts_option, listening, warn_beyond_loopback
+from partita.runtime import AllowedHosts
 
 SWEEP_SECONDS: Final = 60.0
 
 if TYPE_CHECKING:
-    from partita.store.embedded import EmbeddedStore
-    from partita.wire import AccessKey
+    from partita.wire import AccessKey, WireServer
 
 
 @click.command()
@@ -31,11 +31,16 @@ if TYPE_CHECKING:
     metavar="ID:SECRET",
     help="Answer only requests that are signed with this access key. Prefer the variable: others see options.",
 )
-def dynamodb(data: DataFolder, host: str, port: int, key: str | None) -> None:
+@allowed_hosts_option
+def dynamodb(data: DataFolder, host: str, port: int, key: str | None, allowed_hosts: AllowedHosts) -> None:
     """Serve the database to any DynamoDB tool until Ctrl-C or SIGTERM."""
+    from partita.wire import WireServer
+
     access = _access_key(key)
     with listening(host, port) as listener, closing(data.open(sweep_every=SWEEP_SECONDS)) as store:
-        asyncio.run(_serve(store, listener, access, data))
+        warn_beyond_loopback(listener, allowed_hosts)
+        server = WireServer(store, key=access, allowed_hosts=allowed_hosts)
+        asyncio.run(_serve(server, listener, data))
     click.echo("Stopped.")
 
 
@@ -50,14 +55,11 @@ def _access_key(text: str | None) -> AccessKey | None:
     return AccessKey(name, secret)
 
 
-async def _serve(store: EmbeddedStore, listener: socket.socket, key: AccessKey | None, data: DataFolder) -> None:
-    from partita.wire import WireServer
-
+async def _serve(server: WireServer, listener: socket.socket, data: DataFolder) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
-    server = WireServer(store, key=key)
     await server.start(listener)
     host, port = listener.getsockname()[:2]
     base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

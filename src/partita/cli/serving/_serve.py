@@ -14,12 +14,15 @@ from partita import AsyncSession, Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
 from partita.cli._installation import installation_of, opening, tracking_queues
-from partita.cli._listen import listening, run_app
-from partita.cli._names import services_argument
+from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_beyond_loopback
+from partita.cli._names import chosen_services
+from partita.cli._token_file import identity_of
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
+from partita.cli.serving._rate_limit import RateOption, rate_limit_option
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
+from partita.runtime import AllowedHosts
 from partita.service import Installation, Service
 from partita.store import DescribeTable, Store
 
@@ -32,9 +35,10 @@ SWEEP_SECONDS: Final = 60.0
 
 
 @click.command()
-@services_argument
+@chosen_services
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
+@allowed_hosts_option
 @store_and_queue_options
 @click.option(
     "--workers",
@@ -44,7 +48,12 @@ SWEEP_SECONDS: Final = 60.0
     help="How many worker processes to start.",
 )
 @lake_option(required=False)
-@click.option("--no-seed", is_flag=True, help="No sample data on the first start.")
+@click.option(
+    "--seed/--no-seed",
+    default=None,
+    show_default="on the first start of the embedded database",
+    help="Sample data, in any store; or none.",
+)
 @click.option(
     "--issuer",
     envvar="PARTITA_ISSUER",
@@ -57,8 +66,10 @@ SWEEP_SECONDS: Final = 60.0
     envvar="PARTITA_AUDIENCE",
     show_envvar=True,
     metavar="NAME",
-    help="What the issuer's tokens must be meant for.",
+    help="What the issuer's tokens must be meant for; required with --issuer.",
 )
+@click.option("--any-audience", is_flag=True, help="Take the tokens that the issuer makes for other clients too.")
+@rate_limit_option
 @needs_serve
 def serve(  # noqa: PLR0913 - one for each option
     services: Sequence[Service],
@@ -70,29 +81,37 @@ def serve(  # noqa: PLR0913 - one for each option
     audience: str | None,
     lake: Path | None,
     *,
-    no_seed: bool,
+    allowed_hosts: AllowedHosts,
+    seed: bool | None,
+    any_audience: bool,
+    rate_limit: RateOption,
 ) -> None:
-    """Serve the services until Ctrl-C or SIGTERM.
-
-    All that are installed, unless some are named.
-    """
+    """Serve the services until Ctrl-C or SIGTERM."""
     from partita.app import build_app
     from partita.http import AppState
 
+    if issuer is not None:
+        _check_audience(audience, any_audience=any_audience)
+    _check_apis(services)
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
-        _prepare(services, store, data, with_samples=not no_seed)
+        with_samples = data.store == EMBEDDED if seed is None else seed
+        _prepare(services, store, data, with_samples=with_samples, asked=seed is True)
         queues: dict[str, Queue] = {}
+        troubles: dict[str, str] = {}
         installation = tracking_queues(queues, installation_of(data, _address(listener)))
         session = AsyncSession(store, secret=data.secret("cursors"))
         verifier = _verifier(data, issuer, audience)
         with (
             opening(services, installation) as resources,
-            projecting(services, store, data) as projections,
-            filling(lake, services, store),
+            projecting(services, store, data, troubles) as projections,
+            filling(lake, services, store, troubles),
             working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
-            state = AppState(session, verifier, resources, projections, queues)
-            app = build_app(services, state, apps=_apps(services, installation))
+            state = AppState(
+                session, verifier, resources, projections, queues, troubles=troubles, rate_limit=rate_limit
+            )
+            app = build_app(services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts)
+            warn_beyond_loopback(listener, allowed_hosts)
             run_app(app, listener, _banner(services, data, installation.url, issuer), state.stopping.set)
     click.echo("Stopped.")
 
@@ -101,17 +120,39 @@ def _apps(services: Sequence[Service], installation: Installation) -> dict[str, 
     return {path: app for service in services if service.apps for path, app in service.apps(installation).items()}
 
 
+def _check_apis(services: Sequence[Service]) -> None:
+    """Refuse services of which there is nothing to serve."""
+    if not any(service.router or service.site or service.pages or service.apps for service in services):
+        names = ", ".join(service.name for service in services)
+        raise click.ClickException(f"There is nothing to serve: {names} has no API. Give its Service a router.")
+
+
+def _check_audience(audience: str | None, *, any_audience: bool) -> None:
+    """Refuse an issuer of which it was not said whose tokens are taken."""
+    if audience and any_audience:
+        raise click.UsageError("Give --audience or --any-audience, not both.")
+    if not audience and not any_audience:
+        reason = (
+            "--issuer needs --audience NAME: an issuer makes tokens for other clients too, which must not be taken."
+        )
+        raise click.UsageError(f"{reason} Where it has no other clients, say --any-audience.")
+
+
 def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:
-    from partita.http import Identity, Issuer
+    from partita.http import Issuer
 
-    return Identity(data.secret("tokens")) if issuer is None else Issuer(issuer, audience=audience)
+    if issuer is None:
+        return identity_of(data)
+    return Issuer(issuer, audience=audience, any_audience=not audience)
 
 
-def _prepare(services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool) -> None:
-    """Create the tables; a service that had none of them yet gets its sample data, or the rest of it."""
+def _prepare(
+    services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool, asked: bool = False
+) -> None:
+    """Create the tables; a service that had none of them yet, or is asked for it, gets its sample data or its rest."""
     session = Session(store)
     for service in services:
-        if with_samples and service.seed is not None and _is_new(service, store):
+        if with_samples and service.seed is not None and (asked or _is_new(service, store)):
             begin_seeding(service, data)  # before its tables are made: from then on it is no longer new
         session.create_tables(service.tables)
         if with_samples and is_seeding(service, data):
@@ -138,9 +179,14 @@ def _address(listener: socket.socket) -> str:
 def _banner(services: Sequence[Service], data: DataFolder, base: str | None, issuer: str | None) -> str:
     place = data.path if data.store == EMBEDDED else data.store
     lines = [f"Partita serves at {base}/ from {place}", ""]
-    for service in services:
-        api = f"{base}/{service.name}/api"
-        lines.append(f"  {service.title:<12} " + (f"{base}/{service.name}/ (API at {api})" if service.pages else api))
+    lines += [f"  {service.title:<12} {_place(service, f'{base}/{service.name}/')}" for service in services]
     own = f"Get a token:\n  partita token --user demo --data {data.path}"
     lines += ["", own if issuer is None else f"Takes tokens of {issuer}.", "Stop with Ctrl-C."]
     return "\n".join(lines)
+
+
+def _place(service: Service, folder: str) -> str:
+    """Where a service is served."""
+    if service.router is None:
+        return folder if service.pages is not None or service.site is not None else "has no API: see the console"
+    return f"{folder} (API at {folder}api)" if service.pages is not None else f"{folder}api"

@@ -19,8 +19,8 @@ import click
 from partita import Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._installation import installation_of, opening
-from partita.cli._names import services_argument
-from partita.service import Service, WorkerContext, discover
+from partita.cli._names import chosen_services, named
+from partita.service import Service, WorkerContext
 
 logger: Final = logging.getLogger("partita.worker")
 
@@ -30,14 +30,11 @@ _SPAWN: Final = get_context("spawn")  # a fork would share the open database
 
 
 @click.command()
-@services_argument
+@chosen_services
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="How many processes.")
 @store_and_queue_options
 def worker(services: Sequence[Service], data: DataFolder, workers: int) -> None:
-    """Work for the services until Ctrl-C or SIGTERM; what was begun is finished.
-
-    All that have work to do, unless some are named.
-    """
+    """Work for the services until Ctrl-C or SIGTERM; what was begun is finished."""
     with_work = [service for service in services if service.worker is not None]
     if not with_work:
         raise click.ClickException("None of these services has work for a worker.")
@@ -109,7 +106,7 @@ def run_worker(services: Sequence[str], data: DataFolder, url: str | None) -> No
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which tells when to stop
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
-    work_for([service for service in discover() if service.name in services], data, url, stop)
+    work_for([service for name in services if (service := named(name)) is not None], data, url, stop)
 
 
 def _stop_with_parent(stop: threading.Event) -> None:

@@ -15,7 +15,7 @@ from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct
 
 from partita import Table
-from partita.deploy._policy import Json
+from partita.deploy._policy import AS_DECLARED, Json
 from partita.deploy._resources import (
     SAFE,
     TableSettings,
@@ -28,14 +28,23 @@ from partita.deploy._template import template
 from partita.queue import QueuePolicy
 from partita.recipes import versioned
 from partita.service import Service
+from partita.store import TableNames
 
 
 class DeclaredTable(Construct):
     """A declared table: keys, indexes, TTL and stream from the model, and alarms for throttles."""
 
-    def __init__(self, scope: Construct, id: str, table: Table, settings: TableSettings = SAFE) -> None:  # noqa: A002
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,  # noqa: A002 - CDK's own word for it
+        table: Table,
+        settings: TableSettings = SAFE,
+        *,
+        table_names: TableNames = AS_DECLARED,
+    ) -> None:
         super().__init__(scope, id)
-        resource = _include(self, {"Resources": table_resources(table.schema, settings)})
+        resource = _include(self, {"Resources": table_resources(table.schema, settings, table_names)})
         self.resource: CfnTable = resource(logical(table.name))
         """The table itself, to refer to or to change further."""
 
@@ -52,9 +61,10 @@ class VersionedTable(DeclaredTable):
         encryption: str = SAFE.encryption,
         tags: Mapping[str, str] = SAFE.tags,
         alarm_topic: str | None = None,
+        table_names: TableNames = AS_DECLARED,
     ) -> None:
         settings = TableSettings(encryption=encryption, tags=tags, alarm_topic=alarm_topic)
-        super().__init__(scope, id, table.form.schema.table, settings)
+        super().__init__(scope, id, table.form.schema.table, settings, table_names=table_names)
 
 
 class DeclaredQueue(Construct):
@@ -70,9 +80,17 @@ class DeclaredQueue(Construct):
 class DeployedService(Construct):
     """All tables, queues and alarms of a service, and a policy for each of its roles."""
 
-    def __init__(self, scope: Construct, id: str, service: Service, settings: TableSettings = SAFE) -> None:  # noqa: A002
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,  # noqa: A002 - CDK's own word for it
+        service: Service,
+        settings: TableSettings = SAFE,
+        *,
+        table_names: TableNames = AS_DECLARED,
+    ) -> None:
         super().__init__(scope, id)
-        whole = template(service, settings)
+        whole = template(service, settings, table_names=table_names)
         resource = _include(self, {"Resources": whole["Resources"]})
         self.tables: Mapping[str, CfnTable] = {table.name: resource(logical(table.name)) for table in service.tables}
         self.policies: Mapping[str, IManagedPolicy] = {

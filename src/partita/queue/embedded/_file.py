@@ -20,11 +20,13 @@ import apsw
 
 from partita import _sqlite
 from partita.errors import StoreDamaged, StoreNewer
+from partita.queue._interface import MAX_HIDDEN_SECONDS
 from partita.runtime import Clock
 
 APPLICATION_ID: Final = 0x50415251  # "PARQ"
 FORMAT_VERSION: Final = 1
 MICROSECONDS: Final = 1_000_000
+DAMAGED: Final = "Stop what uses it, move the file away, and start again with an empty queue; a backup has no queues."
 
 _SCHEMA: Final = f"""
     CREATE TABLE queue (sequence INTEGER NOT NULL, sent_at INTEGER NOT NULL);
@@ -75,6 +77,14 @@ class QueueConnection:
     def now(self) -> int:
         """The time in microseconds."""
         return int(self._clock() * MICROSECONDS)
+
+    def hidden(self) -> tuple[int, int]:
+        """From when to when a message may be hidden that is hidden now.
+
+        What is hidden for longer than any message can be was hidden by a clock that was ahead, and is not hidden.
+        """
+        now = self.now()
+        return now + 1, now + int(MAX_HIDDEN_SECONDS * MICROSECONDS)
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run a statement with its values, and give its rows."""

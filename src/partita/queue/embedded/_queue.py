@@ -6,18 +6,21 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from math import ceil
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
+import apsw
+
 from partita import _sqlite
 from partita._sqlite import GroupCommit, Handler, ProcessLock
-from partita.errors import StoreClosed, StoreError
+from partita.errors import StoreClosed, StoreDamaged, StoreError
 from partita.queue import _interface as requests
 from partita.queue._interface import Message, QueuePolicy, QueueRequest, Receive
 from partita.queue.embedded import _reads, _writes
-from partita.queue.embedded._file import QueueConnection, open_file
+from partita.queue.embedded._file import DAMAGED, MICROSECONDS, QueueConnection, open_file
 from partita.runtime import Clock, system_clock
 
 R = TypeVar("R")
@@ -27,6 +30,7 @@ READS: Final[Mapping[type, Handler]] = {
     requests.GetStats: _reads.get_stats,
     requests.ReadDead: _reads.read_dead,
     _reads.IsReady: _reads.is_ready,
+    _reads.Verify: _reads.verify,
 }
 
 WRITES: Final[Mapping[type, Handler]] = {
@@ -40,6 +44,15 @@ WRITES: Final[Mapping[type, Handler]] = {
 
 POLL_SECONDS: Final = 0.02
 """How often a receiver looks for messages: other processes send, too, and looking takes microseconds."""
+ERASE_EVERY: Final = 60 * MICROSECONDS
+"""How long a receiver that finds nothing leaves what was deleted in the log."""
+
+
+def _advising(error: StoreError) -> StoreError:
+    """The error with advice for a queue: of those there are no backups."""
+    if isinstance(error, StoreDamaged) and error.hint == StoreDamaged.hint:
+        error.hint = DAMAGED
+    return error
 
 
 class EmbeddedQueue:
@@ -67,6 +80,8 @@ class EmbeddedQueue:
         self._sleep = sleep
         self._closed = False
         self._is_forked = False
+        self._commits_erased = 0
+        self._erase_at = 0
         self._reading = threading.RLock()
         self._reads: Mapping[type, Handler] = READS
         max_receives = (policy or QueuePolicy()).max_receives
@@ -77,10 +92,13 @@ class EmbeddedQueue:
             self._lock = ProcessLock(Path(path))
             try:
                 with self._lock:
+                    _sqlite.make_private(self.path)
                     self._writer = QueueConnection(open_file(Path(path), durable=durable), clock, max_receives)
                 self._reader = QueueConnection(_sqlite.connect(self.path, durable=durable), clock, max_receives)
-            except BaseException:
+            except BaseException as error:
                 self._lock.close()
+                if isinstance(error, apsw.Error):
+                    raise _advising(_sqlite.translated(error, self.path)) from error
                 raise
         self._commit = GroupCommit(
             self._writer, WRITES, path=self.path, process_lock=self._lock, after_commit=lambda: None
@@ -90,25 +108,42 @@ class EmbeddedQueue:
     def __repr__(self) -> str:
         return f"EmbeddedQueue({self.path!r})"
 
+    def verify(self) -> None:
+        """Look for damage: in the file, and between groups and their messages.
+
+        Raises:
+            StoreDamaged: naming what disagrees.
+        """
+        try:
+            self._read(_reads.Verify())
+        except StoreDamaged as error:
+            raise _advising(error) from error.__cause__
+
     def execute(self, request: QueueRequest[R]) -> R:
         """Execute the request; what it changed is durable when this returns.
 
         Raises:
             RequestError: it was refused and changed nothing. StoreError: the queue is in trouble.
         """
-        if isinstance(request, Receive):
-            return self._receive(request)  # type: ignore[return-value]
-        if type(request) in READS:
-            return self._read(request)  # type: ignore[no-any-return]
-        return self._commit.run(request)  # type: ignore[no-any-return]
+        try:
+            if isinstance(request, Receive):
+                return self._receive(request)  # type: ignore[return-value]
+            if type(request) in READS:
+                return self._read(request)  # type: ignore[no-any-return]
+            return self._commit.run(request)  # type: ignore[no-any-return]
+        except StoreDamaged as error:
+            raise _advising(error) from error.__cause__
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
         """The same for a task: reads are executed at once, changes are committed by another thread."""
-        if isinstance(request, Receive):
-            return await self._receive_async(request)  # type: ignore[return-value]
-        if type(request) in READS:
-            return self._read(request)  # type: ignore[no-any-return]
-        return await self._commit.run_async(request)  # type: ignore[no-any-return]
+        try:
+            if isinstance(request, Receive):
+                return await self._receive_async(request)  # type: ignore[return-value]
+            if type(request) in READS:
+                return self._read(request)  # type: ignore[no-any-return]
+            return await self._commit.run_async(request)  # type: ignore[no-any-return]
+        except StoreDamaged as error:
+            raise _advising(error) from error.__cause__
 
     def _receive(self, request: Receive) -> tuple[Message, ...]:
         for pause in self._polls(request):
@@ -116,6 +151,7 @@ class EmbeddedQueue:
                 (self._sleep or time.sleep)(pause)
             elif messages := self._commit.run(request):
                 return messages  # type: ignore[no-any-return]
+        self._when_idle()
         return ()
 
     async def _receive_async(self, request: Receive) -> tuple[Message, ...]:
@@ -124,6 +160,7 @@ class EmbeddedQueue:
                 await asyncio.sleep(pause) if self._sleep is None else self._sleep(pause)
             elif messages := await self._commit.run_async(request):
                 return messages  # type: ignore[no-any-return]
+        self._when_idle()
         return ()
 
     def _polls(self, request: Receive) -> Iterator[float]:
@@ -133,6 +170,23 @@ class EmbeddedQueue:
                 yield POLL_SECONDS
             if self._read(_reads.IsReady()):
                 yield 0.0
+
+    def _when_idle(self) -> None:
+        """Cut the log once in a while: it has what was deleted since."""
+        if self._commit.commits == self._commits_erased or self._writer.now() < self._erase_at:
+            return
+        with self._commit.exclusively(), _sqlite.translating(self.path):
+            if not self._closed:  # nobody closes the files while this thread may write
+                self._commits_erased = self._commit.commits
+                self._erase_at = self._writer.now() + ERASE_EVERY
+                self._erase_log()
+
+    def _erase_log(self, *, blocking: bool = True) -> None:
+        if self._lock.acquire(blocking=blocking):
+            try:
+                _sqlite.erase_log(self._writer.connection)
+            finally:
+                self._lock.release()
 
     def _read(self, request: QueueRequest[Any]) -> Any:
         with self._reading, _sqlite.translating(self.path):
@@ -158,6 +212,9 @@ class EmbeddedQueue:
             self._closed = True
             self._reader.connection.close()
         self._commit.close()
+        if self._commit.commits:
+            with suppress(apsw.Error):  # what was acknowledged is in the log, and stays there
+                self._erase_log(blocking=False)
         self._writer.connection.close()
         self._lock.close()
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from partita.errors import StoreDamaged
 from partita.queue._interface import Create, DeadLetter, GetStats, QueueRequest, QueueStats, ReadDead
-from partita.queue.embedded._file import MICROSECONDS, QueueConnection
+from partita.queue.embedded._file import DAMAGED, MICROSECONDS, QueueConnection
+
+_WRONG_GROUPS: Final = """
+    SELECT coalesce(groups.name, found.name) FROM groups FULL JOIN (
+        SELECT group_name AS name, min(sequence) AS first, ifnull(max(visible_at), 0) AS held_until
+        FROM messages GROUP BY group_name
+    ) AS found ON groups.name = found.name
+    WHERE groups.first IS NOT found.first OR groups.held_until IS NOT found.held_until
+"""
 
 
 class IsReady(QueueRequest[bool], frozen=True):
@@ -12,7 +23,7 @@ class IsReady(QueueRequest[bool], frozen=True):
 
 def is_ready(reader: QueueConnection, request: IsReady) -> bool:  # noqa: ARG001 - has no fields
     """Look for a group that is not held back."""
-    return bool(reader.rows("SELECT 1 FROM groups WHERE held_until <= ? LIMIT 1", reader.now()))
+    return bool(reader.rows("SELECT 1 FROM groups WHERE held_until NOT BETWEEN ? AND ? LIMIT 1", *reader.hidden()))
 
 
 def find(reader: QueueConnection, request: Create) -> None:
@@ -23,9 +34,9 @@ def get_stats(reader: QueueConnection, request: GetStats) -> QueueStats:  # noqa
     """Count the messages."""
     now = reader.now()
     [(count, in_flight, oldest)] = reader.rows(
-        "SELECT count(*), (SELECT count(*) FROM messages WHERE visible_at IS NOT NULL AND visible_at > ?),"
+        "SELECT count(*), (SELECT count(*) FROM messages WHERE visible_at IS NOT NULL AND visible_at BETWEEN ? AND ?),"
         " (SELECT sent_at FROM messages ORDER BY sequence LIMIT 1) FROM messages",
-        now,
+        *reader.hidden(),
     )
     [(dead,)] = reader.rows("SELECT count(*) FROM dead")
     age = None if oldest is None else max(now - oldest, 0) / MICROSECONDS
@@ -41,3 +52,22 @@ def read_dead(reader: QueueConnection, request: ReadDead) -> tuple[DeadLetter, .
     return tuple(
         DeadLetter(str(sequence), body, group, sent_at / MICROSECONDS) for sequence, body, group, sent_at in rows
     )
+
+
+class Verify(QueueRequest[None], frozen=True):
+    """Look for damage."""
+
+
+def verify(reader: QueueConnection, request: Verify) -> None:  # noqa: ARG001 - has no fields
+    """Check the file, and that each group says of its messages what they say.
+
+    Raises:
+        StoreDamaged: naming what disagrees.
+    """
+    path = reader.connection.filename
+    with reader.connection:  # one snapshot for everything
+        for (finding,) in reader.rows("PRAGMA integrity_check"):
+            if finding != "ok":
+                raise StoreDamaged(f"The queue {path} is damaged: {finding}.", hint=DAMAGED)
+        for (group,) in reader.rows(_WRONG_GROUPS):
+            raise StoreDamaged(f"The queue {path} is damaged: group {group} disagrees with its messages.", hint=DAMAGED)

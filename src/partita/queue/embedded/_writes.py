@@ -84,19 +84,22 @@ def receive(writer: QueueConnection, request: Receive) -> tuple[Message, ...]:
     now = writer.now()
     hidden_until = now + _microseconds(request.visibility)
     received: list[Message] = []
-    for group in _free_groups(writer, now, max(request.limit, 0)):
+    for group in _free_groups(writer, max(request.limit, 0)):
         received += _hand_out(writer, group, request.limit - len(received), hidden_until)
         if len(received) >= request.limit:
             break
     return tuple(received)
 
 
-def _free_groups(writer: QueueConnection, now: int, limit: int) -> Iterator[str]:
+def _free_groups(writer: QueueConnection, limit: int) -> Iterator[str]:
     """The groups that are not held back, each once; one may turn out to have only dead letters."""
     seen: set[str] = set()
     last = 0
-    statement = "SELECT first, name FROM groups WHERE held_until <= ? AND first > ? ORDER BY first LIMIT ?"
-    while rows := writer.rows(statement, now, last, limit):
+    statement = (
+        "SELECT first, name FROM groups WHERE held_until NOT BETWEEN ? AND ? AND first > ? ORDER BY first LIMIT ?"
+    )
+    hidden = writer.hidden()
+    while rows := writer.rows(statement, *hidden, last, limit):
         for first, name in rows:
             last = first
             if name not in seen:

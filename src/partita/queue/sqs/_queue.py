@@ -8,15 +8,13 @@ from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from partita._aws import (
     QUEUES,
-    Api,
     ApiClient,
     Calls,
-    CredentialSource,
+    GivenCredentials,
     HttpTransport,
     Runner,
     Transport,
-    endpoints_at,
-    endpoints_of_region,
+    find_endpoints,
     is_local,
     source_of,
 )
@@ -26,7 +24,7 @@ from partita.queue._interface import QueuePolicy, QueueRequest, Send, SentMessag
 from partita.queue.sqs import _channel, _dead, _messages
 from partita.queue.sqs._batching import SendBatcher
 from partita.queue.sqs._channel import Channel
-from partita.store.remote import Credentials, Limits, Outside
+from partita.store.remote import Limits, Outside
 
 R = TypeVar("R")
 
@@ -62,7 +60,7 @@ class SqsQueue:
         region: str | None = None,
         profile: str | None = None,
         policy: QueuePolicy | None = None,
-        credentials: Credentials | CredentialSource | None = None,
+        credentials: GivenCredentials | None = None,
         transport: Transport | None = None,
         outside: Outside | None = None,
     ) -> None:
@@ -74,17 +72,17 @@ class SqsQueue:
             region: for example `ap-southeast-2`.
             profile: of the AWS configuration files.
             policy: how the queue is created.
-            credentials: by default what the chain finds.
+            credentials: a session of botocore's or boto3's, its credentials, `Credentials`, or a function that gives
+                `Credentials`, which is called again before they end; by default what the chain finds.
             transport: how calls are sent; tests pass their own.
             outside: time, randomness and tokens; tests pass their own.
 
         Raises:
             OperationError: neither endpoint nor region is known, or the URL cannot be used.
         """
-        apis: tuple[Api, ...] = (QUEUES,)
-        endpoints = endpoints_at(endpoint, region, apis) if endpoint else endpoints_of_region(region, profile, apis)
+        endpoints = find_endpoints(endpoint, region, profile, credentials, apis=(QUEUES,))
         outside = outside or Outside()
-        source = source_of(credentials, profile, is_local=is_local(endpoint))
+        source = source_of(credentials, profile, outside.clock, is_local=is_local(endpoint))
         client = ApiClient(endpoints, source, outside.clock, outside.random, LIMITS.tries)
         self.name = name
         self.endpoint = endpoints[QUEUES].url

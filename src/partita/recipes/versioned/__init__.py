@@ -6,6 +6,7 @@ from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._shapes import SchemaDifference
 from partita.recipes.versioned._snapshots import (
     SNAPSHOT_FOLDER,
+    SNAPSHOT_FOLDER_IN_TESTS,
     SchemaReport,
     Verdict,
     accept_schema,
@@ -29,6 +30,7 @@ from partita.recipes.versioned._table import (
 __all__ = [
     "LAST_WRITE",
     "SNAPSHOT_FOLDER",
+    "SNAPSHOT_FOLDER_IN_TESTS",
     "BackfillProgress",
     "Migrations",
     "SchemaDifference",

@@ -25,6 +25,8 @@ AnyTable: TypeAlias = VersionedTable[..., Any]
 
 SNAPSHOT_FOLDER: Final = Path("schema")
 """Where snapshots are kept, unless said otherwise."""
+SNAPSHOT_FOLDER_IN_TESTS: Final = Path("tests/schema")
+"""Where they are kept if the package is in the root: builds that search that would take `schema` for a package."""
 
 _FROZEN_AT: Final = 1_735_689_600_000  # the last_write of every frozen example: 2025-01-01
 

@@ -23,7 +23,7 @@ from partita.store.embedded._connection import Reader
 from partita.store.embedded._file import segment_of
 from partita.store.embedded._keys import Column
 from partita.store.embedded._ranges import Bound, KeyBounds
-from partita.store.embedded._table import Index, Source, Table, entry_size
+from partita.store.embedded._table import ITEM, Index, Source, Table, entry_size
 from partita.values import Item, decode_item, read_units
 
 PAGE_BYTES: Final = 1024 * 1024
@@ -182,7 +182,7 @@ def _range_sql(source: Source, shape: tuple[int, bool | None, bool | None, bool,
     direction = "" if forward else " DESC"
     by = ", ".join(column + direction for column in order)
     ordered = f" ORDER BY {by}" if by else ""
-    return f"SELECT size, item FROM {source.sql_from} WHERE {' AND '.join(terms)}{ordered} LIMIT ?"
+    return f"SELECT size, {ITEM} FROM {source.sql_from} WHERE {' AND '.join(terms)}{ordered} LIMIT ?"
 
 
 def _presence(source: Source) -> list[str]:
@@ -202,7 +202,7 @@ def _select_all(source: Source, *, start: bool, segmented: bool) -> str:
     if segmented:
         terms.append("segment_of(hk, ?) = ?")
     where = f" WHERE {' AND '.join(terms)}" if terms else ""
-    return f"SELECT size, item FROM {source.sql_from}{where} ORDER BY {', '.join(order)} LIMIT ?"
+    return f"SELECT size, {ITEM} FROM {source.sql_from}{where} ORDER BY {', '.join(order)} LIMIT ?"
 
 
 class _Page:

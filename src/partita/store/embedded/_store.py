@@ -111,8 +111,10 @@ class EmbeddedStore:
         process_lock = self._process_lock or NoLock()
         try:
             with process_lock:
-                if is_new and not in_memory:
-                    _file.create(self.path)
+                if not in_memory:
+                    _sqlite.make_private(self.path)
+                    if is_new:
+                        _file.create(self.path)
                 self._open_writer(clock)
         except BaseException:
             if self._process_lock is not None:
@@ -128,6 +130,8 @@ class EmbeddedStore:
             if self.path == _sqlite.MEMORY:
                 _file.create_schema(self._writer.connection)
             self._writer.refresh()
+            if self._durable and self._process_lock is not None:  # without syncs, frames may be lost from the middle
+                _sqlite.refuse_cut_log(self._writer.connection, self.path)
         except Exception as error:
             _sqlite.close_untouched(self._writer.connection)
             # An error in our own statement: what it names is not there. Any other: what is there is not a catalog.
@@ -135,6 +139,7 @@ class EmbeddedStore:
                 raise StoreDamaged(f"The catalog of the store {self.path} is damaged ({error}).") from error
             raise
         self._catalog = self._writer.catalog
+        self._file_number = _sqlite.file_number(self.path)
 
     def _connect(self) -> apsw.Connection:
         connection = _file.connect(self.path, durable=self._durable)
@@ -187,9 +192,14 @@ class EmbeddedStore:
     def _new_reader(self) -> Reader:
         with self._opening, _sqlite.translating(self.path):
             self._check_open()
+            self._check_place()
             connection = self._writer.connection if self._process_lock is None else self._connect()
             reader = self._local.reader = Reader(connection)
         return reader
+
+    def _check_place(self) -> None:
+        if self._process_lock is not None and _sqlite.file_number(self.path) != self._file_number:
+            raise _sqlite.moved(self.path)
 
     def _check_open(self) -> None:
         if self._closed.is_set():
@@ -206,13 +216,37 @@ class EmbeddedStore:
             return read(reader, request)  # type: ignore[no-any-return]
 
     def sweep(self) -> int:
-        """Delete expired items and trim streams and tokens; returns how many items were deleted."""
+        """Delete expired items, trim streams and tokens, and cut the log; returns how many items were deleted."""
         deleted = 0
         while batch := self._commit.run(_ttl.DeleteExpired()):
             deleted += batch
         while self._commit.run(_ttl.TrimHistory()):
             pass
+        with self._commit.exclusively(), _sqlite.translating(self.path):
+            if not self._closed.is_set():  # nobody closes the files while this thread may write
+                self._erase_log()
         return deleted
+
+    def compact(self) -> None:
+        """Write the file again without what is free in it: it shrinks, and nothing that was deleted is left in it.
+
+        Needs as much space again as the file has; writers wait, readers do not.
+
+        Raises:
+            StoreError: it cannot be written; it is as before.
+        """
+        with self._commit.exclusively(), _sqlite.translating(self.path):
+            self._check_open()
+            with self._process_lock or NoLock():
+                self._writer.connection.execute("VACUUM")
+            self._erase_log()
+
+    def _erase_log(self, *, blocking: bool = True) -> None:
+        if self._process_lock is not None and self._process_lock.acquire(blocking=blocking):
+            try:
+                _sqlite.erase_log(self._writer.connection)
+            finally:
+                self._process_lock.release()
 
     def backup(self, target: Path, progress: Progress | None = None) -> None:
         """Copy the store as it is now, while it is in use; `progress` gets pages copied and all pages.
@@ -236,6 +270,7 @@ class EmbeddedStore:
     def _private_connection(self) -> Iterator[apsw.Connection]:
         """A connection of its own for long reads; in memory, the one that there is."""
         self._check_open()
+        self._check_place()
         with _sqlite.translating(self.path, (apsw.Error,)):  # what cannot be read may be the caller's own
             if self._process_lock is None:
                 with self._commit.exclusively():
@@ -269,6 +304,9 @@ class EmbeddedStore:
             self._closed.set()
             self._local = threading.local()
         self._commit.close()
+        if self._commit.commits:
+            with suppress(apsw.Error):  # what was acknowledged is in the log, and stays there
+                self._erase_log(blocking=False)
         for connection in list(self._connections):
             with suppress(apsw.ThreadingViolationError):  # in use: it closes when its reader lets go of it
                 connection.close()

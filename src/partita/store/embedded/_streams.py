@@ -32,6 +32,7 @@ RETENTION_SECONDS: Final = 24 * 3_600
 MAX_RECORDS: Final = 1_000
 MAX_BYTES: Final = 1_000_000
 _SHARD: Final = "shardId-"
+_MAX_DIGITS: Final = 18
 _SEES_OLD: Final = ("OLD_IMAGE", "NEW_AND_OLD_IMAGES")
 _SEES_NEW: Final = ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
 
@@ -40,7 +41,8 @@ _SQL_LATEST: Final = (
 )
 _SQL_SHARD: Final = "SELECT id, trimmed, closed_at FROM streams WHERE table_id = ? AND id = ?"
 _SQL_RECORDS: Final = (
-    "SELECT sequence, event, keys, old, new, at, size, by_ttl FROM changes_{} "
+    "SELECT sequence, event, ifnull(CAST(keys AS BLOB), x''), CAST(old AS BLOB), CAST(new AS BLOB), at, size, by_ttl "
+    "FROM changes_{} "
     "WHERE sequence > ? ORDER BY sequence LIMIT ?"
 )
 
@@ -103,6 +105,12 @@ def describe_stream(reader: Reader, request: DescribeStream) -> StreamDescriptio
     return StreamDescription(_identifier(number, label), view, closed_at is None, (shard,))
 
 
+def _number_of(shard: str) -> int:
+    """The number in the id of a shard; 0, which no shard has, where it cannot be one of SQLite's."""
+    number = shard.removeprefix(_SHARD)
+    return int(number) if number.isdecimal() and len(number.lstrip("0")) <= _MAX_DIGITS else 0
+
+
 def read_stream(reader: Reader, request: ReadStream) -> StreamPage:
     """Records of one shard, oldest first; fewer than asked for where they are large.
 
@@ -112,8 +120,7 @@ def read_stream(reader: Reader, request: ReadStream) -> StreamPage:
     if not 1 <= request.limit <= MAX_RECORDS:
         raise ValidationFailed(f"Limit must be between 1 and {MAX_RECORDS}")
     table = reader.table(request.table)
-    number = request.shard.removeprefix(_SHARD)
-    row = reader.connection.execute(_SQL_SHARD, (table.id, int(number) if number.isdecimal() else 0)).get
+    row = reader.connection.execute(_SQL_SHARD, (table.id, _number_of(request.shard))).get
     if row is None:
         raise TableNotFound("Requested resource not found: Shard does not exist")
     stream, trimmed, closed_at = row

@@ -23,6 +23,8 @@ from partita.values import Item, text_size, value_size
 
 Row: TypeAlias = tuple[Any, ...]
 
+ITEM: Final = "ifnull(CAST(item AS BLOB), x'')"
+"""The bytes of an item. In a damaged row it may be anything, which only as bytes is found to be no item."""
 _NO_RANGE: Final = ""
 _LATEST_TTL: Final = 2**53
 
@@ -156,8 +158,8 @@ class Table(Source):
     def _write_statements(self) -> None:
         items, columns = f"items_{self.id}", [column for index in self.indexes for column in index.columns]
         every = ["ttl", "size", *columns, "item"]
-        self.sql_get = f"SELECT size, item FROM {items} WHERE hk = ? AND rk = ?"
-        self.sql_find = f"SELECT id, size, item FROM {items} WHERE hk = ? AND rk = ?"
+        self.sql_get = f"SELECT size, {ITEM} FROM {items} WHERE hk = ? AND rk = ?"
+        self.sql_find = f"SELECT id, size, {ITEM} FROM {items} WHERE hk = ? AND rk = ?"
         marks = ", ".join("?" * (len(every) + 2))
         self.sql_insert = f"INSERT INTO {items} (hk, rk, {', '.join(every)}) VALUES ({marks})"
         self.sql_update = f"UPDATE {items} SET {', '.join(f'{column} = ?' for column in every)} WHERE id = ?"

@@ -8,6 +8,7 @@ from typing import Any, Final
 import apsw
 import msgspec
 
+from partita._sqlite import refuse_moved
 from partita.errors import TableInUse, TableNotFound, ValidationFailed
 from partita.store._requests import (
     CreateIndex,
@@ -25,7 +26,7 @@ from partita.store.embedded import _streams
 from partita.store.embedded._catalog import definition_text
 from partita.store.embedded._checks import check_index, check_name_length, check_readable, check_table
 from partita.store.embedded._connection import Reader, Writer
-from partita.store.embedded._table import Index, Table
+from partita.store.embedded._table import ITEM, Index, Table
 from partita.store.embedded._table_stats import table_stats
 from partita.values import Item, decode_item
 
@@ -63,7 +64,12 @@ def _new_index(connection: apsw.Connection, table_id: int, name: str) -> int:
 
 
 def describe_table(reader: Reader, request: DescribeTable) -> TableDescription:
-    """The table as it is now, with about how many items it holds."""
+    """The table as it is now, with about how many items it holds.
+
+    Raises:
+        StoreMoved: the file is not at its path any more; whoever asks after its health learns it here.
+    """
+    refuse_moved(reader.connection)
     reader.refresh()  # another process may have changed it
     return _describe(reader, request.table)
 
@@ -124,7 +130,7 @@ def _fill_index(connection: apsw.Connection, table: Table, index: Index) -> None
 
 def _items(connection: apsw.Connection, table: Table) -> Iterator[tuple[int, Item]]:
     """Every item with its row; in chunks, so that rows may be changed between them."""
-    sql, last = f"SELECT id, item FROM items_{table.id} WHERE id > ? ORDER BY id LIMIT {_CHUNK}", 0
+    sql, last = f"SELECT id, {ITEM} FROM items_{table.id} WHERE id > ? ORDER BY id LIMIT {_CHUNK}", 0
     while rows := _fetched(connection, sql, last):
         for row_id, blob in rows:
             yield row_id, decode_item(blob)

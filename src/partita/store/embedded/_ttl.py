@@ -8,7 +8,7 @@ from partita.store._requests import Request
 from partita.store.embedded import _streams, _transactions
 from partita.store.embedded._connection import Writer
 from partita.store.embedded._planned_writes import StoredItem, apply, deletion
-from partita.store.embedded._table import Table
+from partita.store.embedded._table import ITEM, Table
 
 BATCH: Final = 200
 FIVE_YEARS: Final = 5 * 365 * 86_400
@@ -33,7 +33,7 @@ def delete_expired(writer: Writer, _: DeleteExpired) -> int:
 
 def _delete_from(writer: Writer, table: Table, limit: int) -> int:
     now = writer.clock()
-    columns = f"SELECT hk, rk, id, size, item FROM items_{table.id}"
+    columns = f"SELECT hk, rk, id, size, {ITEM} FROM items_{table.id}"
     sql = f"{columns} WHERE ttl <= ? AND ttl > ? ORDER BY ttl LIMIT ?"
     rows: list[Any] = writer.connection.execute(sql, (now, now - FIVE_YEARS, limit)).fetchall()
     for hk, rk, *row in rows:

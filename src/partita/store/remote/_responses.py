@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
 from partita.store._dynamodb_json import plain_number
 from partita.store._requests import Capacity
@@ -20,12 +20,12 @@ class TaggedValue(Struct, gc=False):
     N: str | UnsetType = UNSET
     BOOL: bool | UnsetType = UNSET
     M: dict[str, TaggedValue] | UnsetType = UNSET
-    SS: frozenset[str] | UnsetType = UNSET
+    SS: Annotated[frozenset[str], Meta(min_length=1)] | UnsetType = UNSET
     L: list[TaggedValue] | UnsetType = UNSET
     NULL: bool | UnsetType = UNSET
-    NS: list[str] | UnsetType = UNSET
+    NS: Annotated[list[str], Meta(min_length=1)] | UnsetType = UNSET
     B: bytes | UnsetType = UNSET
-    BS: frozenset[bytes] | UnsetType = UNSET
+    BS: Annotated[frozenset[bytes], Meta(min_length=1)] | UnsetType = UNSET
 
 
 TaggedItem: TypeAlias = dict[str, TaggedValue]
@@ -157,7 +157,12 @@ def _value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for each typ
         return frozenset(map(plain_number, tagged.NS))
     if tagged.B is not UNSET:
         return tagged.B
-    return None if tagged.BS is UNSET else tagged.BS
+    return _null(tagged) if tagged.BS is UNSET else tagged.BS
+
+
+def _null(tagged: TaggedValue) -> None:
+    if tagged.NULL is UNSET:  # a type that is not known here must not be taken for a null, and written back as one
+        raise ValidationError("an attribute value is of no known type")
 
 
 def optional_item(item: TaggedItem | None) -> Item | None:

@@ -14,14 +14,12 @@ from partita._aws import (
     ITEMS,
     ApiClient,
     Calls,
-    Credentials,
-    CredentialSource,
+    GivenCredentials,
     HttpTransport,
     Limits,
     Runner,
     Transport,
-    endpoints_at,
-    endpoints_of_region,
+    find_endpoints,
     is_local,
     source_of,
 )
@@ -84,7 +82,7 @@ class RemoteStore:
         *,
         region: str | None = None,
         profile: str | None = None,
-        credentials: Credentials | CredentialSource | None = None,
+        credentials: GivenCredentials | None = None,
         limits: Limits | None = None,
         transport: Transport | None = None,
         outside: Outside | None = None,
@@ -95,7 +93,8 @@ class RemoteStore:
             endpoint: a URL, for example `http://127.0.0.1:8000`; by default that of the region on AWS.
             region: for example `ap-southeast-2`.
             profile: of the AWS configuration files.
-            credentials: by default what the chain finds.
+            credentials: a session of botocore's or boto3's, its credentials, `Credentials`, or a function that gives
+                `Credentials`, which is called again before they end; by default what the chain finds.
             limits: time-outs, connections and tries.
             transport: how calls are sent; tests pass their own.
             outside: time, randomness and tokens; tests pass their own.
@@ -103,10 +102,10 @@ class RemoteStore:
         Raises:
             OperationError: neither endpoint nor region is known, or the URL cannot be used.
         """
-        endpoints = endpoints_at(endpoint, region) if endpoint else endpoints_of_region(region, profile)
+        endpoints = find_endpoints(endpoint, region, profile, credentials)
         limits, outside = limits or Limits(), outside or Outside()
         self.endpoint = endpoints[ITEMS].url
-        source = source_of(credentials, profile, is_local=is_local(endpoint))
+        source = source_of(credentials, profile, outside.clock, is_local=is_local(endpoint))
         self._runner = Runner(transport or HttpTransport(limits), source, outside.sleep)
         self._client = ApiClient(endpoints, source, outside.clock, outside.random, limits.tries)
         self._handlers = _handlers(outside.tokens, Iterators())

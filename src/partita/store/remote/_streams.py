@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from partita._aws import STREAMS, ApiCall, ApiClient, Calls, IteratorExpired
 from partita.errors import TableNotFound
 from partita.store import _requests as rq
-from partita.store._dynamodb_json import Json, plain_item
+from partita.store._dynamodb_json import Json
+from partita.store.remote._responses import optional_item, plain
+from partita.store.remote._stream_responses import (
+    DescribeStreamOutput,
+    GetRecordsOutput,
+    GetShardIteratorOutput,
+    ListStreamsOutput,
+    RecordOutput,
+    ShardOutput,
+)
 from partita.store.remote._tables import described
+
+T = TypeVar("T")
 
 MAX_RECORDS: Final = 1000
 MIN_DIGITS: Final = 21
@@ -71,12 +82,12 @@ def describe_stream(client: ApiClient, request: rq.DescribeStream, iterators: It
     shards: list[rq.Shard] = []
     page: Json = {"StreamArn": arn}
     while True:
-        response: Json = (yield from _call(client, "DescribeStream", page))["StreamDescription"]
-        enabled = response["StreamStatus"] in ("ENABLED", "ENABLING")
-        shards += [_shard(each, iterators, enabled=enabled) for each in response["Shards"]]
-        last = response.get("LastEvaluatedShardId")
+        stream = (yield from _call(client, "DescribeStream", page, DescribeStreamOutput)).stream_description
+        enabled = stream.stream_status in ("ENABLED", "ENABLING")
+        shards += [_shard(each, iterators, enabled=enabled) for each in stream.shards]
+        last = stream.last_evaluated_shard_id
         if last is None:
-            return rq.StreamDescription(arn, response["StreamViewType"], enabled, tuple(shards))
+            return rq.StreamDescription(arn, stream.stream_view_type, enabled, tuple(shards))
         page = {"StreamArn": arn, "ExclusiveStartShardId": last}
 
 
@@ -88,14 +99,14 @@ def read_stream(client: ApiClient, request: rq.ReadStream, iterators: Iterators)
     iterator = kept or (yield from _iterator(client, position, iterators))
     limit = min(request.limit, MAX_RECORDS)
     try:
-        response = yield from _call(client, "GetRecords", {"ShardIterator": iterator, "Limit": limit})
+        response = yield from _records(client, iterator, limit)
     except IteratorExpired:
         if kept is None:
             raise
         iterator = yield from _iterator(client, position, iterators)
-        response = yield from _call(client, "GetRecords", {"ShardIterator": iterator, "Limit": limit})
-    records = [_record(each, iterators) for each in response["Records"]]
-    following = response.get("NextShardIterator")
+        response = yield from _records(client, iterator, limit)
+    records = [_record(each, iterators) for each in response.records]
+    following = response.next_shard_iterator
     if following:
         iterators.keep((arn, request.shard, records[-1].sequence if records else request.after), following)
     return rq.StreamPage(records, closed=not following)
@@ -104,8 +115,8 @@ def read_stream(client: ApiClient, request: rq.ReadStream, iterators: Iterators)
 def _arn(client: ApiClient, table: str, iterators: Iterators) -> Calls[str]:
     arn: str | None = (yield from described(client, table)).get("LatestStreamArn")
     if not arn:  # one that was disabled can still be read
-        streams = (yield from _call(client, "ListStreams", {"TableName": table}))["Streams"]
-        arn = streams[-1]["StreamArn"] if streams else None
+        streams = (yield from _call(client, "ListStreams", {"TableName": table}, ListStreamsOutput)).streams
+        arn = streams[-1].stream_arn if streams else None
     if not arn:
         raise TableNotFound(f"The table {table!r} has no stream.", hint="Declare one: Table(…, stream=…).")
     iterators.remember(table, arn)
@@ -118,39 +129,34 @@ def _iterator(client: ApiClient, position: Position, iterators: Iterators) -> Ca
     if after:
         parameters["ShardIteratorType"] = "AFTER_SEQUENCE_NUMBER"
         parameters["SequenceNumber"] = iterators.text_of(after)
-    response = yield from _call(client, "GetShardIterator", parameters)
-    iterator: str = response["ShardIterator"]
-    return iterator
+    return (yield from _call(client, "GetShardIterator", parameters, GetShardIteratorOutput)).shard_iterator
 
 
-def _call(client: ApiClient, name: str, parameters: Json) -> Calls[Json]:
+def _records(client: ApiClient, iterator: str, limit: int) -> Calls[GetRecordsOutput]:
+    return (yield from _call(client, "GetRecords", {"ShardIterator": iterator, "Limit": limit}, GetRecordsOutput))
+
+
+def _call(client: ApiClient, name: str, parameters: Json, output: type[T]) -> Calls[T]:
     call = ApiCall(name, msgspec.json.encode(parameters), repeatable=True, api=STREAMS)
-    response: Json = msgspec.json.decode((yield from client.send(call)))
-    return response
+    return msgspec.json.decode((yield from client.send(call)), type=output)
 
 
-def _shard(shard: Json, iterators: Iterators, *, enabled: bool) -> rq.Shard:
-    numbers = shard["SequenceNumberRange"]
-    iterators.number_of(numbers.get("StartingSequenceNumber") or "1")
-    ended = bool(numbers.get("EndingSequenceNumber"))
-    return rq.Shard(shard["ShardId"], shard.get("ParentShardId"), closed=ended or not enabled)
+def _shard(shard: ShardOutput, iterators: Iterators, *, enabled: bool) -> rq.Shard:
+    numbers = shard.sequence_number_range
+    iterators.number_of(numbers.starting_sequence_number or "1")
+    ended = bool(numbers.ending_sequence_number)
+    return rq.Shard(shard.shard_id, shard.parent_shard_id, closed=ended or not enabled)
 
 
-def _record(record: Json, iterators: Iterators) -> rq.StreamRecord:
-    change = record["dynamodb"]
-    old, new = change.get("OldImage"), change.get("NewImage")
+def _record(record: RecordOutput, iterators: Iterators) -> rq.StreamRecord:
+    change = record.dynamodb
     return rq.StreamRecord(
-        sequence=iterators.number_of(change["SequenceNumber"]),
-        event=record["eventName"],
-        keys=plain_item(change["Keys"]),
-        old=None if old is None else plain_item(old),
-        new=None if new is None else plain_item(new),
-        at=float(change["ApproximateCreationDateTime"]),
-        size=change["SizeBytes"],
-        by_ttl=_is_by_ttl(record.get("userIdentity") or {}),
+        sequence=iterators.number_of(change.sequence_number),
+        event=record.event_name,
+        keys=plain(change.keys),
+        old=optional_item(change.old_image),
+        new=optional_item(change.new_image),
+        at=change.approximate_creation_date_time,
+        size=change.size_bytes,
+        by_ttl=record.user_identity is not None and record.user_identity.is_ttl,
     )
-
-
-def _is_by_ttl(identity: Json) -> bool:
-    principal = identity.get("PrincipalId") or identity.get("principalId")  # the API's way, and that of its examples
-    return bool(principal == "dynamodb.amazonaws.com")

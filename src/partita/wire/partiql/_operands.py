@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from partita.errors import ValidationFailed
 from partita.expressions import Arithmetic, ListAppend, Operand, Path, Size, Value
-from partita.values import AttributeValue, number
+from partita.values import MAX_DIGITS, AttributeValue, number
 from partita.wire.partiql._tokens import Tokens, wrong
 
 _CONSTANTS: Final[dict[str, AttributeValue]] = {"true": True, "false": False, "null": None}
@@ -53,7 +53,7 @@ class OperandReader:
         kind, text = self.tokens.next()
         if kind == "text":
             return text[1:-1].replace("''", "'")
-        if kind != "number" or not text.isdigit():
+        if kind != "number" or not text.isdigit() or len(text) > MAX_DIGITS:
             raise wrong(text)
         return int(text)
 
@@ -110,7 +110,7 @@ class OperandReader:
         if opening == "[":
             return self._members("]")
         if opening == "<<":
-            return frozenset(self._members(">>"))
+            return _set_of(self._members(">>"))
         if opening != "{":
             raise wrong(opening)
         fields: dict[str, AttributeValue] = {}
@@ -137,3 +137,9 @@ class OperandReader:
             raise ValidationFailed(_UNEQUAL)
         self._used += 1
         return self._parameters[self._used - 1]
+
+
+def _set_of(members: list[Any]) -> AttributeValue:
+    if any(isinstance(member, list | dict) for member in members):
+        raise ValidationFailed("A set holds only strings, only numbers or only binaries.")
+    return frozenset(members)

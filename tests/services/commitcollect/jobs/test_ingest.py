@@ -304,7 +304,8 @@ def test_what_an_event_costs(world: World) -> None:
         ("owner_of", 1, 0),
         ("request_by_key", 1, 0),
         ("connection_of", 1, 0),
-        ("take_ticket", 0, 1),
+        ("count_look", 0, 0),  # there was none in this quarter of an hour
+        ("open_quarter", 0, 1),
         ("limit_of", 0.5, 0),
         ("request_by_key", 1, 0),
         ("save_workouts.once", 0, 8),

@@ -44,7 +44,8 @@ def waiting(world: World) -> int:
 @pytest.mark.req("C04")
 def test_the_subscription_is_made_by_the_worker(world: World) -> None:
     found = world.db.run(subscription_of(SETTINGS.client_id))
-    assert found == Subscription(client_id=SETTINGS.client_id, subscription_id=SUBSCRIPTION)
+    made_at = datetime.fromtimestamp(world.clock(), UTC)
+    assert found == Subscription(client_id=SETTINGS.client_id, subscription_id=SUBSCRIPTION, made_at=made_at)
 
 
 @pytest.mark.req("C04")

@@ -10,10 +10,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from starlette.types import ASGIApp
 from tests.services.commitcollect.simulated import APPLICATION, serving_simulator, simulated
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
-from tests.services.commitcollect.world import SETTINGS, ListQueue, World, new_world, queued_world
+from tests.services.commitcollect.world import SETTINGS, WEBHOOK, ListQueue, World, new_world, queued_world
 
 from partita import AsyncSession
 from partita.app import build_app
@@ -26,6 +27,8 @@ from partita_services.commitcollect.strava.settings import Settings
 
 HTTPS = "https://collect.test/commitcollect"
 LOOPBACK = "http://127.0.0.1/commitcollect"
+LOCAL = {"public_url": "http://127.0.0.1", "is_loopback": True}
+"""The settings of an installation that is served on this machine alone."""
 COOKIE = "__Host-commitcollect"
 IDENTITY = Identity(b"k" * 32)
 HOUR = 3600
@@ -40,18 +43,22 @@ def world() -> Iterator[World]:
         yield world
 
 
-def site_of(world: World) -> ASGIApp:
+def site_of(world: World, **settings: Any) -> ASGIApp:
+    """The site, with other settings than usual."""
     session = AsyncSession(world.db.store, clock=world.clock, secret=b"fake", strict_budgets=True)
-    return build_app([SERVICE], AppState(session, IDENTITY, {SERVICE.name: world.tools}))
+    application = replace(world.app, settings=replace(SETTINGS, **settings))
+    tools = replace(world.tools, application=application)
+    return build_app([SERVICE], AppState(session, IDENTITY, {SERVICE.name: tools}))
 
 
 @pytest.fixture
 async def browser(world: World) -> AsyncIterator[Browsing]:
-    """Gives a function that opens a browser, with cookies of its own."""
-    site, opened = site_of(world), list[httpx.AsyncClient]()
+    """Gives a function that opens a browser, with cookies of its own, on a site with some settings."""
+    opened = list[httpx.AsyncClient]()
 
-    def browser(base_url: str = HTTPS) -> httpx.AsyncClient:
-        opened.append(httpx.AsyncClient(transport=httpx.ASGITransport(site), base_url=base_url))
+    def browser(base_url: str = HTTPS, **settings: Any) -> httpx.AsyncClient:
+        transport = httpx.ASGITransport(site_of(world, **settings))
+        opened.append(httpx.AsyncClient(transport=transport, base_url=base_url))
         return opened[-1]
 
     yield browser
@@ -176,7 +183,7 @@ async def test_cookies_over_https_are_for_this_host_and_no_script(browser: Brows
 
 @pytest.mark.req("C20")
 async def test_on_this_machine_plain_http_has_a_cookie_of_its_own(browser: Browsing) -> None:
-    ann = browser(LOOPBACK)
+    ann = browser(LOOPBACK, **LOCAL)
     given = cookies(await log_in(ann))
     assert "commitcollect-dev" in given
     assert not any(name.startswith("__Host-") for name in given)
@@ -185,17 +192,49 @@ async def test_on_this_machine_plain_http_has_a_cookie_of_its_own(browser: Brows
     assert await is_logged_in(ann)
 
 
+ELSEWHERE: list[dict[str, Any]] = [
+    {"public_url": "http://collect.test", "is_loopback": True},
+    {"public_url": "http://192.0.2.7:8321"},
+    {"public_url": "http://127.0.0.1:8321"},
+]
+"""Plain http, with an address that is not of this machine, or with a socket that is not."""
+
+
 @pytest.mark.req("C20")
+@pytest.mark.parametrize("base", ["http://collect.test", "http://127.0.0.1:8321", "http://localhost", "http://[::1]"])
+@pytest.mark.parametrize("settings", ELSEWHERE, ids=str)
 @pytest.mark.parametrize("path", ["/auth/login", "/auth/callback", "/api/me"])
-async def test_plain_http_from_elsewhere_has_no_session(browser: Browsing, path: str) -> None:
-    response = await browser("http://collect.test/commitcollect").get(path)
+async def test_plain_http_from_elsewhere_has_no_session_whatever_the_host_header(
+    browser: Browsing, path: str, settings: dict[str, Any], base: str
+) -> None:
+    response = await browser(f"{base}/commitcollect", **settings).get(path)
     assert (response.status_code, response.json()["code"]) == (403, "https_required")
     assert "Set-Cookie" not in response.headers
 
 
 @pytest.mark.req("C20")
+@pytest.mark.parametrize("header", ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"])
+async def test_a_proxy_that_nobody_spoke_of_has_no_session(browser: Browsing, header: str) -> None:
+    """Its visitors are not of this machine, although the socket is."""
+    response = await browser(LOOPBACK, **LOCAL).get("/auth/login", headers={header: "192.0.2.7"})
+    assert (response.status_code, response.json()["code"]) == (403, "https_required")
+    assert "PARTITA_COMMITCOLLECT_URL" in response.json()["hint"]
+
+
+@pytest.mark.req("C20", "C21")
+async def test_behind_a_proxy_with_https_the_public_address_decides(browser: Browsing) -> None:
+    """The proxy speaks plain http to a socket of this machine, and calls it by another name."""
+    ann = browser(LOOPBACK, is_loopback=True)
+    given = cookies(await ann.get("/auth/login"))
+    assert [(name, cookie["secure"]) for name, cookie in given.items()] == [(f"{COOKIE}-login", True)]
+    own = await ann.post("/auth/logout", headers={"Origin": SETTINGS.public_url})
+    foreign = await ann.post("/auth/logout", headers={"Origin": "https://eve.test"})
+    assert [response.json()["code"] for response in (own, foreign)] == ["unauthenticated", "cross_site"]
+
+
+@pytest.mark.req("C20")
 async def test_the_cookie_of_plain_http_is_nothing_over_https(browser: Browsing) -> None:
-    ann = browser(LOOPBACK)
+    ann = browser(LOOPBACK, **LOCAL)
     await log_in(ann)
     secure = browser()
     secure.cookies.set("commitcollect-dev", ann.cookies["commitcollect-dev"])
@@ -345,15 +384,15 @@ def queued(world: World) -> int:
 @pytest.mark.req("C04")
 async def test_events_of_a_subscription_that_is_not_ours_are_dropped(browser: Browsing, world: World) -> None:
     strava = browser()
-    assert (await strava.post("/webhooks/strava", json=an_event())).status_code == 403  # there is none yet
+    assert (await strava.post(WEBHOOK, json=an_event())).status_code == 403  # there is none yet
     await log_in(browser())
     world.work()
     before = queued(world)
     for forged in (SUBSCRIPTION + 1, 0, 2**63 - 1):
-        response = await strava.post("/webhooks/strava", json=an_event(subscription_id=forged))
+        response = await strava.post(WEBHOOK, json=an_event(subscription_id=forged))
         assert (response.status_code, response.json()["code"]) == (403, "forbidden")
     assert queued(world) == before
-    assert (await strava.post("/webhooks/strava", json=an_event())).status_code == 200
+    assert (await strava.post(WEBHOOK, json=an_event())).status_code == 200
     assert queued(world) == before + 1
 
 
@@ -372,7 +411,7 @@ async def test_only_strava_knows_the_token_of_the_webhook(
     browser: Browsing, mode: str, token: str, status: int
 ) -> None:
     asked = {"hub.mode": mode, "hub.challenge": "15f7d1a9", "hub.verify_token": token}
-    response = await browser().get("/webhooks/strava", params=asked)
+    response = await browser().get(WEBHOOK, params=asked)
     assert response.status_code == status
     assert (response.json() == {"hub.challenge": "15f7d1a9"}) is (status == 200)
     assert SETTINGS.verify_token not in response.text
@@ -380,7 +419,7 @@ async def test_only_strava_knows_the_token_of_the_webhook(
 
 @pytest.mark.req("C04", "X04")
 @pytest.mark.parametrize("is_declared", [True, False])
-@pytest.mark.parametrize("path", ["/webhooks/strava", "/api/milestones"])
+@pytest.mark.parametrize("path", [WEBHOOK, "/api/milestones"])
 async def test_oversized_bodies_are_refused(browser: Browsing, world: World, path: str, is_declared: bool) -> None:  # noqa: FBT001
     ann = browser()
     await log_in(ann)
@@ -407,7 +446,7 @@ async def test_events_that_strava_would_not_send_are_refused(
 ) -> None:
     await log_in(browser())
     world.work()
-    response = await browser().post("/webhooks/strava", json=an_event(**changes))
+    response = await browser().post(WEBHOOK, json=an_event(**changes))
     assert response.status_code == 422
     assert queued(world) == 0
 
@@ -451,7 +490,10 @@ def test_requests_to_strava_leave_no_secret_in_the_logs(world: World, caplog: py
         grant = client.execute(Exchange(code))
         with pytest.raises(StravaError):
             client.execute(Subscribe(settings.webhook_url))  # nobody is there to agree
+        httpx.get(settings.webhook_url, trust_env=False)
         client.close()
     secrets = {code, grant.access_token, grant.refresh_token, APPLICATION.client_secret, "verify-me"}
+    secrets.add(settings.webhook_key)
     texts = [record.getMessage() for record in caplog.records]
+    assert any("/commitcollect/webhooks/strava/" in text for text in texts)
     assert [(secret, text) for secret in secrets for text in texts if secret in text] == []

@@ -22,7 +22,7 @@ from tests.services.commitcollect.simulated import (
 
 from partita.cli import DataFolder, installation_of
 from partita.testing import FakeClock
-from partita_services.commitcollect.simulator.app import build_simulator, mounted, simulator_of
+from partita_services.commitcollect.simulator.app import build_simulator, simulator_of
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.strava.settings import read
 
@@ -375,14 +375,6 @@ def test_it_runs_on_a_port_of_its_own(fake_clock: FakeClock) -> None:
         assert httpx.get(f"{address}/control").json()["sports"][0] == "Run"
 
 
-@pytest.mark.parametrize(("strava_url", "paths"), [("", ["/strava-simulator"]), ("https://www.strava.com", [])])
-def test_it_stands_beside_the_service_unless_another_strava_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strava_url: str, paths: list[str]
-) -> None:
-    monkeypatch.setenv("PARTITA_STRAVA_URL", strava_url)
-    assert list(mounted(installation_of(DataFolder(tmp_path)))) == paths
-
-
 async def test_it_knows_the_application_of_its_data_folder_alone(tmp_path: Path) -> None:
     installation = installation_of(DataFolder(tmp_path))
     transport = httpx.ASGITransport(simulator_of(installation))
@@ -403,6 +395,8 @@ def test_the_command_serves_it_alone_until_it_is_asked_to_stop(tmp_path: Path) -
         try:
             assert httpx.get(f"{address}/control", trust_env=False).json()["subscription"] is None
             assert httpx.get(f"{address}/assets/base.css", trust_env=False).status_code == 200
+            rebound = httpx.get(f"{address}/control", headers={"Host": "evil.example"}, trust_env=False)
+            assert (rebound.status_code, rebound.json()["code"]) == (421, "host_not_allowed")
         finally:
             process.terminate()
         assert (process.wait(), process.stdout.read()) == (0, "")

@@ -13,15 +13,17 @@ from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.strava_model import ATHLETE, LIFETIME
 from tests.services.commitcollect.world import TRACE, World, new_world, queued_world
 
+from partita import f
 from partita.store import ScanTable
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.jobs.ingest import IngestOutcome, ingest
-from partita_services.commitcollect.model import ConnectionState
+from partita_services.commitcollect.model import Connection, ConnectionState
 from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.strava.interface import ReadActivity, ReadAthlete, Refresh, StravaUnavailable
 from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user
 from partita_services.commitcollect.strava.vault import SealBroken, Vault
 from partita_services.commitcollect.work import TryLater, do
+from partita_services.commitcollect.writes import change_connection
 
 
 @pytest.fixture
@@ -171,6 +173,22 @@ def test_what_is_stolen_from_the_tables_opens_nothing() -> None:
         (stored,) = world.db.run(SESSIONS.of_user(world.user_id))
         assert world.db.run(SESSIONS.resolve(stored.session_hash)) is None
         assert world.db.run(SESSIONS.resolve(session_id)) is not None
+
+
+@pytest.mark.req("C02")
+@pytest.mark.parametrize("length", [0, 5, 11, 12, 27])
+def test_a_seal_that_is_cut_off_is_broken(world: World, length: int) -> None:
+    with pytest.raises(SealBroken):
+        world.app.vault.open(world.connection.sealed[:length], world.user_id)
+
+
+@pytest.mark.req("C02", "C06")
+@pytest.mark.parametrize("length", [0, 5])
+def test_tokens_that_were_cut_off_ask_the_user_to_connect_again(world: World, length: int) -> None:
+    connection = world.connection
+    world.db.run(change_connection(connection, f(Connection.sealed).set(connection.sealed[:length])))
+    assert world.do(ingest(world.app, world.user_id, "1", TRACE)) is IngestOutcome.NOT_CONNECTED
+    assert world.connection.state is ConnectionState.RECONNECT
 
 
 @pytest.mark.req("C02", "C06")

@@ -1,4 +1,4 @@
-"""News as server-sent events: sent when they are new, until the last of them or the end of the server."""
+"""News as server-sent events: sent when they are new, until the last of them, or the end of token or server."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import pytest
 from pydantic import BaseModel
 
 from partita_services.events.figures import live
+
+
+async def always() -> bool:
+    return True
 
 
 @pytest.mark.req("E09")
@@ -21,7 +25,7 @@ async def test_news_are_sent_when_they_are_new(monkeypatch: pytest.MonkeyPatch) 
     async def look() -> News:
         return News(text=next(seen))
 
-    sent = [line async for line in live.news(look, lambda news: news.text == "b", Event())]
+    sent = [line async for line in live.news(look, lambda news: news.text == "b", always, Event())]
     assert sent == ['data: {"text":"a"}\n\n', 'data: {"text":"b"}\n\n']
 
 
@@ -36,5 +40,5 @@ async def test_a_stream_ends_with_the_server() -> None:
         stopping.set()
         return News()
 
-    sent = [line async for line in live.news(look, lambda _: False, stopping)]
+    sent = [line async for line in live.news(look, lambda _: False, always, stopping)]
     assert sent == ['data: {"text":"a"}\n\n']

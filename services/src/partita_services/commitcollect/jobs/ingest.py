@@ -17,6 +17,7 @@ from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Command, Plan, StoredResponse, fingerprint
 from partita.recipes.removal import remove_all
 from partita_services.commitcollect.audit import AUDIT, AthleteUnlinked, ReconnectNeeded, WorkoutIngested
+from partita_services.commitcollect.jobs.looks import take_look
 from partita_services.commitcollect.milestones.awarding import award_earned
 from partita_services.commitcollect.model import (
     REQUESTS,
@@ -96,8 +97,9 @@ def process_event(app: Application, job: EventJob) -> Work[IngestOutcome]:
         outcome = IngestOutcome.REPEATED
     else:
         is_settled = app.clock() >= event.event_time + SETTLED_SECONDS
+        remember = command if is_settled else None
         outcome = yield from ingest(
-            app, owner.user_id, str(event.object_id), job.trace, command if is_settled else None
+            app, owner.user_id, str(event.object_id), job.trace, by_event=True, remember=remember
         )
     # Also after a repetition: whoever came first may have died before this.
     yield from award_earned(owner.user_id, app.clock(), job.trace)
@@ -112,13 +114,23 @@ def event_key(event: Event) -> str:
 
 
 def ingest(
-    app: Application, user_id: str, activity_id: str, trace: Trace, remember: Command | None = None
+    app: Application,
+    user_id: str,
+    activity_id: str,
+    trace: Trace,
+    *,
+    by_event: bool = False,
+    remember: Command | None = None,
 ) -> Work[IngestOutcome]:
-    """Read an activity and store what Strava says of it now; with the event that led to it, where that is settled."""
+    """Read an activity and store what Strava says of it now; with the event that led to it, where that is settled.
+
+    Raises:
+        TryLater: the events of this athlete have led to as many reads as they may.
+    """
     connection = yield from connection_of(user_id).consistent()
     if connection is None or connection.state is ConnectionState.RECONNECT:
         return IngestOutcome.NOT_CONNECTED
-    ticket = (yield from take_ticket(user_id)).issued
+    ticket = (yield from take_look(app, user_id)) if by_event else (yield from take_ticket(user_id)).issued
     try:
         activity = yield from call_as_user(app, connection, lambda token: ReadActivity(token, activity_id))
     except ConnectionLost:
@@ -148,6 +160,8 @@ def withdraw(app: Application, user_id: str, trace: Trace) -> Work[IngestOutcome
     """Remove the connection and all that came from Strava, if Strava indeed does not let us in any more."""
     connection = yield from connection_of(user_id).consistent()
     if connection is not None:
+        if connection.state is ConnectionState.CONNECTED:
+            yield from take_look(app, user_id)
         try:
             yield from call_as_user(app, connection, ReadAthlete)
         except ConnectionLost:

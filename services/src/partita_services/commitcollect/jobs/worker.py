@@ -14,8 +14,8 @@ from partita_services.commitcollect.audit import AUDIT
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
 from partita_services.commitcollect.jobs.erasure import EraseJob, erase
 from partita_services.commitcollect.jobs.ingest import ActivityJob, EventJob, process_event, read_again
+from partita_services.commitcollect.jobs.subscription import SubscribeJob, renew_subscription, subscribe
 from partita_services.commitcollect.strava.interface import StravaError
-from partita_services.commitcollect.strava.subscription import SubscribeJob, renew_subscription, subscribe
 from partita_services.commitcollect.work import Application, Job, Tools, TryLater, Work, do
 
 logger: Final = logging.getLogger("partita.commitcollect")

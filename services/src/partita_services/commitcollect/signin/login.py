@@ -14,11 +14,11 @@ from partita.recipes.audit import Trace
 from partita.recipes.web_sessions import new_session_id
 from partita_services.commitcollect.audit import AUDIT, AthleteLinked, LoggedIn, LoggedOut
 from partita_services.commitcollect.jobs.backfill import start_backfill
+from partita_services.commitcollect.jobs.subscription import SubscribeJob
 from partita_services.commitcollect.model import AthleteOwner, Connection, Profile, connection_of, owner_of
 from partita_services.commitcollect.signin.sessions import SESSIONS, begin_login, finish_login
 from partita_services.commitcollect.strava.interface import SCOPES, Exchange, Grant, StravaError, Unauthorized
 from partita_services.commitcollect.strava.settings import Settings
-from partita_services.commitcollect.strava.subscription import SubscribeJob
 from partita_services.commitcollect.strava.tokens import call_strava
 from partita_services.commitcollect.work import Application, TryLater, Work, send
 from partita_services.commitcollect.writes import connect, join
@@ -125,7 +125,7 @@ def _log_in(app: Application, back: Return, grant: Grant, trace: Trace) -> Work[
     except TransactionCancelled as cancelled:
         raise LoginRefused("account_closing" if owner else "athlete_taken") from cancelled
     yield from _audit(connection, trace, is_new=owner is None)
-    job = SubscribeJob(trace.request_id, trace.correlation_id)
+    job = SubscribeJob(trace.request_id, trace.correlation_id, user_id)
     yield from send(job, "application", f"subscribe-{connection.link_id}")
     yield from start_backfill(app, connection, trace, before.lost_at if before else None)
     return session_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -18,7 +19,9 @@ from partita_services.commitcollect.simulator.control import CONTROL
 from partita_services.commitcollect.simulator.faults import StravaFault, bad_request, exhausted
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Application
-from partita_services.commitcollect.strava.settings import read, uses_simulator
+from partita_services.commitcollect.strava.settings import STRAVA_URL, read
+
+logger: Final = logging.getLogger("partita.commitcollect")
 
 PAGES: Final = Path(__file__).parent / "pages"
 FILE: Final = "strava-simulator.json"
@@ -26,8 +29,15 @@ Next: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 def mounted(installation: Installation) -> Mapping[str, FastAPI]:
-    """The simulator beside a service that no other Strava was named to."""
-    return {"/strava-simulator": simulator_of(installation)} if uses_simulator() else {}
+    """The simulator beside a service of this machine that no other Strava was named to; what is unusual is logged."""
+    settings = read(installation)
+    if settings.strava_url is None:
+        logger.warning("CommitCollect has no Strava, so nobody can log in: set %s.", STRAVA_URL)
+    if not settings.has_simulator:
+        return {}
+    if not settings.is_local:
+        logger.warning("Whoever reaches %s can log in as any athlete of the Strava simulator.", settings.public_url)
+    return {"/strava-simulator": simulator_of(installation)}
 
 
 def simulator_of(installation: Installation) -> FastAPI:

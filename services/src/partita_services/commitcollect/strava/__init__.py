@@ -1,1 +1,1 @@
-"""Strava as CommitCollect sees it: requests and responses, the HTTP client, tokens, the webhook subscription."""
+"""Strava as CommitCollect sees it: requests and responses, the HTTP client, settings, tokens."""

@@ -111,6 +111,8 @@ class StravaClient:
         return {"client_id": self._settings.client_id, "client_secret": self._settings.client_secret}
 
     def _call(self, method: str, path: str, *, token: str | None = None, **content: Any) -> httpx.Response:
+        if self._settings.strava_url is None:
+            raise StravaUnavailable("No Strava is set up.")
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         try:
             response = self._http.request(method, self._settings.strava_url + path, headers=headers, **content)

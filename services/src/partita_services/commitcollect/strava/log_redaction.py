@@ -1,4 +1,7 @@
-"""Logs without secrets: httpx logs the address of every request, and Strava wants the application's secret in some."""
+"""Logs without secrets: httpx logs the address of every request.
+
+Strava wants the application's secret in some, and the simulator calls the webhook, whose address is one.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,26 @@ from typing import Final
 
 import httpx
 
+_WEBHOOK: Final = "/webhooks/strava/"
 
-class _WithoutQuery(logging.Filter):
+
+class _WithoutSecrets(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
             record.args = tuple(_bare(value) for value in record.args)
         return True
 
 
-_WITHOUT_QUERY: Final = _WithoutQuery()
+_WITHOUT_SECRETS: Final = _WithoutSecrets()
 
 
 def redact_logs() -> None:
-    """Have httpx log addresses without their query. Calling it again changes nothing."""
-    logging.getLogger("httpx").addFilter(_WITHOUT_QUERY)
+    """Have httpx log addresses without their query and the end of the webhook's. Calling it again changes nothing."""
+    logging.getLogger("httpx").addFilter(_WITHOUT_SECRETS)
 
 
 def _bare(value: object) -> object:
-    return value.copy_with(query=None) if isinstance(value, httpx.URL) else value
+    if not isinstance(value, httpx.URL):
+        return value
+    path, webhook, _ = value.path.partition(_WEBHOOK)
+    return value.copy_with(query=None, path=path + webhook)

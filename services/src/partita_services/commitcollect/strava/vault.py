@@ -13,10 +13,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from partita_services.commitcollect.strava.interface import Tokens
 
 _NONCE: Final = 12
+_TAG: Final = 16
 
 
 class SealBroken(Exception):
-    """What is stored was sealed with another key, or for another user."""
+    """What is stored was sealed with another key, or for another user, or is not a seal."""
 
 
 class Vault:
@@ -38,6 +39,8 @@ class Vault:
         Raises:
             SealBroken: they cannot be opened with this key for this user.
         """
+        if len(sealed) < _NONCE + _TAG:  # the cipher has other errors for what is too short
+            raise SealBroken(f"What is stored as the Strava tokens of {user_id} is not a seal.")
         try:
             plain = self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], user_id.encode())
         except InvalidTag as error:

@@ -6,11 +6,12 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from partita.http import LagView
+from partita.runtime import Clock
 from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.model import Request
 from partita_services.events.reading import EventFound
@@ -22,6 +23,8 @@ M = TypeVar("M", bound=BaseModel)
 PACE: Final = timedelta(seconds=5)
 SHOWN: Final = timedelta(seconds=60)
 EVERY_SECONDS: Final = 0.5
+SHARED_SECONDS: Final = 0.4
+"""Less than the time between two looks of one watcher, who else would see the same twice."""
 SILENT_LOOKS: Final = 30
 """After so many looks without news a comment is sent, so that no proxy on the way closes the connection."""
 MEDIA_TYPE: Final = "text/event-stream"
@@ -70,15 +73,36 @@ def waiting(request: Request, projection: RequestProjection | None, now: datetim
     return view.model_copy(update={"position": position, "estimated_seconds": estimate})
 
 
+class SharedLook(Generic[M]):
+    """One look for all who watch the same: who asks within a part of a second gets what another has seen."""
+
+    def __init__(self, look: Callable[[], Awaitable[M]], clock: Clock) -> None:
+        self._look = look
+        self._clock = clock
+        self._one_at_a_time = asyncio.Lock()
+        self._seen: tuple[float, M] | None = None
+
+    async def __call__(self) -> M:
+        """What is seen now, or was a part of a second ago."""
+        async with self._one_at_a_time:
+            now = self._clock()
+            if self._seen is None or not 0 <= now - self._seen[0] < SHARED_SECONDS:
+                self._seen = now, await self._look()
+            return self._seen[1]
+
+
 async def news(
-    look: Callable[[], Awaitable[M]], is_last: Callable[[M], bool], stopping: threading.Event
+    look: Callable[[], Awaitable[M]],
+    is_last: Callable[[M], bool],
+    is_valid: Callable[[], Awaitable[bool]],
+    stopping: threading.Event,
 ) -> AsyncIterator[str]:
     """Server-sent events: what is seen now, and whenever more than the time of it is different.
 
-    They end with the last of it, or with the server.
+    They end with the last of it, with the token of who asked, or with the server.
     """
     shown, silent = "", 0
-    while not stopping.is_set():
+    while not stopping.is_set() and await is_valid():
         seen = await look()
         text = seen.model_dump_json(exclude=_CLOCK)
         silent += 1

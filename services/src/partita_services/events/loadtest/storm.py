@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from partita.cli import DataFolder, data_option, needs_serve
+from partita.cli import DataFolder, data_option, identity_of, needs_serve
 from partita_services.events.loadtest.audit import Report, audit
 from partita_services.events.loadtest.burst import Burst, applications, apply_all, user_names
 
@@ -53,11 +53,10 @@ def storm(
     Exits with 1 if an invariant is broken: the winners are not exactly the first in the queue, as many as there are
     seats; somebody was lost; or somebody has two requests.
     """
-    from partita.http import Identity  # noqa: PLC0415 - of the extra `serve`
-    from partita_services.events.loadtest.server import Server  # noqa: PLC0415 - as above
+    from partita_services.events.loadtest.server import Server  # noqa: PLC0415 - of the extra `serve`
 
     names = list(user_names(users))
-    with closing(Server(url, Identity(data.secret("tokens")), patience)) as server:
+    with closing(Server(url, identity_of(data), patience)) as server:
         event_id = server.open_event(f"Storm of {users:,}", capacity)
         burst = Burst(
             f"{server.api}/events/{event_id}/requests",

@@ -18,7 +18,7 @@ function route() {
   const known = ["patterns", "keys", "entities"].includes(part) ? part : "patterns";
   document.title = service ? `${service.title} · Partita` : "Partita";
   for (const link of nav.querySelectorAll("a")) link.ariaCurrent = link.hash === (service ? `#/${name}` : "#/") ? "page" : null;
-  if (!services.length) return replace(main, el("section", { className: "panel" }, el("h1", {}, "No service is served"), el("p", {}, "Start with ", el("code", {}, "partita serve"), " to serve all that are installed.")));
+  if (!services.length) return replace(main, el("section", { className: "panel" }, el("h1", {}, "No service is served"), el("p", {}, "Start with ", el("code", {}, "partita serve --all"), " to serve all that are installed.")));
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   replace(main, service ? servicePage(service, known, chosen) : overview(services));
   if (!chosen) window.scrollTo(0, 0);

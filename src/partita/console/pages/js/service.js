@@ -10,7 +10,7 @@ const PARTS = [["patterns", "Access patterns"], ["keys", "Keys"], ["entities", "
 
 export function servicePage(service, part, chosen) {
   const shown = { patterns: () => patternList(service, chosen), keys: () => keys(service), entities: () => entities(service) }[part]();
-  const links = [service.page ? el("a", { href: service.page }, "Open its page") : null, el("a", { href: `${service.api}/openapi.json` }, "OpenAPI")];
+  const links = [service.page ? el("a", { href: service.page }, "Open its page") : null, service.api ? el("a", { href: `${service.api}/openapi.json` }, "OpenAPI") : null];
   return el(
     "section",
     { className: "service" },

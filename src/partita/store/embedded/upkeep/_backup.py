@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -12,10 +13,14 @@ import apsw
 
 from partita import _sqlite
 from partita.errors import StoreError, StoreReadOnly
+from partita.runtime import create_private
+from partita.store.embedded import _file
+from partita.store.embedded.upkeep._verify import verify
 
 Progress: TypeAlias = Callable[[int, int], None]
 
-_PAGES_PER_STEP: Final = 200
+_STEPS: Final = 500
+"""Of SQLite's virtual machine, from one report of progress to the next."""
 _OF_THE_COPY: Final = (
     apsw.CantOpenError,
     apsw.FullError,
@@ -29,19 +34,23 @@ _OF_THE_COPY: Final = (
 def back_up(source: apsw.Connection, target: Path, progress: Progress | None = None) -> None:
     """Copy everything that is committed now; writers go on meanwhile. An existing file is never replaced.
 
-    `progress` gets how many pages were copied, of how many.
+    `progress` gets how many pages were copied, of about how many.
 
     Raises:
-        StoreError: the target exists, or cannot be written.
+        StoreError: the target exists, or cannot be written. StoreDamaged: the store is damaged; there is no copy.
     """
     with _blaming(target):
         _refuse_existing(target)
-        partial = target.with_name(target.name + ".partial")
+        # A name that nobody can guess: in a folder of several users, another could wait for it with a link.
+        partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
         try:
             copy(source, partial, progress)
+            _check(partial, source.filename or _sqlite.MEMORY)
+            sync(partial)
             _put_in_place(partial, target)
+            sync(target.parent)
         finally:
-            partial.unlink(missing_ok=True)
+            remove(partial)
 
 
 @contextmanager
@@ -57,20 +66,46 @@ def _blaming(target: Path) -> Iterator[None]:
 
 
 def _refuse_existing(target: Path) -> None:
-    if target.exists():
-        raise StoreError(f"The file {target} exists; a backup replaces nothing.", hint="Choose another name.")
+    if os.path.lexists(target):
+        what = "is a link" if target.is_symlink() else "exists"
+        raise StoreError(f"The file {target} {what}; a backup replaces nothing.", hint="Choose another name.")
 
 
 def copy(source: apsw.Connection, partial: Path, progress: Progress | None) -> None:
-    # One read transaction for all steps: otherwise every commit of a writer would start the copy again.
-    with source, apsw.Connection(str(partial)) as copy:
-        source.execute("SELECT generation FROM store").fetchall()
-        with copy.backup("main", source, "main") as backup:
-            while not backup.done:
-                backup.step(_PAGES_PER_STEP)
-                if progress is not None:
-                    progress(backup.page_count - backup.remaining, backup.page_count)
-    copy.close()
+    """Copy what there is, and none of the pages and bytes that are free, into a new file for its owner alone.
+
+    Raises:
+        FileExistsError: there is something already, be it a link to nothing.
+    """
+    create_private(partial)
+    with _reporting(source, partial, progress):
+        source.execute("VACUUM INTO ?", (str(partial.absolute()),))
+
+
+@contextmanager
+def _reporting(source: apsw.Connection, partial: Path, progress: Progress | None) -> Iterator[None]:
+    if progress is None:
+        yield
+        return
+    pages, page_size = source.pragma("page_count"), source.pragma("page_size")
+
+    def report() -> bool:
+        progress(min(partial.stat().st_size // page_size, pages), pages)
+        return False
+
+    source.set_progress_handler(report, _STEPS)
+    try:
+        yield
+    finally:
+        source.set_progress_handler(None)
+    progress(pages, pages)
+
+
+def _check(partial: Path, path: str) -> None:
+    """Prove that the copy is sound; what it has was read from the store, which is to blame if not."""
+    with closing(_file.connect(str(partial), durable=True)) as connection:
+        connection.pragma("journal_mode", "wal")  # as every store has it
+        verify(connection, path)
 
 
 def _put_in_place(partial: Path, target: Path) -> None:
@@ -78,3 +113,21 @@ def _put_in_place(partial: Path, target: Path) -> None:
         os.link(partial, target)  # unlike a rename, this fails where something appeared meanwhile
     except FileExistsError:
         _refuse_existing(target)
+        raise
+
+
+def remove(path: Path) -> None:
+    """Remove a database with whatever SQLite has beside it."""
+    for part in ("", "-wal", "-shm", "-journal"):
+        Path(f"{path}{part}").unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Bring a file, or the names in a folder, to the disk."""
+    if os.name == "nt" and path.is_dir():  # pragma: no cover - Windows has no such call for folders
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -15,8 +15,9 @@ import apsw
 from partita import _sqlite
 from partita._sqlite import ProcessLock
 from partita.errors import StoreBusy, StoreDamaged, StoreNewer
+from partita.runtime import close_to_others
 from partita.store.embedded import _file, _streams
-from partita.store.embedded.upkeep._backup import Progress, copy
+from partita.store.embedded.upkeep._backup import Progress, copy, remove, sync
 from partita.store.embedded.upkeep._verify import verify
 
 _LOG: Final = "-wal"
@@ -54,12 +55,12 @@ def replace_with_backup(backup: Path, path: Path, now: float, progress: Progress
     """
     fresh = path.with_name(path.name + ".restoring")
     with _sqlite.translating(str(path)):
-        _remove(fresh)  # an earlier one may have been killed
+        remove(fresh)  # an earlier one may have been killed
         try:
             _copy_sound(backup, fresh, now, progress)
             return _replace(path, fresh, now)
         finally:
-            _remove(fresh)
+            remove(fresh)
 
 
 def _busy(path: Path) -> StoreBusy:
@@ -113,7 +114,7 @@ def _copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None
         raise _unsound(error.message) from error
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
         raise _unsound(f"The store {backup} is damaged ({error}).") from error
-    _sync(fresh)
+    sync(fresh)
 
 
 def _unsound(message: str) -> StoreDamaged:
@@ -149,7 +150,7 @@ def _replace(path: Path, fresh: Path, now: float) -> Path | None:
     for part in _PARTS[1:]:
         Path(f"{path}{part}").unlink(missing_ok=True)
     fresh.replace(path)
-    _sync(path.parent)
+    sync(path.parent)
     return kept
 
 
@@ -159,21 +160,6 @@ def _keep(path: Path, now: float) -> Path | None:
     there = [part for part in ("", _LOG) if Path(f"{path}{part}").exists()]
     for part in there:
         os.link(f"{path}{part}", f"{kept}{part}")
-    _sync(path.parent)  # before the first name goes
+    close_to_others(Path(f"{kept}{part}") for part in there)
+    sync(path.parent)  # before the first name goes
     return kept if there else None
-
-
-def _remove(fresh: Path) -> None:
-    for part in _PARTS:
-        Path(f"{fresh}{part}").unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    """Bring a file, or the names in a folder, to the disk."""
-    if os.name == "nt" and path.is_dir():  # pragma: no cover - Windows has no such call for folders
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

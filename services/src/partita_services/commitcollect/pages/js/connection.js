@@ -38,7 +38,7 @@ export class ConnectionPanel {
     const connect = el("a", { className: "button primary", href: "auth/login" }, state === "none" ? "Connect Strava" : "Reconnect");
     const resync = el("button", { className: "button", type: "button", disabled: isRunning, onclick: () => this.attempt(api.sync) }, icon("sync"), "Sync again");
     const open = el("a", { className: "button quiet", href: `${site}/`, target: "_blank", rel: "noreferrer" }, "Open Strava");
-    replace(this.action, state === "connected" ? resync : connect, open);
+    replace(this.action, state === "connected" ? resync : connect, ...(site ? [open] : []));
   }
 }
 

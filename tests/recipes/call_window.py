@@ -3,7 +3,7 @@
 class ApiCalls(CallCount, table=TABLE):
     primary: ClassVar = Key("CALLS#{caller}", "WINDOW#{window:012}")
 
-CALLS = RateLimit(ApiCalls, limit=100, window=timedelta(minutes=1))
+CALLS = CallWindow(ApiCalls, limit=100, window=timedelta(minutes=1))
 
 db.run(CALLS.admit("ann"))
 """
@@ -33,7 +33,7 @@ class CallCount(Entity):
     ttl: int
 
 
-class RateLimit(Generic[C]):
+class CallWindow(Generic[C]):
     """Admits so many calls of each caller in a window."""
 
     def __init__(self, record: type[C], *, limit: int, window: timedelta) -> None:
@@ -67,7 +67,7 @@ class RateLimit(Generic[C]):
 class Admit(Operation[C], Generic[C], frozen=True):
     """Count one call; the result is the count."""
 
-    limit: RateLimit[C]
+    limit: CallWindow[C]
     caller: str
 
     def default_name(self) -> str:

@@ -1,0 +1,8 @@
+"""`python -m fuzz [TARGET…] [--runs N] [--seed S]`."""
+
+import sys
+
+from fuzz.run import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,31 @@
+"""What a run has found: for each place that broke, the shortest input and the traceback."""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from pathlib import Path
+
+
+class Findings:
+    """Keeps findings in a folder as they come, because the process may be ended at any time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._shortest: dict[str, int] = {}
+
+    def add(self, data: bytes, error: Exception) -> None:
+        """Keep the input, unless a shorter one broke the same place."""
+        name = _place(error)
+        if len(data) < self._shortest.get(name, sys.maxsize):
+            self._shortest[name] = len(data)
+            (self._folder / f"{name}.bin").write_bytes(data)
+            text = "".join(traceback.format_exception(error))
+            (self._folder / f"{name}.txt").write_text(text, encoding="utf-8", errors="replace")
+
+
+def _place(error: Exception) -> str:
+    """What was raised where, as the name of a file."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return re.sub(r"\W+", "-", f"{type(error).__name__}-{Path(frame.filename).stem}-{frame.lineno}")

@@ -1,0 +1,85 @@
+"""Damage in the log: what SQLite cuts off without a word where it opens a log with a damaged frame.
+
+A frame is a page with a header: page number, size of the database after a commit (else 0), the log's two salts, and the
+checksum of all frames up to this one. A log ends at its first frame that does not fit. That is right for a transaction
+that was being written when the power failed, and wrong where a later transaction follows: it was only begun when
+the one before was on the disk.
+
+    commit ── frames ── commit ── damaged ── frames ── commit ── frame       two commits are lost
+    commit ── frames ── commit ── torn ── frames ── commit                   the last one was not finished
+
+A last commit that is damaged looks like one that was not finished, and is taken for it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import apsw
+
+from partita.errors import StoreDamaged
+
+_LOG_HEADER: Final = 32
+_FRAME_HEADER: Final = 24
+_MAX_UNSIGNED: Final = 0xFFFFFFFF
+_BIG_ENDIAN: Final = 0x377F0683
+_HINT: Final = (
+    "Restore a backup; or, to go on without what was lost, bring the rest of the log into the file with "
+    "`sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'`."
+)
+
+
+def refuse_cut_log(connection: apsw.Connection, path: str) -> None:
+    """Refuse a file whose log has lost commits; the connection has read it, and nobody writes meanwhile.
+
+    Raises:
+        StoreDamaged: a frame is damaged that others follow. Nothing was changed.
+    """
+    log = Path(f"{path}-wal")
+    frames, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+    if frames < 0 or not log.exists():
+        return
+    if lost := _commits_after(log, max(frames, 0)):
+        message = f"The log of the store {path} is damaged after frame {frames}: at least {lost} commits are lost."
+        raise StoreDamaged(message, hint=_HINT)
+
+
+def _commits_after(log: Path, frames: int) -> int:
+    """How many commits that another frame follows are in the log after so many frames."""
+    with log.open("rb") as file:
+        header = file.read(_LOG_HEADER)
+        if len(header) < _LOG_HEADER:
+            return 0
+        magic, _, page_size = struct.unpack(">3I", header[:12])
+        order, salts = (">" if magic == _BIG_ENDIAN else "<"), header[16:24]
+        size = _FRAME_HEADER + page_size
+        file.seek(_LOG_HEADER + frames * size)
+        return sum(_follows(before, frame, order) for before, frame in _pairs(file, size, salts))
+
+
+def _pairs(file: BinaryIO, size: int, salts: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Frames of this log that stand one after another."""
+    before = b""
+    while len(frame := file.read(size)) == size:
+        if before[8:16] == salts == frame[8:16]:
+            yield before, frame
+        before = frame
+
+
+def _follows(before: bytes, frame: bytes, order: str) -> bool:
+    """Whether the first frame ends a transaction, and the second is whole and was written after it."""
+    ends = before[4:8] != bytes(4)
+    return ends and _checksum(before[16:24], frame[:8] + frame[_FRAME_HEADER:], order) == frame[16:24]
+
+
+def _checksum(start: bytes, data: bytes, order: str) -> bytes:
+    """The log's checksum of some bytes, from that of all bytes before them."""
+    first, second = struct.unpack(">2I", start)
+    words = struct.unpack(f"{order}{len(data) // 4}I", data)
+    for position in range(0, len(words), 2):
+        first = (first + words[position] + second) & _MAX_UNSIGNED
+        second = (second + words[position + 1] + first) & _MAX_UNSIGNED
+    return struct.pack(">2I", first, second)

@@ -1,0 +1,250 @@
+"""Connections of clients that may be slow: what a client has to do has a deadline, and their number a bound.
+
+    a connection   IDLE ────── HEAD ────── BODY ────── RESPONSE ── IDLE …
+    takes at most  idle_seconds head_seconds body_seconds, then as long as the client reads
+
+uvicorn would wait for ever for the rest of a head or a body, and for a client to read its response. Where all
+connections are in use, the one that has waited for its client for the longest time makes room.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+from enum import Enum, auto
+from itertools import chain
+from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from partita.http import problem_response
+
+logger: Final = logging.getLogger("partita.serve")
+
+RESERVED_DESCRIPTORS: Final = 128
+"""Of those that a process may open: for the databases, the queues, and connections that are being closed."""
+OUTAGE_SECONDS: Final = 60.0
+"""Accepting that fails again within this time is the same outage."""
+_EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_REFUSED: Final = {"Connection": "close", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+class ConnectionLimits(Struct, frozen=True):
+    """How long a client may take, and how many connections there may be."""
+
+    idle_seconds: int = 30
+    """Without a request: before the first one, and between two."""
+    head_seconds: float = 10.0
+    """From the first byte of a request to the end of its headers."""
+    body_seconds: float = 30.0
+    """From there to the end of its body."""
+    send_seconds: float = 30.0
+    """In which the client must read `send_bytes` of a response, or all that is left of it."""
+    send_bytes: int = 16_384
+    head_bytes: int = 65_536
+    """Of a head that has not ended; one that has is measured by the app."""
+    connections: int = 1_000
+
+    def within(self, descriptors: int) -> ConnectionLimits:
+        """The same, with no more connections than a process that may open so many files can have."""
+        bound = max(descriptors - RESERVED_DESCRIPTORS, descriptors // 2)
+        return replace(self, connections=min(self.connections, bound))
+
+
+def max_descriptors() -> int | None:
+    """How many files this process may open; None where that is not bounded, or not known."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows has no such limit
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+class Step(Enum):
+    """What a connection is about."""
+
+    IDLE = auto()
+    HEAD = auto()
+    BODY = auto()
+    RESPONSE = auto()
+
+
+class WaitingConnections(Struct, frozen=True):
+    """The connections of a server that wait for their clients, each in the order in which they began to."""
+
+    heads: dict[LimitedConnection, None] = field(default_factory=dict)
+    """For a request, or for the rest of its head."""
+    bodies: dict[LimitedConnection, None] = field(default_factory=dict)
+
+    def longest(self) -> LimitedConnection | None:
+        """The one to close where there are too many."""
+        return next(chain(self.heads, self.bodies), None)
+
+
+class LimitedConnection(HttpToolsProtocol):
+    """A connection with deadlines, one of a bounded number."""
+
+    def __init__(self, *, limits: ConnectionLimits, waiting: WaitingConnections, **given: Any) -> None:
+        super().__init__(**given)
+        self.timeout_keep_alive = limits.idle_seconds
+        self._limits = limits
+        self._waiting = waiting
+        self._step = Step.IDLE
+        self._requests = 0
+        self._waits_for: tuple[int, Step] | None = None
+        self._head_bytes = 0
+        self._deadline: asyncio.TimerHandle | None = None
+        self._sending: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        super().connection_made(transport)
+        if len(self.connections) <= self._limits.connections:
+            self._wait()
+        elif (longest := self._waiting.longest()) is not None:
+            longest.give_way()
+            self._wait()
+        else:
+            self._refuse(503, "too_many_connections", "All connections of this server are in use.")
+
+    def give_way(self) -> None:
+        """Close at once, for another connection."""
+        self._stop_waiting()
+        self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        self._stop_timing_the_sending()
+        super().connection_lost(exc)
+
+    # What the parser finds in the bytes
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.transport.is_closing():
+            self._stop_waiting()
+        elif self._waits_for != (self._requests, self._step):
+            self._wait()
+        elif self._step is Step.HEAD:
+            self._head_bytes += len(data)
+            if self._head_bytes > self._limits.head_bytes:
+                self._refuse(431, "head_too_large", "The head of the request is too large.")
+
+    def on_message_begin(self) -> None:
+        self._step = Step.HEAD
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        super().on_headers_complete()
+        self._step = Step.BODY
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._requests += 1
+        # A body that is too large has its response before it ends.
+        self._step = Step.IDLE if self.cycle.response_complete else Step.RESPONSE
+
+    # What the app sends
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._stop_waiting()
+            self._time_the_sending()
+        elif self._step is Step.RESPONSE and self.cycle.response_complete:
+            self._step = Step.IDLE
+            self._wait()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._time_the_sending()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_timing_the_sending()
+
+    def timeout_keep_alive_handler(self) -> None:
+        self._close()
+
+    # Deadlines
+
+    def _wait(self) -> None:
+        """Start the deadline of what the client has to do now, and stand last among those that wait for the same."""
+        self._stop_waiting()
+        self._waits_for = self._requests, self._step
+        self._head_bytes = 0
+        if self._step is not Step.RESPONSE:
+            (self._waiting.bodies if self._step is Step.BODY else self._waiting.heads)[self] = None
+            self._deadline = self.loop.call_later(self._seconds(), self._expire)
+
+    def _seconds(self) -> float:
+        if self._step is Step.IDLE:
+            return self._limits.idle_seconds
+        return self._limits.head_seconds if self._step is Step.HEAD else self._limits.body_seconds
+
+    def _stop_waiting(self) -> None:
+        self._waiting.heads.pop(self, None)
+        self._waiting.bodies.pop(self, None)
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _expire(self) -> None:
+        is_responding = self.cycle is not None and not self.cycle.response_complete
+        if self._step is Step.HEAD and is_responding:
+            self.shutdown()  # the response of an earlier request is finished before the connection is closed
+        elif self._step is Step.HEAD:
+            self._refuse(408, "request_timeout", "The head of the request did not arrive in time.")
+        elif self._step is Step.BODY and is_responding and not self.cycle.response_started and not self.pipeline:
+            self._refuse(408, "request_timeout", "The body of the request did not arrive in time.")
+        else:
+            self._close()
+
+    def _refuse(self, status: int, code: str, detail: str) -> None:
+        response = problem_response(status, code, detail, headers=_REFUSED)
+        headers = [part for name, value in response.raw_headers for part in (name, b": ", value, b"\r\n")]
+        self.transport.write(b"".join([STATUS_LINE[status], *headers, b"\r\n", response.body]))
+        self._close()
+
+    def _close(self) -> None:
+        self._stop_waiting()
+        self.transport.close()
+        self._time_the_sending()
+
+    def _time_the_sending(self) -> None:
+        # A transport that is closed still waits until all is sent, and for ever where the client does not read.
+        if self._sending is None:
+            unsent = self.transport.get_write_buffer_size()
+            self._sending = self.loop.call_later(self._limits.send_seconds, self._check_sending, unsent)
+
+    def _check_sending(self, unsent: int) -> None:
+        self._sending = None
+        if self.transport.get_write_buffer_size() > unsent - self._limits.send_bytes:
+            self.transport.abort()
+        else:
+            self._time_the_sending()
+
+    def _stop_timing_the_sending(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
+
+
+class OutageLog:
+    """Handles errors of the event loop: where connections cannot be accepted, one line says so, not one for each."""
+
+    def __init__(self) -> None:
+        self._same_until = float("-inf")
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Log the error, unless it is of an outage that was logged."""
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in _EXHAUSTED or "socket" not in context:
+            loop.default_exception_handler(context)
+            return
+        if loop.time() >= self._same_until:
+            logger.error("No connection can be accepted now: %s. This is tried again every second.", error.strerror)
+        self._same_until = loop.time() + OUTAGE_SECONDS

@@ -1,0 +1,105 @@
+"""`partita tokens`: which keys sign tokens, and which tokens were revoked."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import click
+
+from partita.cli._data_folder import DataFolder, data_option
+from partita.cli._extras import needs_serve
+from partita.cli._output import echo_json, echo_table, json_option
+from partita.cli._token_file import LONGEST_SECONDS, TokenFile, identity_of
+from partita.runtime import system_clock
+
+_TOKEN_ID: Final = re.compile("[0-9a-f]{32}")
+
+
+@click.group()
+def tokens() -> None:
+    """The keys that sign tokens, and the tokens that were revoked."""
+
+
+@tokens.command("list")
+@data_option
+@json_option
+@needs_serve
+def list_tokens(data: DataFolder, *, as_json: bool) -> None:
+    """List the keys, the newest first, and what was revoked.
+
+    Tokens themselves are not stored, and so cannot be listed.
+    """
+    file = TokenFile(data)
+    stored = file.read().without_expired(system_clock())
+    keys = [(file.key(key).key_id, key.since) for key in stored.keys]
+    if as_json:
+        shown = [{"key_id": key_id, "since": since} for key_id, since in keys]
+        echo_json({"keys": shown, "revoked_tokens": stored.tokens, "revoked_users": stored.users})
+        return
+    rows = [("key", key_id, f"since {_time(since)}" if since else "the first") for key_id, since in keys]
+    rows += [("revoked token", token_id, f"until {_time(until)}") for token_id, until in stored.tokens.items()]
+    rows += [("revoked user", user_id, f"before {_time(since)}") for user_id, since in stored.users.items()]
+    echo_table(("WHAT", "ID", "TIME"), rows)
+
+
+@tokens.command()
+@click.argument("token", required=False)
+@click.option("--user", metavar="ID", help="All tokens of this user that were made until now.")
+@data_option
+@needs_serve
+def revoke(token: str | None, user: str | None, data: DataFolder) -> None:
+    """Make a token invalid before it expires.
+
+    TOKEN is the token, its id (`jti`), or - to read it from the standard input, where others do not see it.
+    """
+    if (token is None) == (user is None):
+        raise click.UsageError("Give a token, or --user.")
+    file, now = TokenFile(data), system_clock()
+    if user is not None:
+        try:
+            file.change(lambda stored: stored.without_user(user, now))
+        except UnicodeEncodeError:
+            raise click.BadParameter("It is not text in UTF-8.", param_hint="--user") from None
+        click.echo(f"Revoked all tokens of {user} that were made until now.")
+        return
+    found = _named(str(token), data)
+    file.change(lambda stored: stored.without_token(found["jti"], int(found.get("exp", now + LONGEST_SECONDS))))
+    click.echo(f"Revoked token {found['jti']}" + (f" of {found['sub']}." if "sub" in found else "."))
+
+
+@tokens.command()
+@click.option("--end-previous", is_flag=True, help="End all tokens that there are, at once.")
+@data_option
+@needs_serve
+def rotate(data: DataFolder, *, end_previous: bool) -> None:
+    """Sign with a new key from now on.
+
+    Tokens of the key so far stay valid until they expire, or until the next rotation.
+    """
+    file = TokenFile(data)
+    changed = file.change(lambda stored: stored.with_new_key(system_clock(), end_previous=end_previous))
+    signing, *previous = [file.key(key).key_id for key in changed.keys]
+    still = f" Tokens of key {previous[0]} stay valid until the next rotation." if previous else " No other is valid."
+    click.echo(f"Key {signing} signs from now on.{still}")
+
+
+def _named(text: str, data: DataFolder) -> Mapping[str, Any]:
+    """The claims of a token; of one that is named by its id, only that."""
+    from partita.http import HttpProblem
+
+    given = sys.stdin.read().strip() if text == "-" else text
+    if _TOKEN_ID.fullmatch(given):
+        return {"jti": given}
+    try:
+        return identity_of(data).claims(given)
+    except HttpProblem as problem:
+        hint = "Is it of this data folder? The id of a token (`jti`) will do, too."
+        raise click.ClickException(f"{problem.detail} {hint}") from None
+
+
+def _time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

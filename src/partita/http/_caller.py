@@ -1,0 +1,100 @@
+"""Who is calling, as a verified token says it, and the problem of a token that cannot be verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any, Final, Protocol
+
+import jwt
+from msgspec import Struct
+
+from partita.http._problems import HttpProblem
+
+MAX_USER_ID: Final = 128
+MAX_TOKEN_LENGTH: Final = 16_384
+"""What is longer is not read."""
+_MALFORMED: Final = (ValueError, TypeError, OverflowError, RecursionError)
+"""What Python raises for numbers that are none, and for brackets that are nested too deeply."""
+
+
+class Role(StrEnum):
+    """What a caller may do: use the services, or operate them too."""
+
+    USER = "user"
+    OPERATOR = "operator"
+
+
+class Caller(Struct, frozen=True):
+    """Who sent a request."""
+
+    user_id: str
+    role: Role = Role.USER
+
+
+class Verifier(Protocol):
+    """Knows who is calling by the token of a request."""
+
+    hint: str
+    """Where a caller gets a token."""
+    waits: bool
+    """Whether it may wait for a response from elsewhere, and so must not run in the event loop."""
+
+    def caller(self, token: str) -> Caller:
+        """The caller that a token names.
+
+        Raises:
+            HttpProblem: 401, the token is not valid.
+        """
+        ...
+
+
+class TokenRevoked(jwt.InvalidTokenError):
+    """The token was valid until it was revoked."""
+
+
+def caller_of(claims: Mapping[str, Any]) -> Caller:
+    """The caller that the claims of a token name.
+
+    Raises:
+        ValueError: they do not name one, or name an unknown role.
+    """
+    check_user_id(claims["sub"])
+    return Caller(claims["sub"], Role(claims.get("role", Role.USER)))
+
+
+def check_user_id(user_id: object) -> None:
+    """Refuse an id that cannot be part of a key.
+
+    Raises:
+        ValueError: it is empty or too long, or has half of a character.
+    """
+    if not isinstance(user_id, str) or not 0 < len(user_id) <= MAX_USER_ID:
+        raise ValueError(f"A user id has 1 to {MAX_USER_ID} characters.")
+    try:
+        user_id.encode()
+    except UnicodeEncodeError:  # which says what the id is
+        raise ValueError("A user id has whole characters: a lone surrogate is half of one.") from None
+
+
+@contextmanager
+def refusing_tokens(hint: str) -> Iterator[None]:
+    """Refuse a token for which the block raises an error, and say no more of it than whether it expired or was revoked.
+
+    Raises:
+        HttpProblem: 401.
+    """
+    try:
+        yield
+    except jwt.ExpiredSignatureError:
+        raise unauthenticated("The token has expired.", hint) from None
+    except TokenRevoked:
+        raise unauthenticated("The token was revoked.", hint) from None
+    except (jwt.PyJWTError, *_MALFORMED):
+        raise unauthenticated("The token is not valid.", hint) from None
+
+
+def unauthenticated(detail: str, hint: str) -> HttpProblem:
+    """The problem of a request that does not say who is calling."""
+    return HttpProblem(401, "unauthenticated", detail, hint=hint, headers={"WWW-Authenticate": "Bearer"})

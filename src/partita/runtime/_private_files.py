@@ -1,0 +1,81 @@
+"""Files and folders for their owner alone, whatever the umask says.
+
+On Windows there are no such modes: who may read a file is decided by its folder, and nothing here changes that.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+HAS_MODES: Final = os.name == "posix"
+_FILE: Final = 0o600
+_FOLDER: Final = 0o700
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_MADE: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def create_private(path: Path) -> None:
+    """Make an empty file that only its owner may read and write.
+
+    Raises:
+        FileExistsError: there is something already, be it a link to nothing.
+    """
+    os.close(os.open(path, _MADE | os.O_EXCL, _FILE))
+
+
+def open_private(path: Path) -> int:
+    """Open a file for its owner alone, which is made where there is none.
+
+    Raises:
+        OSError: it is a link, or cannot be opened.
+    """
+    return os.open(path, _MADE, _FILE)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make a folder for its owner alone, and those above it; one that is there stays as it is."""
+    for each in reversed([folder, *folder.parents]):
+        if not each.exists():
+            each.mkdir(mode=_FOLDER, exist_ok=True)
+    folder.mkdir(mode=_FOLDER, exist_ok=True)  # refuses a file
+
+
+def close_to_others(paths: Iterable[Path]) -> None:
+    """Take the rights of others from those files that are there, and log which; warn where they are another user's."""
+    if not HAS_MODES:
+        return
+    exposed = [path for path in paths if path.exists() and _is_exposed(path)]
+    own = [path for path in exposed if path.stat().st_uid == os.geteuid()]
+    for path in own:
+        path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
+    _warn("Other users could read or write what is now its owner's alone", own)
+    _warn(
+        "Other users can read or write, which only the owner can change", [each for each in exposed if each not in own]
+    )
+
+
+def _is_exposed(path: Path) -> bool:
+    return bool(path.stat().st_mode & _OTHERS)
+
+
+def _warn(message: str, paths: Sequence[Path]) -> None:
+    if paths:
+        import logging  # noqa: PLC0415 - hardly ever needed, and slow to load
+
+        logging.getLogger("partita.files").warning("%s: %s.", message, ", ".join(map(str, paths)))
+
+
+def exposure(path: Path) -> str | None:
+    """What to do about a file that others can read, write or replace; None where they cannot."""
+    if not HAS_MODES:
+        return None
+    if _is_exposed(path):
+        return f"chmod 600 {path}"
+    folder = path.parent.stat().st_mode
+    if folder & stat.S_IWOTH and not folder & stat.S_ISVTX:
+        return f"chmod o-w {path.parent}"
+    return None

@@ -1,0 +1,107 @@
+"""The bodies of requests: held within a budget that all connections share, and unpacked within bounds."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Final
+
+from partita.errors import SerializationFailed
+from partita.wire._faults import Fault
+
+_WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+_MAX_MEMBERS: Final = 100
+_PIECE: Final = 64 * 1024
+
+
+class ByteBudget:
+    """How many bytes the bodies of all connections may have together."""
+
+    __slots__ = ("limit", "used")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+
+
+class Body:
+    """The body of one request, from its first byte until the request is responded to."""
+
+    __slots__ = ("_budget", "_held", "_limit", "content")
+
+    def __init__(self, limit: int, budget: ByteBudget) -> None:
+        self.content = bytearray()
+        self._limit = limit
+        self._budget = budget
+        self._held = 0
+
+    def add(self, part: bytes) -> None:
+        """Hold more of the body.
+
+        Raises:
+            Fault: it is too large, or the bodies of all connections are.
+        """
+        if len(self.content) + len(part) > self._limit:
+            raise Fault("RequestEntityTooLargeException", f"The body may have {self._limit} bytes.", status=413)
+        self._hold(len(part))
+        self.content += part
+
+    def unpack(self, encoding: str) -> None:
+        """Replace a packed body by what it holds.
+
+        Raises:
+            Fault: that is too large, or what all connections hold.
+            SerializationFailed: it cannot be unpacked.
+        """
+        unpacked = unpack(self.content, encoding, self._limit)
+        self._hold(len(unpacked))
+        self.content = unpacked
+
+    def release(self) -> None:
+        """Give the part of the budget back."""
+        self._budget.used -= self._held
+        self._held = 0
+
+    def _hold(self, size: int) -> None:
+        if self._budget.used + size > self._budget.limit:
+            raise Fault("ServiceUnavailable", "The server holds too many requests. Try again later.", status=503)
+        self._budget.used += size
+        self._held += size
+
+
+def unpack(packed: bytearray, encoding: str, limit: int) -> bytearray:
+    """What was packed; gzip may have several members.
+
+    Members are read in pieces. Each leaves what follows it behind as a copy, so a long rest and many members would be
+    work that grows with the square of the body.
+
+    Raises:
+        Fault: it is too large.
+        SerializationFailed: it is cut off, has too many members, or is not packed as it says.
+    """
+    if encoding not in _WINDOWS:
+        raise SerializationFailed("The body may be packed with gzip or deflate.")
+    view, unpacked, start = memoryview(packed), bytearray(), 0
+    try:
+        for _ in range(_MAX_MEMBERS):
+            if start == len(view):
+                return unpacked
+            start = _unpack_member(view, start, unpacked, _WINDOWS[encoding], limit)
+    except zlib.error:
+        raise SerializationFailed(f"The body is not valid {encoding}.") from None
+    if start < len(view):
+        raise SerializationFailed(f"The packed body has more than {_MAX_MEMBERS} members.")
+    return unpacked
+
+
+def _unpack_member(view: memoryview, start: int, unpacked: bytearray, window: int, limit: int) -> int:
+    """Append what the member that starts here holds; gives where it ends."""
+    member = zlib.decompressobj(wbits=window)
+    while not member.eof:
+        piece = view[start : start + _PIECE]
+        if not piece:
+            raise SerializationFailed("The packed body is cut off.")
+        unpacked += member.decompress(piece, limit - len(unpacked) + 1)
+        if len(unpacked) > limit:
+            raise Fault("RequestEntityTooLargeException", "The body is too large when unpacked.", status=413)
+        start += len(piece) - len(member.unused_data)
+    return start

@@ -1,0 +1,210 @@
+"""One client on asyncio: its requests are executed one after another, and responded to in their order."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import zlib
+from contextlib import suppress
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from partita.store import Request
+from partita.wire._faults import Fault, Response, error_response
+from partita.wire._parameters import Requests
+from partita.wire._signature import Authorization
+from partita.wire.connection._connections import Connections
+from partita.wire.connection._reader import Head, HttpRequest, RequestReader
+
+_REASONS: Final = {
+    200: "OK",
+    400: "Bad Request",
+    403: "Forbidden",
+    404: "Not Found",
+    413: "Payload Too Large",
+    421: "Misdirected Request",
+    500: "Internal Server Error",
+    503: "Service Unavailable",
+}
+_CLOSE: Final = "connection: close\r\n"
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+_LINGER_SECONDS: Final = 2.0
+_ENCODE: Final = msgspec.json.Encoder().encode
+_RANDOM_BITS: Final = random.Random().getrandbits  # noqa: S311 - for ids of requests, which are no secrets
+
+
+class Service(Protocol):
+    """What a connection needs of the server that it belongs to."""
+
+    def check_head(self, head: Head, address: str) -> Authorization | None:
+        """Refuse a request by its head, which came to this address."""
+        ...
+
+    def respond(self, request: HttpRequest) -> Requests[Response]:
+        """The response; what must be awaited for it is yielded."""
+        ...
+
+    async def finish(self, responding: Requests[Response], write: Request[Any]) -> Response:
+        """The response that waits for this write."""
+        ...
+
+    def date(self) -> str:
+        """The time as HTTP writes it."""
+        ...
+
+
+class Connection(asyncio.Protocol):
+    """One client.
+
+    A request that is refused before it is whole ends the connection. The client may still be sending it, and would
+    lose the response if the socket were closed at once; so what comes is thrown away for a while.
+    """
+
+    def __init__(self, service: Service, connections: Connections) -> None:
+        self.responding: asyncio.Task[None] | None = None
+        self.since = connections.timer()
+        """When the request that is coming has begun, or the last one ended."""
+        self._service = service
+        self._connections = connections
+        self._reader = RequestReader(connections.limits, connections.budget, self._check_head)
+        self._address = ""
+        self._finishing = False
+        self._refused = False
+        self._writing_paused = False
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A client has connected; one too many is sent away."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - TCP has no other
+        self._transport = transport
+        self._address = transport.get_extra_info("sockname")[0]
+        if not self._connections.add(self):
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
+        """The client is gone."""
+        self._connections.remove(self)
+        self._transport = None
+        self._reader.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come."""
+        if self._refused:
+            return
+        if not self._reader.is_coming:
+            self.since = self._connections.timer()
+        self._reader.add(data)
+        if self.responding is None and not self._writing_paused:
+            self._serve()
+        elif self._transport is not None:
+            self._transport.pause_reading()  # it goes on when responses have gone out
+
+    def pause_writing(self) -> None:
+        """The client does not read its responses: no more are made until it does."""
+        self._writing_paused = True
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        self._writing_paused = False
+        if self.responding is None:
+            self._go_on()
+
+    def is_waiting(self) -> bool:
+        """Whether the server would lose nothing by closing it: no request is executed, or known by its head."""
+        return self.responding is None and self._reader.head is None and not self._writing_paused
+
+    def patience(self) -> float:
+        """For how many seconds what it is doing may last."""
+        limits = self._connections.limits
+        if self.responding is not None:
+            return math.inf
+        if self._refused:
+            return _LINGER_SECONDS
+        if self._reader.head is not None or self._writing_paused:
+            return limits.request_seconds
+        return min(limits.head_seconds, limits.request_seconds) if self._reader.is_coming else limits.idle_seconds
+
+    def abort(self) -> None:
+        """Close at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def finish(self) -> None:
+        """Close when the response to the current request was sent."""
+        self._finishing = True
+        if self.responding is None and self._transport is not None:
+            self._transport.close()
+
+    def _check_head(self, head: Head) -> Authorization | None:
+        return self._service.check_head(head, self._address)
+
+    def _serve(self) -> None:
+        """Execute the requests that are complete."""
+        while self._transport is not None and self.responding is None and not (self._finishing or self._writing_paused):
+            try:
+                request = self._reader.next_request()
+            except Fault as fault:
+                self._refuse(fault)
+                return
+            if request is None:
+                if self._reader.head is not None and self._reader.expects_continue():
+                    self._transport.write(_CONTINUE)
+                return
+            self._respond(request)
+
+    def _respond(self, request: HttpRequest) -> None:
+        responding = self._service.respond(request)
+        try:
+            write = next(responding)
+        except StopIteration as end:
+            self._send_last(request, end.value)
+            return
+        self.responding = asyncio.get_running_loop().create_task(self._respond_later(request, responding, write))
+
+    async def _respond_later(self, request: HttpRequest, responding: Requests[Response], write: Request[Any]) -> None:
+        response = await self._service.finish(responding, write)
+        self.responding = None
+        self._send_last(request, response)
+        self._go_on()
+
+    def _send_last(self, request: HttpRequest, response: Response) -> None:
+        """Send the response to a request, and close if it is the last."""
+        request.body.release()
+        self.since = self._connections.timer()
+        keep = request.head.keep_alive and not self._finishing
+        self._send(response, keep=keep, with_body=request.head.method != "HEAD")
+        if not keep and self._transport is not None:
+            self._finishing = True
+            self._transport.close()
+
+    def _go_on(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+            self._serve()
+
+    def _refuse(self, fault: Fault) -> None:
+        assert self._transport is not None  # noqa: S101 - asked by the caller
+        self._refused = self._finishing = True
+        self.since = self._connections.timer()
+        self._send(error_response(fault), keep=False, with_body=not self._reader.is_head_method())
+        self._reader.close()
+        with suppress(OSError):  # the client may have gone
+            self._transport.write_eof()
+        self._transport.resume_reading()
+
+    def _send(self, response: Response, *, keep: bool, with_body: bool) -> None:
+        if self._transport is None:
+            return
+        body = _ENCODE(response.body)
+        head = (
+            f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Error')}\r\n"
+            f"server: partita\r\ndate: {self._service.date()}\r\n"
+            "content-type: application/x-amz-json-1.0\r\n"
+            f"content-length: {len(body)}\r\n"
+            f"x-amz-crc32: {zlib.crc32(body)}\r\n"
+            f"x-amzn-requestid: {_RANDOM_BITS(208):052X}\r\n"
+            f"{'' if keep else _CLOSE}\r\n"
+        )
+        self._transport.write(head.encode() + body if with_body else head.encode())

@@ -1,0 +1,69 @@
+"""All connections of a server: how many there may be, and how long each may keep it waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from partita.runtime import Clock
+from partita.wire.connection._body import ByteBudget
+from partita.wire.connection._limits import Limits
+
+if TYPE_CHECKING:
+    from partita.wire.connection._connection import Connection
+
+_SWEEP_SECONDS: Final = 1.0
+
+
+class Connections:
+    """The connections that are open, and what they share."""
+
+    def __init__(self, limits: Limits, timer: Clock) -> None:
+        self.limits = limits
+        self.timer = timer
+        self.budget = ByteBudget(limits.buffered_bytes)
+        self._open: set[Connection] = set()
+        self._sweeping: asyncio.TimerHandle | None = None
+
+    def add(self, connection: Connection) -> bool:
+        """Take a connection in, if there is room or one that waits for a request can give way."""
+        if len(self._open) >= self.limits.connections and not self._close_oldest():
+            return False
+        self._open.add(connection)
+        return True
+
+    def remove(self, connection: Connection) -> None:
+        """Forget a connection that is closed."""
+        self._open.discard(connection)
+
+    def _close_oldest(self) -> bool:
+        """Close the connection that has waited longest for a request; one whose request is known is left alone."""
+        waiting = [connection for connection in self._open if connection.is_waiting()]
+        if not waiting:
+            return False
+        oldest = min(waiting, key=lambda connection: connection.since)
+        oldest.abort()
+        self._open.discard(oldest)
+        return True
+
+    def close_late(self) -> None:
+        """Close connections that keep the server waiting for too long."""
+        now = self.timer()
+        for connection in tuple(self._open):
+            if now - connection.since > connection.patience():
+                connection.abort()
+
+    def sweep(self) -> None:
+        """Do that every now and then."""
+        self.close_late()
+        self._sweeping = asyncio.get_running_loop().call_later(_SWEEP_SECONDS, self.sweep)
+
+    async def finish(self) -> None:
+        """Close all, each when the request that it executes is responded to."""
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        for connection in tuple(self._open):
+            connection.finish()
+        pending = [connection.responding for connection in self._open if connection.responding is not None]
+        if pending:
+            await asyncio.gather(*pending, return_exceptions=True)

@@ -1,0 +1,46 @@
+"""Packages with services, as a test wants them to be installed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from partita import service
+from partita.model import REGISTRY
+from partita.service import GROUP
+
+SERVICE = """
+from partita import Table
+from partita.service import Service
+SERVICE = Service("{name}", "{name}", "", (Table("{table}"),))
+"""
+
+Install = Callable[..., None]
+
+
+def installing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Gives what writes modules, each with a service by its name, and makes them all that is installed."""
+    tables = set(REGISTRY)
+    monkeypatch.syspath_prepend(folder)
+    found: list[EntryPoint] = []
+
+    def entries(group: str, name: str | None = None) -> list[EntryPoint]:
+        return [entry for entry in found if entry.group == group and name in (None, entry.name)]
+
+    def install(**sources: str) -> None:
+        for name, source in sources.items():
+            (folder / f"disc_{name}.py").write_text(source, encoding="utf-8")
+            found.append(EntryPoint(name, f"disc_{name}:SERVICE", GROUP))
+
+    monkeypatch.setattr(service, "entry_points", entries)
+    service._load.cache_clear()
+    yield install
+    service._load.cache_clear()
+    for module in [each for each in sys.modules if each.startswith("disc_")]:
+        del sys.modules[module]
+    for table in set(REGISTRY) - tables:
+        REGISTRY.remove(table)

@@ -1,0 +1,88 @@
+"""The subscription to events: whoever withdraws before it, or is refused before the event comes, is not connected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations
+
+import pytest
+from tests.services.commitcollect.strava_model import ATHLETE
+from tests.services.commitcollect.world import World, event, new_world, revocation
+
+from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
+from partita_services.commitcollect.jobs.ingest import process_event
+from partita_services.commitcollect.jobs.subscription import SubscribeJob, subscribe
+from partita_services.commitcollect.model import ConnectionState, connection_of
+from partita_services.commitcollect.strava.interface import ReadAthlete
+
+pytestmark = pytest.mark.req("C05")
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A user who is connected and has a workout; no job of the login is done yet."""
+    with new_world() as world:
+        world.log_in()
+        world.strava.train(1)
+        world.do(process_event(world.app, event(1, "create", world.clock())))
+        yield world
+
+
+def jobs_of(world: World) -> dict[str, Callable[[], object]]:
+    """What comes after a withdrawal: a read that is refused, the event that says so, and the login's subscription."""
+    backfill = world.connection.backfill
+    assert backfill is not None
+    page = BackfillJob("r", "c", world.user_id, backfill.sync_id, 1)
+    return {
+        "refusal": lambda: world.do(backfill_page(world.app, page)),
+        "event": lambda: world.do(process_event(world.app, revocation(world.clock()))),
+        "subscription": lambda: world.do(subscribe(world.app, SubscribeJob("r", "c", world.user_id))),
+    }
+
+
+@pytest.mark.parametrize("order", list(permutations(["refusal", "event"])), ids=" then ".join)
+def test_a_withdrawal_ends_the_connection_before_and_after_a_refusal(world: World, order: tuple[str, ...]) -> None:
+    jobs = jobs_of(world)
+    world.strava.revoke()
+    for name in order:
+        jobs[name]()
+    assert (world.db.run(connection_of(world.user_id)), world.workouts) == (None, {})
+
+
+@pytest.mark.parametrize("order", list(permutations(["refusal", "subscription"])), ids=" then ".join)
+def test_a_withdrawal_before_the_subscription_was_not_announced_and_ends_the_connection(
+    world: World, order: tuple[str, ...]
+) -> None:
+    jobs = jobs_of(world)
+    world.strava.revoke()  # Strava has nobody to notify
+    for name in order:
+        jobs[name]()
+        world.clock.advance(5)
+    assert (world.db.run(connection_of(world.user_id)), world.workouts) == (None, {})
+
+
+def test_jobs_of_the_login_itself_find_out(world: World) -> None:
+    world.strava.revoke()
+    world.work()
+    assert (world.db.run(connection_of(world.user_id)), world.workouts) == (None, {})
+
+
+def test_who_is_still_there_stays(world: World) -> None:
+    world.work()
+    assert world.connection.state is ConnectionState.CONNECTED
+    assert list(world.workouts) == ["1"]
+
+
+def test_of_who_comes_later_strava_notifies_us(world: World) -> None:
+    """So it is not asked, and a refusal alone takes nothing away."""
+    world.work()
+    world.clock.advance(61)
+    world.log_in(ATHLETE + 1)
+    world.strava.requests.clear()
+    world.work()
+    assert [request for request in world.strava.requests if isinstance(request, ReadAthlete)] == []
+    jobs = jobs_of(world)
+    world.strava.revoke()
+    jobs["refusal"]()
+    jobs["subscription"]()
+    assert world.connection.state is ConnectionState.RECONNECT
