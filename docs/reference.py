@@ -11,6 +11,7 @@ from pathlib import Path
 
 MODULES = (
     "partita",
+    "partita.adopt",
     "partita.app",
     "partita.change",
     "partita.change.lake",

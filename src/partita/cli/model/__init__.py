@@ -1,5 +1,6 @@
 """Commands on what is declared: patterns, cost, documentation, schemas, infrastructure."""
 
+from partita.cli.model._adopt import adopt
 from partita.cli.model._completion import completion
 from partita.cli.model._cost import cost
 from partita.cli.model._deploy import deploy
@@ -11,6 +12,7 @@ from partita.cli.model._patterns import patterns
 from partita.cli.model._schema import schema
 
 __all__ = [
+    "adopt",
     "completion",
     "cost",
     "deploy",

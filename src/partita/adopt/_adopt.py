@@ -1,0 +1,33 @@
+"""From a sample to a model in a file, and its proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from partita.adopt._draft import ModelDraft
+from partita.adopt._infer import infer_model
+from partita.adopt._proof import Proof, prove_file
+from partita.adopt._render import render
+from partita.store import TableSchema
+from partita.values import Item
+
+
+class Adoption(Struct, frozen=True):
+    """A model as it was written, and what was proved of it."""
+
+    draft: ModelDraft
+    proof: Proof
+
+
+def adopt_items(schema: TableSchema, items: Sequence[Item], path: Path) -> Adoption:
+    """Infer a model, write it to the path, and prove what was written.
+
+    Raises:
+        ModelError: what was written cannot be imported, which is a fault of Partita.
+    """
+    draft = infer_model(schema, items)
+    path.write_text(render(draft), encoding="utf-8")
+    return Adoption(draft, prove_file(path, items))

@@ -1,0 +1,88 @@
+"""The shape of keys: how many parts each has, and with which literal text it begins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from partita.adopt._separators import is_constant, is_word
+from partita.store import KeyAttribute, TableSchema
+from partita.values import Item
+
+Shape: TypeAlias = tuple[Hashable, ...]
+
+TYPE_NAMES: Final = (
+    "__edb_e__",  # ElectroDB
+    "_et",  # dynamodb-toolbox
+    "_type",  # OneTable
+    "cls",  # PynamoDB
+    "__typename",  # AppSync
+    "entityType",
+    "EntityType",
+    "entity_type",
+)
+"""Names of attributes that are used for nothing else than to say of which entity an item is."""
+LIKELY_NAMES: Final = ("type", "Type", "kind", "entity", "model", "object_type", "objectType")
+"""Names that often say it."""
+
+_ANY: Final = "*"
+_MAX_LITERALS: Final = 40
+
+
+class KeyShapes(Struct, frozen=True):
+    """Tells the shapes of the keys of one table."""
+
+    schema: TableSchema
+    separator: str
+    literals: dict[str, frozenset[str]]
+    """For each attribute of the key, the texts that keys begin with and that are no values."""
+
+    @classmethod
+    def of_table(cls, items: Sequence[Item], schema: TableSchema, separator: str) -> KeyShapes:
+        """Look at all keys, to know which of their beginnings are literal text."""
+        found = {attribute.name: _literals(items, attribute, separator) for attribute in schema.key}
+        return cls(schema, separator, found)
+
+    def of(self, item: Item) -> Shape:
+        """The shape of one item's key."""
+        return tuple(self._look(attribute, item.get(attribute.name)) for attribute in self.schema.key)
+
+    def _look(self, attribute: KeyAttribute, key: object) -> Hashable:
+        if not isinstance(key, str):
+            return (0, _ANY)
+        first, *others = key.split(self.separator)
+        return len(others), first if first in self.literals[attribute.name] else _ANY
+
+
+def words_of(shape: Shape) -> Iterator[str]:
+    """The literal text that the keys of a shape begin with."""
+    for look in shape:
+        if isinstance(look, tuple) and look[1] != _ANY:
+            yield str(look[1])
+
+
+def _literals(items: Sequence[Item], attribute: KeyAttribute, separator: str) -> frozenset[str]:
+    """The beginnings of an attribute's keys that are words, and not values of their items.
+
+    A key of one part is literal only where it is written as a constant; else it is most likely a value.
+    """
+    found: Counter[str] = Counter()
+    values: Counter[str] = Counter()
+    for item in items:
+        key = item.get(attribute.name)
+        if not isinstance(key, str):
+            continue
+        first, *others = key.split(separator)
+        if (is_word(first) or first == "") if others else is_constant(first):
+            found[first] += 1
+            values[first] += _is_value(first, item, attribute.name)
+    literals = frozenset(text for text, count in found.items() if values[text] * 2 <= count)
+    return literals if len(literals) <= _MAX_LITERALS else frozenset()
+
+
+def _is_value(text: str, item: Item, key: str) -> bool:
+    names = (name for name, value in item.items() if value == text)
+    return any(name not in (key, *TYPE_NAMES, *LIKELY_NAMES) for name in names)

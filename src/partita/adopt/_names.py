@@ -1,0 +1,82 @@
+"""Names for fields and classes, from attributes and types that another tool has named."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Collection
+from typing import Final
+
+import partita
+from partita.model import Entity, snake
+
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NOT_WORD: Final = re.compile(r"\W+", re.ASCII)
+_KEY_NAME: Final = re.compile(
+    r"(?:.*[^a-z])?[a-z]?(?:pk|sk)[0-9]*"  # PK, GSI1SK, gs1pk
+    r"|(?:.*[^a-z])?(?:hash|range|partition|sort)(?:[_-]?key)?[0-9]*"
+    r"|key|(?:gsi|lsi)[_-]?[0-9].*",
+    re.IGNORECASE,
+)
+_OWN_FIELDS: Final = {"primary"}
+_IMPORTED: Final = {"Annotated", "Any", "BaseModel", "ClassVar", "Decimal", "Field", "TABLE", "date", "datetime"}
+_TAKEN: Final = frozenset((*_IMPORTED, *partita.__all__, *dir(builtins)))
+
+
+def field_name(attribute: str) -> str:
+    """A name that a field can have, near to that of its attribute: `createdAt` gives `created_at`."""
+    name = snake(_NOT_WORD.sub("_", attribute)).lower().strip("_")
+    name = re.sub("__+", "_", name)
+    if not name or name[0].isdigit() or name.startswith("model_"):
+        name = f"field_{name}".rstrip("_")
+    if keyword.iskeyword(name) or name in _OWN_FIELDS or hasattr(Entity, name) or name in _IMPORTED:
+        name += "_"
+    return name
+
+
+def is_key_name(attribute: str) -> bool:
+    """Whether an attribute is named like one that is there for a key alone."""
+    return _KEY_NAME.fullmatch(attribute) is not None
+
+
+def class_name(*texts: str) -> str:
+    """A name for a class, from words in whatever spelling: `order-line`, `ORDER_LINE`, `orderLine`."""
+    words = [word.lower() for text in texts for word in _WORDS.findall(text)]
+    name = "".join(word.capitalize() for word in words) or "Item"
+    name = f"Item{name}" if name[0].isdigit() else name
+    return f"{name}Item" if name in _TAKEN or keyword.iskeyword(name) else name
+
+
+def plural(word: str) -> str:
+    """Several of a thing."""
+    if re.search("(s|x|z|ch|sh)$", word):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if re.search("[^aeiou]y$", word) else f"{word}s"
+
+
+def singular(word: str) -> str:
+    """One of several things."""
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word if word.endswith("ss") else word.removesuffix("s")
+
+
+def unique(name: str, taken: Collection[str]) -> str:
+    """The name, with a number where it is taken."""
+    numbered = (name if number == 1 else f"{name}{number}" for number in range(1, len(taken) + 2))
+    return next(each for each in numbered if each not in taken)
+
+
+def are_related(left: str, right: str) -> bool:
+    """Whether two names speak of one thing: `USER` and `userId`, `taskid` and `task_id`."""
+    a, b = (re.sub(r"[\W_]", "", text.lower()) for text in (left, right))
+    return bool(a and b) and (a == b or a.startswith(b) or b.startswith(a))
+
+
+def text_literal(text: str) -> str:
+    """A text as ruff writes it: in double quotes, unless that takes more backslashes."""
+    inner = repr(text)[1:-1]
+    if repr(text)[0] == '"' or '"' in text:
+        return repr(text)
+    return f'"{inner}"'

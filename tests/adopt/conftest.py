@@ -1,0 +1,107 @@
+"""A server of ours, which every tool can write to, and the model of a table in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct
+from tests.wire.clients.client import KEY, REGION, SECRET, boto3_client
+from tests.wire.support import serving
+
+from partita import EmbeddedStore
+from partita.adopt import Adoption, adopt_items, describe, read_sample
+from partita.runtime import run
+from partita.store import open_store
+
+_PROGRAM = """\
+from decimal import Decimal
+from datetime import UTC, datetime
+from model import *
+from partita import Session, delete, f, insert, put, update
+from partita.store import open_store
+
+db = Session(open_store({url!r}))
+"""
+
+
+class Server(Struct, frozen=True):
+    """A server, and the folder for the model of one of its tables."""
+
+    url: str
+    folder: Path
+
+    @property
+    def client(self) -> Any:
+        """boto3's low-level client."""
+        return boto3_client("dynamodb", self.url)
+
+    def create(self, table: dict[str, Any], items: list[dict[str, Any]]) -> None:
+        """Create a table with items, both as DynamoDB's JSON has them."""
+        with closing(self.client) as client:
+            client.create_table(**table)
+            for item in items:
+                client.put_item(TableName=table["TableName"], Item=item)
+
+    def adopt(self, table: str) -> Adoption:
+        """Write the model of a table, as the command does."""
+        with closing(open_store(self.url)) as store:
+            found = run(describe(table), store.execute)
+            sample = run(read_sample(found, 1_000), store.execute)
+        return adopt_items(sample.schema, sample.items, self.folder / "model.py")
+
+    @property
+    def model(self) -> str:
+        """The text of the model."""
+        return (self.folder / "model.py").read_text(encoding="utf-8")
+
+    def run(self, program: str) -> str:
+        """Run a program that uses the model, as anybody's would, and give what it printed."""
+        path = os.pathsep.join((str(self.folder), *filter(None, sys.path)))
+        said = subprocess.run(
+            [sys.executable, "-c", _PROGRAM.format(url=self.url) + program],
+            env={**os.environ, "PYTHONPATH": path},
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        assert said.returncode == 0, said.stderr
+        return said.stdout.strip()
+
+    def item(self, table: str, **key: str) -> dict[str, Any]:
+        """A stored item, as DynamoDB's JSON."""
+        with closing(self.client) as client:
+            found = client.get_item(TableName=table, Key={name: {"S": text} for name, text in key.items()})
+        return dict(found["Item"])
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.setenv("AWS_REGION", REGION)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    with EmbeddedStore(tmp_path / "wire.db", durable=False) as store, serving(store) as (host, port):
+        yield Server(f"http://{host}:{port}", folder)
+
+
+@pytest.fixture
+def written() -> Path:
+    """The folder of what tools from npm have written."""
+    return Path(__file__).parent / "written"
+
+
+def recorded(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A recorded table with its items."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    return found["table"], found["items"]

@@ -1,0 +1,144 @@
+"""`partita adopt`: what it says, asks, writes and proves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.cli.conftest import Run
+
+from partita import EmbeddedStore
+from partita.cli import main
+from partita.store import CreateTable, DeleteItem, IndexSchema, KeyAttribute, PutItem, TableSchema
+
+SCHEMA = TableSchema(
+    "people",
+    KeyAttribute("pk"),
+    KeyAttribute("sk"),
+    (IndexSchema("by-city", (KeyAttribute("city"),)),),
+    ttl="expires",
+    stream="NEW_IMAGE",
+)
+
+
+def person(name: str, **others: Any) -> dict[str, Any]:
+    return {"pk": f"PERSON#{name}", "sk": "PROFILE", "name": name, "city": "Bern", **others}
+
+
+def put(folder: Path, *items: dict[str, Any]) -> None:
+    with EmbeddedStore(folder / "partita.db", durable=False) as store:
+        for item in items:
+            store.execute(PutItem("people", item))
+
+
+@pytest.fixture
+def people(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with a table of people; the working folder is another."""
+    folder.mkdir()
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    with EmbeddedStore(folder / "partita.db", durable=False) as store:
+        store.execute(CreateTable(SCHEMA))
+    put(folder, *(person(name, age=30) for name in ("ada", "bob", "cyd l")))
+    return folder
+
+
+def test_a_model_is_written_and_proved(people: Path, run: Run) -> None:
+    result = run("adopt", "people", "--yes")
+
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.output.splitlines()]
+    assert ["table", "people", "pk", "(S),", "sk", "(S)"] in lines
+    assert ["index", "by-city", "city", "(S)"] in lines
+    assert ["TTL", "expires"] in lines
+    assert ["stream", "NEW_IMAGE"] in lines
+    assert "A sample of 3 items will cost about 1.5 read units." in result.output
+    assert "Read 3 items, all that the table has, for 0.5 read units." in result.output
+    assert "Wrote model.py." in result.output
+    assert ["PersonProfile", "3", "by-city", "{city}"] in lines
+    assert "Proved: All 3 items belong to one entity each, and are written back as they are stored." in result.output
+    assert 'primary: ClassVar = Key("PERSON#{name}", "PROFILE")' in Path("model.py").read_text()
+
+
+def answered(people: Path, answer: str) -> Result:
+    return CliRunner().invoke(main, ["adopt", "people"], env={"PARTITA_DATA": str(people)}, input=answer)
+
+
+def test_it_asks_before_it_reads(people: Path) -> None:
+    refused = answered(people, "n\n")
+    assert refused.exit_code == 1
+    assert refused.output.index("will cost about") < refused.output.index("Read it?")
+    assert "Read 3 items" not in refused.output
+    assert not Path("model.py").exists()
+    assert answered(people, "y\n").exit_code == 0
+
+
+def test_a_sample_has_no_more_items_than_asked_for(people: Path, run: Run) -> None:
+    assert "Read 2 items, a part of the table" in run("adopt", "people", "--yes", "--sample", "2").output
+
+
+def test_the_proof_is_repeated_on_what_is_stored_later(people: Path, run: Run) -> None:
+    run("adopt", "people", "--yes", "--out", "people.py")
+    again = run("adopt", "--check", "people.py", "--yes")
+    assert again.exit_code == 0, again.output
+    assert "Proved: All 3 items" in again.output
+
+    put(people, person("dan", age="old"), {"pk": "TEAM#1", "sk": "INFO"})
+    failed = run("adopt", "--check", "people.py:TABLE", "--yes")
+    assert failed.exit_code == 1
+    assert "Not proved: 2 of 5 items." in failed.output
+    assert "no entity claims it" in failed.output
+    assert "PK" not in failed.output
+    assert "pk='PERSON#dan', sk='PROFILE'" in failed.output
+    assert "is not a valid PersonProfile" in failed.output
+
+
+def test_what_the_model_cannot_say_is_said(people: Path, run: Run) -> None:
+    put(people, person("eve", nick=None))
+    result = run("adopt", "people", "--yes")
+    assert result.exit_code == 0
+    assert "Not in the model: PersonProfile: nick is always NULL" in result.output
+    assert "# - PersonProfile: nick is always NULL" in Path("model.py").read_text()
+
+
+def test_an_item_that_is_not_proved_makes_it_fail(people: Path, run: Run) -> None:
+    put(people, *(person(f"p{number}", _type="person", age=1) for number in range(80)))
+    result = run("adopt", "people", "--yes")
+    assert result.exit_code == 1
+    assert "Not proved: 3 of 83 items." in result.output
+    assert "3 items have no _type" in result.output
+
+
+def test_an_empty_table_teaches_nothing(people: Path, run: Run) -> None:
+    with EmbeddedStore(people / "partita.db", durable=False) as store:
+        for name in ("ada", "bob", "cyd l"):
+            store.execute(DeleteItem("people", {"pk": f"PERSON#{name}", "sk": "PROFILE"}))
+    result = run("adopt", "people", "--yes")
+    assert result.exit_code == 1
+    assert "will cost at most" in result.output
+    assert "The table people has no items, so there is nothing to learn from." in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 2, "Name either a TABLE or, with --check, the file of a model."),
+        (["people", "--check", "x.py"], 2, "Name either a TABLE or, with --check, the file of a model."),
+        (["--check", "x.py"], 2, "There is no file x.py."),
+        (["--check", "x.py:TABLE"], 2, "There is no file x.py."),
+        (["people", "--out", "there.py"], 2, "there.py is there already. Name another file with --out."),
+        (["people", "--out", "nowhere/model.py"], 2, "There is no folder nowhere."),
+        (["nobody", "--yes"], 1, "nobody"),
+        (["--check", "there.py"], 1, "Say which table is meant, as in there.py:TABLE; there is: none."),
+        (["people", "--sample", "0"], 2, "0 is not in the range"),
+    ],
+)
+def test_a_mistake_is_said_in_one_line(people: Path, run: Run, arguments: list[str], code: int, message: str) -> None:
+    Path("there.py").write_text("")
+    result = run("adopt", *arguments)
+    assert result.exit_code == code, result.output
+    assert message in result.output
+    assert Path("there.py").read_text() == ""
