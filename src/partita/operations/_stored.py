@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -59,7 +59,8 @@ def bumped(schema: EntitySchema[E], entity: E) -> E:
     """The entity with its next version."""
     name = schema.version or ""
     # Not through Entity, which would validate what is known to be right.
-    return cast("E", BaseModel.model_copy(entity, update={name: getattr(entity, name) + 1}))
+    next_version = {name: getattr(entity, name) + 1}
+    return BaseModel.model_copy(entity, update=next_version)  # pyright: ignore[reportReturnType]
 
 
 def version_is(schema: EntitySchema[Any], version: int) -> Condition:
