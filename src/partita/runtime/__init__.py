@@ -2,7 +2,7 @@
 
 from partita.runtime._clock import Clock, system_clock
 from partita.runtime._hosts import AllowedHosts, is_loopback
-from partita.runtime._ids import Ulids, new_ulid
+from partita.runtime._ids import RANDOM_BITS, Ulids, new_ulid
 from partita.runtime._private_files import (
     close_to_others,
     create_private,
@@ -14,6 +14,7 @@ from partita.runtime._relay import Pause, relay, run, run_async
 from partita.runtime._retry import RetryPolicy
 
 __all__ = [
+    "RANDOM_BITS",
     "AllowedHosts",
     "Clock",
     "Pause",

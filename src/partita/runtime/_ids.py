@@ -11,7 +11,8 @@ from partita.runtime._clock import Clock, system_clock
 _DIGITS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32: no I, L, O or U
 
 
-_RANDOM_BITS: Final = 80
+RANDOM_BITS: Final = 80
+"""How much of an identifier is random; the rest is time."""
 _STEP_BITS: Final = 64
 _MAX_STEP_BACK: Final = 1_000
 
@@ -36,10 +37,10 @@ class Ulids:
         return "".join(_DIGITS[value >> shift & 31] for shift in range(125, -1, -5))
 
     def _next_value(self) -> int:
-        now, last = int(self._clock() * 1000), self._last >> _RANDOM_BITS
+        now, last = int(self._clock() * 1000), self._last >> RANDOM_BITS
         if last - _MAX_STEP_BACK <= now <= last:
             return self._last + 1 + self._random.getrandbits(_STEP_BITS)  # at random: one does not tell the next
-        return now << _RANDOM_BITS | self._random.getrandbits(_RANDOM_BITS)
+        return now << RANDOM_BITS | self._random.getrandbits(RANDOM_BITS)
 
 
 new_ulid: Final = Ulids()

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import random
 
-from partita.runtime import Clock, Ulids
+from partita.runtime import RANDOM_BITS, Clock, Ulids
 
 
 class _Counting(random.Random):
-    """Random numbers that count, so that identifiers made in one instant sort as they were made."""
+    """Random numbers that count, so that identifiers made in one instant follow each other."""
 
     def __init__(self) -> None:
         super().__init__(0)
         self._count = 0
 
     def getrandbits(self, k: int, /) -> int:
-        """The next number that fits `k` bits."""
+        """The next number for the random part of an identifier; zero for what is beyond a step of one."""
         self._count += 1
-        return self._count % (1 << k)
+        return self._count if k == RANDOM_BITS else 0
 
 
 def counted_ulids(clock: Clock) -> Ulids:

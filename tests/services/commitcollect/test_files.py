@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.services.commitcollect.test_http import create, strava_says
-from tests.services.commitcollect.world import World
+from tests.services.commitcollect.world import WEBHOOK, World
 
 from partita import EmbeddedStore
 from partita.testing import FakeClock
@@ -43,7 +43,7 @@ async def test_a_deleted_account_is_in_no_file(
     await create(browser, title=TITLE)
     del browser.headers["Idempotency-Key"]
     connected.strava.train(7, name=WORKOUT)
-    await browser.post("/webhooks/strava", json=strava_says(7, "create", connected))
+    await browser.post(WEBHOOK, json=strava_says(7, "create", connected))
     connected.work()
     planted = (TITLE, WORKOUT, KEY, ATHLETE)
     assert found(tmp_path, *planted) == set(planted)
