@@ -85,7 +85,7 @@ def test_a_damaged_database_is_not_copied(seeded: Run, folder: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("beside", ["secret.key", "queue-events.db", "todo-projection.db"])
-@pytest.mark.parametrize("command", [("check",), ("seed",), ("backup", "copy.db")])
+@pytest.mark.parametrize("command", [("check",), ("seed", "todo"), ("backup", "copy.db")])
 def test_an_emptied_database_is_not_taken_for_a_new_one(
     beside: str, command: tuple[str, ...], run: Run, folder: Path
 ) -> None:
