@@ -36,7 +36,7 @@ from partita.expressions import (
     canonical_repr,
 )
 from partita.model._attributes import empty_set, to_attribute
-from partita.model._bound_key import kinds_of
+from partita.model.keys import kinds_of
 
 T = TypeVar("T")
 N = TypeVar("N", int, Decimal, float)
