@@ -9,6 +9,7 @@ from partita.operations._get import Get
 from partita.operations._index_keys import UpdatePlan, check_changes
 from partita.operations._operation import Context, Label, Operation, Procedure, Requests
 from partita.operations._precondition import Precondition
+from partita.operations._projection import check_projected, projection_of
 from partita.operations._query import First, Page, Query, WalkResult
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
@@ -65,6 +66,7 @@ __all__ = [
     "bumped",
     "check",
     "check_changes",
+    "check_projected",
     "chunks",
     "conflict",
     "delete",
@@ -73,6 +75,7 @@ __all__ = [
     "insert",
     "is_conflict",
     "missing",
+    "projection_of",
     "put",
     "reading",
     "retry_on_conflict",
