@@ -104,7 +104,8 @@ class Fields(Generic[M]):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        known: tuple[str, ...] = schema["metadata"]["partita_fields"]
+        metadata: dict[str, Any] = schema.get("metadata") or {}
+        known: tuple[str, ...] = metadata["partita_fields"]
         one = "|".join(known)
         return {"type": "string", "pattern": f"^({one})(,({one}))*$", "examples": [",".join(known[:_IN_EXAMPLE])]}
 
