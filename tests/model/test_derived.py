@@ -31,6 +31,7 @@ from partita import (
     query,
     transact,
     update,
+    upsert,
 )
 from partita.errors import OperationError
 from partita.model._entity import schema_of
@@ -213,6 +214,18 @@ def test_an_update_of_something_else_touches_no_key(sensors: Session, by_key: bo
     plan = operation.plan()
     assert plan is not None
     assert [change.path.parts[0] for change in plan.update.sets] == ["note"]
+
+
+def test_an_upsert_keeps_a_conditional_entry_right(sensors: Session) -> None:
+    made_now = sensors.run(upsert(made(celsius=60), f(Reading.note).set("new")))
+    assert sensors.run(alarms()).items == (made_now,)
+    assert is_whole(sensors, made_now)
+    muted = sensors.run(update(made_now, f(Reading.muted).set(True)))
+    again = sensors.run(upsert(made(celsius=60), f(Reading.note).set("again")))
+    assert again == muted.model_copy(update={"note": "again"})
+    assert sensors.run(alarms()).items == ()
+    assert is_whole(sensors, again)
+    assert is_whole(sensors, sensors.run(upsert(reading("s", NOON.replace(minute=1)), f(Reading.note).set("by key"))))
 
 
 def test_what_the_key_is_derived_from_cannot_be_updated() -> None:

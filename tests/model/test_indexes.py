@@ -24,6 +24,7 @@ from partita import (
     insert,
     query,
     update,
+    upsert,
 )
 from partita.errors import ModelError
 from partita.model._entity import schema_of
@@ -117,6 +118,14 @@ def test_a_shared_attribute_is_there_while_one_of_its_keys_is(graph: Session) ->
     assert list(graph.run(heavy("road", Span.since(0)))) == []
     gone = graph.run(update(light, f(Edge.kind).remove()))
     assert stored(graph, gone) == item(gone) == {"start": "a", "end": "b", "PK": "NODE#a", "SK": "NODE#b"}
+
+
+def test_an_upsert_writes_a_shared_attribute_once(graph: Session) -> None:
+    made = graph.run(upsert(Edge(start="a", end="b", kind="road", weight=7)))
+    assert stored(graph, made) == item(made)
+    graph.run(update(made, f(Edge.weight).remove()))
+    kept = graph.run(upsert(Edge(start="a", end="b", kind="road", weight=7)))
+    assert stored(graph, kept) == item(kept)
 
 
 def test_an_update_never_sets_an_attribute_of_the_tables_own_key() -> None:

@@ -2,7 +2,7 @@
 
 from partita.model._attributes import instant_text, to_attribute
 from partita.model._budget import Budget, Rcu, Wcu
-from partita.model._entity import Entity, EntitySchema, Version, schema_of
+from partita.model._entity import Entity, EntitySchema, PartialItem, Version, schema_of
 from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, not_
 from partita.model._naming import snake
 from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table, TypeTag
@@ -44,6 +44,7 @@ __all__ = [
     "KeyOnly",
     "KeyPart",
     "LocalIndex",
+    "PartialItem",
     "Placeholder",
     "Prefix",
     "Rcu",

@@ -89,13 +89,12 @@ def plan_update(
 def _affected(schema: EntitySchema[Any], changes: Sequence[Change]) -> list[BoundKey]:
     """The keys that depend on a changed field, and those that share an attribute with one that does."""
     touched = {change.path.parts[0] for change in changes}
-    writing = [key for key in schema.secondary if key.written]
-    affected = [key for key in writing if any(schema.attribute(field) in touched for field in key.sources)]
-    names = {name for key in affected for name in key.written}
-    while sharing := [key for key in writing if key not in affected and not names.isdisjoint(key.written)]:
-        affected += sharing
-        names |= {name for key in sharing for name in key.written}
-    return affected
+    return [
+        key
+        for keys in schema.index_keys
+        if any(schema.attribute(field) in touched for key in keys for field in key.sources)
+        for key in keys
+    ]
 
 
 def _known_values(schema: EntitySchema[Any], known: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
