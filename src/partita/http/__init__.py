@@ -1,8 +1,9 @@
 """Building blocks for services that speak HTTP: identity, problems, paging, preconditions, idempotent routes, pages."""
 
 from partita.http._caller import Caller, Role, Verifier
-from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit
+from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit, known_parameters
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
+from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
 from partita.http._health import BackgroundFigures, background_figures, check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
 from partita.http._identity import Identity
@@ -37,7 +38,9 @@ __all__ = [
     "CurrentProjection",
     "CurrentState",
     "Db",
+    "FieldPaging",
     "FieldProblem",
+    "Fields",
     "HttpProblem",
     "IdempotencyKey",
     "Identity",
@@ -51,6 +54,8 @@ __all__ = [
     "Once",
     "Pages",
     "Paging",
+    "Partial",
+    "PartialListing",
     "Problem",
     "Resources",
     "Role",
@@ -68,6 +73,7 @@ __all__ = [
     "folder_redirect",
     "handle_errors",
     "is_not_modified",
+    "known_parameters",
     "once_by",
     "operators_only",
     "precondition_problems",
