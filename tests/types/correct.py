@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, ClassVar, assert_type
@@ -197,7 +197,7 @@ def indexes(made: Reading, db: Session) -> None:
     assert_type(Reading.day, Derived[date])
     assert_type(readings_on("s", date.min), Query[Reading])
     assert_type(db.run(readings_between("s", "p", Status.OPEN, Span.since(5))), Page[Reading])
-    assert_type(db.run(reading("s", datetime.min)), Reading | None)
+    assert_type(db.run(reading("s", datetime.now(UTC))), Reading | None)
     assert_type(latest_board("u"), Collect[Board])
     page = db.run(latest_board("u").page(10, after=None))
     assert_type(page, CollectionPage[Board])
