@@ -9,6 +9,7 @@ from partita.http._identity import Identity
 from partita.http._issuer import Issuer
 from partita.http._pages import ASSETS, Pages, folder_redirect
 from partita.http._paging import Listing, Paging
+from partita.http._personal import ErasureView, add_personal_routes
 from partita.http._problems import (
     PROBLEM_MEDIA_TYPE,
     FieldProblem,
@@ -36,6 +37,7 @@ __all__ = [
     "CurrentProjection",
     "CurrentState",
     "Db",
+    "ErasureView",
     "FieldProblem",
     "HttpProblem",
     "IdempotencyKey",
@@ -59,6 +61,7 @@ __all__ = [
     "TokenPolicy",
     "UnlessMatch",
     "Verifier",
+    "add_personal_routes",
     "admit",
     "check_store",
     "describe_problems",
