@@ -17,12 +17,12 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def models(tmp_path: Path, written: Path) -> Path:
+def models(tmp_path: Path) -> Path:
     """A folder with a model of every table."""
     for name, (schema, items) in TABLES.items():
         (tmp_path / f"model_{name}.py").write_text(render(infer_model(schema, items)), encoding="utf-8")
     for tool in ("electrodb", "onetable"):
-        table, items = recorded(written / f"{tool}.json")
+        table, items = recorded(tool)
         draft = infer_model(table_schema(table, None), list(map(plain_item, items)))
         (tmp_path / f"model_{tool}.py").write_text(render(draft), encoding="utf-8")
     return tmp_path

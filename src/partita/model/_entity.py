@@ -14,7 +14,8 @@ from partita.expressions import Compare, Condition, Not, Path, Projection, Value
 from partita.model._attributes import attribute_names
 from partita.model._bound_key import BoundKey, Key, allows_none
 from partita.model._entity_checks import check_entity
-from partita.model._fields import Change, FieldPath
+from partita.model._field_path import FieldPath
+from partita.model._fields import Change
 from partita.model._item_codec import ItemCodec, reasons
 from partita.model._stored_keys import key_to_write
 from partita.model._table import Table, TypeTag

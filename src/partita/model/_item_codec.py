@@ -226,6 +226,10 @@ class ItemCodec(Generic[E]):
         """The value that a field has where nothing is stored."""
         return self._cls.model_fields[field].get_default(call_default_factory=True, validated_data={})
 
+    def is_absence(self, attribute: str, value: Any) -> bool:
+        """Whether the value of a field is stored by leaving its attribute out."""
+        return empty_set(value) or (value is None and attribute in self._nullable)
+
     def nullable(self, attribute: str) -> bool:
         """Whether the attribute stands for None by being absent."""
         return attribute in self._nullable

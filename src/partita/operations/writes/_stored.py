@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from partita.errors import ConditionFailed, ItemMissing, VersionConflict
+from partita.errors import ConditionFailed, InvalidItem, ItemMissing, VersionConflict
 from partita.expressions import And, Compare, Condition, Exists, Missing, Or, Path, Value, both
 from partita.model import Entity, EntitySchema
 from partita.operations._operation import Context
@@ -83,6 +83,14 @@ def live_entity(schema: EntitySchema[E], item: Item | None, context: Context) ->
     if item is None or not schema.live(item, context.clock()) or not (schema.tag is None or schema.owns(item)):
         return None
     return schema.entity(item)
+
+
+def fitting_entity(schema: EntitySchema[E], item: Item | None, context: Context) -> E | None:
+    """The entity that a write has replaced; None also where it did not fit: an error would not tell of the write."""
+    try:
+        return live_entity(schema, item, context)
+    except InvalidItem:
+        return None
 
 
 def missing(schema: EntitySchema[Any], item: Item | None) -> ItemMissing:
