@@ -125,7 +125,7 @@ def pages(db: Session, items: PersonalItems, user_id: str) -> list[Any]:
     return read
 
 
-@pytest.mark.req("X13")
+@pytest.mark.req("X15")
 class TestExport:
     def test_every_item_is_there_in_pages(self, db: Session) -> None:
         orders, invoices, profile = PERSONAL.items
@@ -138,7 +138,7 @@ class TestExport:
         assert [pages(db, items, "eve") for items in PERSONAL.items] == [[], [], []]
 
 
-@pytest.mark.req("X13")
+@pytest.mark.req("X15")
 class TestErasure:
     def test_all_goes_but_what_stays_and_what_is_anothers(self, db: Session) -> None:
         erasure = db.run(PERSONAL.erase("ann"))

@@ -1,8 +1,9 @@
 """Building blocks for services that speak HTTP: identity, problems, paging, preconditions, idempotent routes, pages."""
 
 from partita.http._caller import Caller, Role, Verifier
-from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit
+from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit, known_parameters
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
+from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
 from partita.http._health import check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
 from partita.http._identity import Identity
@@ -38,7 +39,9 @@ __all__ = [
     "CurrentState",
     "Db",
     "ErasureView",
+    "FieldPaging",
     "FieldProblem",
+    "Fields",
     "HttpProblem",
     "IdempotencyKey",
     "Identity",
@@ -52,6 +55,8 @@ __all__ = [
     "Once",
     "Pages",
     "Paging",
+    "Partial",
+    "PartialListing",
     "Problem",
     "Resources",
     "Role",
@@ -69,6 +74,7 @@ __all__ = [
     "folder_redirect",
     "handle_errors",
     "is_not_modified",
+    "known_parameters",
     "once_by",
     "operators_only",
     "precondition_problems",

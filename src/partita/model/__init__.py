@@ -3,7 +3,7 @@
 from partita.model._attributes import instant_text, to_attribute
 from partita.model._bound_key import BoundKey, Key, allows_none, kinds_of
 from partita.model._budget import Budget, Rcu, Wcu
-from partita.model._entity import Entity, EntitySchema, Version, schema_of
+from partita.model._entity import Entity, EntitySchema, PartialItem, Version, schema_of
 from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, not_
 from partita.model._key_format import KeyFormat, escape
 from partita.model._key_parts import bare_value, part_text
@@ -26,6 +26,7 @@ __all__ = [
     "KeyOnly",
     "KeyPart",
     "LocalIndex",
+    "PartialItem",
     "Placeholder",
     "Prefix",
     "Rcu",

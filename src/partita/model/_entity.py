@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model
 
 from partita.errors import InvalidItem, ModelError, OperationError
 from partita.expressions import Compare, Condition, Not, Path, Projection, Value, apply_update, paths_in
@@ -31,6 +31,10 @@ class VersionMark:
 
 Version = Annotated[int, VersionMark()]
 """The type of a field that guards every write: `version: Version = 0`. Zero means not stored yet."""
+
+
+class PartialItem(BaseModel):
+    """Some fields of an entity, which were read without the others: those are None, and it cannot be written."""
 
 
 class EntitySchema(Generic[E]):
@@ -78,6 +82,22 @@ class EntitySchema(Generic[E]):
         if self.tag is None or self.tag.attribute not in item:
             return self.primary.made(item)
         return bool(item[self.tag.attribute] == self.tag.name)
+
+    @cached_property
+    def partial(self) -> type[PartialItem]:
+        """A model with the fields of the entity, none of which has to be there: for reads of some of them."""
+        fields: dict[str, Any] = {
+            name: (field.rebuild_annotation(), Field(default=None, alias=field.alias))
+            for name, field in self.cls.model_fields.items()
+        }
+        config = {**self.cls.model_config, "validate_default": False, "defer_build": False}
+        return create_model(
+            f"Partial{self.name}",
+            __base__=PartialItem,
+            __cls_kwargs__=config,
+            __module__=self.cls.__module__,
+            **fields,
+        )
 
     @cached_property
     def shares_keys(self) -> bool:

@@ -8,6 +8,7 @@ from partita.operations._forecast import forecast
 from partita.operations._get import Get
 from partita.operations._operation import Context, Label, Operation, Procedure, Requests
 from partita.operations._precondition import Precondition
+from partita.operations._projection import check_projected, projection_of
 from partita.operations._query import First, Page, Query, WalkResult
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
@@ -83,6 +84,7 @@ __all__ = [
     "bumped",
     "check",
     "check_changes",
+    "check_projected",
     "chunks",
     "conflict",
     "delete",
@@ -91,6 +93,7 @@ __all__ = [
     "insert",
     "is_conflict",
     "missing",
+    "projection_of",
     "put",
     "reading",
     "retry_on_conflict",

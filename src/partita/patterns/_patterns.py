@@ -18,10 +18,9 @@ from pydantic import BaseModel
 from partita.errors import ModelError
 from partita.expressions import KeyCondition, Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Table, schema_of
-from partita.operations import Collect, Get, Operation, Query, slots_of
+from partita.operations import Collect, Get, Operation, Query, check_projected, projection_of, slots_of
 from partita.patterns._key_conditions import key_condition
 from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
-from partita.patterns._projection import check_projected, projection_of
 from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
 from partita.store import GetItem, QueryTable
 

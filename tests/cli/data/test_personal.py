@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.cli.conftest import Run
 
-pytestmark = pytest.mark.req("X13")
+pytestmark = pytest.mark.req("X15")
 
 
 def test_all_that_is_kept_of_a_user_is_printed(seeded: Run) -> None:

@@ -23,7 +23,7 @@ from partita_services.todo.model import TABLE, Task
 from partita_services.todo.personal import PERSONAL
 from partita_services.todo.projection import TaskProjection
 
-pytestmark = pytest.mark.req("X13", "T28")
+pytestmark = pytest.mark.req("X15", "T28")
 
 
 def as_user(user_id: str, identity: Identity) -> dict[str, str]:
