@@ -4,7 +4,7 @@ from partita.http._caller import Caller, Role, Verifier
 from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit, known_parameters
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
 from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
-from partita.http._health import check_store
+from partita.http._health import BackgroundFigures, background_figures, check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
 from partita.http._identity import Identity
 from partita.http._issuer import Issuer
@@ -32,6 +32,7 @@ __all__ = [
     "PROBLEM_MEDIA_TYPE",
     "REPLAYED",
     "AppState",
+    "BackgroundFigures",
     "Caller",
     "CamelModel",
     "CurrentCaller",
@@ -68,6 +69,7 @@ __all__ = [
     "Verifier",
     "add_personal_routes",
     "admit",
+    "background_figures",
     "check_store",
     "describe_problems",
     "etag",
