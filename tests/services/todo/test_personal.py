@@ -89,7 +89,7 @@ class TestErasure:
         db = Session(store)
         for number in range(1_100):
             db.run(insert(Task(user_id="ann", title=f"t{number}", created_at=1, updated_at=1)))
-        calls = []
+        calls: list[dict[str, Any]] = []
         while not calls or calls[-1]["more"]:
             calls.append((await api.delete("/me/data")).json())
         assert [call["erased"].get("tasks") for call in calls] == [1_000, 100]
