@@ -62,8 +62,11 @@ class OwnedRows(Struct, frozen=True):
 
     def _key_of(self, user_id: str) -> str | None:
         """How the keys of a user's items begin, where the partition is theirs: also of what did not fit its entity."""
-        hash_key = self.schema.primary.hash
-        return f"{json_text([hash_key.render([user_id])])[:-1]}," if hash_key.fields == (self.owner,) else None
+        key = self.schema.primary
+        if key.hash_fields != (self.owner,):
+            return None
+        values = [template.render([user_id]) for _, template in key.hash]
+        return f"{json_text(values)[:-1]},"
 
 
 def pending(record: LakeTable) -> list[ErasedUser]:
