@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from partita import errors
-from partita.http._outages import OutageLog
+from partita.runtime import OutageLog
 
 logger: Final = logging.getLogger("partita.http")
 
@@ -115,7 +115,7 @@ def problem_response(
 
 def handle_errors(app: FastAPI) -> None:
     """Make an app respond to every error with a problem."""
-    app.add_exception_handler(errors.PartitaError, partial(_partita_error, OutageLog()))
+    app.add_exception_handler(errors.PartitaError, partial(_partita_error, OutageLog(logger)))
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(StarletteHTTPException, _http_error)
     app.add_exception_handler(Exception, _fault)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
+from logging import Logger
 from typing import Final
-
-logger = logging.getLogger("partita.http")
 
 OUTAGE_SECONDS: Final = 60.0
 """So long what fails in the same way is counted and not logged."""
@@ -17,7 +15,8 @@ OUTAGE_SECONDS: Final = 60.0
 class OutageLog:
     """Logs the first failure of a kind, and then once in a while how many there were."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, logger: Logger, clock: Callable[[], float] = time.monotonic) -> None:
+        self._logger = logger
         self._clock = clock
         self._lock = threading.Lock()
         self._logged: dict[str, float] = {}
@@ -32,4 +31,4 @@ class OutageLog:
                 return
             self._logged[code], others = now, self._counted.pop(code, 0)
         # No traceback: it is the same for every request, and says nothing of the cause.
-        logger.error("%s failed: %s%s", request, error, f" So did {others:,} requests before." if others else "")
+        self._logger.error("%s failed: %s%s", request, error, f" So did {others:,} requests before." if others else "")

@@ -7,12 +7,13 @@ import logging
 import pytest
 
 from partita.errors import StoreFull, StoreUnavailable
-from partita.http._outages import OUTAGE_SECONDS, OutageLog
+from partita.runtime import OutageLog
+from partita.runtime._outage_log import OUTAGE_SECONDS
 
 
 def test_an_outage_is_one_line_and_then_a_count(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
-    log = OutageLog(lambda: now[0])
+    log = OutageLog(logging.getLogger("tested"), lambda: now[0])
     full, gone = StoreFull("no space is left"), StoreUnavailable("no response")
     for _ in range(1_000):
         log.report(full.code, "POST /tasks", full)
