@@ -24,7 +24,7 @@ class Get(Operation[M | None], Generic[M], frozen=True):
     schema: EntitySchema[Any]
     key: Item
     values: tuple[Any, ...]
-    """The values of the primary key's fields, in the order of `schema.primary.fields`."""
+    """The values of the primary key's fields, in the order of `schema.primary.inputs`."""
     is_consistent: bool = False
     view: type[M] | None = None
     """What the item becomes where that is not the entity: a view of it."""

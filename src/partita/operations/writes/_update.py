@@ -131,11 +131,11 @@ def update(at: E | Get[E], *changes: Change) -> Update[E]:
     `update(task, f(Task.title).set("…"))` or `update(task_by_id("u1", "t1"), f(Task.title).set("…"))`
     """
     if isinstance(at, Get):
-        known = dict(zip(at.schema.primary.fields, at.values, strict=True))
+        known = dict(zip(at.schema.primary.inputs, at.values, strict=True))
         operation = Update(at.schema, at.key, known, changes)
     else:
         schema = given_schema(at, "update")
-        known = {field: getattr(at, field) for field in schema.primary.fields}
+        known = {field: getattr(at, field) for field in schema.primary.inputs}
         operation = Update(schema, schema.key(at), known, changes, at)
     check_changes(operation.schema, changes)
     return operation
