@@ -89,7 +89,8 @@ def test_parts_may_have_parts(execute: Callable[[Requests], Any]) -> None:
 
 def test_a_relay_stands_between_each_part_and_its_responses(execute: Callable[[Requests], Any]) -> None:
     def louder(request: str) -> Generator[str, Any, str]:
-        return ((yield request) + "!").upper()
+        response = yield request
+        return f"{response}!".upper()
 
     assert execute(relay(together(asking("a"), asking("b", "bad")), louder)) == [["GOT A!"], ["GOT B!", "refused"]]
 

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec
 
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, schema_of
 from partita.operations import Count, Query, check_projected
-from partita.patterns._key_conditions import key_condition
+from partita.patterns._key_conditions import key_conditions
 from partita.patterns._patterns import register
 from partita.patterns._permissions import permissions
 from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
@@ -43,11 +43,11 @@ def _count_pattern(
     signature: PatternSignature, schema: EntitySchema[Any], key: BoundKey, budget: Budget | None, max_pages: int
 ) -> Callable[..., Count]:
     parameters = KeyParameters(signature, schema, key)
-    condition_of = key_condition(signature.name, key, {n: parameters.range_kind(n) for n in parameters.names})
+    conditions_of = key_conditions(signature.name, key, {n: parameters.range_kind(n) for n in parameters.names})
 
     def make(*args: Any, **kwargs: Any) -> Count:
-        condition = condition_of(parameters.bind(args, kwargs))
-        query: Query[Any] = Query(schema, key, condition, schema.cls, pattern=declared)
+        condition, *others = conditions_of(parameters.bind(args, kwargs))
+        query: Query[Any] = Query(schema, key, condition, schema.cls, other_shards=tuple(others), pattern=declared)
         return query.count(max_pages=max_pages)
 
     sends = permissions(key, schema.table, QueryTable)
