@@ -13,6 +13,7 @@ from partita.runtime._private_files import (
 )
 from partita.runtime._relay import Pause, relay, run, run_async
 from partita.runtime._retry import RetryPolicy
+from partita.runtime._together import Together
 
 __all__ = [
     "RANDOM_BITS",
@@ -21,6 +22,7 @@ __all__ = [
     "OutageLog",
     "Pause",
     "RetryPolicy",
+    "Together",
     "Ulids",
     "close_to_others",
     "create_private",
