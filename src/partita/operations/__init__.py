@@ -11,7 +11,7 @@ from partita.operations._operation import Context, Label, Operation, Procedure, 
 from partita.operations._page import Page, WalkResult
 from partita.operations._precondition import Precondition
 from partita.operations._projection import check_projected, projection_of
-from partita.operations._query import First, Query
+from partita.operations._query import Count, First, Query
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
 from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
@@ -55,6 +55,7 @@ __all__ = [
     "CollectedPart",
     "CollectionPage",
     "Context",
+    "Count",
     "CursorSealer",
     "Delete",
     "DeleteImages",

@@ -2,6 +2,7 @@
 
 from partita.patterns._arguments import Parameter, UnfitArgument, operation_of, parameters_of
 from partita.patterns._collections import collect
+from partita.patterns._counts import count
 from partita.patterns._describe import KeyLayout, KeyMatch, key_matches, layout, type_name
 from partita.patterns._patterns import Pattern, get, pattern, query
 from partita.patterns._permissions import DeclaredOperation, Permission, declare_operation, parts_of
@@ -16,6 +17,7 @@ __all__ = [
     "Permission",
     "UnfitArgument",
     "collect",
+    "count",
     "declare_operation",
     "get",
     "key_matches",

@@ -66,6 +66,10 @@ class Pattern(Struct, frozen=True):
 def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[P, None]], Callable[P, Get[E]]]: ...
 @overload
 def get(
+    entity: type[Entity], *, view: type[M], budget: Budget | None = None
+) -> Callable[[Callable[P, None]], Callable[P, Get[M]]]: ...
+@overload
+def get(
     entity: type[E], *, name: str, doc: str, parameters: Sequence[str] = (), budget: Budget | None = None
 ) -> Callable[..., Get[E]]: ...
 def get(
@@ -74,9 +78,12 @@ def get(
     name: str | None = None,
     doc: str = "",
     parameters: Sequence[str] = (),
+    view: type[BaseModel] | None = None,
     budget: Budget | None = None,
 ) -> Callable[..., Any]:
     """Declare a read of one item; the parameters are the fields of the entity's primary key.
+
+    With a `view`, only its fields are read.
 
     @get(Task, budget=Rcu(0.5))
     def task_by_id(user_id: str, task_id: str) -> None: ...
@@ -88,7 +95,7 @@ def get(
     schema = schema_of(entity)
 
     def declare(signature: PatternSignature) -> Callable[..., Get[Any]]:
-        return _get_pattern(signature, schema, budget)
+        return _get_pattern(signature, schema, budget, view)
 
     if name is None:
         return decorator(declare)
@@ -192,9 +199,10 @@ def _undecorated(
 
 
 def _get_pattern(
-    signature: PatternSignature, schema: EntitySchema[Any], budget: Budget | None
+    signature: PatternSignature, schema: EntitySchema[Any], budget: Budget | None, view: type[BaseModel] | None
 ) -> Callable[..., Get[Any]]:
     key = schema.primary
+    projection = None if view is None else projection_of(schema, key, view)
     parameters = KeyParameters(signature, schema, key)
     parameters.refuse_ranges()
     if missing := [field for field in key.inputs if field not in parameters.names]:
@@ -206,10 +214,10 @@ def _get_pattern(
 
     def make(*args: Any, **kwargs: Any) -> Get[Any]:
         values = parameters.ordered(args, kwargs)
-        return Get(schema, render(values), values, pattern=declared)
+        return Get(schema, render(values), values, view=view, projection=projection, pattern=declared)
 
     sends = permissions(key, schema.table, GetItem)
-    declared = register(signature, make, "get", schema, key, budget, sends=sends)
+    declared = register(signature, make, "get", schema, key, budget, sends=sends, view=view)
     return make
 
 
