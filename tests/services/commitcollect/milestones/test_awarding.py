@@ -16,8 +16,8 @@ from tests.recipes.interleaving import every_schedule
 from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world, queued_world
 
-from partita import EmbeddedStore, Session, delete, insert
-from partita.errors import ConditionFailed
+from partita import EmbeddedStore, Session, delete, f, insert, update
+from partita.errors import ConditionFailed, TransactionCancelled
 from partita.queue import Send, encode_body
 from partita.store import PutItem, Request, ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, assert_budget
@@ -25,18 +25,20 @@ from partita_services.commitcollect.audit import events_of_user
 from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
 from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.jobs.worker import VISIBLE_AFTER, work_once
-from partita_services.commitcollect.milestones.awarding import GRACE, award_earned, settle
+from partita_services.commitcollect.milestones.awarding import award_earned, settle
 from partita_services.commitcollect.milestones.catalogue import models
 from partita_services.commitcollect.milestones.progress import parts_earned
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
     TABLE,
     Metric,
+    Milestone,
     MilestoneStatus,
     Profile,
     active_milestones,
     milestones_of,
 )
+from partita_services.commitcollect.writes import award_parts, cancel_milestone
 
 R = TypeVar("R")
 
@@ -113,7 +115,7 @@ def test_an_award_stays_when_its_activity_is_deleted_and_is_not_earned_twice(wor
 @pytest.mark.req("C10")
 def test_a_milestone_expires_only_when_late_workouts_had_their_time(world: World) -> None:
     milestone = world.commit(starts_on=TODAY, ends_on=TODAY)
-    world.clock.advance(GRACE.total_seconds() + 43_199)
+    world.clock.advance(3 * 86_400 + 43_199)  # three days of grace, to their last second
     world.db.run(award_earned(world.user_id, world.clock(), TRACE))
     assert world.milestone(milestone.milestone_id).status is MilestoneStatus.ACTIVE
     world.clock.advance(43_201)
@@ -136,6 +138,34 @@ def test_in_every_order_of_two_workers_with_a_crash_each_part_is_awarded_once() 
             done = world.milestone(milestone.milestone_id)
             assert (indexes(world), done.status) == (list(range(1, 13)), MilestoneStatus.COMPLETED)
             assert done.version == 2
+
+
+@pytest.mark.req("C12")
+@pytest.mark.parametrize("distance", [1_000.0, 12_000.0], ids=["one part", "all parts"])
+def test_a_milestone_that_was_cancelled_meanwhile_is_awarded_nothing(world: World, distance: float) -> None:
+    """A worker has read it while it was active; the transaction that awards checks the version that was read."""
+    read = world.commit()
+    world.strava.train(1, distance=distance)
+    world.do(_store_only(world))
+    world.db.run(cancel_milestone(read))
+    world.db.run(settle(read, world.clock(), TRACE))
+    after = world.milestone(read.milestone_id)
+    assert (after.status, after.parts_earned, after.version) == (MilestoneStatus.CANCELLED, 0, 2)
+    assert indexes(world) == []
+
+
+@pytest.mark.req("C12")
+def test_a_part_that_is_there_is_never_written_over(world: World) -> None:
+    """Not even where the milestone itself would allow it."""
+    milestone = world.commit()
+    train(world, range(1, 2))
+    (first,) = world.awards
+    now = world.milestone(milestone.milestone_id)
+    later = first.model_copy(update={"awarded_at": first.awarded_at + timedelta(days=1)})
+    with pytest.raises(TransactionCancelled):
+        world.db.run(award_parts(update(now, f(Milestone.parts_earned).set(2)), [later]))
+    assert world.awards == (first,)
+    assert world.milestone(milestone.milestone_id) == now
 
 
 def _store_only(world: World) -> Any:
