@@ -54,7 +54,8 @@ fuzz: $(READY) ## give everything that reads bytes from outside bytes that nobod
 docs: $(READY) ## write the generated pages, and run the examples of the documentation
 	$(BIN)/python docs/reference.py
 	$(BIN)/partita docs
-	$(BIN)/pytest tests/test_docs.py tests/modeldocs
+	$(BIN)/partita openapi
+	$(BIN)/pytest tests/test_docs.py tests/modeldocs tests/cli/model/test_openapi.py
 
 hashes: $(READY) ## write services/requirements.txt: the pinned versions with their hashes
 	$(BIN)/python services/hashes.py

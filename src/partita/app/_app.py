@@ -90,6 +90,15 @@ def guarded(app: ASGIApp, allowed_hosts: AllowedHosts) -> ASGIApp:
     return app
 
 
+def describe_apis(service: Service) -> dict[str, dict[str, Any]]:
+    """The OpenAPI descriptions of a service, as it serves them: `NAME` of its API, `NAME-site` of what is beside.
+
+    Nothing is opened for it.
+    """
+    routers = {service.name: service.router, f"{service.name}-site": service.site}
+    return {name: _described_app(service, router()).openapi() for name, router in routers.items() if router is not None}
+
+
 def _guards(allowed_hosts: AllowedHosts | None, max_body_bytes: int = MAX_BODY_BYTES) -> list[Middleware]:
     """What refuses a request before a route reads it."""
     return [
@@ -154,6 +163,13 @@ class _ServiceApp(FastAPI):
 
 
 def _service_app(service: Service, router: APIRouter, state: ServiceState) -> FastAPI:
+    app = _described_app(service, router)
+    run_with(app, state)
+    handle_errors(app)
+    return app
+
+
+def _described_app(service: Service, router: APIRouter) -> FastAPI:
     app = _ServiceApp(
         title=service.title,
         summary=service.summary,
@@ -166,7 +182,5 @@ def _service_app(service: Service, router: APIRouter, state: ServiceState) -> Fa
         generate_unique_id_function=lambda route: route.name,
     )
     app.is_limited = service.rate_limit is not None
-    run_with(app, state)
-    handle_errors(app)
     app.include_router(router)
     return app

@@ -33,9 +33,10 @@ HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller(SAMPLE_USER))}"}
 
 
 def may_be_refused(case: Case) -> bool:
-    """No schema can say that cursors, keys and versions are not invented, and that one day is not before another."""
+    """No schema says which cursors, keys, versions and time zones there are, or that no day is before another."""
     asked = case.query.keys() | {name.lower() for name in case.headers}
-    return bool(asked & {"cursor", "idempotency-key", "if-match"}) or {"due_from", "due_to"} <= asked
+    invented = {"cursor", "idempotency-key", "if-match", "time_zone", "x-time-zone"}
+    return bool(asked & invented) or {"due_from", "due_to"} <= asked
 
 
 @pytest.mark.req("X08")

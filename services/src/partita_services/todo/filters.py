@@ -36,6 +36,8 @@ from partita_services.todo.model import (
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _ZONES: Final = sorted(available_timezones())
+_ZONE_SCHEMA: Final = {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{1,63}$", "examples": ["Europe/Berlin"]}
+"""Without the names: which there are depends on the machine, and a description does not."""
 
 
 def _written_as_a_day(value: object) -> object:
@@ -52,7 +54,7 @@ def _known_zone(name: str) -> str:
 
 
 Day = Annotated[date, BeforeValidator(_written_as_a_day), Field(examples=["2026-12-24"])]
-Zone = Annotated[str, AfterValidator(_known_zone), WithJsonSchema({"type": "string", "enum": _ZONES})]
+Zone = Annotated[str, AfterValidator(_known_zone), WithJsonSchema(_ZONE_SCHEMA)]
 
 
 class Sort(StrEnum):

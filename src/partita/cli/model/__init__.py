@@ -8,6 +8,7 @@ from partita.cli.model._docs import docs
 from partita.cli.model._explain import explain
 from partita.cli.model._migrate import migrate
 from partita.cli.model._new import new
+from partita.cli.model._openapi import openapi
 from partita.cli.model._patterns import patterns
 from partita.cli.model._schema import schema
 
@@ -20,6 +21,7 @@ __all__ = [
     "explain",
     "migrate",
     "new",
+    "openapi",
     "patterns",
     "schema",
 ]
