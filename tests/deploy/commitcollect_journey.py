@@ -13,13 +13,14 @@ from tests.deploy.running import Journey, Visit
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION, StravaModel
 from tests.services.commitcollect.world import SETTINGS, WEBHOOK, tools_of
 
-from partita import Session, insert
+from partita import Session
 from partita.queue import Create, Send
 from partita.recipes.web_sessions import new_session_id
 from partita.service import Installation
 from partita.testing import FakeClock
 from partita_services.commitcollect.bootstrap import POLICY, QUEUE
-from partita_services.commitcollect.milestones.catalogue import models, parts
+from partita_services.commitcollect.collectibles.definition import bundled
+from partita_services.commitcollect.collectibles.loading import load_model
 from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.work import Tools
 
@@ -62,8 +63,8 @@ def commitcollect(clock: FakeClock) -> Journey:
 
 
 def _fill_the_catalogue(db: Session) -> None:
-    for item in (*models(), *parts()):
-        db.run(insert(item))
+    for definition in bundled():
+        db.run(load_model(definition))
 
 
 async def _log_in(visit: Visit) -> None:

@@ -20,7 +20,7 @@ from typing import Final
 import msgspec
 from tests.mutation.faults import Fault, faults_of
 from tests.mutation.reach import Reach
-from tests.mutation.trial import SERVICES, Outcome, Verdict, read_reach, try_fault
+from tests.mutation.trial import SERVICES, Verdict, read_reach, try_fault
 
 NO_RULES: Final = ("bootstrap.py", "commands.py", "__init__.py", "samples", "simulator", "loadtest")
 """What puts a service together, shows it or tries it: the rules are in the rest."""
@@ -29,7 +29,11 @@ NO_RULES: Final = ("bootstrap.py", "commands.py", "__init__.py", "samples", "sim
 def rule_modules() -> list[Path]:
     """The modules of the five services that have rules."""
     found = sorted(SERVICES.rglob("*.py"))
-    return [path for path in found if not set(NO_RULES) & set(path.relative_to(SERVICES).parts) and len(path.relative_to(SERVICES).parts) > 1]
+    return [
+        path
+        for path in found
+        if not set(NO_RULES) & set(path.relative_to(SERVICES).parts) and len(path.relative_to(SERVICES).parts) > 1
+    ]
 
 
 def chosen(seed: int, count: int, only: str = "") -> list[Fault]:

@@ -1,6 +1,6 @@
 """A plugin of pytest: which tests reach which lines of the services, and how long each test takes.
 
-    PARTITA_REACH=reach.json python -m pytest -p tests.mutation.reach tests/services
+PARTITA_REACH=reach.json python -m pytest -p tests.mutation.reach tests/services
 """
 
 from __future__ import annotations

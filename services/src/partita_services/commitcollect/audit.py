@@ -34,11 +34,23 @@ class LoggedOut(AuditEvent):
     """A browser was logged out."""
 
 
+class LoggedOutEverywhere(AuditEvent):
+    """All browsers of a user were logged out."""
+
+    browsers: int
+
+
 class AthleteLinked(AuditEvent):
     """A Strava account was connected."""
 
     athlete_id: str
     scopes: str
+
+
+class DisconnectRequested(AuditEvent):
+    """A user wants no connection to Strava any more."""
+
+    athlete_id: str
 
 
 class AthleteUnlinked(AuditEvent):
@@ -67,24 +79,53 @@ class BackfillFinished(AuditEvent):
     found: int
 
 
-class MilestoneCreated(AuditEvent):
+class MilestoneEvent(AuditEvent):
+    """Something of a milestone. Its title is the user's own words, so the model's name says which one it is."""
+
+    milestone_id: str
+    model: str
+
+
+class MilestoneCreated(MilestoneEvent):
     """A user has committed to something."""
 
-    milestone_id: str
-    model_id: str
+
+class MilestoneEdited(MilestoneEvent):
+    """A user has changed a milestone."""
+
+    changed: str
+    """The names of what is different now."""
 
 
-class PartAwarded(AuditEvent):
+class MilestoneCancelled(MilestoneEvent):
+    """A user has given a milestone up."""
+
+
+class MilestoneExpired(MilestoneEvent):
+    """A milestone was not reached in time."""
+
+
+class PartAwarded(MilestoneEvent):
     """A part was earned."""
 
-    milestone_id: str
-    part_index: int
+    part: str
 
 
-class MilestoneCompleted(AuditEvent):
+class MilestoneCompleted(MilestoneEvent):
     """The last part was earned."""
 
-    milestone_id: str
+
+class ModelLoaded(AuditEvent):
+    """An operator has loaded a model."""
+
+    model: str
+    outcome: str
+
+
+class ModelRetired(AuditEvent):
+    """An operator has retired a model."""
+
+    model: str
 
 
 class DeletionRequested(AuditEvent):

@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Final
 from partita.queue import Create, QueuePolicy
 from partita.service import Installation, Service, WorkerContext
 from partita_services.commitcollect.audit import AUDIT_TABLE
+from partita_services.commitcollect.collectibles.model import collectible
 from partita_services.commitcollect.model import (
     IDEMPOTENCY_TABLE,
     TABLE,
     active_milestones,
     awards_of,
-    collectible,
     connection_of,
-    limit_of,
     milestone_by_id,
     milestones_of,
     owner_of,
     profile_of,
     requests_of,
-    subscription_of,
     workouts_of,
     workouts_within,
 )
@@ -31,6 +29,7 @@ from partita_services.commitcollect.samples.data import seed
 from partita_services.commitcollect.samples.examples import examples
 from partita_services.commitcollect.signin.limits import LIMITS
 from partita_services.commitcollect.signin.sessions import SESSIONS_TABLE
+from partita_services.commitcollect.strava.model import limit_of, save_limit, save_subscription, subscription_of
 from partita_services.commitcollect.writes import (
     award_parts,
     change_connection,
@@ -46,8 +45,6 @@ from partita_services.commitcollect.writes import (
     forget_profile,
     forget_tickets,
     open_quarter,
-    save_limit,
-    save_subscription,
     save_workout,
     save_workouts,
     take_ticket,

@@ -29,14 +29,17 @@ from partita.http import (
 )
 from partita.recipes.idempotency import StoredResponse
 from partita_services.commitcollect import handlers
+from partita_services.commitcollect.collectibles.http import ROUTER as MODELS
 from partita_services.commitcollect.handlers import (
+    Creation,
     MilestoneDraft,
     MilestoneEdit,
+    ModelUnavailable,
     NotConnected,
-    Standing,
     TooMany,
     WindowInvalid,
 )
+from partita_services.commitcollect.jobs.disconnect import request_disconnect
 from partita_services.commitcollect.jobs.erasure import request_deletion
 from partita_services.commitcollect.model import REQUESTS, latest_workouts
 from partita_services.commitcollect.responses import (
@@ -44,10 +47,9 @@ from partita_services.commitcollect.responses import (
     AwardView,
     BackfillView,
     Deletion,
+    Disconnecting,
     EventView,
     MilestoneView,
-    Models,
-    ModelView,
     WorkoutView,
 )
 from partita_services.commitcollect.signin.browser import (
@@ -60,6 +62,8 @@ from partita_services.commitcollect.signin.browser import (
 from partita_services.commitcollect.work import Tools, do_async
 
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
+
+ROUTER.include_router(MODELS)
 
 V = TypeVar("V", bound=BaseModel)
 
@@ -116,6 +120,14 @@ async def delete_me(
     return Deletion()
 
 
+@ROUTER.delete("/me/connection", status_code=202, responses=describe_problems(409))
+async def disconnect(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace) -> Disconnecting:
+    """Disconnect Strava: workouts are removed, milestones and awards stay. To send it again does no harm."""
+    if not await do_async(request_disconnect(visitor.user_id, trace), db, tools):
+        raise HttpProblem(409, "not_connected", "There is no connection to Strava.")
+    return Disconnecting()
+
+
 @ROUTER.post("/sync", status_code=202, responses=describe_problems(409))
 async def synchronise(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace) -> BackfillView:
     """Read the last weeks from Strava again, in the background. To send it again does no harm."""
@@ -131,12 +143,13 @@ async def list_milestones(
     visitor: CurrentVisitor,
     db: Db,
     now: Now,
+    trace: CurrentTrace,
     paging: Annotated[Paging, Query()],
     response: Response,
     if_none_match: IfNoneMatch = None,
 ) -> Listing[MilestoneView]:
     """The user's milestones with their progress, the active ones first."""
-    page = await db.run(handlers.list_milestones(visitor.user_id, paging.limit, paging.cursor, now))
+    page = await db.run(handlers.list_milestones(visitor.user_id, paging.limit, paging.cursor, now, trace))
     listing = _listing(page, MilestoneView.of)
     tag = f'"{hashlib.sha256(listing.model_dump_json().encode()).hexdigest()[:32]}"'
     if is_not_modified(if_none_match, tag):
@@ -158,7 +171,7 @@ async def create_milestone(
             )
         )
     if outcome.result is not None:
-        await db.run(handlers.audit_creation(outcome.result.milestone, trace))
+        await db.run(handlers.audit_creation(outcome.result, trace))
     # Also where the response is replayed: whoever sent it first may have died before this.
     created = MilestoneView.model_validate_json(outcome.response.body)
     await db.run(handlers.after_creation(visitor.user_id, created.milestone_id, now, trace))
@@ -166,9 +179,11 @@ async def create_milestone(
 
 
 @ROUTER.get("/milestones/{milestone_id}", responses=describe_problems(404))
-async def show_milestone(visitor: CurrentVisitor, db: Db, now: Now, milestone_id: MilestoneId) -> MilestoneView:
+async def show_milestone(
+    visitor: CurrentVisitor, db: Db, now: Now, trace: CurrentTrace, milestone_id: MilestoneId
+) -> MilestoneView:
     """One milestone with its progress."""
-    return MilestoneView.of(await db.run(handlers.show_milestone(visitor.user_id, milestone_id, now)))
+    return MilestoneView.of(await db.run(handlers.show_milestone(visitor.user_id, milestone_id, now, trace)))
 
 
 @ROUTER.patch("/milestones/{milestone_id}", responses=describe_problems(404, 409))
@@ -200,12 +215,6 @@ async def list_awards(visitor: CurrentVisitor, db: Db, wanted: Annotated[AwardQu
     return _listing(await db.run(awards.page(wanted.limit, after=wanted.cursor)), AwardView.of)
 
 
-@ROUTER.get("/models")
-async def list_models(db: Db) -> Models:
-    """All models that can be collected, with their parts."""
-    return Models(items=tuple(ModelView.of(found) for found in await db.run(handlers.list_models())))
-
-
 @ROUTER.get("/audit", responses=describe_problems(400))
 async def list_events(visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQuery, Query()]) -> Listing[EventView]:
     """What happened to the user, newest first."""
@@ -213,8 +222,8 @@ async def list_events(visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQu
     return _listing(await db.run(events.page(wanted.limit, after=wanted.cursor)), EventView.of)
 
 
-def _created(standing: Standing) -> StoredResponse:
-    view = MilestoneView.of(standing)
+def _created(created: Creation) -> StoredResponse:
+    view = MilestoneView.of(created)
     return StoredResponse.of(
         view, status=201, headers={"Location": f"/commitcollect/api/milestones/{view.milestone_id}"}
     )
@@ -235,7 +244,8 @@ def _problems() -> Iterator[None]:
         raise HttpProblem(409, conflict.code, conflict.message, hint=hint, members=members) from conflict
     except TooMany as refused:
         raise HttpProblem(409, "too_many_milestones", str(refused)) from refused
-    except WindowInvalid as refused:
-        problem = FieldProblem(location="body", field="ends_on", message=str(refused))
+    except (WindowInvalid, ModelUnavailable) as refused:
+        field = "ends_on" if isinstance(refused, WindowInvalid) else "model_id"
+        problem = FieldProblem(location="body", field=field, message=str(refused))
         detail = f"{problem.field}: {problem.message}"
         raise HttpProblem(422, "invalid_request", detail, members={"errors": [problem]}) from refused

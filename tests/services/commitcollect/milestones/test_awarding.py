@@ -22,15 +22,16 @@ from partita.queue import Send, encode_body
 from partita.store import PutItem, Request, ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, assert_budget
 from partita_services.commitcollect.audit import events_of_user
+from partita_services.commitcollect.collectibles.model import model_by_id
 from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
 from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.jobs.worker import VISIBLE_AFTER, work_once
 from partita_services.commitcollect.milestones.awarding import award_earned, settle
-from partita_services.commitcollect.milestones.catalogue import models
-from partita_services.commitcollect.milestones.progress import parts_earned
+from partita_services.commitcollect.milestones.progress import measure, parts_earned
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
     TABLE,
+    Award,
     Metric,
     Milestone,
     MilestoneStatus,
@@ -147,7 +148,8 @@ def test_a_milestone_that_was_cancelled_meanwhile_is_awarded_nothing(world: Worl
     read = world.commit()
     world.strava.train(1, distance=distance)
     world.do(_store_only(world))
-    world.db.run(cancel_milestone(read))
+    (reached,) = world.db.run(measure(world.user_id, [read]))
+    world.db.run(cancel_milestone(read, reached))
     world.db.run(settle(read, world.clock(), TRACE))
     after = world.milestone(read.milestone_id)
     assert (after.status, after.parts_earned, after.version) == (MilestoneStatus.CANCELLED, 0, 2)
@@ -161,7 +163,7 @@ def test_a_part_that_is_there_is_never_written_over(world: World) -> None:
     train(world, range(1, 2))
     (first,) = world.awards
     now = world.milestone(milestone.milestone_id)
-    later = first.model_copy(update={"awarded_at": first.awarded_at + timedelta(days=1)})
+    later = Award(user_id=world.user_id, **{**first.model_dump(), "awarded_at": first.awarded_at + timedelta(days=1)})
     with pytest.raises(TransactionCancelled):
         world.db.run(award_parts(update(now, f(Milestone.parts_earned).set(2)), [later]))
     assert world.awards == (first,)
@@ -282,7 +284,7 @@ def test_eight_workers_that_die_at_random_award_each_part_once_from_events_that_
 @pytest.mark.req("C12")
 def test_a_model_that_is_gone_is_reported_and_nothing_is_awarded(world: World) -> None:
     milestone = world.commit()
-    world.db.run(delete(next(model for model in models() if model.model_id == milestone.model_id)))
+    world.db.run(delete(model_by_id(milestone.model_id)))
     with pytest.raises(LookupError, match="There is no model steam-locomotive"):
         train(world, range(1, 2))
     assert (len(world.workouts), indexes(world)) == (1, [])

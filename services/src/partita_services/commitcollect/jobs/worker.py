@@ -12,6 +12,7 @@ from partita.queue import MAX_HIDDEN_SECONDS, Acknowledge, BodyDecoder, Message,
 from partita.service import WorkerContext
 from partita_services.commitcollect.audit import AUDIT
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
+from partita_services.commitcollect.jobs.disconnect import DisconnectJob, disconnect
 from partita_services.commitcollect.jobs.erasure import EraseJob, erase
 from partita_services.commitcollect.jobs.ingest import ActivityJob, EventJob, process_event, read_again
 from partita_services.commitcollect.jobs.subscription import SubscribeJob, renew_subscription, subscribe
@@ -31,6 +32,7 @@ JOBS: Final[Mapping[type[Job], Callable[[Application, Any], Work[Any]]]] = {
     ActivityJob: read_again,
     BackfillJob: backfill_page,
     SubscribeJob: subscribe,
+    DisconnectJob: disconnect,
     EraseJob: erase,
 }
 """Everything that is done in the background."""
