@@ -152,6 +152,13 @@ def test_size(table: Table, name: str, expected: int) -> None:
     assert not holds(table, compare(size(name), "<", expected))
 
 
+@pytest.mark.rule(14)
+@pytest.mark.parametrize(("text", "expected"), [("é", 1), ("日", 1), ("𝄞", 2), ("é𝄞", 3)])
+def test_the_size_of_a_text_counts_utf_16_units(table: Table, text: str, expected: int) -> None:
+    table.put({"pk": "a", "sk": "units", "text": text})
+    assert table.query("a", filter=eq(size("text"), expected)).count == 1
+
+
 @pytest.mark.parametrize("name", ["N", "BOOL", "NULL", "nothing"])
 def test_what_has_no_size_compares_as_false(table: Table, name: str) -> None:
     assert not holds(table, compare(size(name), ">=", 0))

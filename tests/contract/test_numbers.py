@@ -21,6 +21,7 @@ CANONICAL: dict[str, tuple[Any, Any]] = {
     "negative exponent": (Decimal("15E-1"), Decimal("1.5")),
     "negative zero": (Decimal("-0"), 0),
     "zero with fraction zeros": (Decimal("0.000"), 0),
+    "zero with the greatest exponent": (Decimal("0E125"), 0),
     "38 digits and zeros": (int("9" * 38 + "0" * 10), int("9" * 38 + "0" * 10)),
     "greatest": (Decimal("9.9999999999999999999999999999999999999E125"), int("9" * 38 + "0" * 88)),
     "smallest": (Decimal("1E-130"), Decimal("1E-130")),
@@ -44,6 +45,8 @@ OUT_OF_RANGE: dict[str, Any] = {
     "too great": Decimal("1E126"),
     "too small": Decimal("1E-131"),
     "too great a negative": Decimal("-1E126"),
+    "zero with too great an exponent": Decimal("0E126"),
+    "zero with too small an exponent": Decimal("0E-131"),
     "not a number": Decimal("NaN"),
     "infinity": Decimal("Infinity"),
 }

@@ -46,6 +46,7 @@ def test_a_scan_of_an_empty_table_is_empty(table: Table) -> None:
     assert (page.items, page.count, page.scanned, page.last_key) == ([], 0, 0, None)
 
 
+@pytest.mark.rule(46)
 @pytest.mark.parametrize("limit", [1, 5, 12])
 def test_pages_together_are_the_whole(twelve: Table, limit: int) -> None:
     assert numbers(walk(twelve, limit=limit)) == list(range(12))

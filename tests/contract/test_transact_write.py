@@ -109,6 +109,39 @@ def test_conditions_see_the_items_before_the_transaction(table: Table) -> None:
     assert table.get("p", "1") == {**key("1"), "n": 1}
 
 
+def deep(levels: int) -> Any:
+    """A text inside of that many maps."""
+    value: Any = "leaf"
+    for _ in range(levels):
+        value = {"n": value}
+    return value
+
+
+UNSTORABLE: dict[str, Any] = {"too large": {"body": "x" * 409_600}, "too deep": {"body": deep(32)}}
+
+
+@pytest.mark.rule(37)
+@pytest.mark.parametrize("body", UNSTORABLE.values(), ids=UNSTORABLE.keys())
+def test_an_item_that_no_table_takes_refuses_the_request(table: Table, body: dict[str, Any]) -> None:
+    with pytest.raises(ValidationFailed):
+        transact(table, PutItem(table.name, key("1")), PutItem(table.name, {**key("2"), **body}))
+    with pytest.raises(ValidationFailed):
+        transact(
+            table,
+            UpdateItem(table.name, key("1"), setting({"n": path("nothing")})),
+            PutItem(table.name, {**key("2"), **body}),
+        )
+    with pytest.raises(ValidationFailed):
+        transact(table, DeleteItem(table.name, {"pk": "p", "sk": 5}), PutItem(table.name, {**key("2"), **body}))
+    assert table.scan().count == 0
+
+
+@pytest.mark.rule(37)
+def test_an_item_that_an_update_makes_too_large_cancels(table: Table) -> None:
+    with pytest.raises(TransactionCancelled, match="ValidationError"):
+        transact(table, UpdateItem(table.name, key("1"), setting({"body": "x" * 409_600})))
+
+
 def test_an_item_may_be_acted_on_once(table: Table) -> None:
     with pytest.raises(ValidationFailed, match="Transaction request cannot include multiple operations on one item"):
         transact(table, PutItem(table.name, key("1")), ConditionCheck(table.name, key("1"), missing("pk")))

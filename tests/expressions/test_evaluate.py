@@ -190,12 +190,13 @@ def test_attribute_type_knows_every_type(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "size"), [("s", 5), ("b", 2), ("l", 3), ("m", 1), ("ss", 2)])
-def test_size_counts_bytes_or_members(name: str, size: int) -> None:
+def test_size_counts_units_or_members(name: str, size: int) -> None:
     assert evaluate(Compare("=", Size(path(name)), Value(size)), ITEM)
 
 
-def test_the_size_of_a_string_is_in_bytes() -> None:
-    assert evaluate(Compare("=", Size(path("a")), Value(3)), {"a": "日"})
+@pytest.mark.parametrize(("text", "size"), [("a", 1), ("é", 1), ("日", 1), ("𝄞", 2), ("é𝄞", 3), ("", 0)])
+def test_the_size_of_a_string_is_in_utf_16_units(text: str, size: int) -> None:
+    assert evaluate(Compare("=", Size(path("a")), Value(size)), {"a": text})
 
 
 @pytest.mark.parametrize("name", ["n", "t", "nil"])

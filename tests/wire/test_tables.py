@@ -32,6 +32,7 @@ def described(call: Caller) -> Json:
     return table
 
 
+@pytest.mark.rule(47)
 def test_a_table_is_described_as_it_was_made(call: Caller) -> None:
     table = described(call)
     parts = ("TableName", "KeySchema", "AttributeDefinitions", "StreamSpecification")

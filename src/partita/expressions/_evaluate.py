@@ -30,7 +30,7 @@ from partita.expressions._ast import (
     Value,
 )
 from partita.expressions._paths import MISSING, resolve
-from partita.values import Item, equal, kind_of, text_size
+from partita.values import Item, equal, kind_of
 
 # Python orders text by code point, which is the order of its UTF-8 bytes.
 _ORDERED: Final[dict[type, str]] = {str: "S", int: "N", Decimal: "N", bytes: "B"}
@@ -54,9 +54,9 @@ def _comparable(left: Any, right: Any) -> bool:
 
 
 def size_of(value: Any) -> Any:
-    """What `size()` says of a value: bytes of a string or binary, members of a container."""
+    """What `size()` says of a value: UTF-16 units of a string, bytes of a binary, members of a container."""
     if type(value) is str:
-        return text_size(value)
+        return len(value) if value.isascii() else len(value.encode("utf-16-le", "surrogatepass")) // 2
     return len(value) if isinstance(value, bytes | list | dict | set | frozenset) else MISSING
 
 

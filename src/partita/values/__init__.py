@@ -3,6 +3,7 @@
 from partita.values._attribute_values import (
     MAX_DEPTH,
     MAX_DIGITS,
+    TOO_DEEP,
     AttributeValue,
     Item,
     Kind,
@@ -19,6 +20,7 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_DIGITS",
     "MAX_ITEM_BYTES",
+    "TOO_DEEP",
     "AttributeValue",
     "Item",
     "Kind",

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Context, Decimal, Inexact, Overflow
+from decimal import Context, Decimal, Inexact
 from typing import Any, Final, Literal, TypeAlias
 
 from partita.errors import ValidationFailed
@@ -34,12 +34,23 @@ _INT_LIMIT: Final = 10**MAX_DIGITS
 MAX_DEPTH: Final = 32
 """As many levels as lists and maps may be nested."""
 
+TOO_DEEP: Final = (
+    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+)
+"""What is said of a value that is nested deeper."""
+
 MAX_MAGNITUDE: Final = 125
 MIN_MAGNITUDE: Final = -130
-_WIDE: Final = Context(prec=400, traps=[Inexact, Overflow])
+MAX_EXPONENT: Final = 2**63 - 1
+_TOO_LONG: Final = "Attempting to store more than 38 significant digits in a Number"
 _TOO_GREAT: Final = "Number overflow. Attempting to store a number with magnitude larger than supported range"
-_SUM: Final = Context(prec=400)
-_NUMBER_TEXT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_TOO_SMALL: Final = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+_EXACT: Final = Context(prec=400, traps=[Inexact])
+_WIDE: Final = Context(prec=400)
+_NUMBER_TEXT: Final = re.compile(
+    r"(?P<sign>[+-]?)(?:(?P<whole>[0-9]+)\.?(?P<fraction>[0-9]*)|\.(?P<rest>[0-9]+))(?:[eE](?P<exponent>[+-]?[0-9]+))?",
+    re.ASCII,
+)
 
 _KINDS: Final[dict[type, Kind]] = {
     str: "S",
@@ -91,41 +102,81 @@ def number(value: int | Decimal | str) -> int | Decimal:
     """
     if type(value) is int and -_INT_LIMIT < value < _INT_LIMIT:
         return value
-    if isinstance(value, str) and not _NUMBER_TEXT.fullmatch(value):
-        raise ValidationFailed(f"The parameter cannot be converted to a numeric value: {value:.60}")
-    try:
-        exact = _WIDE.create_decimal(value)
-    except Overflow:
-        raise ValidationFailed(_TOO_GREAT) from None
-    except Inexact:
-        raise ValidationFailed("Attempting to store more than 38 significant digits in a Number") from None
-    if not exact.is_finite():
-        raise ValidationFailed(f"The parameter cannot be converted to a numeric value: {value}")
-    return _canonical(exact)
+    if isinstance(value, str):
+        return _from_text(value)
+    return _from_decimal(Decimal(value))
 
 
-def _canonical(exact: Decimal) -> int | Decimal:
-    if exact.is_zero():
+def not_a_number(text: str) -> ValidationFailed:
+    """The error for a text that no number is written as."""
+    return ValidationFailed(f"The parameter cannot be converted to a numeric value: {text:.60}")
+
+
+def _from_text(text: str) -> int | Decimal:
+    match = _NUMBER_TEXT.fullmatch(text)
+    if match is None:
+        raise not_a_number(text)
+    fraction = match["fraction"] or match["rest"] or ""
+    exponent = _exponent(match["exponent"])
+    if exponent is None:
+        raise not_a_number(text)
+    sign = "-" if match["sign"] == "-" else ""
+    return _from_parts(sign, (match["whole"] or "") + fraction, exponent - len(fraction))
+
+
+def _exponent(text: str | None) -> int | None:
+    """The exponent that is written; None where 64 bits do not hold it."""
+    if text is None:
         return 0
-    exact = exact.normalize(_WIDE)
+    if len(text.lstrip("+-0")) > len(str(MAX_EXPONENT)):
+        return None  # before it is read: reading takes as long as the square of its digits
+    exponent = int(text)
+    return exponent if -MAX_EXPONENT <= exponent <= MAX_EXPONENT else None
+
+
+def _from_parts(sign: str, digits: str, exponent: int) -> int | Decimal:
+    """The number that is `digits` times ten to the exponent."""
+    significant = digits.strip("0")
+    if len(significant) > MAX_DIGITS:
+        raise ValidationFailed(_TOO_LONG)
+    _check_magnitude(len(digits.lstrip("0") or "0") + exponent - 1)
+    if not significant:
+        return 0
+    exponent += len(digits) - len(digits.rstrip("0"))
+    if exponent >= 0:
+        return int(f"{sign}{significant}{'0' * exponent}")
+    return Decimal(f"{sign}{significant}E{exponent}")
+
+
+def _from_decimal(value: Decimal) -> int | Decimal:
+    if not value.is_finite():
+        raise not_a_number(str(value))
+    _check_magnitude(value.adjusted())
+    if not value:
+        return 0
+    try:
+        exact = value.normalize(_EXACT)
+    except Inexact:
+        raise ValidationFailed(_TOO_LONG) from None
     _, digits, exponent = exact.as_tuple()
-    assert isinstance(exponent, int)  # noqa: S101 - finite, so never "n", "N" or "F"
     if len(digits) > MAX_DIGITS:
-        raise ValidationFailed("Attempting to store more than 38 significant digits in a Number")
-    magnitude = len(digits) + exponent - 1
+        raise ValidationFailed(_TOO_LONG)
+    return int(exact) if exponent >= 0 else exact  # type: ignore[operator]  # finite, so never "n", "N" or "F"
+
+
+def _check_magnitude(magnitude: int) -> None:
+    """Also a zero has a magnitude: the one that it is written with."""
     if magnitude > MAX_MAGNITUDE:
         raise ValidationFailed(_TOO_GREAT)
     if magnitude < MIN_MAGNITUDE:
-        message = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
-        raise ValidationFailed(message)
-    return int(exact) if exponent >= 0 else exact
+        raise ValidationFailed(_TOO_SMALL)
 
 
 def plus(left: int | Decimal, right: int | Decimal) -> int | Decimal:
     """The exact sum in canonical form; refused where it needs more than 38 digits."""
     if type(left) is int and type(right) is int:
         return number(left + right)
-    return _canonical(_SUM.add(Decimal(left), Decimal(right)))
+    return number(_WIDE.add(Decimal(left), Decimal(right)))
 
 
 def number_text(value: int | Decimal) -> str:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from partita.errors import ValidationFailed
-from partita.values._attribute_values import MAX_DEPTH, Item, kind_of, number, number_text
+from partita.values._attribute_values import MAX_DEPTH, TOO_DEEP, Item, kind_of, number, number_text
 
 MAX_ITEM_BYTES: Final = 409_600
 """As large as an item may be."""
@@ -67,7 +67,7 @@ def value_size(value: Any, depth: int = 0) -> int:
 
 def _container_size(value: Any, depth: int) -> int:
     if depth >= MAX_DEPTH:
-        raise ValidationFailed("Nesting Levels have exceeded supported limits")
+        raise ValidationFailed(TOO_DEEP)
     kind = kind_of(value)
     if kind == "L":
         sizes = [

@@ -8,10 +8,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from partita.errors import SerializationFailed, ValidationFailed
-from partita.values import MAX_DEPTH, MAX_DIGITS, AttributeValue, Item, number
+from partita.values import MAX_DEPTH, MAX_DIGITS, TOO_DEEP, AttributeValue, Item, number
 
 _INVALID: Final = "One or more parameter values were invalid: "
-_TOO_DEEP: Final = "Nesting Levels have exceeded supported limits"
 
 
 def read_item(given: Any, depth: int = 0) -> Item:
@@ -91,13 +90,13 @@ def _members(content: Any) -> list[Any]:
 
 def _list(content: Any, depth: int) -> list[Any]:
     if depth >= MAX_DEPTH:
-        raise ValidationFailed(_TOO_DEEP)
+        raise ValidationFailed(TOO_DEEP)
     return [read_value(member, depth + 1) for member in _members(content)]
 
 
 def _map(content: Any, depth: int) -> Item:
     if depth >= MAX_DEPTH:
-        raise ValidationFailed(_TOO_DEEP)
+        raise ValidationFailed(TOO_DEEP)
     return read_item(content, depth + 1)
 
 

@@ -112,7 +112,7 @@ def check_condition(request: Write | ConditionCheck, stored: StoredItem | None) 
 
 
 def _plan_put(table: Table, key: KeyColumns, before: StoredItem | None, request: PutItem) -> PlannedWrite:
-    blob, size = _encoded(request.item, TOO_LARGE)
+    blob, size = encoded(request.item, TOO_LARGE)
     planned = _with_entries(PlannedWrite(table, key, before, request.item, blob=blob, size=size))
     check_condition(request, before)  # an item that cannot be stored is refused whatever is there
     return planned
@@ -127,7 +127,7 @@ def _plan_update(table: Table, key: KeyColumns, before: StoredItem | None, reque
         after = apply_update(Update(request.update.sets, (), request.update.adds, ()), request.key)
     else:
         return PlannedWrite(table, key, None)
-    blob, size = _encoded(after, TOO_LARGE_TO_UPDATE)
+    blob, size = encoded(after, TOO_LARGE_TO_UPDATE)
     return _with_entries(PlannedWrite(table, key, before, after, blob=blob, size=size), keeping_old_faults=True)
 
 
@@ -148,7 +148,8 @@ _PLANS: Final[dict[type, Callable[[Table, KeyColumns, StoredItem | None, Any], P
 }
 
 
-def _encoded(item: Item, message: str) -> tuple[bytes, int]:
+def encoded(item: Item, message: str) -> tuple[bytes, int]:
+    """The stored form of an item and its size; an item that is too large is refused with the message."""
     blob, size = encode_measured(item)
     if size > MAX_NAME_BYTES:
         if size > MAX_ITEM_BYTES:

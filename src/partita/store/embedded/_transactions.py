@@ -21,6 +21,7 @@ from partita.store._requests import (
     Capacity,
     ConditionCheck,
     GetItem,
+    PutItem,
     TransactAction,
     TransactGetItems,
     TransactGetResponse,
@@ -30,7 +31,8 @@ from partita.store._requests import (
 from partita.store.embedded import _capacity
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._keys import KeyMismatch
-from partita.store.embedded._planned_writes import PlannedWrite, apply, check_condition, find, locate, plan
+from partita.store.embedded._planned_writes import TOO_LARGE as TOO_LARGE_ITEM
+from partita.store.embedded._planned_writes import PlannedWrite, apply, check_condition, encoded, find, locate, plan
 from partita.store.embedded._reads import read_one
 from partita.store.embedded._writes import check_write
 from partita.values import number_text, read_units, write_units
@@ -128,6 +130,7 @@ def _plan_all(writer: Writer, request: TransactWriteItems) -> list[PlannedWrite 
         except ConditionFailed as failure:
             reasons[position] = Reason("ConditionalCheckFailed", failure.message, failure.item)
         except ValidationFailed as error:
+            _check_puts(request.actions)
             raise _cancelled_by(position, len(reasons), error) from None
     if any(reason.code != "None" for reason in reasons):
         raise TransactionCancelled(reasons)
@@ -143,10 +146,18 @@ def _check_keys(reader: Reader, actions: tuple[Action, ...]) -> None:
         try:
             item_key = (table.id, locate(table, action))
         except KeyMismatch as mismatch:
+            _check_puts(actions)
             raise _cancelled_by(position, len(actions), mismatch) from None
         if item_key in seen:
             raise ValidationFailed("Transaction request cannot include multiple operations on one item")
         seen.add(item_key)
+
+
+def _check_puts(actions: tuple[Action, ...]) -> None:
+    """Refuse the request for an item that no table takes: that much is known before the transaction begins."""
+    for action in actions:
+        if isinstance(action, PutItem):
+            encoded(action.item, TOO_LARGE_ITEM)
 
 
 def _cancelled_by(position: int, actions: int, error: ValidationFailed) -> TransactionCancelled:

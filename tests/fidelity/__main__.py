@@ -1,0 +1,87 @@
+"""`python -m tests.fidelity URL`: ask an endpoint every probe, and print what it does otherwise than AWS.
+
+python -m tests.fidelity                                          our own server
+python -m tests.fidelity http://127.0.0.1:8000                    any endpoint
+python -m tests.fidelity ministack                                an engine that is started for it
+python -m tests.fidelity https://dynamodb.eu-west-1.amazonaws.com --report fidelity.json
+python -m tests.fidelity --write                                  the table of docs/wire.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.fidelity._cost import forecast
+from tests.fidelity._probe import Probe, Result, all_probes, run_probe
+from tests.fidelity._report import docs_table, failures, rule_table, summary, with_table, write_report
+from tests.fidelity._targets import LOCAL_TARGETS, is_aws, opened
+
+PAGE: Final = Path(__file__).parents[2] / "docs/wire.md"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run; gives 1 where something is different."""
+    options = _options(arguments)
+    probes = [each for each in all_probes() if _is_wanted(each, options)]
+    if options.write:
+        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), measured_table(probes)), encoding="utf-8")
+        return 0
+    if is_aws(options.endpoint) and not (_is_agreed(probes, options.endpoint) or options.yes):
+        return 2
+    results = run(options.endpoint, probes)
+    print(failures(results))  # noqa: T201 - a program
+    print(rule_table(results))  # noqa: T201
+    print(f"{options.endpoint}: {summary(results)}")  # noqa: T201
+    if options.report:
+        write_report(options.report, options.endpoint, results)
+    return int(any(result.outcome == "different" for result in results))
+
+
+def run(target: str, probes: Sequence[Probe]) -> list[Result]:
+    """Ask an endpoint these probes."""
+    with opened(target) as api:
+        return [run_probe(each, api) for each in probes]
+
+
+def measured_table(probes: Sequence[Probe]) -> str:
+    """The table of our own server and the engines that can be started here."""
+    return docs_table({target: run(target, probes) for target in LOCAL_TARGETS})
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    about = "Ask an endpoint every probe, and print what it does otherwise than AWS."
+    parser = argparse.ArgumentParser("python -m tests.fidelity", description=about)
+    parser.add_argument("endpoint", nargs="?", default="ours", help="a URL, or ours, ministack or moto")
+    parser.add_argument("--area", action="append", help="only this module of probes (may be repeated)")
+    parser.add_argument("--tier", type=int, action="append", help="only this tier: 1, 2 or 3 (may be repeated)")
+    parser.add_argument("--billed", action="store_true", help="also what AWS bills beyond requests")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write the results as JSON, to send back")
+    parser.add_argument("--write", action="store_true", help="write the table of docs/wire.md")
+    parser.add_argument("--yes", action="store_true", help="do not ask before AWS is asked")
+    return parser.parse_args(arguments)
+
+
+def _is_wanted(probe: Probe, options: argparse.Namespace) -> bool:
+    if probe.billed and is_aws(options.endpoint) and not options.billed:
+        return False
+    return (not options.area or probe.area in options.area) and (not options.tier or probe.tier in options.tier)
+
+
+def _is_agreed(probes: Sequence[Probe], endpoint: str) -> bool:
+    cost = forecast(probes)
+    print(  # noqa: T201
+        f"{len(probes)} probes make {cost.calls} calls and {cost.tables} tables at {endpoint}, with names that begin "
+        f"with partita-fidelity-, and delete them afterwards.\nThey consume about {cost.read:.0f} read and "
+        f"{cost.write:.0f} write units: {100 * cost.dollars:.2f} cents. Go on? [y/N] ",
+        end="",
+        flush=True,
+    )
+    return sys.stdin.readline().strip().lower() == "y" if sys.stdin.isatty() else False
+
+
+if __name__ == "__main__":
+    sys.exit(main())

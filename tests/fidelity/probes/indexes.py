@@ -1,0 +1,279 @@
+"""Secondary indexes: what is in them, what they return, and how they are added."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fidelity import Api, probe, refused, same
+from tests.fidelity._attributes import Json, n, s
+from tests.fidelity._shapes import shape
+
+
+def _query(api: Api, index: str, condition: str, values: Json, **others: Any) -> Json:
+    return api(
+        "Query",
+        TableName=api.table("indexed"),
+        IndexName=index,
+        KeyConditionExpression=condition,
+        ExpressionAttributeValues=values,
+        **others,
+    )
+
+
+def _group(api: Api, count: int) -> str:
+    """Items of one group in all indexes, three in each partition, with equal sort keys."""
+    group = str(api.new_key()["pk"]["S"])
+    for number in range(count):
+        key = {"pk": s(f"{group}-{number // 3}"), "sk": s(f"s{number}")}
+        item = {**key, "g": s(group), "h": s("same"), "l": s("same"), "keep": n(number), "rest": n(number)}
+        api.put("indexed", item)
+    api.eventually(
+        lambda: _query(api, "all", "g = :g", {":g": s(group)}, Select="COUNT")["Count"], lambda found: found == count
+    )
+    return group
+
+
+_KEYS = {"all": {"pk", "sk", "g"}, "some": {"pk", "sk", "g", "h"}}
+
+
+@probe(rule=25, cases={"hash alone": ("all",), "hash and range": ("some",)})
+def pages_of_an_index_have_every_entry_once(api: Api, index: str) -> None:
+    """Though index keys are equal; the key to go on with has those of the index and of the table."""
+    group = _group(api, 7)
+    found: list[tuple[str, str]] = []
+    start: dict[str, Any] = {}
+    for _ in range(8):
+        page = _query(api, index, "g = :g", {":g": s(group)}, Limit=2, **start)
+        found += [(item["pk"]["S"], item["sk"]["S"]) for item in page["Items"]]
+        if "LastEvaluatedKey" not in page:
+            break
+        same(set(page["LastEvaluatedKey"]), _KEYS[index])
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+    same(sorted(found), [(f"{group}-{number // 3}", f"s{number}") for number in range(7)])
+
+
+@probe(rule=25)
+def pages_of_a_local_index_have_every_entry_once(api: Api) -> None:
+    """Though its sort keys are equal."""
+    group = _group(api, 3)
+    values = {":p": s(f"{group}-0")}
+    found: list[str] = []
+    start: dict[str, Any] = {}
+    for _ in range(4):
+        page = _query(api, "local", "pk = :p", values, Limit=1, ConsistentRead=True, **start)
+        found += [item["sk"]["S"] for item in page["Items"]]
+        if "LastEvaluatedKey" not in page:
+            break
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+    same(found, ["s0", "s1", "s2"])
+
+
+@probe(rule=26)
+def a_start_key_of_an_index_must_be_complete(api: Api) -> None:
+    """With the keys of the index and of the table."""
+    query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
+    start = {"pk": s("x"), "sk": s("x")}
+    refused(api, "Query", TableName=api.table("indexed"), IndexName="all", ExclusiveStartKey=start, **query)
+
+
+@probe(rule=27)
+def a_consistent_read_of_a_global_index_is_refused(api: Api) -> None:
+    """By query and by scan."""
+    query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
+    shared: dict[str, Any] = {"TableName": api.table("indexed"), "IndexName": "all", "ConsistentRead": True}
+    refused(api, "Query", **shared, **query)
+    refused(api, "Scan", **shared)
+
+
+@probe(rule=27)
+def a_global_index_returns_what_it_projects(api: Api) -> None:
+    """And its own keys and those of the table."""
+    group = _group(api, 1)
+    page = _query(api, "some", "g = :g", {":g": s(group)})
+    same([set(item) for item in page["Items"]], [{"pk", "sk", "g", "h", "keep"}])
+
+
+@probe(rule=27)
+def all_attributes_of_a_global_index_that_has_not_all_is_refused(api: Api) -> None:
+    """It never fetches from the table."""
+    query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
+    shared: dict[str, Any] = {"TableName": api.table("indexed"), "IndexName": "some", "Select": "ALL_ATTRIBUTES"}
+    refused(api, "Query", **shared, **query)
+    refused(api, "Scan", **shared)
+
+
+@probe(rule=27)
+def a_projection_beyond_a_global_index_is_refused(api: Api) -> None:
+    """It never fetches from the table."""
+    refused(
+        api,
+        "Query",
+        TableName=api.table("indexed"),
+        IndexName="some",
+        KeyConditionExpression="g = :g",
+        ExpressionAttributeValues={":g": s("x")},
+        ProjectionExpression="rest",
+    )
+
+
+@probe(rule=27)
+def a_local_index_fetches_what_it_does_not_project(api: Api) -> None:
+    """Attributes that are named, or all of them."""
+    group = _group(api, 1)
+    values = {":p": s(f"{group}-0")}
+    named = _query(api, "local", "pk = :p", values, ProjectionExpression="rest")
+    same(named["Items"], [{"rest": n(0)}])
+    whole = _query(api, "local", "pk = :p", values, Select="ALL_ATTRIBUTES")
+    same([set(item) for item in whole["Items"]], [{"pk", "sk", "g", "h", "l", "keep", "rest"}])
+    same([set(item) for item in _query(api, "local", "pk = :p", values)["Items"]], [{"pk", "sk", "l"}])
+
+
+@probe(rule=27)
+def a_filter_beyond_an_index_is_refused_in_a_query(api: Api) -> None:
+    """Of a global index."""
+    refused(
+        api,
+        "Query",
+        TableName=api.table("indexed"),
+        IndexName="some",
+        KeyConditionExpression="g = :g",
+        FilterExpression="rest = :g",
+        ExpressionAttributeValues={":g": s("x")},
+    )
+
+
+@probe(rule=27)
+def an_index_that_is_not_there_is_refused(api: Api) -> None:
+    """By query and by scan."""
+    query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
+    pattern = "The table does not have the specified index"
+    shared: dict[str, Any] = {"TableName": api.table("indexed"), "IndexName": "nowhere"}
+    refused(api, "Query", pattern=pattern, **shared, **query)
+    refused(api, "Scan", pattern=pattern, **shared)
+
+
+_NEW = {
+    "IndexName": "new",
+    "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}],
+    "Projection": {"ProjectionType": "ALL"},
+}
+_DEFINED = [{"AttributeName": "k", "AttributeType": "S"}]
+
+
+@probe(28, 29, tier=2)
+def an_index_that_is_added_is_filled(api: Api) -> None:
+    """With the items whose key fits; it says that it is being created, and then that it is active."""
+    table = api.new_table(**shape(("pk",), {"pk": "S"}))
+    items = [{"pk": s("a"), "k": s("x")}, {"pk": s("b"), "k": n(1)}, {"pk": s("c"), "k": s("")}, {"pk": s("d")}]
+    items.append({"pk": s("e"), "k": s("x" * 2049)})
+    for item in items:
+        api("PutItem", TableName=table, Item=item)
+    updates = [{"Create": _NEW}]
+    response = api("UpdateTable", TableName=table, AttributeDefinitions=_DEFINED, GlobalSecondaryIndexUpdates=updates)
+    index = response["TableDescription"]["GlobalSecondaryIndexes"][0]
+    same((index["IndexStatus"], "Backfilling" in index), ("CREATING", True))
+    described = api.wait_until_active(table)
+    same(sorted(each["AttributeName"] for each in described["AttributeDefinitions"]), ["k", "pk"])
+    same([item["pk"]["S"] for item in api("Scan", TableName=table, IndexName="new")["Items"]], ["a"])
+
+
+@probe(rule=28, tier=2)
+def one_call_adds_at_most_one_index(api: Api) -> None:
+    """Two are refused."""
+    table = api.table("hash")
+    updates = [{"Create": _NEW}, {"Create": {**_NEW, "IndexName": "newer"}}]
+    refused(
+        api,
+        "UpdateTable",
+        kind="LimitExceededException",
+        TableName=table,
+        AttributeDefinitions=_DEFINED,
+        GlobalSecondaryIndexUpdates=updates,
+    )
+
+
+@probe(rule=28, tier=2)
+def an_index_that_is_not_there_cannot_be_deleted(api: Api) -> None:
+    """It is not found."""
+    updates = [{"Delete": {"IndexName": "nowhere"}}]
+    refused(
+        api,
+        "UpdateTable",
+        kind="ResourceNotFoundException",
+        TableName=api.table("hash"),
+        GlobalSecondaryIndexUpdates=updates,
+    )
+
+
+@probe(rule=29, cases={"not used": ({"x": "S"},), "not used, of a key": ({"sk": "S"},)})
+def definitions_that_no_key_uses_are_refused(api: Api, types: dict[str, str]) -> None:
+    """When a table is made."""
+    definition = shape(("pk",), {"pk": "S", **types})
+    refused(api, "CreateTable", TableName=api.new_name(), BillingMode="PAY_PER_REQUEST", **definition)
+
+
+@probe(rule=29, tier=2)
+def an_index_needs_its_keys_among_the_definitions_of_the_call(api: Api) -> None:
+    """Also those that the table knows."""
+    index = {**_NEW, "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]}
+    refused(api, "UpdateTable", TableName=api.table("hash"), GlobalSecondaryIndexUpdates=[{"Create": index}])
+
+
+_PROJECTIONS: dict[str, tuple[Json]] = {
+    "include nothing": ({"ProjectionType": "INCLUDE"},),
+    "all and names": ({"ProjectionType": "ALL", "NonKeyAttributes": ["a"]},),
+    "keys and names": ({"ProjectionType": "KEYS_ONLY", "NonKeyAttributes": ["a"]},),
+    "no type": ({},),
+    "unknown": ({"ProjectionType": "SOME"},),
+}
+
+
+@probe(rule=29, cases=_PROJECTIONS)
+def a_projection_that_cannot_be_is_refused(api: Api, projection: Json) -> None:
+    """INCLUDE needs names, and the others have none."""
+    definition = shape(("pk",), {"pk": "S", "k": "S"}, GlobalSecondaryIndexes=[{**_NEW, "Projection": projection}])
+    refused(api, "CreateTable", TableName=api.new_name(), BillingMode="PAY_PER_REQUEST", **definition)
+
+
+def _many_keys(api: Api) -> str:
+    keys = [{"AttributeName": name, "KeyType": "HASH"} for name in ("a", "b")]
+    keys += [{"AttributeName": name, "KeyType": "RANGE"} for name in ("c", "d")]
+    index = {"IndexName": "many", "KeySchema": keys, "Projection": {"ProjectionType": "ALL"}}
+    types = {"pk": "S", "a": "S", "b": "S", "c": "S", "d": "N"}
+    table = api.shared_table("many", shape(("pk",), types, GlobalSecondaryIndexes=[index]))
+    for number in range(4):
+        item = {"pk": s(f"p{number}"), "a": s("a"), "b": s("b"), "c": s(f"c{number // 2}"), "d": n(number)}
+        api("PutItem", TableName=table, Item=item)
+    return table
+
+
+@probe(rule=30, tier=2)
+def an_index_with_several_key_attributes_is_queried_from_left_to_right(api: Api) -> None:
+    """All partition attributes by equality; the last sort attribute that is given may have a range."""
+    table = _many_keys(api)
+    values = {":a": s("a"), ":b": s("b"), ":c": s("c1"), ":d": n(2)}
+    query: dict[str, Any] = {"TableName": table, "IndexName": "many"}
+
+    def found(condition: str) -> list[str]:
+        given = {name: value for name, value in values.items() if name in condition}
+        page = api("Query", KeyConditionExpression=condition, ExpressionAttributeValues=given, **query)
+        return [item["pk"]["S"] for item in page["Items"]]
+
+    whole = api.eventually(lambda: found("a = :a AND b = :b"), lambda items: len(items) > 3)
+    same(whole, ["p0", "p1", "p2", "p3"])
+    same(found("a = :a AND b = :b AND c = :c"), ["p2", "p3"])
+    same(found("a = :a AND b = :b AND c = :c AND d > :d"), ["p3"])
+
+
+@probe(rule=30, tier=2, cases={"partition": ("a = :a",), "gap": ("a = :a AND b = :b AND d = :d",)})
+def a_gap_in_the_keys_of_an_index_is_refused(api: Api, condition: str) -> None:
+    """A partition attribute that is missing, or a sort attribute before the last."""
+    values = {":a": s("a"), ":b": s("b"), ":d": n(1)}
+    refused(
+        api,
+        "Query",
+        TableName=_many_keys(api),
+        IndexName="many",
+        KeyConditionExpression=condition,
+        ExpressionAttributeValues={name: value for name, value in values.items() if name in condition},
+    )

@@ -1,0 +1,249 @@
+"""Queries and scans: conditions on keys, pages, filters, parallel scans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fidelity import Api, holds, probe, refused, same
+from tests.fidelity._attributes import Json, n, s
+
+
+def _filled(api: Api, count: int = 5) -> Json:
+    partition = api.new_key()
+    for number in range(count):
+        api.put("pair", {**partition, "sk": s(f"s{number}"), "a": n(number), "even": {"BOOL": number % 2 == 0}})
+    return partition
+
+
+def _query(api: Api, partition: Json, condition: str = "pk = :p", **others: Any) -> Json:
+    values = {":p": partition["pk"], **others.pop("values", {})}
+    return api(
+        "Query",
+        TableName=api.table("pair"),
+        KeyConditionExpression=condition,
+        ExpressionAttributeValues=values,
+        **others,
+    )
+
+
+def _sorts(response: Json) -> list[str]:
+    return [item["sk"]["S"] for item in response["Items"]]
+
+
+_RANGES: dict[str, tuple[str, Json, list[str]]] = {
+    "all": ("pk = :p", {}, ["s0", "s1", "s2", "s3", "s4"]),
+    "equal": ("pk = :p AND sk = :v", {":v": s("s2")}, ["s2"]),
+    "less": ("pk = :p AND sk < :v", {":v": s("s2")}, ["s0", "s1"]),
+    "at most": ("pk = :p AND sk <= :v", {":v": s("s2")}, ["s0", "s1", "s2"]),
+    "more": ("pk = :p AND sk > :v", {":v": s("s2")}, ["s3", "s4"]),
+    "at least": ("pk = :p AND sk >= :v", {":v": s("s2")}, ["s2", "s3", "s4"]),
+    "between": ("pk = :p AND sk BETWEEN :v AND :w", {":v": s("s1"), ":w": s("s3")}, ["s1", "s2", "s3"]),
+    "begins": ("pk = :p AND begins_with(sk, :v)", {":v": s("s4")}, ["s4"]),
+    "sort key first": ("sk = :v AND pk = :p", {":v": s("s2")}, ["s2"]),
+    "turned round": ("pk = :p AND :v < sk", {":v": s("s2")}, ["s3", "s4"]),
+    "wrapped": ("(pk = :p) AND (sk > :v)", {":v": s("s3")}, ["s4"]),
+    "wrapped as a whole": ("(pk = :p AND sk > :v)", {":v": s("s3")}, ["s4"]),
+}
+
+
+@probe(rule=31, cases=_RANGES)
+def a_query_finds_a_range(api: Api, condition: str, values: Json, found: list[str]) -> None:
+    """In the order of the sort key."""
+    same(_sorts(_query(api, _filled(api), condition, values=values)), found)
+
+
+@probe(rule=31)
+def a_query_may_go_backwards(api: Api) -> None:
+    """With the same items."""
+    same(_sorts(_query(api, _filled(api), ScanIndexForward=False)), ["s4", "s3", "s2", "s1", "s0"])
+
+
+_REFUSED: dict[str, tuple[str, Json]] = {
+    "no partition key": ("sk = :v", {":v": s("x")}),
+    "another attribute": ("pk = :p AND a = :v", {":v": s("x")}),
+    "not equal": ("pk = :p AND sk <> :v", {":v": s("x")}),
+    "or": ("pk = :p OR sk = :v", {":v": s("x")}),
+    "contains": ("pk = :p AND contains(sk, :v)", {":v": s("x")}),
+    "range of partitions": ("pk > :p AND sk = :v", {":v": s("x")}),
+    "wrong type": ("pk = :p AND sk = :v", {":v": n(1)}),
+    "empty": ("pk = :p AND sk = :v", {":v": s("")}),
+    "two conditions on one": ("pk = :p AND sk > :v AND sk < :v", {":v": s("x")}),
+    "double parentheses": ("((pk = :p)) AND sk = :v", {":v": s("x")}),
+    "between reversed": ("pk = :p AND sk BETWEEN :v AND :w", {":v": s("b"), ":w": s("a")}),
+}
+
+
+@probe(13, 17, cases=_REFUSED)
+def a_key_condition_that_cannot_be_is_refused(api: Api, condition: str, values: Json) -> None:
+    """Also in a partition that has no items."""
+    given = {":p": api.new_key()["pk"], **values}
+    if ":p" not in condition:
+        del given[":p"]
+    refused(
+        api,
+        "Query",
+        TableName=api.table("pair"),
+        KeyConditionExpression=condition,
+        ExpressionAttributeValues=given,
+    )
+
+
+@probe(rule=24)
+def a_limit_counts_items_before_the_filter(api: Api) -> None:
+    """A page may be empty and still have a key to go on with."""
+    partition = _filled(api)
+    page = _query(api, partition, Limit=2, FilterExpression="a > :v", values={":v": n(3)})
+    same((page["Items"], page["Count"], page["ScannedCount"]), ([], 0, 2))
+    same(page["LastEvaluatedKey"], {**partition, "sk": s("s1")})
+
+
+@probe(rule=24)
+def pages_have_every_item_once(api: Api) -> None:
+    """From the key after which the last one ended."""
+    partition = _filled(api)
+    found: list[str] = []
+    start: dict[str, Any] = {}
+    for _ in range(5):
+        page = _query(api, partition, Limit=2, **start)
+        found += _sorts(page)
+        if "LastEvaluatedKey" not in page:
+            break
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+    same(found, ["s0", "s1", "s2", "s3", "s4"])
+
+
+@probe(rule=24)
+def a_count_has_no_items(api: Api) -> None:
+    """And both numbers."""
+    page = _query(api, _filled(api), Select="COUNT", FilterExpression="a > :v", values={":v": n(2)})
+    same(("Items" in page, page["Count"], page["ScannedCount"]), (False, 2, 5))
+
+
+_STARTS: dict[str, tuple[Json]] = {
+    "another partition": ({"pk": s("other"), "sk": s("s1")},),
+    "too few attributes": ({"pk": s("other")},),
+    "too many attributes": ({"pk": s("x"), "sk": s("s1"), "a": n(1)},),
+    "wrong type": ({"pk": s("x"), "sk": n(1)},),
+    "empty": ({},),
+}
+
+
+@probe(rule=26, cases=_STARTS)
+def a_start_key_that_is_not_of_the_query_is_refused(api: Api, start: Json) -> None:
+    """Whatever the partition has."""
+    partition = _filled(api, 1)
+    values = {":p": partition["pk"]}
+    query: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": values}
+    refused(api, "Query", TableName=api.table("pair"), ExclusiveStartKey=start, **query)
+
+
+@probe(rule=26)
+def a_start_key_outside_of_the_range_is_refused(api: Api) -> None:
+    """Of the sort key."""
+    partition = _filled(api)
+    refused(
+        api,
+        "Query",
+        TableName=api.table("pair"),
+        KeyConditionExpression="pk = :p AND sk < :v",
+        ExpressionAttributeValues={":p": partition["pk"], ":v": s("s2")},
+        ExclusiveStartKey={**partition, "sk": s("s4")},
+    )
+
+
+@probe(rule=26, tier=3)
+def a_start_key_in_a_table_without_a_sort_key_is_refused(api: Api) -> None:
+    """There is nothing after the one item."""
+    key = api.new_key()
+    api.put("hash", key)
+    query: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": key["pk"]}}
+    refused(api, "Query", TableName=api.table("hash"), ExclusiveStartKey=key, **query)
+
+
+_SELECTS: dict[str, tuple[dict[str, Any]]] = {
+    "all with a projection": ({"Select": "ALL_ATTRIBUTES", "ProjectionExpression": "a"},),
+    "count with a projection": ({"Select": "COUNT", "ProjectionExpression": "a"},),
+    "projected without an index": ({"Select": "ALL_PROJECTED_ATTRIBUTES"},),
+    "specific without a projection": ({"Select": "SPECIFIC_ATTRIBUTES"},),
+    "unknown": ({"Select": "EVERYTHING"},),
+    "limit of none": ({"Limit": 0},),
+}
+
+
+@probe(rule=24, cases=_SELECTS)
+def a_selection_that_cannot_be_is_refused(api: Api, given: dict[str, Any]) -> None:
+    """In queries and in scans."""
+    table = api.table("pair")
+    query: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("x")}}
+    refused(api, "Query", TableName=table, **query, **given)
+    refused(api, "Scan", TableName=table, **given)
+
+
+def _scanned(api: Api, table: str, **others: Any) -> list[str]:
+    found: list[str] = []
+    start: dict[str, Any] = {}
+    while True:
+        page = api("Scan", TableName=table, **start, **others)
+        found += [item["pk"]["S"] for item in page["Items"]]
+        if "LastEvaluatedKey" not in page:
+            return found
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+
+def _scattered(api: Api, count: int) -> list[str]:
+    """Items whose partition keys have an order, in a table of their own."""
+    names = [f"p{number:02}" for number in range(count)]
+    table = api.table("scanned")
+    for first in range(0, count, 25):
+        writes = [{"PutRequest": {"Item": {"pk": s(name)}}} for name in names[first : first + 25]]
+        api("BatchWriteItem", RequestItems={table: writes})
+    return names
+
+
+@probe(rule=46, tier=2)
+def a_scan_is_not_in_the_order_of_partition_keys(api: Api) -> None:
+    """Nor in the order in which they were written; it is the same each time."""
+    names = _scattered(api, 40)
+    found = _scanned(api, api.table("scanned"))
+    same(sorted(found), names)
+    holds(found not in (names, names[::-1]), "a scan returns partitions in the order of their keys")
+    same(_scanned(api, api.table("scanned")), found)
+
+
+@probe(rule=46)
+def a_scan_in_pages_has_every_item_once(api: Api) -> None:
+    """In the order of one without pages."""
+    names = _scattered(api, 40)
+    found = _scanned(api, api.table("scanned"), Limit=7)
+    same((sorted(found), found), (names, _scanned(api, api.table("scanned"))))
+
+
+@probe(rule=46)
+def segments_of_a_scan_have_every_item_once(api: Api) -> None:
+    """Also in pages."""
+    names = _scattered(api, 40)
+    parts = [_scanned(api, api.table("scanned"), Segment=part, TotalSegments=4, Limit=3) for part in range(4)]
+    same(sorted(name for part in parts for name in part), names)
+
+
+_SEGMENTS: dict[str, tuple[dict[str, int]]] = {
+    "segment alone": ({"Segment": 0},),
+    "number alone": ({"TotalSegments": 2},),
+    "beyond": ({"Segment": 2, "TotalSegments": 2},),
+    "negative": ({"Segment": -1, "TotalSegments": 2},),
+    "too many": ({"Segment": 0, "TotalSegments": 1_000_001},),
+    "none": ({"Segment": 0, "TotalSegments": 0},),
+}
+
+
+@probe(rule=46, cases=_SEGMENTS)
+def segments_that_cannot_be_are_refused(api: Api, given: dict[str, Any]) -> None:
+    """One of both, or out of range."""
+    refused(api, "Scan", TableName=api.table("pair"), **given)
+
+
+@probe(rule=46)
+def a_start_key_that_does_not_fit_the_table_is_refused_in_a_scan(api: Api) -> None:
+    """Too few attributes, or others."""
+    refused(api, "Scan", TableName=api.table("pair"), ExclusiveStartKey={"pk": s("x")})
+    refused(api, "Scan", TableName=api.table("pair"), ExclusiveStartKey={"pk": s("x"), "no": s("x")})

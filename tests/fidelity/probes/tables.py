@@ -1,0 +1,179 @@
+"""Tables: making, describing, changing, listing, tagging."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fidelity import Api, holds, probe, refused, same
+from tests.fidelity._attributes import Json
+from tests.fidelity._shapes import shape
+
+HASH = shape(("pk",), {"pk": "S"})
+UNITS = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+
+
+@probe(rule=47)
+def a_table_is_described_as_it_was_made(api: Api) -> None:
+    """Its keys, billing and status; the identity stays the same."""
+    name = api.will_make(api.new_name())
+    made = api("CreateTable", TableName=name, BillingMode="PAY_PER_REQUEST", **HASH)["TableDescription"]
+    holds(made["TableStatus"] in ("CREATING", "ACTIVE"), made["TableStatus"])
+    table = api.wait_until_active(name)
+    same((table["TableId"], table["TableArn"]), (made["TableId"], made["TableArn"]))
+    same(table["TableArn"].rpartition("/")[2], name)
+    same(table["TableArn"].split(":")[3], api.region)
+    same(table["KeySchema"], HASH["KeySchema"])
+    same(table["BillingModeSummary"]["BillingMode"], "PAY_PER_REQUEST")
+    same((table["ItemCount"], table["TableSizeBytes"]), (0, 0))
+    same(table["ProvisionedThroughput"]["ReadCapacityUnits"], 0)
+
+
+@probe(rule=47)
+def a_provisioned_table_has_its_units(api: Api) -> None:
+    """And no summary of billing, as long as it was never on demand."""
+    table = api.new_table(BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, **HASH)
+    described = api("DescribeTable", TableName=table)["Table"]
+    units = described["ProvisionedThroughput"]
+    same({name: units[name] for name in UNITS}, UNITS)
+    same(units["NumberOfDecreasesToday"], 0)
+
+
+@probe(rule=47)
+def a_table_that_exists_cannot_be_made(api: Api) -> None:
+    """It is in use."""
+    given = {"TableName": api.table("hash"), "BillingMode": "PAY_PER_REQUEST", **HASH}
+    refused(api, "CreateTable", kind="ResourceInUseException", **given)
+
+
+@probe(rule=47, cases={each: (each,) for each in ("DescribeTable", "DeleteTable")})
+def a_missing_table_is_not_found(api: Api, operation: str) -> None:
+    """The message names it."""
+    name = f"{api.prefix}nowhere"
+    message = f"Requested resource not found: Table: {name} not found"
+    refused(api, operation, kind="ResourceNotFoundException", message=message, TableName=name)
+
+
+@probe(rule=47)
+def tables_are_listed_in_order_and_in_pages(api: Api) -> None:
+    """From a name on."""
+    names = sorted([api.table("hash"), api.table("pair")])
+    listed: list[str] = []
+    start: dict[str, Any] = {}
+    while True:
+        page = api("ListTables", Limit=2, **start)
+        listed += page["TableNames"]
+        if "LastEvaluatedTableName" not in page:
+            break
+        start = {"ExclusiveStartTableName": page["LastEvaluatedTableName"]}
+    same(listed, sorted(listed))
+    same([name for name in listed if name in names], names)
+
+
+@probe(rule=47)
+def a_deleted_table_is_gone(api: Api) -> None:
+    """From the list too."""
+    table = api.new_table(**HASH)
+    same(api("DeleteTable", TableName=table)["TableDescription"]["TableStatus"], "DELETING")
+
+    def listed() -> bool:
+        return table in api("ListTables", ExclusiveStartTableName=table[:-1])["TableNames"]
+
+    same(api.eventually(listed, lambda found: not found), False)
+
+
+@probe(rule=47)
+def billing_can_be_changed(api: Api) -> None:
+    """Both ways, and the units."""
+    table = api.new_table(BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, **HASH)
+    more = {"ReadCapacityUnits": 2, "WriteCapacityUnits": 3}
+    api("UpdateTable", TableName=table, ProvisionedThroughput=more)
+    units = api.wait_until_active(table)["ProvisionedThroughput"]
+    same({name: units[name] for name in more}, more)
+    holds(units.get("LastIncreaseDateTime"), "there is no LastIncreaseDateTime after an increase")
+    api("UpdateTable", TableName=table, BillingMode="PAY_PER_REQUEST")
+    summary = api.wait_until_active(table)["BillingModeSummary"]
+    same(summary["BillingMode"], "PAY_PER_REQUEST")
+    holds(summary.get("LastUpdateToPayPerRequestDateTime"), "there is no LastUpdateToPayPerRequestDateTime")
+
+
+_MISTAKES: dict[str, tuple[dict[str, Any]]] = {
+    "on demand with units": ({"BillingMode": "PAY_PER_REQUEST", "ProvisionedThroughput": UNITS},),
+    "provisioned without units": ({"BillingMode": "PROVISIONED"},),
+    "no units at all": ({"BillingMode": "PROVISIONED", "ProvisionedThroughput": {**UNITS, "ReadCapacityUnits": 0}},),
+    "unknown billing": ({"BillingMode": "FREE"},),
+    "view of no stream": ({"StreamSpecification": {"StreamEnabled": False, "StreamViewType": "KEYS_ONLY"}},),
+    "stream without a view": ({"StreamSpecification": {"StreamEnabled": True}},),
+    "no keys": ({"KeySchema": []},),
+    "unknown type": ({"AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "X"}]},),
+    "unknown role": ({"KeySchema": [{"AttributeName": "pk", "KeyType": "BOTH"}]},),
+    "range first": ({"KeySchema": [{"AttributeName": "pk", "KeyType": "RANGE"}]},),
+    "key that is not defined": ({"KeySchema": [{"AttributeName": "other", "KeyType": "HASH"}]},),
+    "empty list of indexes": ({"GlobalSecondaryIndexes": []},),
+}
+
+
+@probe(rule=47, cases=_MISTAKES)
+def a_table_that_cannot_be_is_refused(api: Api, given: dict[str, Any]) -> None:
+    """And not made."""
+    name = api.new_name()
+    refused(api, "CreateTable", **{"TableName": name, "BillingMode": "PAY_PER_REQUEST", **HASH, **given})
+    refused(api, "DescribeTable", kind="ResourceNotFoundException", TableName=name)
+
+
+def _local(keys: tuple[str, ...]) -> Json:
+    roles = [{"AttributeName": name, "KeyType": kind} for name, kind in zip(keys, ("HASH", "RANGE"), strict=True)]
+    return {"IndexName": "local", "KeySchema": roles, "Projection": {"ProjectionType": "ALL"}}
+
+
+@probe(rule=47)
+def a_local_index_has_the_partition_key_of_the_table(api: Api) -> None:
+    """And needs a table with a sort key."""
+    types = {"pk": "S", "sk": "S", "x": "S"}
+    for keys, index in ((("pk", "sk"), ("sk", "x")), (("pk",), ("pk", "sk"))):
+        used = {name: kind for name, kind in types.items() if name in (*keys, *index)}
+        definition = shape(keys, used, LocalSecondaryIndexes=[_local(index)])
+        refused(api, "CreateTable", TableName=api.new_name(), BillingMode="PAY_PER_REQUEST", **definition)
+
+
+@probe(rule=47)
+def an_update_that_changes_nothing_is_refused(api: Api) -> None:
+    """There must be something to change, and units that are others."""
+    refused(api, "UpdateTable", TableName=api.table("hash"))
+    table = api.new_table(BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, **HASH)
+    refused(api, "UpdateTable", TableName=table, ProvisionedThroughput=UNITS)
+
+
+@probe(rule=47, tier=2)
+def tags_are_set_listed_and_removed(api: Api) -> None:
+    """By key; one that is set again has the new value."""
+    arn = api("DescribeTable", TableName=api.table("pair"))["Table"]["TableArn"]
+    api("TagResource", ResourceArn=arn, Tags=[{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}])
+    api("TagResource", ResourceArn=arn, Tags=[{"Key": "a", "Value": "3"}])
+
+    def tags() -> dict[str, str]:
+        return {tag["Key"]: tag["Value"] for tag in api("ListTagsOfResource", ResourceArn=arn)["Tags"]}
+
+    same(api.eventually(tags, lambda found: found.get("a") == "3"), {"a": "3", "b": "2"})
+    api("UntagResource", ResourceArn=arn, TagKeys=["a"])
+    same(api.eventually(tags, lambda found: "a" not in found), {"b": "2"})
+
+
+@probe(rule=47, tier=2)
+def tags_need_an_arn(api: Api) -> None:
+    """Of a table."""
+    refused(api, "TagResource", ResourceArn="not-an-arn", Tags=[{"Key": "a", "Value": "1"}])
+
+
+@probe(rule=47, tier=2)
+def an_account_has_limits(api: Api) -> None:
+    """Of capacity, all above 0."""
+    limits = api("DescribeLimits")
+    names = ["AccountMaxReadCapacityUnits", "AccountMaxWriteCapacityUnits"]
+    names += ["TableMaxReadCapacityUnits", "TableMaxWriteCapacityUnits"]
+    same([name for name in names if limits.get(name, 0) < 1], [])
+
+
+@probe(rule=47, tier=2)
+def endpoints_are_told(api: Api) -> None:
+    """At least one, with an address."""
+    holds(api("DescribeEndpoints")["Endpoints"][0]["Address"], "there is no endpoint")

@@ -1,0 +1,173 @@
+"""Updates: clauses, paths, and what an update returns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fidelity import Api, probe, refused, same
+from tests.fidelity._attributes import Json, n, s
+
+
+def _update(key: Json, expression: str, values: Json | None = None, returns: str = "NONE") -> dict[str, Any]:
+    given: dict[str, Any] = {"Key": key, "UpdateExpression": expression, "ReturnValues": returns}
+    if values:
+        given["ExpressionAttributeValues"] = values
+    return given
+
+
+def _after(api: Api, before: Json, expression: str, values: Json | None = None) -> Json:
+    key = api.new_key()
+    api.put("hash", {**key, **before})
+    api("UpdateItem", TableName=api.table("hash"), **_update(key, expression, values))
+    item = api.get("hash", key) or {}
+    return {name: value for name, value in item.items() if name != "pk"}
+
+
+def _list(*values: Json) -> Json:
+    return {"L": list(values)}
+
+
+_CHANGES: dict[str, tuple[Json, str, Json, Json]] = {
+    "set": ({"a": n(1)}, "SET b = :v", {":v": s("x")}, {"a": n(1), "b": s("x")}),
+    "arithmetic": ({"a": n(1)}, "SET a = a + :v, b = a - :v", {":v": n(2)}, {"a": n(3), "b": n(-1)}),
+    "the old value is read": ({"a": n(1)}, "SET a = :v, b = a", {":v": n(9)}, {"a": n(9), "b": n(1)}),
+    "default": ({}, "SET a = if_not_exists(a, :v)", {":v": n(1)}, {"a": n(1)}),
+    "default is not needed": ({"a": n(5)}, "SET a = if_not_exists(a, :v)", {":v": n(1)}, {"a": n(5)}),
+    "default and sum": ({}, "SET a = if_not_exists(a, :v) + :v", {":v": n(1)}, {"a": n(2)}),
+    "default in default": ({}, "SET a = if_not_exists(a, if_not_exists(b, :v))", {":v": n(1)}, {"a": n(1)}),
+    "append": ({"a": _list(n(1))}, "SET a = list_append(a, :v)", {":v": _list(n(2))}, {"a": _list(n(1), n(2))}),
+    "prepend": ({"a": _list(n(1))}, "SET a = list_append(:v, a)", {":v": _list(n(2))}, {"a": _list(n(2), n(1))}),
+    "append to a default": (
+        {},
+        "SET a = list_append(if_not_exists(a, :e), :v)",
+        {":e": _list(), ":v": _list(n(1))},
+        {"a": _list(n(1))},
+    ),
+    "beyond the end": ({"a": _list(n(0))}, "SET a[7] = :v", {":v": n(1)}, {"a": _list(n(0), n(1))}),
+    "two beyond the end": (
+        {"a": _list(n(0))},
+        "SET a[9] = :v, a[5] = :w",
+        {":v": n(9), ":w": n(5)},
+        {"a": _list(n(0), n(5), n(9))},
+    ),
+    "element": ({"a": _list(n(0), n(1))}, "SET a[1] = :v", {":v": n(9)}, {"a": _list(n(0), n(9))}),
+    "nested": ({"m": {"M": {"k": n(1)}}}, "SET m.j = :v", {":v": n(2)}, {"m": {"M": {"k": n(1), "j": n(2)}}}),
+    "remove": ({"a": n(1), "b": n(2)}, "REMOVE a", {}, {"b": n(2)}),
+    "remove missing": ({"a": n(1)}, "REMOVE b", {}, {"a": n(1)}),
+    "remove nested": ({"m": {"M": {"k": n(1), "j": n(2)}}}, "REMOVE m.k", {}, {"m": {"M": {"j": n(2)}}}),
+    "remove elements": (
+        {"a": _list(n(0), n(1), n(2))},
+        "REMOVE a[0], a[1]",
+        {},
+        {"a": _list(n(2))},
+    ),
+    "add number": ({"a": n(1)}, "ADD a :v", {":v": n(-3)}, {"a": n(-2)}),
+    "add to nothing": ({}, "ADD a :v", {":v": n(3)}, {"a": n(3)}),
+    "add to a set": ({"a": {"SS": ["x"]}}, "ADD a :v", {":v": {"SS": [""]}}, {"a": {"SS": ["", "x"]}}),
+    "add a set to nothing": ({}, "ADD a :v", {":v": {"NS": ["1"]}}, {"a": {"NS": ["1"]}}),
+    "delete from a set": ({"a": {"NS": ["1", "2"]}}, "DELETE a :v", {":v": {"NS": ["2", "3"]}}, {"a": {"NS": ["1"]}}),
+    "several clauses": ({"a": n(1), "b": n(2)}, "SET c = :v REMOVE a ADD b :v", {":v": n(1)}, {"b": n(3), "c": n(1)}),
+}
+
+
+@probe(18, 19, cases=_CHANGES)
+def an_update_makes_this_change(api: Api, before: Json, expression: str, values: Json, after: Json) -> None:
+    """Of an item that exists."""
+    found = _after(api, before, expression, values)
+    for value in found.values():
+        for kind in ("SS", "NS"):
+            if kind in value:
+                value[kind] = sorted(value[kind])
+    same(found, after)
+
+
+_REFUSED: dict[str, tuple[str, Json]] = {
+    "clause twice": ("SET b = :v SET c = :v", {":v": n(1)}),
+    "path twice": ("SET b = :v REMOVE b", {":v": n(1)}),
+    "overlapping paths": ("SET m = :v, m.k = :v", {":v": n(1)}),
+    "missing map": ("SET gap.x = :v", {":v": n(1)}),
+    "remove below a missing map": ("REMOVE gap.x", {}),
+    "missing operand": ("SET b = gap + :v", {":v": n(1)}),
+    "sum of texts": ("SET b = :v + :v", {":v": s("x")}),
+    "list_append in list_append": ("SET b = list_append(list_append(:v, :v), :v)", {":v": {"L": []}}),
+    "append to a number": ("SET b = list_append(a, :v)", {":v": {"L": []}}),
+    "add a text": ("ADD b :v", {":v": s("x")}),
+    "add a set to a number": ("ADD a :v", {":v": {"SS": ["x"]}}),
+    "delete a number": ("DELETE a :v", {":v": n(1)}),
+    "the key": ("SET pk = :v", {":v": s("x")}),
+    "remove the key": ("REMOVE pk", {}),
+    "empty": ("", {}),
+    "no clause": ("a = :v", {":v": n(1)}),
+    "double parentheses": ("SET b = ((:v))", {":v": n(1)}),
+}
+
+
+@probe(17, 19, cases=_REFUSED)
+def an_update_that_breaks_a_rule_is_refused(api: Api, expression: str, values: Json) -> None:
+    """And changes nothing."""
+    key = api.new_key()
+    item = {**key, "a": n(1), "m": {"M": {"k": n(1)}}}
+    api.put("hash", item)
+    refused(api, "UpdateItem", TableName=api.table("hash"), **_update(key, expression, values))
+    same(api.get("hash", key), item)
+
+
+@probe(rule=19)
+def removing_below_a_missing_map_of_a_missing_item_does_nothing(api: Api) -> None:
+    """It is refused only where the item exists."""
+    key = api.new_key()
+    api("UpdateItem", TableName=api.table("hash"), **_update(key, "REMOVE gap.x"))
+    same(api.get("hash", key), None)
+
+
+@probe(rule=20)
+def an_empty_update_of_a_missing_item_creates_it(api: Api) -> None:
+    """With its key alone."""
+    key = api.new_key()
+    api("UpdateItem", TableName=api.table("hash"), Key=key)
+    same(api.get("hash", key), key)
+
+
+@probe(rule=20, cases={"REMOVE": ("REMOVE a", {}), "DELETE": ("DELETE a :v", {":v": {"SS": ["x"]}})})
+def an_update_that_only_takes_away_creates_nothing(api: Api, expression: str, values: Json) -> None:
+    """There is still no item."""
+    key = api.new_key()
+    api("UpdateItem", TableName=api.table("hash"), **_update(key, expression, values))
+    same(api.get("hash", key), None)
+
+
+_RETURNED: dict[str, tuple[str, str, Json, Json | None]] = {
+    "all old": ("SET a = :v", "ALL_OLD", {":v": n(9)}, {"a": n(1), "m": {"M": {"k": n(1)}}, "l": {"L": [n(0), n(1)]}}),
+    "updated old": ("SET a = :v", "UPDATED_OLD", {":v": n(9)}, {"a": n(1)}),
+    "updated new": ("SET a = :v", "UPDATED_NEW", {":v": n(9)}, {"a": n(9)}),
+    "updated new of a path": ("SET m.k = :v", "UPDATED_NEW", {":v": n(9)}, {"m": {"M": {"k": n(9)}}}),
+    "updated old of an element": ("SET l[1] = :v", "UPDATED_OLD", {":v": n(9)}, {"l": {"L": [n(1)]}}),
+    "updated new of an element": ("SET l[1] = :v", "UPDATED_NEW", {":v": n(9)}, {"l": {"L": [n(9)]}}),
+    "updated old of a new attribute": ("SET x = :v", "UPDATED_OLD", {":v": n(9)}, None),
+    "updated new of a removal": ("REMOVE a", "UPDATED_NEW", {}, None),
+    "none": ("SET a = :v", "NONE", {":v": n(9)}, None),
+}
+
+
+@probe(rule=21, cases=_RETURNED)
+def an_update_returns_what_is_asked_for(api: Api, expression: str, returns: str, values: Json, found: Json) -> None:
+    """Only the paths that it names, with lists compacted."""
+    key = api.new_key()
+    api.put("hash", {**key, "a": n(1), "m": {"M": {"k": n(1)}}, "l": {"L": [n(0), n(1)]}})
+    response = api("UpdateItem", TableName=api.table("hash"), **_update(key, expression, values, returns))
+    returned = response.get("Attributes")
+    if returned is not None:
+        returned = {name: value for name, value in returned.items() if name != "pk"}
+    same(returned, found)
+
+
+@probe(rule=21, cases={"PutItem": ("PutItem", "Item"), "DeleteItem": ("DeleteItem", "Key")})
+def a_put_or_delete_returns_the_old_item_alone(api: Api, operation: str, part: str) -> None:
+    """Nothing where there was none; other values are refused."""
+    table, key = api.table("hash"), api.new_key()
+    api.put("hash", {**key, "a": n(1)})
+    given: dict[str, Any] = {"TableName": table, part: key}
+    same(api(operation, ReturnValues="ALL_OLD", **given).get("Attributes"), {**key, "a": n(1)})
+    missing: dict[str, Any] = {"TableName": table, part: api.new_key()}
+    same("Attributes" in api(operation, ReturnValues="ALL_OLD", **missing), False)
+    refused(api, operation, ReturnValues="UPDATED_NEW", **given)
