@@ -53,7 +53,7 @@ def tried(faults: Sequence[Fault], reach: Reach) -> Iterator[Verdict]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try faults, and say which ones nothing noticed; the exit status is 1 where fewer than `--bar` percent were."""
     options = _options().parse_args(arguments)
-    faults = chosen(options.seed, options.count, options.only)
+    faults = chosen(options.seed, options.count, options.only)[options.skip :]
     verdicts = list(tried(faults, _reach(options.reach)))
     missed = [verdict for verdict in verdicts if not verdict.is_caught]
     caught = len(verdicts) - len(missed)
@@ -76,6 +76,7 @@ def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=100, help="how many faults")
     parser.add_argument("--seed", type=int, default=1, help="chooses them")
+    parser.add_argument("--skip", type=int, default=0, help="how many of them an earlier run has tried")
     parser.add_argument("--only", default="", help="the beginning of the modules' paths, such as events/queueing")
     parser.add_argument("--reach", type=Path, help="a file that keeps which tests reach which lines")
     parser.add_argument("--bar", type=int, default=90, help="percent that must be caught")

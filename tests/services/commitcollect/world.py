@@ -165,7 +165,7 @@ class ListQueue:
 def tools_of(clock: FakeClock, queue: Queue, strava: StravaModel) -> Tools:
     """What routes and workers share, with the fake clock."""
     application = Application(SETTINGS, Vault(SETTINGS.token_key), clock, counted_ulids(clock))
-    return Tools(application, strava, queue)
+    return Tools(application, strava, queue, ListQueue())
 
 
 @contextmanager

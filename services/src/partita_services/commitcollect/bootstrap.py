@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 QUEUE: Final = "commitcollect"
 POLICY: Final = QueuePolicy(max_receives=50)
 """A job that fails is tried for half a day before it becomes a dead letter."""
+NOTICE_QUEUE: Final = "commitcollect-notices"
+NOTICE_POLICY: Final = QueuePolicy(max_receives=50)
 
 # ruff: noqa: PLC0415 - the model is of use without what HTTP, Strava and cryptography need
 
@@ -106,12 +108,18 @@ def open_tools(installation: Installation) -> Iterator[Tools]:
     from partita_services.commitcollect.strava.client import StravaClient
     from partita_services.commitcollect.strava.settings import read
     from partita_services.commitcollect.strava.vault import Vault
-    from partita_services.commitcollect.work import Application, Tools
+    from partita_services.commitcollect.work import Application, Tools, sender_of
 
     settings = read(installation)
-    with closing(installation.open_queue(QUEUE, POLICY)) as queue, closing(StravaClient(settings)) as strava:
+    send = sender_of(settings)
+    with (
+        closing(installation.open_queue(QUEUE, POLICY)) as queue,
+        closing(installation.open_queue(NOTICE_QUEUE, NOTICE_POLICY)) as notices,
+        closing(StravaClient(settings)) as strava,
+    ):
         queue.execute(Create())
-        yield Tools(Application(settings, Vault(settings.token_key)), strava, queue)
+        notices.execute(Create())
+        yield Tools(Application(settings, Vault(settings.token_key)), strava, queue, notices, send)
 
 
 _SHARED: Final = (
@@ -156,6 +164,8 @@ _WORKERS: Final = (
     save_workouts,
     take_ticket,
     workouts_of,
+    "Notice.forwarded",
+    "notices_waiting",
 )
 
 SERVICE: Final = Service(
@@ -173,6 +183,6 @@ SERVICE: Final = Service(
     apps=_apps,
     worker=_work,
     roles={"request": _SHARED, "worker": (*_SHARED, *_WORKERS), "nobody": ("LoginSession.rotate",)},
-    queues={QUEUE: POLICY},
+    queues={QUEUE: POLICY, NOTICE_QUEUE: NOTICE_POLICY},
     rate_limit=LIMITS,
 )

@@ -28,6 +28,7 @@ from partita_services.commitcollect.collectibles.definition import ModelId
 from partita_services.commitcollect.collectibles.model import Collectible, collectible
 from partita_services.commitcollect.jobs.backfill import start_backfill
 from partita_services.commitcollect.milestones.awarding import audit, audit_awards, award_of, begin, is_over, settle
+from partita_services.commitcollect.milestones.notices import notices_of
 from partita_services.commitcollect.milestones.progress import measure
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
@@ -185,7 +186,7 @@ def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[
     milestone = begin(drafted, progress, now)
     awards = [award_of(milestone, part, at) for part in found.parts[: milestone.parts_earned]]
     created = Creation(milestone.model_copy(update={"version": 1}), progress, awards)
-    return Plan(created, create_milestone(milestone, awards, profile))
+    return Plan(created, create_milestone(milestone, awards, profile, notices_of(milestone, awards, now)))
 
 
 def is_outdated(error: PartitaError) -> bool:

@@ -32,6 +32,7 @@ from partita import (
     update,
 )
 from partita.store import BatchWriteItem, ConditionCheck, DeleteItem, PutItem, UpdateItem
+from partita_services.commitcollect.milestones.notices import Notice
 from partita_services.commitcollect.model import (
     AthleteOwner,
     Award,
@@ -177,10 +178,12 @@ def forget_profile(user_id: str) -> Delete[Profile]:
     return delete(profile_of(user_id))
 
 
-@pattern(budget=Wcu(54), writes={Milestone: _PUT, Award: _PUT, Profile: (UpdateItem,)})
-def create_milestone(milestone: Milestone, awards: Sequence[Award], profile: Profile) -> Transaction:
+@pattern(budget=Wcu(60), writes={Milestone: _PUT, Award: _PUT, Notice: _PUT, Profile: (UpdateItem,)})
+def create_milestone(
+    milestone: Milestone, awards: Sequence[Award], profile: Profile, notices: Sequence[Put[Notice]] = ()
+) -> Transaction:
     """Write a new milestone and what it has earned already, up to 24 parts, unless the user leaves or made another."""
-    return transact(insert(milestone), *(insert(award) for award in awards), one_more(profile))
+    return transact(insert(milestone), *(insert(award) for award in awards), *notices, one_more(profile))
 
 
 @pattern(budget=Wcu(3))
@@ -201,10 +204,12 @@ def expire_milestone(milestone: Milestone, reached: Progress) -> Update[Mileston
     return MilestoneLife.expire(milestone, f(Milestone.reached).set(reached))
 
 
-@pattern(budget=Wcu(52), writes={Milestone: (UpdateItem,), Award: _PUT})
-def award_parts(milestone: Update[Milestone], awards: Sequence[Award]) -> Transaction:
+@pattern(budget=Wcu(58), writes={Milestone: (UpdateItem,), Award: _PUT, Notice: _PUT})
+def award_parts(
+    milestone: Update[Milestone], awards: Sequence[Award], notices: Sequence[Put[Notice]] = ()
+) -> Transaction:
     """Award parts, if nobody has, over the version of the milestone that was read. Up to 24 of them."""
-    return transact(milestone, *(insert(award) for award in awards))
+    return transact(milestone, *(insert(award) for award in awards), *notices)
 
 
 def still_linked(connection: Connection) -> Check:

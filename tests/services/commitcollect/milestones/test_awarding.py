@@ -14,16 +14,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.recipes.interleaving import every_schedule
 from tests.services.commitcollect.player import Player
-from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world, queued_world
+from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world, queued_world, revocation
 
-from partita import EmbeddedStore, Session, delete, f, insert, update
+from partita import EmbeddedStore, Session, delete, f, insert, put, update
 from partita.errors import ConditionFailed, TransactionCancelled
 from partita.queue import Send, encode_body
 from partita.store import PutItem, Request, ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, assert_budget
 from partita_services.commitcollect.audit import events_of_user
 from partita_services.commitcollect.collectibles.model import model_by_id
-from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
+from partita_services.commitcollect.handlers import (
+    MilestoneDraft,
+    MilestoneEdit,
+    add_milestone,
+    edit_milestone,
+    list_milestones,
+    show_milestone,
+)
 from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.jobs.worker import VISIBLE_AFTER, work_once
 from partita_services.commitcollect.milestones.awarding import award_earned, settle
@@ -111,6 +118,42 @@ def test_an_award_stays_when_its_activity_is_deleted_and_is_not_earned_twice(wor
     train(world, range(4, 5))
     assert indexes(world) == [1, 2, 3]
     assert world.milestone(milestone.milestone_id).parts_earned == 3
+
+
+@pytest.mark.req("C12", "C05")
+@pytest.mark.parametrize("ending", ["completed", "cancelled", "expired"])
+def test_what_a_milestone_had_reached_stays_when_all_workouts_are_gone(world: World, ending: str) -> None:
+    target = 3_000 if ending == "completed" else 12_000
+    milestone = world.commit(target=target, starts_on=TODAY, ends_on=TODAY)
+    train(world, range(1, 4))
+    if ending == "cancelled":
+        edit: MilestoneEdit = {"version": world.milestone(milestone.milestone_id).version, "status": "CANCELLED"}
+        world.db.run(edit_milestone(world.user_id, milestone.milestone_id, edit, world.clock(), TRACE))
+    world.clock.advance(5 * 86_400)
+    before = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE))
+    assert (before.progress.value, before.progress.counted) == (3_000.0, 3)
+    assert before.milestone.status == ending.upper()
+    world.strava.revoke()
+    world.do(process_event(world.app, revocation(world.clock())))
+    assert world.workouts == {}
+    with world.db.meter.watch() as seen:
+        after = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE))
+        (listed,) = world.db.run(list_milestones(world.user_id, 10, None, world.clock(), TRACE))
+    assert (after, listed.progress) == (before, before.progress)
+    assert "workouts_within" not in {run.name for run in seen}  # what has ended costs no more than itself
+
+
+@pytest.mark.req("C12", "C05")
+def test_one_that_was_completed_before_that_was_stored_is_complete_too(world: World) -> None:
+    milestone = world.commit(target=3_000)
+    train(world, range(1, 4))
+    done = world.milestone(milestone.milestone_id)
+    world.db.run(put(done.model_copy(update={"reached": None, "version": 0, "milestone_id": "old"})))
+    for number in (1, 2):
+        del world.strava.activities[number]
+        world.do(process_event(world.app, event(number, "delete", world.clock())))
+    shown = world.db.run(show_milestone(world.user_id, "old", world.clock(), TRACE)).progress
+    assert (shown.value, shown.fraction, shown.counted) == (3_000.0, 1.0, 1)
 
 
 @pytest.mark.req("C10")

@@ -14,6 +14,7 @@ from partita.errors import ConditionFailed, ItemMissing
 from partita.recipes.audit import Trace
 from partita.recipes.removal import remove_all
 from partita_services.commitcollect.audit import AUDIT, AccountDeleted, DeletionRequested
+from partita_services.commitcollect.jobs.announcing import forward_notices
 from partita_services.commitcollect.jobs.disconnect import leave_strava
 from partita_services.commitcollect.model import (
     awards_of,
@@ -74,6 +75,7 @@ def erase(app: Application, job: EraseJob) -> Work[None]:
     yield from forget_connection(user_id)
     yield from remove_all(milestones_of(user_id), delete_milestones)
     yield from remove_all(awards_of(user_id), delete_awards)
+    yield from forward_notices()  # those of the user leave the table, too
     yield from remove_all(workouts_of(user_id), delete_workouts)
     yield from forget_tickets(user_id)
     yield from remove_all(requests_of(user_id), delete_requests)

@@ -11,6 +11,7 @@ from partita.errors import PoisonMessage
 from partita.queue import MAX_HIDDEN_SECONDS, Acknowledge, BodyDecoder, Message, Postpone, Receive
 from partita.service import WorkerContext
 from partita_services.commitcollect.audit import AUDIT
+from partita_services.commitcollect.jobs.announcing import Announcer
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
 from partita_services.commitcollect.jobs.disconnect import DisconnectJob, disconnect
 from partita_services.commitcollect.jobs.erasure import EraseJob, erase
@@ -44,9 +45,11 @@ def run(context: WorkerContext[Tools]) -> None:
     """Do jobs until it is time to stop."""
     db, tools = context.session, context.resources
     do(renew_subscription(tools.application, context.name), db, tools)
+    announcer = Announcer(db, tools)
     lost = 0
     while not context.stop.is_set():
-        work_once(db, tools, wait=WAIT_SECONDS)
+        done = work_once(db, tools, wait=WAIT_SECONDS)
+        announcer.announce(is_due=done > 0)
         lost = _warn_of_lost_records(db, lost)
 
 

@@ -17,6 +17,7 @@ from partita_services.commitcollect.audit import (
     PartAwarded,
 )
 from partita_services.commitcollect.collectibles.model import Part, collectible
+from partita_services.commitcollect.milestones.notices import notices_of
 from partita_services.commitcollect.milestones.progress import measure, parts_earned
 from partita_services.commitcollect.model import (
     MAX_CHECKED,
@@ -113,7 +114,8 @@ def _award(milestone: Milestone, earned: int, progress: Progress, now: float, tr
         raise LookupError(f"There is no model {milestone.model_id}: run `partita commitcollect models load`.")
     at = datetime.fromtimestamp(now, UTC)
     awards = [award_of(milestone, part, at) for part in found.parts[milestone.parts_earned : earned]]
-    yield from award_parts(_advance(milestone, earned, progress, at), awards)
+    notices = notices_of(milestone, awards, now)
+    yield from award_parts(_advance(milestone, earned, progress, at), awards, notices)
     yield from audit_awards(milestone, awards, trace)
 
 
