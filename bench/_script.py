@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
 
+from partita import Entity, Index, Key, LocalIndex, Registry, Table, f, upsert
 from partita.expressions._ast import AddAction, Arithmetic, Compare, Path, SetAction, Update, Value
+from partita.operations import Context
 from partita.store._requests import (
     BatchWriteItem,
     DeleteItem,
@@ -36,6 +38,29 @@ TABLE: Final = TableSchema(
     ),
     stream="NEW_AND_OLD_IMAGES",
 )
+
+MODEL: Final = Table(
+    TABLE.name,
+    hash="writer",
+    range="slot",
+    indexes=[Index("by_group", hash="group", range=("n", "N")), LocalIndex("by_number", range=("n", "N"))],
+    registry=Registry(),
+)
+
+
+class Slot(Entity, table=MODEL):
+    """The items of the table as the library writes them."""
+
+    primary: ClassVar = Key("{writer}", "{slot}")
+    by_group: ClassVar = Key("{group}", "{n}", index="by_group")
+    by_number: ClassVar = Key("{writer}", "{n}", index="by_number")
+
+    writer: str
+    slot: str
+    group: str
+    n: int
+    text: str
+
 
 SHARED: Final = "shared"
 TOTAL: Final = "total"
@@ -80,6 +105,14 @@ def _raise(writer: str, state: State, chance: random.Random) -> Step:
     return Step(UpdateItem(TABLE.name, _key(writer, slot), raised, _number_is(state[slot])), {slot: state[slot] + 1})
 
 
+def _upsert(writer: str, state: State, chance: random.Random) -> Step:
+    """Raise a number, or make the item with it: one request, which writes the keys of both indexes."""
+    slot, amount = chance.choice(_SLOTS), chance.randint(1, 9)
+    new = Slot(writer=writer, slot=slot, group=slot, n=1_000, text=writer * 20)
+    request = upsert(new, f(Slot.n).add(amount)).action(Context())
+    return Step(request, {slot: state.get(slot, 1_000) + amount})
+
+
 def _delete(writer: str, state: State, chance: random.Random) -> Step:
     slot = chance.choice(_SLOTS)
     if slot not in state:
@@ -114,6 +147,8 @@ _KINDS: Final[tuple[Callable[[str, State, random.Random], Step], ...]] = (
     _put,
     _raise,
     _raise,
+    _upsert,
+    _upsert,
     _delete,
     _pair,
     _credit,

@@ -11,7 +11,7 @@ import dis
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from types import FrameType
@@ -61,16 +61,25 @@ class CtrlC:
         self._left -= 1
 
 
-@contextmanager
-def tracing(trace: CtrlC) -> Iterator[None]:
+def run_traced(trace: CtrlC, work: Callable[[], object]) -> None:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        yield
+        next(_apart(work))
     except KeyboardInterrupt:
         pass
     finally:
         sys.settrace(before)
+
+
+def _apart(work: Callable[[], object]) -> Iterator[None]:
+    """Do the work in a generator, which has an exception state of its own.
+
+    Where a trace function raises inside `except`, CPython leaves the handled exception behind as the context of all
+    later ones.
+    """
+    work()
+    yield
 
 
 def interrupted(work: Callable[[], object], prepare: Callable[[], None] = lambda: None) -> Iterator[tuple[str, int]]:
@@ -81,8 +90,7 @@ def interrupted(work: Callable[[], object], prepare: Callable[[], None] = lambda
                 thread.join()
         prepare()
         trace = CtrlC(place)
-        with tracing(trace):
-            work()
+        run_traced(trace, work)
         if trace.where is None:
             return
         yield trace.where
@@ -218,8 +226,7 @@ def test_closing_does_not_wait_for_who_was_interrupted(path: Path) -> None:
     while True:
         store = EmbeddedStore(path, durable=False)
         trace = CtrlC(place)
-        with tracing(trace):
-            store.sweep()
+        run_traced(trace, store.sweep)
         closing = threading.Thread(target=store.close, daemon=True)
         closing.start()
         closing.join(PATIENCE)

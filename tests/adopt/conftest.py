@@ -95,13 +95,8 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         yield Server(f"http://{host}:{port}", folder)
 
 
-@pytest.fixture
-def written() -> Path:
-    """The folder of what tools from npm have written."""
-    return Path(__file__).parent / "written"
-
-
-def recorded(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A recorded table with its items."""
+def recorded(tool: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A table with its items as a tool from npm wrote them once, for what needs no server."""
+    path = Path(__file__).parent / "recorded" / f"{tool}.json"
     found = json.loads(path.read_text(encoding="utf-8"))
     return found["table"], found["items"]

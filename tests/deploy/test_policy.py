@@ -18,6 +18,7 @@ from partita import (
     Registry,
     Table,
     Transaction,
+    UpsertImages,
     f,
     get,
     pattern,
@@ -25,6 +26,7 @@ from partita import (
     query,
     transact,
     update,
+    upsert,
 )
 from partita.deploy import ROLES, LeftOut, Need, Resource, RoleName, arns_in, left_out, needs, policy
 from partita.errors import ModelError
@@ -78,6 +80,12 @@ def jobs_in(state: str) -> None:
 def add_job(job: Job) -> Put[Job]:
     """Add a job."""
     return put(job)
+
+
+@pattern()
+def restate(job: Job) -> UpsertImages[Job]:
+    """Make a job or set its state, and say what it was."""
+    return upsert(job, f(Job.state).set(job.state)).images()
 
 
 @pattern(writes={Job: (UpdateItem,), JobLease: (ConditionCheck,)})
@@ -145,6 +153,7 @@ def test_what_no_role_lists_is_the_request_paths() -> None:
         ("dynamodb:GetItem", JOBS, "job_by_id"),
         ("dynamodb:Query", STATES, "jobs_in"),
         ("dynamodb:PutItem", JOBS, "add_job"),
+        ("dynamodb:UpdateItem", JOBS, "restate"),
         ("dynamodb:GetItem", Resource("table", "rates"), "rate"),
         ("dynamodb:GetItem", Resource("table", "rates"), "Rate.read_strong"),
         ("dynamodb:PutItem", Resource("table", "rates"), "Rate.update"),
@@ -233,6 +242,7 @@ def test_what_a_caller_may_not_do_is_said_with_the_reason() -> None:
     assert left_out(SERVICE) == (
         LeftOut("jobs_in", "the partition STATE#{state} does not begin with the caller"),
         LeftOut("add_job", "it could put an item into anyone's part of the index GSI1"),
+        LeftOut("restate", "it could put an item into anyone's part of the index GSI1"),
         LeftOut("rate", "the partition {pk} does not begin with the caller"),
         LeftOut("Rate.read_strong", "the partition {pk} does not begin with the caller"),
         LeftOut("Rate.update", "the partition {pk} does not begin with the caller"),

@@ -20,7 +20,20 @@ from tests.model.sample import (
     tasks_worth,
 )
 
-from partita import EmbeddedStore, Operation, Span, batch_get, delete, f, insert, put, transact, transact_get, update
+from partita import (
+    EmbeddedStore,
+    Operation,
+    Span,
+    batch_get,
+    delete,
+    f,
+    insert,
+    put,
+    transact,
+    transact_get,
+    update,
+    upsert,
+)
 from partita.errors import AlreadyExists, ItemMissing, TransactionCancelled, VersionConflict
 from partita.testing import FakeClock
 
@@ -122,6 +135,18 @@ class Dictionary(RuleBasedStateMachine):
             saved = now.model_copy(update={"points": kept, "version": now.version + 1})
             self.expect(operation, saved)
             self.remember(saved)
+
+    @rule(task_id=ids, status=statuses, due=dues, note=st.sampled_from("xy"))
+    def upsert(self, task_id: str, status: Status, due: date | None, note: str) -> None:
+        """A task that is there is changed, and one that is not is made of the defaults; both images are right."""
+        now = self.live(task_id)
+        changes = (f(Task.status).set(status), f(Task.due).set(due), f(Task.notes).append([note]))
+        before = Task(user_id="u", task_id=task_id) if now is None else now
+        changed = {"status": status, "due": due, "notes": [*before.notes, note], "version": before.version + 1}
+        saved = before.model_copy(update=changed)
+        images = self.db.run(upsert(task_by_id("u", task_id), *changes).images())
+        assert (images.old, images.new) == (now, saved)
+        self.remember(saved)
 
     @rule(task_id=ids)
     def delete_by_key(self, task_id: str) -> None:

@@ -275,3 +275,36 @@ def test_a_walk_goes_on_over_pages_of_one_megabyte(db: Session) -> None:
 
 def test_the_registry_knows_every_pattern() -> None:
     assert {"tasks_of", "task_by_id", "board", "create_task"} <= set(SAMPLES["sample"].patterns)
+
+
+# --- some fields ---
+
+
+def test_only_some_fields_are_read(partita_store: EmbeddedStore, fake_clock: FakeClock) -> None:
+    store = FaultyStore(partita_store)
+    db = session_on(store, fake_clock)
+    fill(db, 2)
+    page = db.run(tasks_of("u").only(f(Task.title), f(Task.points)).page(1))
+    (task,) = page.items
+    assert (task.title, task.points, task.task_id, task.status) == ("0", 0, None, None)
+    (sent,) = [request for request in store.requests if isinstance(request, QueryTable)]
+    assert {path.parts[0] for path in sent.projection or ()} == {"title", "points", "PK", "SK", "expires_at"}
+
+
+def test_fields_that_were_asked_for_have_their_defaults_where_nothing_is_stored(db: Session) -> None:
+    fill(db, 1)
+    (task,) = db.run(tasks_of("u").only(f(Task.tags), f(Task.due)))
+    assert (task.tags, task.due, task.notes) == (frozenset(), None, None)
+
+
+def test_a_page_goes_on_with_other_fields(db: Session) -> None:
+    tasks = fill(db, 2)
+    first = db.run(tasks_of("u").only(f(Task.title)).page(1))
+    assert list(db.run(tasks_of("u").page(1, after=first.next_cursor))) == tasks[1:]
+
+
+def test_fields_that_the_query_does_not_read_are_refused() -> None:
+    with pytest.raises(OperationError, match="tasks_of does not read 'number'"):
+        tasks_of("u").only(f(Step.number))
+    with pytest.raises(OperationError, match="titles_with_status does not read 'points'"):
+        titles_with_status("u", Status.OPEN).only(f(Task.points))

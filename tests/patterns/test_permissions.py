@@ -12,12 +12,14 @@ from partita import (
     BatchGet,
     Budget,
     Delete,
+    DeleteImages,
     EmbeddedStore,
     Entity,
     Index,
     Key,
     Operation,
     Put,
+    PutImages,
     Query,
     Rcu,
     Registry,
@@ -25,6 +27,9 @@ from partita import (
     Table,
     Transaction,
     Update,
+    UpdateImages,
+    Upsert,
+    UpsertImages,
     Wcu,
     batch_get,
     delete,
@@ -34,6 +39,7 @@ from partita import (
     put,
     query,
     transact,
+    upsert,
 )
 from partita.errors import GuardrailError, ModelError
 from partita.patterns import Permission
@@ -89,6 +95,26 @@ def build_or_tear(room: Room, *, tear: bool) -> Put[Room] | Delete[Room]:
     return delete(room) if tear else insert(room)
 
 
+@pattern()
+def count_visit(room: Room) -> Upsert[Room]:
+    return upsert(room)
+
+
+@pattern()
+def replaced(room: Room) -> PutImages[Room]:
+    return put(room).images()
+
+
+@pattern()
+def moved(room: Room) -> UpdateImages[Room] | UpsertImages[Room]:
+    return upsert(room).images()
+
+
+@pattern()
+def torn(room: Room) -> DeleteImages[Room]:
+    return delete(room).images()
+
+
 @pattern(via=rooms_on)
 def ground_floor() -> Query[Room]:
     return rooms_on(0)
@@ -123,6 +149,10 @@ def via_unsaid(room: Room) -> Transaction:
         (build, {("PutItem", None, "ROOM#{room_id}")}),
         (rooms_by_id, {("BatchGetItem", None, "ROOM#{room_id}")}),
         (build_or_tear, {("PutItem", None, "ROOM#{room_id}"), ("DeleteItem", None, "ROOM#{room_id}")}),
+        (count_visit, {("UpdateItem", None, "ROOM#{room_id}")}),
+        (replaced, {("PutItem", None, "ROOM#{room_id}")}),
+        (moved, {("UpdateItem", None, "ROOM#{room_id}")}),
+        (torn, {("DeleteItem", None, "ROOM#{room_id}")}),
         (ground_floor, {("Query", "GSI1", "FLOOR#{floor:03}")}),
         (narrowed, set()),
         (

@@ -23,6 +23,7 @@ from partita import (
     Entity,
     Explanation,
     Get,
+    Images,
     Index,
     Key,
     Meter,
@@ -40,6 +41,7 @@ from partita import (
     Table,
     Transaction,
     Update,
+    Upsert,
     Usage,
     Version,
     WalkResult,
@@ -64,6 +66,7 @@ from partita import (
     transact,
     transact_get,
     update,
+    upsert,
 )
 from partita.change import SqliteProjection
 from partita.http import CurrentProjection, CurrentState, IfMatch, Once, Resources, response_of
@@ -238,6 +241,10 @@ def changes() -> tuple[Change, ...]:
         f(Task.tags).remove_members(frozenset({"red"})),
         f(Task.notes).set(f(Task.notes).with_appended(["x"])),
         f(Task.notes).set(f(Task.notes).with_prepended(["x"])),
+        f(Task.notes).append(["x"]),
+        f(Task.notes).set(f(Task.notes).or_default([]).with_appended(["x"])),
+        f(Task.points).set(f(Task.points).or_default(3).minus(1)),
+        f(Task.notes[0]).remove(),
     )
 
 
@@ -248,6 +255,13 @@ def results(db: Session, task: Task) -> None:
     assert_type(db.run(update(task, *changes())), Task)
     assert_type(db.run(update(task_by_id("u", "t"), *changes())), Task)
     assert_type(db.run(delete(task)), Task | None)
+    assert_type(upsert(task_by_id("u", "t"), *changes()), Upsert[Task])
+    assert_type(db.run(upsert(task, f(Task.notes).append(["x"]))), Task)
+    assert_type(db.run(put(task).images()), Images[Task | None, Task])
+    assert_type(db.run(insert(task).images()).old, Task | None)
+    assert_type(db.run(update(task, *changes()).images()).old, Task)
+    assert_type(db.run(upsert(task, *changes()).images()).new, Task)
+    assert_type(db.run(delete(task).images()), Images[Task | None, None])
     assert_type(db.run(delete(task_by_id("u", "t"))), Task | None)
     assert_type(db.run(tasks_with_status("u", Status.OPEN)), Page[Task])
     assert_type(db.run(tasks_with_status("u", Status.OPEN)).items, tuple[Task, ...])

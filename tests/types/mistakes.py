@@ -38,6 +38,7 @@ from partita import (
     transact,
     transact_get,
     update,
+    upsert,
 )
 from partita.http import CurrentState, IfMatch, Once, Resources
 from partita.recipes.audit import Trace
@@ -163,6 +164,22 @@ def changes(task: Task) -> None:
     f(Task.points).remove_members({1})  # mistake: a number has no members
     f(Task.notes).set(f(Task.notes).with_appended([1]))  # mistake: a number for a list of texts
     f(Task.title).with_appended(["x"])  # mistake: a text is not a list
+    f(Task.notes).append(["x"])
+    f(Task.notes).append([1])  # mistake: a number appended to a list of texts
+    f(Task.notes).append("x")  # mistake: a text appended as if it were a list
+    f(Task.title).append(["x"])  # mistake: a list appended to a text
+    f(Task.points).prepend([1])  # mistake: a list put before a number
+    f(Task.notes).set(f(Task.notes).or_default([]).with_appended(["x"]))
+    f(Task.notes).set(f(Task.notes).or_default([]).with_appended([1]))  # mistake: a number appended to a default list
+    f(Task.notes).or_default("x")  # mistake: a text as default of a list
+    f(Task.points).set(f(Task.points).or_default(1).plus("1"))  # mistake: a default plus a text
+    f(Task.title).or_default("x").with_appended(["x"])  # mistake: a default text is not a list
+    f(Task.notes[0]).remove()
+    f(Task.notes["x"]).remove()  # mistake: a list position that is a text
+    upsert(task, f(Task.points).add(1))
+    upsert(task, f(Task.title).eq("x"))  # mistake: a condition as a change of an upsert
+    upsert("t", f(Task.title).set("x"))  # mistake: an upsert of a text
+    upsert(tasks_with_status("u", Status.OPEN), f(Task.title).set("x"))  # mistake: an upsert of a query
     update(task, f(Task.title).eq("x"))  # mistake: a condition where a change is asked for
     update(task, title="x")  # mistake: changes are not keyword arguments
     update("t", f(Task.title).set("x"))  # mistake: an update of a text
@@ -222,6 +239,15 @@ def writing(db: Session, task: Task, user: User) -> None:
     db.run(insert(task)).titel  # mistake: misspelt attribute of what was written
     db.run(delete(task)).title  # mistake: there may have been nothing to delete
     wrong: User = db.run(insert(task))  # mistake: an insert gives its own entity
+    db.run(put(task).images()).new.title
+    db.run(put(task).images()).old.title  # mistake: a put may have replaced nothing
+    db.run(upsert(task).images()).old.title  # mistake: an upsert may have created
+    db.run(update(task, f(Task.title).set("x")).images()).old.title
+    db.run(update(task, f(Task.title).set("x")).images()).title  # mistake: images are not an entity
+    db.run(delete(task).images()).new.title  # mistake: nothing is left after a delete
+    db.transact(put(task).images())  # mistake: a transaction has no images
+    db.transact(upsert(task))
+    batch_write([upsert(task)])  # mistake: an upsert in a batch
     db.run(task)  # mistake: an entity is not an operation
     db.run(task_by_id)  # mistake: a pattern that was not called
     db.transact(insert(task), put(user))

@@ -1,9 +1,10 @@
 """Building blocks for services that speak HTTP: identity, problems, paging, preconditions, idempotent routes, pages."""
 
 from partita.http._caller import Caller, Role, Verifier
-from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit
+from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit, known_parameters
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
-from partita.http._health import check_store
+from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
+from partita.http._health import BackgroundFigures, background_figures, check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
 from partita.http._identity import Identity
 from partita.http._issuer import Issuer
@@ -30,13 +31,16 @@ __all__ = [
     "PROBLEM_MEDIA_TYPE",
     "REPLAYED",
     "AppState",
+    "BackgroundFigures",
     "Caller",
     "CamelModel",
     "CurrentCaller",
     "CurrentProjection",
     "CurrentState",
     "Db",
+    "FieldPaging",
     "FieldProblem",
+    "Fields",
     "HttpProblem",
     "IdempotencyKey",
     "Identity",
@@ -50,6 +54,8 @@ __all__ = [
     "Once",
     "Pages",
     "Paging",
+    "Partial",
+    "PartialListing",
     "Problem",
     "Resources",
     "Role",
@@ -60,12 +66,14 @@ __all__ = [
     "UnlessMatch",
     "Verifier",
     "admit",
+    "background_figures",
     "check_store",
     "describe_problems",
     "etag",
     "folder_redirect",
     "handle_errors",
     "is_not_modified",
+    "known_parameters",
     "once_by",
     "operators_only",
     "precondition_problems",

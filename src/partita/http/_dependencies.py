@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request, Security
 from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from typing_extensions import TypeVar
 
@@ -24,6 +25,26 @@ _UNAUTHENTICATED: Final = 401
 
 # Each of these is a coroutine although it never waits: FastAPI runs plain functions in a thread, which costs more than
 # all that they do.
+
+
+async def known_parameters(request: Request) -> None:
+    """Refuse a query parameter that the route does not have: `APIRouter(dependencies=[Depends(known_parameters)])`.
+
+    Raises:
+        RequestValidationError: 422, which names it. A parameter that is misspelt would be ignored otherwise.
+    """
+    if not request.query_params:
+        return
+    described: dict[str, Any] = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
+    known = {each["name"] for each in described.get("parameters", ()) if each["in"] == "query"}
+    if unknown := [name for name in request.query_params if name not in known]:
+        raise RequestValidationError(
+            [{"type": "extra_forbidden", "loc": ("query", name), "msg": _unknown(known)} for name in unknown]
+        )
+
+
+def _unknown(known: set[str]) -> str:
+    return f"this route has no such parameter; it has: {', '.join(sorted(known)) or 'none'}"
 
 
 async def _session(request: Request) -> AsyncSession:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
-from typing import Any, Generic, TypeAlias, TypeVar, get_args, get_origin, overload
+from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from msgspec import Struct
-from pydantic import BaseModel
 
 from partita.errors import OperationError
 from partita.expressions import (
@@ -36,7 +35,7 @@ from partita.expressions import (
     canonical_repr,
 )
 from partita.model._attributes import empty_set, to_attribute
-from partita.model._bound_key import kinds_of
+from partita.model._field_path import Encode, FieldPath
 
 T = TypeVar("T")
 N = TypeVar("N", int, Decimal, float)
@@ -53,77 +52,6 @@ class RemoveAction(Struct, frozen=True):
 Change: TypeAlias = SetAction | RemoveAction | AddAction | DeleteAction
 """One change of an update: what the methods of `Ref` give."""
 
-Encode: TypeAlias = Callable[[Any], Any]
-
-
-class FieldPath:
-    """What `Task.address.city` is at run time: a path that grows. Type checkers see the field's own type."""
-
-    __slots__ = ("_annotation", "_encode", "_nullable", "_parts")
-
-    def __init__(
-        self,
-        parts: tuple[str | int, ...],
-        annotation: Any,
-        *,
-        encode: Encode = to_attribute,
-        nullable: bool = False,
-    ) -> None:
-        self._parts = parts
-        self._annotation = annotation
-        self._encode = encode
-        self._nullable = nullable
-
-    def __getattr__(self, name: str) -> FieldPath:
-        for model in kinds_of(self._annotation):
-            if isinstance(model, type) and issubclass(model, BaseModel) and name in model.model_fields:
-                field = model.model_fields[name]
-                return FieldPath((*self._parts, field.alias or name), field.annotation)
-        raise AttributeError(f"{self!r} has no field {name!r}.")
-
-    def __getitem__(self, member: Any) -> FieldPath:
-        for kind in kinds_of(self._annotation):
-            if (found := _member(kind, member)) is not None:
-                return FieldPath((*self._parts, found[0]), found[1])
-        hint = "Give a key of a map, or a position in a list, from 0."
-        raise OperationError(f"{self!r} has no member {member!r:.60}.", hint=hint)
-
-    def __eq__(self, other: object) -> bool:
-        raise OperationError(
-            f"{self!r} == {other!r:.40} compares no stored value.", hint="Write f(Task.field).eq(value)."
-        )
-
-    __hash__ = object.__hash__
-    __iter__ = None  # else Python would try one position after the other, without end
-
-    def __repr__(self) -> str:
-        return ".".join(str(part) for part in self._parts)
-
-
-def _member(kind: Any, member: Any) -> tuple[str | int, Any] | None:
-    """The part of a path that leads to a member of such a map or list, and the member's type; None where none does."""
-    origin, arguments = get_origin(kind) or kind, get_args(kind)
-    is_position = type(member) is int and member >= 0
-    if kind in (Any, object) or not isinstance(origin, type):  # what is given says what there is
-        return (member if is_position else _map_key(member)), Any
-    if issubclass(origin, Mapping):
-        return _map_key(member), arguments[-1] if arguments else Any
-    if is_position and issubclass(origin, Sequence) and not issubclass(origin, str | bytes):
-        return member, _element(arguments, member)
-    return None
-
-
-def _map_key(member: Any) -> str:
-    """The text that a key of a `dict` is stored as."""
-    return str(to_attribute(member))
-
-
-def _element(arguments: tuple[Any, ...], position: int) -> Any:
-    """The type of one element: `tuple[str, int]` has another at each position, everything else has one."""
-    if len(arguments) > 1 and arguments[1] is not Ellipsis:
-        return arguments[position] if position < len(arguments) else Any
-    return arguments[0] if arguments else Any
-
 
 class Term(Generic[T]):
     """A right-hand side of `Ref.set`, computed by the store: `f(Task.count).plus(1)`."""
@@ -132,6 +60,40 @@ class Term(Generic[T]):
 
     def __init__(self, operand: Operand) -> None:
         self.operand = operand
+
+
+class DefaultTerm(Term[T]):
+    """A value, or a default where it is missing, to count from or append to: `f(Task.notes).or_default([])`."""
+
+    __slots__ = ("_encode",)
+
+    def __init__(self, operand: IfNotExists, encode: Encode) -> None:
+        super().__init__(operand)
+        self._encode = encode
+
+    def plus(self: DefaultTerm[N], amount: N) -> Term[N]:
+        """This number and `amount`."""
+        return Term(Arithmetic("+", self.operand, Value(to_attribute(amount))))
+
+    def minus(self: DefaultTerm[N], amount: N) -> Term[N]:
+        """This number less `amount`."""
+        return Term(Arithmetic("-", self.operand, Value(to_attribute(amount))))
+
+    @overload
+    def with_appended(self: DefaultTerm[list[M]], elements: list[M]) -> Term[list[M]]: ...
+    @overload
+    def with_appended(self: DefaultTerm[list[M] | None], elements: list[M]) -> Term[list[M] | None]: ...
+    def with_appended(self: DefaultTerm[Any], elements: list[Any]) -> Term[Any]:
+        """This list and then the elements."""
+        return Term(ListAppend(self.operand, Value(self._encode(elements))))
+
+    @overload
+    def with_prepended(self: DefaultTerm[list[M]], elements: list[M]) -> Term[list[M]]: ...
+    @overload
+    def with_prepended(self: DefaultTerm[list[M] | None], elements: list[M]) -> Term[list[M] | None]: ...
+    def with_prepended(self: DefaultTerm[Any], elements: list[Any]) -> Term[Any]:
+        """The elements and then this list."""
+        return Term(ListAppend(Value(self._encode(elements)), self.operand))
 
 
 class Comparable(Generic[T]):
@@ -278,9 +240,32 @@ class Ref(Comparable[T]):
         """Remove the attribute or list element."""
         return RemoveAction(self.path)
 
-    def add(self: Ref[N], amount: N) -> Change:
+    @overload
+    def add(self: Ref[N], amount: N) -> Change: ...
+    @overload
+    def add(self: Ref[N | None], amount: N) -> Change: ...
+    def add(self: Ref[Any], amount: Any) -> Change:
         """Add to a number, starting at zero where the attribute is missing."""
         return AddAction(self.path, Value(to_attribute(amount)))
+
+    @overload
+    def append(self: Ref[list[M]], elements: list[M]) -> Change: ...
+    @overload
+    def append(self: Ref[list[M] | None], elements: list[M]) -> Change: ...
+    def append(self: Ref[Any], elements: list[Any]) -> Change:
+        """Append to a list, which begins empty where the attribute is missing."""
+        return SetAction(self.path, ListAppend(self._or_empty(), Value(self._encode(elements))))
+
+    @overload
+    def prepend(self: Ref[list[M]], elements: list[M]) -> Change: ...
+    @overload
+    def prepend(self: Ref[list[M] | None], elements: list[M]) -> Change: ...
+    def prepend(self: Ref[Any], elements: list[Any]) -> Change:
+        """Put elements before those of a list, which begins empty where the attribute is missing."""
+        return SetAction(self.path, ListAppend(Value(self._encode(elements)), self._or_empty()))
+
+    def _or_empty(self) -> IfNotExists:
+        return IfNotExists(self.path, Value([]))
 
     @overload
     def add_members(self: Ref[MutableSetOf[M]], members: AbstractSet[M]) -> Change: ...
@@ -310,18 +295,18 @@ class Ref(Comparable[T]):
         """This number less `amount`."""
         return Term(Arithmetic("-", self.path, Value(to_attribute(amount))))
 
-    def or_default(self, default: T) -> Term[T]:
+    def or_default(self, default: T) -> DefaultTerm[T]:
         """This value, or the default where it is missing."""
         self._refuse_absence(default)
-        return Term(IfNotExists(self.path, self._operand(default)))
+        return DefaultTerm(IfNotExists(self.path, self._operand(default)), self._encode)
 
     def with_appended(self: Ref[list[M]], elements: list[M]) -> Term[list[M]]:
-        """This list and then the elements."""
-        return Term(ListAppend(self.path, Value(to_attribute(elements))))
+        """This list, which must be there, and then the elements."""
+        return Term(ListAppend(self.path, Value(self._encode(elements))))
 
     def with_prepended(self: Ref[list[M]], elements: list[M]) -> Term[list[M]]:
-        """The elements and then this list."""
-        return Term(ListAppend(Value(to_attribute(elements)), self.path))
+        """The elements and then this list, which must be there."""
+        return Term(ListAppend(Value(self._encode(elements)), self.path))
 
 
 def f(field: T) -> Ref[T]:

@@ -21,10 +21,17 @@ from partita.model._attributes import (
     instant_of,
     to_attribute,
 )
-from partita.model._bound_key import BoundKey, kinds_of
 from partita.model._field_checks import has_serializer, holds_json, is_instant
-from partita.model._stored_keys import StoredKey, StoredKeys, has_remembered, key_to_write, remember_key
 from partita.model._table import TypeTag
+from partita.model.keys import (
+    BoundKey,
+    StoredKey,
+    StoredKeys,
+    has_remembered,
+    key_to_write,
+    kinds_of,
+    remember_key,
+)
 from partita.values import Item
 
 E = TypeVar("E", bound=BaseModel)
@@ -225,6 +232,10 @@ class ItemCodec(Generic[E]):
     def default(self, field: str) -> Any:
         """The value that a field has where nothing is stored."""
         return self._cls.model_fields[field].get_default(call_default_factory=True, validated_data={})
+
+    def is_absence(self, attribute: str, value: Any) -> bool:
+        """Whether the value of a field is stored by leaving its attribute out."""
+        return empty_set(value) or (value is None and attribute in self._nullable)
 
     def nullable(self, attribute: str) -> bool:
         """Whether the attribute stands for None by being absent."""

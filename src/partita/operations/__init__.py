@@ -6,28 +6,40 @@ from partita.operations._conflicts import is_conflict, retry_on_conflict
 from partita.operations._cursor import CursorSealer
 from partita.operations._forecast import forecast
 from partita.operations._get import Get
-from partita.operations._index_keys import UpdatePlan, check_changes
 from partita.operations._operation import Context, Label, Operation, Procedure, Requests
 from partita.operations._precondition import Precondition
+from partita.operations._projection import check_projected, projection_of
 from partita.operations._query import First, Page, Query, WalkResult
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
-from partita.operations._stored import bumped, conflict, missing
 from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
 from partita.operations._unclaimed import UnclaimedItems
-from partita.operations._writes import (
+from partita.operations.writes import (
     Check,
     Delete,
+    DeleteImages,
     ExplainFailure,
+    Images,
     Put,
+    PutImages,
     Update,
+    UpdateImages,
+    UpdatePlan,
+    Upsert,
+    UpsertImages,
     Write,
+    WriteImages,
     absent,
+    bumped,
     check,
+    check_changes,
+    conflict,
     delete,
     insert,
+    missing,
     put,
     update,
+    upsert,
 )
 
 __all__ = [
@@ -40,15 +52,18 @@ __all__ = [
     "Context",
     "CursorSealer",
     "Delete",
+    "DeleteImages",
     "ExplainFailure",
     "First",
     "Get",
+    "Images",
     "Label",
     "Operation",
     "Page",
     "Precondition",
     "Procedure",
     "Put",
+    "PutImages",
     "Query",
     "Requests",
     "Scan",
@@ -56,15 +71,20 @@ __all__ = [
     "Transaction",
     "UnclaimedItems",
     "Update",
+    "UpdateImages",
     "UpdatePlan",
+    "Upsert",
+    "UpsertImages",
     "WalkResult",
     "Write",
+    "WriteImages",
     "absent",
     "batch_get",
     "batch_write",
     "bumped",
     "check",
     "check_changes",
+    "check_projected",
     "chunks",
     "conflict",
     "delete",
@@ -73,6 +93,7 @@ __all__ = [
     "insert",
     "is_conflict",
     "missing",
+    "projection_of",
     "put",
     "reading",
     "retry_on_conflict",
@@ -82,4 +103,5 @@ __all__ = [
     "transact",
     "transact_get",
     "update",
+    "upsert",
 ]

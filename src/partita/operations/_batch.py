@@ -10,7 +10,7 @@ from partita.model import Entity
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._transact import check_gets
-from partita.operations._writes import Delete, Put
+from partita.operations.writes import Delete, Put
 from partita.store import (
     BatchGetItem,
     BatchGetResponse,

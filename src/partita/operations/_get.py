@@ -22,7 +22,7 @@ class Get(Operation[E | None], frozen=True):
     schema: EntitySchema[E]
     key: Item
     values: tuple[Any, ...]
-    """The values of the primary key's fields, in the order of `schema.primary.fields`."""
+    """The values of the primary key's fields, in the order of `schema.primary.inputs`."""
     is_consistent: bool = False
 
     def consistent(self) -> Get[E]:

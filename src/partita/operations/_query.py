@@ -11,9 +11,10 @@ from pydantic import BaseModel
 
 from partita.errors import InvalidItem, LimitExceeded, OperationError
 from partita.expressions import Condition, KeyCondition, Projection, both, canonical_repr
-from partita.model import BoundKey, EntitySchema
+from partita.model import BoundKey, EntitySchema, PartialItem, Ref
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._owned import is_guarded, owner_check, owner_condition
+from partita.operations._projection import attributes_projection, defaults_of
 from partita.operations._unclaimed import unclaimed_among
 from partita.store import PageResponse, QueryTable
 from partita.values import Item
@@ -75,6 +76,8 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     forward: bool = True
     is_consistent: bool = False
     skips_invalid: bool = False
+    other_shards: tuple[KeyCondition, ...] = ()
+    """The conditions for all shards but the first, where the key has shards and none was named."""
 
     def page(self, limit: int, *, after: str | None = None) -> Query[M]:
         """One page of at most `limit` matches, after the cursor of the page before."""
@@ -86,6 +89,22 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         """Only matches for which the condition holds too. What it drops is read and charged all the same."""
         self.schema.check_condition(condition)
         return replace(self, condition=both(self.condition, condition))
+
+    def only(self, *fields: Ref[Any]) -> Query[Any]:
+        """The same read of these fields alone: what it gives has the entity's fields, of which the others are None.
+
+        Where the fields are always the same, declare a view.
+
+        Raises:
+            OperationError: the entity has no such field, or the query does not read it.
+        """
+        names = [str(field.path.parts[0]) for field in fields]
+        read = {path.parts[0] for path in self.projection or ()}
+        for name in names:
+            if name not in self.schema.attributes.values() or (read and name not in read):
+                raise OperationError(f"{self.name} does not read {name!r}.", hint="Ask for fields of what it gives.")
+        projection = attributes_projection(self.schema, self.key, names)
+        return replace(self, model=self.schema.partial, projection=projection)
 
     def skipping_invalid(self) -> Query[M]:
         """The same read, which goes on past an item that does not fit its entity; `invalid` of the result has it."""
@@ -147,8 +166,8 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         )
 
     def identity(self) -> str:
-        """All that a cursor is bound to: pattern, key range, filter and order, but not the page size."""
-        request = replace(self.request(), filter=None, limit=None, consistent=False)
+        """All that a cursor is bound to: pattern, key range, filter and order, but neither page size nor fields."""
+        request = replace(self.request(), filter=None, limit=None, consistent=False, projection=None)
         return f"{self.name}|{self.key}|{request!r}|{canonical_repr(self.condition)}"
 
     def requests(self, context: Context) -> Requests[Page[M]]:
@@ -211,9 +230,10 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     def typed(self, items: list[Item], invalid: list[InvalidItem]) -> Iterator[M]:
         """The models in items; what does not fit is raised, or added to `invalid` where the query is to go on."""
         read = self.schema.entity_as
+        absent = defaults_of(self.schema, self.projection) if issubclass(self.model, PartialItem) else {}
         for item in items:
             try:
-                yield read(self.model, item)
+                yield read(self.model, {**absent, **item} if absent else item)
             except InvalidItem as error:
                 if not self.skips_invalid:
                     raise

@@ -18,10 +18,9 @@ from pydantic import BaseModel
 from partita.errors import ModelError
 from partita.expressions import KeyCondition, Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Table, schema_of
-from partita.operations import Collect, Get, Operation, Query, slots_of
-from partita.patterns._key_conditions import key_condition
+from partita.operations import Collect, Get, Operation, Query, check_projected, projection_of, slots_of
+from partita.patterns._key_conditions import key_conditions
 from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
-from partita.patterns._projection import check_projected, projection_of
 from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
 from partita.store import GetItem, QueryTable
 
@@ -92,7 +91,7 @@ def get(
 
     if name is None:
         return _decorator(declare)
-    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or schema.primary.fields))
+    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or schema.primary.inputs))
 
 
 @overload
@@ -140,7 +139,7 @@ def query(
 
     if name is None:
         return _decorator(declare)
-    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or bound.hash.fields))
+    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or _partition_fields(bound)))
 
 
 def collect(
@@ -164,13 +163,14 @@ def collect(
     def declare(signature: PatternSignature) -> Callable[..., Collect[C]]:
         parameters = KeyParameters(signature, schema, keys[0])
         parameters.refuse_ranges()
-        if set(parameters.names) != set(keys[0].hash.fields):
+        if set(parameters.names) != set(keys[0].hash_fields):
             raise ModelError(f"{signature.name}: its parameters must be the fields of {hash_key!r}.")
-        name = keys[0].hash_attribute.name
 
         def make(*args: Any, **kwargs: Any) -> Collect[C]:
             values = parameters.bind(args, kwargs)
-            condition = KeyCondition(((name, keys[0].hash.render([values[n] for n in keys[0].hash.fields])),))
+            condition = KeyCondition(
+                tuple((each.name, t.render([values[f] for f in t.fields])) for each, t in keys[0].hash)
+            )
             return Collect(result, slots, schema.table, condition, index, limit, pattern=declared)
 
         sends = permissions(keys[0], schema.table, QueryTable)
@@ -232,9 +232,11 @@ def _get_pattern(
     key = schema.primary
     parameters = KeyParameters(signature, schema, key)
     parameters.refuse_ranges()
-    if missing := [field for field in key.fields if field not in parameters.names]:
+    if missing := [field for field in key.inputs if field not in parameters.names]:
         message = f"{signature.name} does not cover the primary key of {schema.name}: {', '.join(missing)}."
         raise ModelError(message, hint="Add these parameters, or declare a @query.")
+    if derived := [name for name in parameters.names if name not in key.inputs]:
+        raise ModelError(f"{signature.name}: {', '.join(derived)} follows from the other parameters.")
     render = parameters.key_renderer(key)
 
     def make(*args: Any, **kwargs: Any) -> Get[Any]:
@@ -257,11 +259,12 @@ def _query_pattern(
     forward: bool,
 ) -> Callable[..., Query[Any]]:
     parameters = KeyParameters(signature, schema, key)
-    condition_of = key_condition(signature.name, key, {n: parameters.range_kind(n) for n in parameters.names})
+    conditions_of = key_conditions(signature.name, key, {n: parameters.range_kind(n) for n in parameters.names})
 
     def make(*args: Any, **kwargs: Any) -> Query[Any]:
-        condition = condition_of(parameters.bind(args, kwargs))
-        return Query(schema, key, condition, view or schema.cls, projection, forward=forward, pattern=declared)
+        condition, *others = conditions_of(parameters.bind(args, kwargs))
+        made = Query(schema, key, condition, view or schema.cls, projection, forward=forward, pattern=declared)
+        return replace(made, other_shards=tuple(others)) if others else made
 
     sends = permissions(key, schema.table, QueryTable)
     declared = _register(signature, make, "query", schema, key, budget, view=view, sends=sends)
@@ -302,9 +305,13 @@ def _register(
 
 def _key_with(schema: EntitySchema[Any], hash_key: str, index: str | None, label: str) -> BoundKey:
     for key in schema.keys.values():
-        if key.index == index and key.hash.text == hash_key:
+        if key.index == index and key.hash_text == hash_key:
             return key
     raise ModelError(f"{label}: {schema.name} has no key with the partition {hash_key!r}.", owner=schema.cls)
+
+
+def _partition_fields(key: BoundKey) -> tuple[str, ...]:
+    return tuple(field for field in key.hash_fields if key.shards is None or field != key.shards.name)
 
 
 def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind:

@@ -1,6 +1,6 @@
 """Sessions run operations and procedures against a store, and meter what they consume."""
 
-from partita.session._meter import Consumption, Meter, Usage
+from partita.session._meter import Consumption, Meter, Usage, usage_since, usage_sum
 from partita.session._session import AsyncSession, Session
 
 __all__ = [
@@ -9,4 +9,6 @@ __all__ = [
     "Meter",
     "Session",
     "Usage",
+    "usage_since",
+    "usage_sum",
 ]

@@ -308,7 +308,7 @@ def test_what_an_event_costs(world: World) -> None:
         ("open_quarter", 0, 1),
         ("limit_of", 0.5, 0),
         ("request_by_key", 1, 0),
-        ("save_workouts.once", 0, 8),
+        ("save_workouts", 0, 8),
         ("AuditEntry.append", 0, 3),
         ("active_milestones", 1, 0),
         ("workouts_within", 1, 0),

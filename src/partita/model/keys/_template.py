@@ -17,14 +17,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from partita.errors import InvalidKey, ModelError
-from partita.model._key_format import DEFAULT_FORMAT, KeyFormat
-from partita.model._key_parts import Style, bare_value, parse_style, part_text, plain_text
+from partita.model._attributes import instant_text
+from partita.model.keys._annotations import kinds_of
+from partita.model.keys._format import DEFAULT_FORMAT, KeyFormat
+from partita.model.keys._parts import Style, bare_value, parse_style, part_text, plain_text
 from partita.values import text_size
 
 MAX_HASH_BYTES: Final = 2_048
@@ -228,6 +233,23 @@ class Template:
             bare, composed = (self, other) if self.bare else (other, self)
             return bare.max_length is None or composed.min_length <= bare.max_length
         return _Automata(self.format.separator).overlap(tuple(_symbols(self)), tuple(_symbols(other)))
+
+
+def bound_template(text: str, model: type[BaseModel], format: KeyFormat) -> Template:  # noqa: A002 - the word for it
+    """The parsed template; a bare one knows how long its field can be."""
+    template = Template(text, format=format)
+    field = model.model_fields.get(template.fields[0]) if template.bare else None
+    return template if field is None else Template(text, _max_length(field), format)
+
+
+def _max_length(field: FieldInfo) -> int | None:
+    (kind, *_) = kinds_of(field.annotation)
+    if not isinstance(kind, type):
+        return None
+    if issubclass(kind, date):
+        return len(instant_text(datetime.min.replace(tzinfo=UTC))) if issubclass(kind, datetime) else len("0000-00-00")
+    limits = [constraint.max_length for constraint in field.metadata if hasattr(constraint, "max_length")]
+    return min(limits) if limits and issubclass(kind, str) else None
 
 
 def _text_of(value: str | int | Decimal, format: KeyFormat) -> str:  # noqa: A002

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel
@@ -18,8 +18,24 @@ def projection_of(schema: EntitySchema[Any], key: BoundKey, view: type[BaseModel
     for name in names:
         if name not in schema.attributes.values():
             raise ModelError(f"The view {view.__name__} has {name!r}, which {schema.name} has not.", owner=view)
-    paths: Sequence[Path] = (*(Path((name,)) for name in names), *schema.key_projection(key))
-    return tuple(dict.fromkeys(paths))
+    return attributes_projection(schema, key, names)
+
+
+def attributes_projection(schema: EntitySchema[Any], key: BoundKey, names: Iterable[str]) -> Projection:
+    """Some attributes, and the keys that show which entity they are of."""
+    stored = (name for name in names if name not in schema.codec.key_only)
+    return tuple(dict.fromkeys((*(Path((name,)) for name in stored), *schema.key_projection(key))))
+
+
+def defaults_of(schema: EntitySchema[Any], projection: Projection | None) -> dict[str, Any]:
+    """What the fields of a projection are where nothing is stored for them."""
+    asked = {path.parts[0] for path in projection or ()}
+    fields = {attribute: schema.cls.model_fields[name] for name, attribute in schema.attributes.items()}
+    return {
+        attribute: field.get_default(call_default_factory=True, validated_data={})
+        for attribute, field in fields.items()
+        if attribute in asked and not field.is_required()
+    }
 
 
 def check_projected(

@@ -3,6 +3,7 @@
 | after the colon | for | in the key | sorts as the values do |
 | --- | --- | --- | --- |
 | `06`, `+06`, `09.2` | numbers | padded with zeros; with `+`, negative ones too | yes |
+| `-06`, `-+06`, `-09.2` | numbers | the same, complemented: `{score:-06}` of 17 is `999982` | in descending order |
 | `d` | numbers | as they are: `7`, `12` | no |
 | `lower`, `upper` | text | in lower or upper case | as that text |
 | `%Y-%m-%d` and the like | dates | by the codes of `strftime`, in UTC | where larger units come first |
@@ -23,11 +24,11 @@ from msgspec import Struct
 
 from partita.errors import InvalidKey, ModelError
 from partita.model._attributes import instant_text, to_attribute
-from partita.model._key_format import DEFAULT_FORMAT, KeyFormat
+from partita.model.keys._format import DEFAULT_FORMAT, KeyFormat
 from partita.values import number, number_text
 
 _EXACT: Final = Context(prec=400)
-_WIDTH: Final = re.compile(r"(\+?)0([1-9][0-9]?)(?:\.([1-9][0-9]?))?")
+_WIDTH: Final = re.compile(r"(-?)(\+?)0([1-9][0-9]?)(?:\.([1-9][0-9]?))?")
 _CODES: Final = re.compile("%(.)")
 _LARGE_TO_SMALL: Final = "YmdHMSf"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,11 +36,15 @@ _UNITS: Final = {"epoch": (timedelta(seconds=1), 10), "epoch_ms": (timedelta(mil
 
 
 class Width(Struct, frozen=True):
-    """How a number is padded so that text order is number order: `{n:06}`, `{n:+06}`, `{price:09.2}`."""
+    """How a number is padded so that text order is number order: `{n:06}`, `{n:+06}`, `{price:09.2}`.
+
+    With a minus, `{score:-06}`, the greatest number comes first.
+    """
 
     digits: int
     fraction: int = 0
     signed: bool = False
+    descends: bool = False
 
     sorts = True
     is_fixed = True
@@ -63,8 +68,10 @@ class Width(Struct, frozen=True):
         if not self.signed:
             if value < 0:
                 raise InvalidKey(f"{value} is negative.", hint="Write {n:+06} in the key template for a signed number.")
-            return digits
-        return "n" + _complement(digits) if value < 0 else "p" + digits
+            return _complement(digits) if self.descends else digits
+        # Descending, a number stands where its opposite would; a zero has none.
+        is_low = value > 0 if self.descends else value < 0
+        return "n" + _complement(digits) if is_low else "p" + digits
 
     def value(self, text: str) -> int | Decimal:
         """The number that was written as this text.
@@ -72,13 +79,15 @@ class Width(Struct, frozen=True):
         Raises:
             ValueError: none was.
         """
-        digits = text.removeprefix("p")
-        if self.signed and text.startswith("n"):
-            digits = "-" + _complement(text[1:])
         try:
-            return int(digits) if not self.fraction else Decimal(digits).scaleb(-self.fraction, _EXACT)
+            if self.descends and not self.signed:
+                digits = _complement(text)
+            else:
+                digits = "-" + _complement(text[1:]) if self.signed and text.startswith("n") else text.removeprefix("p")
+            value = int(digits) if not self.fraction else Decimal(digits).scaleb(-self.fraction, _EXACT)
         except ArithmeticError:
             raise _unreadable(text, "a number") from None
+        return -value if self.descends and self.signed else value
 
     def _too_wide(self, value: Decimal) -> InvalidKey:
         hint = "Widen the placeholder in the key template."
@@ -98,6 +107,7 @@ class Plain(Struct, frozen=True):
 
     sorts = False
     is_fixed = False
+    descends = False
 
     def fits(self, kind: type) -> bool:
         """Whether values of a type can be written so."""
@@ -126,6 +136,7 @@ class Case(Struct, frozen=True):
 
     sorts = True
     is_fixed = False
+    descends = False
 
     def fits(self, kind: type) -> bool:
         """Whether values of a type can be written so."""
@@ -146,6 +157,7 @@ class TimeFormat(Struct, frozen=True):
     codes: str
 
     is_fixed = True
+    descends = False
 
     @property
     def sorts(self) -> bool:
@@ -183,6 +195,7 @@ class Epoch(Struct, frozen=True):
 
     sorts = True
     is_fixed = True
+    descends = False
 
     def fits(self, kind: type) -> bool:
         """Whether values of a type can be written so."""
@@ -232,10 +245,10 @@ def parse_style(spec: str, template: str) -> Style:
         return TimeFormat(spec)
     match = _WIDTH.fullmatch(spec)
     if match is None:
-        hint = "Write {n:06}, {n:+06} if it may be negative, {n:09.2}, {n:d}, {name:lower}, {at:%Y-%m-%d}, {at:epoch}."
+        hint = "Write {n:06}, {n:+06} (signed), {n:-06} (descending), {n:09.2}, {n:d}, {name:lower}, {at:%Y-%m-%d}."
         raise ModelError(f"{template!r}: {spec!r} is not a form of a value in a key.", hint=hint)
-    sign, digits, fraction = match.groups()
-    return Width(int(digits), int(fraction or 0), bool(sign))
+    minus, sign, digits, fraction = match.groups()
+    return Width(int(digits), int(fraction or 0), bool(sign), bool(minus))
 
 
 def is_number(kind: type) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from partita.errors import ConditionFailed, ItemMissing, VersionConflict
+from partita.errors import ConditionFailed, InvalidItem, ItemMissing, VersionConflict
 from partita.expressions import And, Compare, Condition, Exists, Missing, Or, Path, Value, both
 from partita.model import Entity, EntitySchema
 from partita.operations._operation import Context
@@ -17,7 +17,7 @@ E = TypeVar("E", bound=Entity)
 
 def present(schema: EntitySchema[Any], context: Context) -> Condition:
     """The condition that the item exists and has not expired."""
-    exists: Condition = own(schema) or Exists(Path((schema.primary.hash_attribute.name,)))
+    exists: Condition = own(schema) or Exists(Path(schema.primary.hash_names))
     return both(exists, schema.unexpired(context.clock())) or exists
 
 
@@ -31,12 +31,12 @@ def own(schema: EntitySchema[Any]) -> Condition | None:
 def not_foreign(schema: EntitySchema[Any]) -> Condition | None:
     """The condition that there is no item, or one of this entity, where another's may stand under the same key."""
     ours = own(schema)
-    return None if ours is None else Or((Missing(Path((schema.primary.hash_attribute.name,))), ours))
+    return None if ours is None else Or((Missing(Path(schema.primary.hash_names)), ours))
 
 
 def vacant(schema: EntitySchema[Any], context: Context) -> Condition:
     """The condition that there is no item; an expired one that is still stored does not count."""
-    return _missing_or_expired(schema, schema.primary.hash_attribute.name, context)
+    return _missing_or_expired(schema, schema.primary.hash_names[0], context)
 
 
 def unversioned(schema: EntitySchema[Any], context: Context) -> Condition:
@@ -69,7 +69,7 @@ def version_is(schema: EntitySchema[Any], version: int) -> Condition:
     if version:
         return Compare("=", path, Value(version))
     # 0 is what an item from before the field was declared reads as.
-    return And((Exists(Path((schema.primary.hash_attribute.name,))), Missing(path)))
+    return And((Exists(Path(schema.primary.hash_names)), Missing(path)))
 
 
 def stored_version(schema: EntitySchema[Any], item: Item | None) -> int:
@@ -83,6 +83,14 @@ def live_entity(schema: EntitySchema[E], item: Item | None, context: Context) ->
     if item is None or not schema.live(item, context.clock()) or not (schema.tag is None or schema.owns(item)):
         return None
     return schema.entity(item)
+
+
+def fitting_entity(schema: EntitySchema[E], item: Item | None, context: Context) -> E | None:
+    """The entity that a write has replaced; None also where it did not fit: an error would not tell of the write."""
+    try:
+        return live_entity(schema, item, context)
+    except InvalidItem:
+        return None
 
 
 def missing(schema: EntitySchema[Any], item: Item | None) -> ItemMissing:

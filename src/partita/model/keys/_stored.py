@@ -15,9 +15,10 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 from partita.errors import ModelError
-from partita.model._bound_key import BoundKey, kinds_of
-from partita.model._key_parts import Width, is_number
-from partita.model._keys import Template
+from partita.model.keys._annotations import kinds_of
+from partita.model.keys._bound import BoundKey
+from partita.model.keys._parts import Width, is_number
+from partita.model.keys._template import Template
 from partita.values import Item
 
 T = TypeVar("T")
@@ -67,7 +68,7 @@ class StoredKeys:
         self._attributes = attributes
         self.key_only = frozenset(attributes[name] for name in _marked(primary, model))
         """The attributes of fields that are not stored but in the key."""
-        self._numbers = frozenset(name for name in primary.fields if _is_number_enum(model, name))
+        self._numbers = frozenset(name for name in primary.inputs if _is_number_enum(model, name))
         self._checks = tuple(self._check(name.name, template) for name, template in primary.attributes)
 
     def filled(self, item: Item) -> Item:
@@ -92,13 +93,15 @@ class StoredKeys:
 
     def _check(self, attribute: str, template: Template) -> Callable[[Item], bool]:
         """A quick comparison of one key attribute with what stands in the attributes of its fields."""
-        if template.bare:
+        if template.bare and template.fields[0] in self._attributes:
             field = self._attributes[template.fields[0]]
             return lambda item: field not in item or item[attribute] == item[field]
         if not template.fields:
             return lambda item: item[attribute] == template.head
         codes = [_code(each.style) for each in template.placeholders]
-        if None in codes or self.key_only.intersection(self._attributes[name] for name in template.fields):
+        if None in codes or self._primary.derived.keys() & set(template.fields):
+            return lambda _: False
+        if self.key_only.intersection(self._attributes[name] for name in template.fields):
             return lambda _: False
         tails = [each.tail.replace("%", "%%") for each in template.placeholders]
         text = template.head.replace("%", "%%") + "".join(f"{c}{t}" for c, t in zip(codes, tails, strict=True))
@@ -110,7 +113,7 @@ def _code(style: Any) -> str | None:
     """How Python formats a value as this style does; None where it cannot."""
     if style is None:
         return "%s"
-    if isinstance(style, Width) and not style.fraction and not style.signed:
+    if isinstance(style, Width) and not (style.fraction or style.signed or style.descends):
         return f"%0{style.digits}d"
     return None
 

@@ -1,0 +1,172 @@
+"""Lists whose items can be asked for in part: `?fields=title,status` reads and shows these fields alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
+from typing import Any, Final, Generic, Self, TypeVar, get_args
+
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, create_model
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from partita import Page, Query, f
+from partita.http._paging import Paging
+from partita.model import PartialItem
+
+M = TypeVar("M", bound=BaseModel)
+
+_IN_EXAMPLE: Final = 2
+"""How many fields the example of a description names."""
+
+
+def _absent() -> None:
+    """A field that was not given."""
+
+
+class Partial(Generic[M]):
+    """The type of an item that may have been asked for in part: an `M`, or some of its fields."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        (model,) = get_args(source)
+        if isinstance(model, TypeVar):
+            return core_schema.any_schema()
+        # It is described as the model without what is required; whatever was shown is passed on as it is.
+        return core_schema.no_info_wrap_validator_function(
+            lambda shown, _: shown,
+            handler.generate_schema(_partial_of(model)),
+            serialization=core_schema.plain_serializer_function_ser_schema(lambda shown: shown),
+        )
+
+
+class Fields(Generic[M]):
+    """Which fields of each item a caller asks for: those of the response, as it names them; or all of them."""
+
+    __slots__ = ("model", "names")
+
+    def __init__(self, model: type[M], names: tuple[str, ...] | None = None) -> None:
+        """Choose fields of a response's items.
+
+        Args:
+            model: what an item of the whole response is.
+            names: those that were asked for; None for all.
+        """
+        self.model = model
+        self.names = names
+
+    def narrow(self, query: Query[Any], *, computed: Collection[str] = ()) -> Query[Any]:
+        """The query for these fields alone, where all of them are stored as they are shown; otherwise as it is.
+
+        Args:
+            query: reads whole entities.
+            computed: fields of the response that are made of others, although an attribute has the same name.
+        """
+        attributes = {attribute: field for field, attribute in query.schema.attributes.items()}
+        is_stored = all(name in attributes and name not in computed for name in self.names or ())
+        if self.names is None or not is_stored or query.model is not query.schema.cls:
+            return query
+        return query.only(*(f(getattr(query.schema.cls, attributes[name])) for name in self.names))
+
+    def show(self, items: Iterable[Any], view: Callable[[Any], M] | None = None) -> tuple[Any, ...]:
+        """The items of the response.
+
+        Args:
+            items: what a query gives, narrowed or not.
+            view: shows a whole item, where the response is not the entity itself.
+        """
+        if self.names is None:
+            return tuple(items if view is None else map(view, items))
+        return tuple(self._picked(self._whole(item, view)) for item in items)
+
+    def _whole(self, item: Any, view: Callable[[Any], M] | None) -> BaseModel:
+        if isinstance(item, PartialItem):
+            return self._filled(item)
+        return item if view is None else view(item)
+
+    def _filled(self, item: PartialItem) -> BaseModel:
+        """What is shown of an item of which only some fields were read."""
+        read = {field.alias or name: name for name, field in type(item).model_fields.items()}
+        fields = _fields_of(self.model)
+        return self.model.model_construct(**{fields[name]: getattr(item, read[name]) for name in self.names or ()})
+
+    def _picked(self, item: BaseModel) -> dict[str, Any]:
+        fields = _fields_of(self.model)
+        return item.model_dump(mode="json", by_alias=True, include={fields[name] for name in self.names or ()})
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        (model,) = get_args(source)
+        known = () if isinstance(model, TypeVar) else tuple(_fields_of(model))
+        return core_schema.no_info_plain_validator_function(
+            lambda value: cls._parsed(model, value), metadata={"partita_fields": known}
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        metadata: dict[str, Any] = schema.get("metadata") or {}
+        known: tuple[str, ...] = metadata["partita_fields"]
+        one = "|".join(known)
+        return {"type": "string", "pattern": f"^({one})(,({one}))*$", "examples": [",".join(known[:_IN_EXAMPLE])]}
+
+    @classmethod
+    def _parsed(cls, model: type[M], value: Any) -> Self:
+        if value is None:
+            return cls(model)
+        known, asked = _fields_of(model), str(value).split(",")
+        if unknown := [name for name in asked if name not in known]:
+            said = {"unknown": repr(unknown[0]), "known": ", ".join(known)}
+            raise PydanticCustomError("unknown_field", "there is no field {unknown}; there is: {known}", said)
+        return cls(model, tuple(name for name in known if name in asked))
+
+
+class FieldPaging(Paging, Generic[M]):
+    """The query parameters of a list whose items can be asked for in part."""
+
+    fields: Fields[M] = Field(
+        default_factory=_absent,
+        validate_default=True,
+        description="the fields that each item is to have, with commas between them; all unless said otherwise",
+    )
+
+
+class PartialListing(BaseModel, Generic[M]):
+    """One page of a list whose items can be asked for in part. `next_cursor` is null on the last one."""
+
+    items: tuple[Partial[M], ...]
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, page: Page[Any], fields: Fields[M], view: Callable[[Any], M] | None = None) -> Self:
+        """The response for a page; see `Fields.show`."""
+        return cls(items=fields.show(page.items, view), next_cursor=page.next_cursor)
+
+
+@cache
+def _fields_of(model: type[BaseModel]) -> dict[str, str]:
+    """The fields of a model by the names that its JSON has, in order."""
+    return {
+        str(field.serialization_alias or field.alias or name): name
+        for name, field in model.model_fields.items()
+        if not field.exclude
+    }
+
+
+@cache
+def _partial_of(model: type[BaseModel]) -> type[BaseModel]:
+    """What describes a model of which any field may be left out."""
+    fields: dict[str, Any] = {
+        name: (
+            field.rebuild_annotation(),
+            Field(
+                default_factory=_absent,
+                serialization_alias=field.serialization_alias or field.alias,
+                description=field.description,
+                examples=field.examples,
+            ),
+        )
+        for name, field in model.model_fields.items()
+        if not field.exclude
+    }
+    doc = f"{model.__name__}, or those of its fields that were asked for."
+    return create_model(f"Partial{model.__name__}", __doc__=doc, __module__=model.__module__, **fields)

@@ -1,0 +1,160 @@
+"""Upserts: an item is made or changed by one request, with every derived key and the version kept right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace
+
+from partita.errors import ConditionFailed, OperationError
+from partita.expressions import Compare, Condition, Missing, Or, Path, SetAction, Value, apply_update, both, evaluate
+from partita.expressions import Update as UpdateExpression
+from partita.model import Change, Entity, EntitySchema
+from partita.operations._get import Get
+from partita.operations._operation import Context, Requests
+from partita.operations.writes._images import Images, UpsertImages
+from partita.operations.writes._index_keys import check_changes
+from partita.operations.writes._stored import bumped, condition_false, live_entity, own, version_of
+from partita.operations.writes._update import MAX_REWRITES, Update
+from partita.operations.writes._upsert_plan import UpsertPlan, defaults_of, plan_upsert, start_of
+from partita.operations.writes._write import Write, given_schema
+from partita.store import Returns, UpdateItem, WriteResponse
+from partita.values import Item
+
+E = TypeVar("E", bound=Entity)
+
+
+class Upsert(Write[E], Generic[E], frozen=True):
+    """Change one item, or make it with the changes where there is none; the result is the item after that.
+
+    That is one request. Two are sent where an expired item lies in the way, or one that lacks an index key which it
+    should have: the first is refused, and the second writes what is right, from the item in the refusal.
+    """
+
+    sends = (UpdateItem,)
+
+    schema: EntitySchema[E]
+    key: Item
+    known: Mapping[str, Any]
+    """Values of the primary key's fields."""
+    plan: UpsertPlan[E]
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.schema.name}.upsert"
+
+    @property
+    def created(self) -> E:
+        """The item that is stored where there was none, before its version is counted."""
+        return self.plan.created
+
+    def images(self) -> UpsertImages[E]:
+        """The same upsert, whose result is the item before and after it."""
+        return UpsertImages(self, pattern=self.pattern, label=self.label)
+
+    def action(self, context: Context) -> UpdateItem:
+        """The request that is sent, alone or in a transaction."""
+        condition = both(self._right(context), self.condition)
+        table = self.schema.table.name
+        return UpdateItem(table, self.key, self.plan.update, condition, on_failure_item=condition is not None)
+
+    def _right(self, context: Context) -> Condition | None:
+        """The condition that there is no item, or one that this update is right for."""
+        stored = both(both(own(self.schema), self.schema.unexpired(context.clock())), self.plan.consistent)
+        return None if stored is None else Or((Missing(Path(self.schema.primary.hash_names)), stored))
+
+    def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
+        current = live_entity(self.schema, error.item, context)
+        if error.item is None or not self._may_write(error.item, context):
+            return condition_false(self.schema, error.item, current)
+        if current is None:
+            message = f"This {self.schema.name} has expired and is still stored, so a transaction cannot upsert it."
+            return ConditionFailed(message, item=error.item, hint="Run the upsert by itself.")
+        message = f"This {self.schema.name} is stored without an index key that it should have."
+        hint = "Read it and put() it: that writes every key."
+        return ConditionFailed(message, item=error.item, current=current, hint=hint)
+
+    def _may_write(self, item: Item, context: Context) -> bool:
+        """Whether the caller's own condition allows to write where this item is."""
+        if self.schema.tag is not None and not self.schema.owns(item):
+            return False
+        seen = item if self.schema.live(item, context.clock()) else {}
+        return self.condition is None or evaluate(self.condition, seen)
+
+    def requests(self, context: Context) -> Requests[E]:
+        """Send the request; where what lies there is in the way, write what is right instead."""
+        return (yield from self._write(context, "ALL_NEW")).new
+
+    def images_requests(self, context: Context) -> Requests[Images[E | None, E]]:
+        """The same, asking for the old item."""
+        return self._write(context, "ALL_OLD")
+
+    def _write(self, context: Context, returns: Returns) -> Requests[Images[E | None, E]]:
+        tries = MAX_REWRITES
+        while True:
+            try:
+                return (yield from self._send_once(context, returns))
+            except ConditionFailed as error:
+                tries -= 1
+                if not tries or error.item is None or not self._may_write(error.item, context):
+                    raise self.explain(error, context) from error
+                item = error.item
+            with suppress(ConditionFailed):  # another writer was first: begin again
+                return (yield from self._instead(item, context))
+
+    def _send_once(self, context: Context, returns: Returns) -> Requests[Images[E | None, E]]:
+        request = replace(self.action(context), returns=returns)
+        response: WriteResponse = yield request
+        if returns == "ALL_NEW":
+            return Images(None, self.schema.entity(response.attributes or {}))
+        new = apply_update(request.update, response.attributes or {}) | self.key
+        return Images(live_entity(self.schema, response.attributes, context), self.schema.entity(new))
+
+    def _instead(self, item: Item, context: Context) -> Requests[Images[E | None, E]]:
+        """Write what is right for an item that the update is not right for."""
+        current = live_entity(self.schema, item, context)
+        if current is None:
+            return self._replace_expired(item)
+        update = Update(self.schema, self.key, self.known, self.plan.changes, current, condition=self.condition)
+        return update.images_requests(context)
+
+    def _replace_expired(self, item: Item) -> Requests[Images[E | None, E]]:
+        """Make the new item where an expired one lies, also by an update: a role may be allowed no put."""
+        new = self.created if self.schema.version is None else bumped(self.schema, self.created)
+        attributes = self.schema.item(new)
+        sets = tuple(SetAction(Path((name,)), Value(each)) for name, each in attributes.items() if name not in self.key)
+        removes = tuple(Path((name,)) for name in item if name not in attributes)
+        expires = self.schema.expires or ""
+        same = Compare("=", Path((expires,)), Value(item[expires]))
+        yield UpdateItem(self.schema.table.name, self.key, UpdateExpression(sets, removes), same)
+        return Images(None, new)
+
+
+def upsert(at: E | Get[E], *changes: Change) -> Upsert[E]:
+    """Change an item, or make it with the changes where there is none, in one request.
+
+    `upsert(cart_of("ada"), f(Cart.cents).add(250))`: a new item begins with the fields of its key and the defaults.
+    `upsert(Cart(user_id="ada", currency="EUR"), f(Cart.cents).add(250))`: it begins with this entity.
+
+    A field that the stored item lacks gets what a new item would begin with, too.
+
+    Raises:
+        OperationError: a new item would not be whole, or an index key cannot be known without reading the item.
+    """
+    if isinstance(at, Get):
+        schema, key = at.schema, at.key
+        known = dict(zip(schema.primary.inputs, at.values, strict=True))
+        start = defaults_of(schema, known)
+    else:
+        schema = given_schema(at, "upsert")
+        version = version_of(schema, at)
+        if version:
+            hint = "Use update() or put()."
+            raise OperationError(f"This {schema.name} has version {version}, so it is stored already.", hint=hint)
+        key, start = schema.key(at), start_of(schema, at)
+        known = {field: getattr(at, field) for field in schema.primary.inputs}
+    if changes:
+        check_changes(schema, changes)
+    return Upsert(schema, key, known, plan_upsert(schema, key, start, changes))
