@@ -98,7 +98,7 @@ def _run(folder: Path, tests: Sequence[str], seconds: float) -> tuple[Outcome, s
             text=True,
             check=False,
             timeout=limit,
-            preexec_fn=_be_nice,  # noqa: PLW1509 - one thread
+            preexec_fn=_be_nice,
         )
     except subprocess.TimeoutExpired:
         return Outcome.ENDLESS, ""
@@ -116,5 +116,5 @@ def read_reach(file: Path) -> Reach:
     """Run the services' tests once, and write down what they reach."""
     command = [*PYTEST, "-p", "tests.mutation.reach", "-m", "not slow", "tests/services"]
     environment = {**os.environ, SETTING: str(file)}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, preexec_fn=_be_nice)  # noqa: PLW1509 - one thread
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, preexec_fn=_be_nice)
     return msgspec.json.decode(file.read_bytes(), type=Reach)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
+
+from pydantic import BaseModel
 
 from partita import Condition, Index, Key, Query, Rcu, Table, f, pattern, query
 from partita.recipes.audit import AuditEvent, AuditRecord, AuditTrail
@@ -19,6 +21,16 @@ class AuditEntry(AuditRecord, table=AUDIT_TABLE):
     primary: ClassVar = Key("USER#{user_id}", _SORT)
     by_correlation: ClassVar = Key("CORR#{correlation_id}", _SORT, index="GSI1")
     by_event: ClassVar = Key("EVENT#{event_type}#{month}", _SORT, index="GSI2")
+
+
+class AuditRow(BaseModel):
+    """A record in a list."""
+
+    event_type: str
+    occurred_at: int
+    request_id: str
+    correlation_id: str
+    details: dict[str, Any]
 
 
 AUDIT: Final = AuditTrail(AuditEntry, retention=timedelta(days=90))
@@ -136,23 +148,23 @@ class AccountDeleted(AuditEvent):
     """Everything of a user is gone, except for this trail."""
 
 
-@query(AuditEntry, AuditEntry.primary, newest_first=True, budget=Rcu(12.5))
+@query(AuditEntry, AuditEntry.primary, view=AuditRow, newest_first=True, budget=Rcu(12.5))
 def events_of_user(user_id: str) -> None:
     """What happened to a user, newest first."""
 
 
-@query(AuditEntry, AuditEntry.by_correlation, newest_first=True, budget=Rcu(12.5))
+@query(AuditEntry, AuditEntry.by_correlation, view=AuditRow, newest_first=True, budget=Rcu(12.5))
 def events_of_story(correlation_id: str) -> None:
     """All that belongs to one story, newest first."""
 
 
-@query(AuditEntry, AuditEntry.by_event, newest_first=True, budget=Rcu(12.5))
+@query(AuditEntry, AuditEntry.by_event, view=AuditRow, newest_first=True, budget=Rcu(12.5))
 def events_of_month(event_type: str, month: str) -> None:
     """What happened of one kind in one month, newest first."""
 
 
-@pattern(budget=Rcu(125))
-def events_seen_by(user_id: str, events: Query[AuditEntry]) -> Query[AuditEntry]:
+@pattern(budget=Rcu(125), via=(events_of_story, events_of_month))
+def events_seen_by(user_id: str, events: Query[AuditRow]) -> Query[AuditRow]:
     """Those events that are the user's own; at most ten pages of 100 are inspected."""
     own: Condition = f(AuditEntry.user_id).eq(user_id)
     return events.where(own)

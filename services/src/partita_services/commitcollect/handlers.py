@@ -14,7 +14,7 @@ from partita.errors import ConditionFailed, IllegalTransition, ItemMissing, Part
 from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Plan
 from partita_services.commitcollect.audit import (
-    AuditEntry,
+    AuditRow,
     MilestoneCancelled,
     MilestoneCreated,
     MilestoneEdited,
@@ -265,7 +265,7 @@ def list_awards(user_id: str, milestone_id: str | None) -> Query[AwardRow]:
 
 def list_events(
     user_id: str, correlation_id: str | None = None, event_type: str | None = None, month: str | None = None
-) -> Query[AuditEntry]:
+) -> Query[AuditRow]:
     """What happened to a user: all of it, of one story, or of one kind in one month."""
     if correlation_id is not None:
         return events_seen_by(user_id, events_of_story(correlation_id))

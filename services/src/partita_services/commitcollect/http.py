@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from partita import Page, retry_on_conflict
+from partita import retry_on_conflict
 from partita.errors import VersionConflict
 from partita.http import (
     Db,
+    FieldPaging,
     FieldProblem,
     HttpProblem,
     IfNoneMatch,
-    Listing,
     Now,
     Once,
-    Paging,
+    PartialListing,
     Resources,
     describe_problems,
     is_not_modified,
@@ -65,13 +65,11 @@ ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_
 
 ROUTER.include_router(MODELS)
 
-V = TypeVar("V", bound=BaseModel)
-
 MilestoneId = Annotated[str, Path(min_length=1, max_length=64, examples=["01K9ZQ3V7M2Y8R4C6T1XWNB5HD"])]
 OnceByVisitor = Annotated[Once, Depends(once_by(REQUESTS, as_caller))]
 
 
-class AwardQuery(Paging):
+class AwardQuery(FieldPaging[AwardView]):
     """Which awards, and which page of them."""
 
     model_config = ConfigDict(extra="forbid")
@@ -79,7 +77,7 @@ class AwardQuery(Paging):
     milestone_id: str | None = Field(default=None, min_length=1, max_length=64, description="those of one milestone")
 
 
-class AuditQuery(Paging):
+class AuditQuery(FieldPaging[EventView]):
     """Which events, and which page of them: all, those of one story, or those of one kind in one month."""
 
     model_config = ConfigDict(extra="forbid")
@@ -144,13 +142,13 @@ async def list_milestones(
     db: Db,
     now: Now,
     trace: CurrentTrace,
-    paging: Annotated[Paging, Query()],
+    paging: Annotated[FieldPaging[MilestoneView], Query()],
     response: Response,
     if_none_match: IfNoneMatch = None,
-) -> Listing[MilestoneView]:
+) -> PartialListing[MilestoneView]:
     """The user's milestones with their progress, the active ones first."""
     page = await db.run(handlers.list_milestones(visitor.user_id, paging.limit, paging.cursor, now, trace))
-    listing = _listing(page, MilestoneView.of)
+    listing = PartialListing.of(page, paging.fields, MilestoneView.of)
     tag = f'"{hashlib.sha256(listing.model_dump_json().encode()).hexdigest()[:32]}"'
     if is_not_modified(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})  # type: ignore[return-value]  # instead of the model
@@ -202,24 +200,32 @@ async def edit_milestone(
 
 
 @ROUTER.get("/workouts", responses=describe_problems(400))
-async def list_workouts(visitor: CurrentVisitor, db: Db, paging: Annotated[Paging, Query()]) -> Listing[WorkoutView]:
+async def list_workouts(
+    visitor: CurrentVisitor, db: Db, paging: Annotated[FieldPaging[WorkoutView], Query()]
+) -> PartialListing[WorkoutView]:
     """The user's workouts, newest first."""
     page = await db.run(latest_workouts(visitor.user_id).page(paging.limit, after=paging.cursor))
-    return _listing(page, WorkoutView.of)
+    return PartialListing.of(page, paging.fields, WorkoutView.of)
 
 
 @ROUTER.get("/awards", responses=describe_problems(400))
-async def list_awards(visitor: CurrentVisitor, db: Db, wanted: Annotated[AwardQuery, Query()]) -> Listing[AwardView]:
+async def list_awards(
+    visitor: CurrentVisitor, db: Db, wanted: Annotated[AwardQuery, Query()]
+) -> PartialListing[AwardView]:
     """The parts that were earned, milestone by milestone."""
     awards = handlers.list_awards(visitor.user_id, wanted.milestone_id)
-    return _listing(await db.run(awards.page(wanted.limit, after=wanted.cursor)), AwardView.of)
+    page = await db.run(awards.page(wanted.limit, after=wanted.cursor))
+    return PartialListing.of(page, wanted.fields, AwardView.of)
 
 
 @ROUTER.get("/audit", responses=describe_problems(400))
-async def list_events(visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQuery, Query()]) -> Listing[EventView]:
+async def list_events(
+    visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQuery, Query()]
+) -> PartialListing[EventView]:
     """What happened to the user, newest first."""
     events = handlers.list_events(visitor.user_id, wanted.correlation_id, wanted.event_type, wanted.month)
-    return _listing(await db.run(events.page(wanted.limit, after=wanted.cursor)), EventView.of)
+    page = await db.run(events.page(wanted.limit, after=wanted.cursor))
+    return PartialListing.of(page, wanted.fields, EventView.of)
 
 
 def _created(created: Creation) -> StoredResponse:
@@ -227,10 +233,6 @@ def _created(created: Creation) -> StoredResponse:
     return StoredResponse.of(
         view, status=201, headers={"Location": f"/commitcollect/api/milestones/{view.milestone_id}"}
     )
-
-
-def _listing(page: Page[Any], view: Callable[[Any], V]) -> Listing[V]:
-    return Listing(items=tuple(view(item) for item in page.items), next_cursor=page.next_cursor)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from partita_services.commitcollect.audit import AuditEntry
+from partita_services.commitcollect.audit import AuditRow
 from partita_services.commitcollect.collectibles.loading import LoadOutcome
 from partita_services.commitcollect.collectibles.model import Collectible
 from partita_services.commitcollect.handlers import Account, Creation, Standing
@@ -214,6 +214,6 @@ class EventView(BaseModel):
     details: dict[str, Any]
 
     @classmethod
-    def of(cls, entry: AuditEntry) -> EventView:
+    def of(cls, entry: AuditRow) -> EventView:
         """As it was written down."""
-        return cls(**entry.model_dump(include=set(cls.model_fields)))
+        return cls(**entry.model_dump())

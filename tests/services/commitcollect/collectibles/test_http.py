@@ -97,7 +97,8 @@ async def test_what_is_no_model_is_refused(browser: httpx.AsyncClient, operator:
     await browser.put("/api/models/kite", json=content(), headers=operator)
     other = await browser.put("/api/models/kite", json=content(parts=3), headers=operator)
     assert (other.status_code, other.json()["code"]) == (409, "parts_changed")
-    for wrong in ({"picture": "<svg/>"}, {"parts": []}, {"model_id": "kite"}):
+    mistakes: list[dict[str, Any]] = [{"picture": "<svg/>"}, {"parts": []}, {"model_id": "kite"}]
+    for wrong in mistakes:
         refused = await browser.put("/api/models/kite", json={**content(), **wrong}, headers=operator)
         assert refused.status_code == 422, wrong
     assert (await browser.put("/api/models/A", json=content(), headers=operator)).status_code == 422

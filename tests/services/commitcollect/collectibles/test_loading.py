@@ -22,6 +22,7 @@ from partita_services.commitcollect.collectibles.loading import (
     retire,
 )
 from partita_services.commitcollect.collectibles.model import (
+    MAX_MODELS,
     MAX_PARTS,
     MAX_PICTURE,
     CatalogueEntry,
@@ -157,6 +158,6 @@ def test_a_full_catalogue_is_one_page(world: World) -> None:
         world.db.run(
             save_model(Model(model_id=f"m{number}", name="n", story="", parts_total=0), [], kite().stored_picture)
         )
-    entries = assert_budget(world.db, catalogue().consistent().page(loading.MAX_MODELS))
+    entries = assert_budget(world.db, catalogue().consistent().page(MAX_MODELS))
     assert isinstance(entries.items[0], CatalogueEntry)
     assert len(entries) == 100

@@ -15,12 +15,64 @@ from xml.etree import ElementTree as ET
 
 SVG: Final = "{http://www.w3.org/2000/svg}"
 ELEMENTS: Final = frozenset(
-    "svg defs g path circle ellipse rect line polyline polygon linearGradient radialGradient stop title desc".split()
+    {
+        "svg",
+        "defs",
+        "g",
+        "path",
+        "circle",
+        "ellipse",
+        "rect",
+        "line",
+        "polyline",
+        "polygon",
+        "linearGradient",
+        "radialGradient",
+        "stop",
+        "title",
+        "desc",
+    }
 )
 ATTRIBUTES: Final = frozenset(
-    "id class viewBox transform d x y x1 x2 y1 y2 cx cy r rx ry fx fy width height points offset "
-    "fill fill-opacity fill-rule opacity stroke stroke-width stroke-linecap stroke-linejoin stroke-opacity "
-    "stroke-dasharray stop-color stop-opacity gradientUnits gradientTransform spreadMethod".split()
+    {
+        "id",
+        "class",
+        "viewBox",
+        "transform",
+        "d",
+        "x",
+        "y",
+        "x1",
+        "x2",
+        "y1",
+        "y2",
+        "cx",
+        "cy",
+        "r",
+        "rx",
+        "ry",
+        "fx",
+        "fy",
+        "width",
+        "height",
+        "points",
+        "offset",
+        "fill",
+        "fill-opacity",
+        "fill-rule",
+        "opacity",
+        "stroke",
+        "stroke-width",
+        "stroke-linecap",
+        "stroke-linejoin",
+        "stroke-opacity",
+        "stroke-dasharray",
+        "stop-color",
+        "stop-opacity",
+        "gradientUnits",
+        "gradientTransform",
+        "spreadMethod",
+    }
 )
 _DECLARATION: Final = re.compile(r"<!(?!--)|<\?(?!xml\s)")
 _VALUE: Final = re.compile(r"url\((?!#[\w-]+\))|:|&|<", re.IGNORECASE)

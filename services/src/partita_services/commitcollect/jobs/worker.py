@@ -54,7 +54,7 @@ def run(context: WorkerContext[Tools]) -> None:
 
 
 def _warn_of_lost_records(db: Session, before: int) -> int:
-    """Log how many audit records were lost since: nobody reads the meter of a worker."""
+    """Log how many audit records were lost since. The meter counts them, too."""
     lost = AUDIT.dropped(db.meter)
     if lost > before:
         logger.warning("%d audit records could not be written.", lost - before)
