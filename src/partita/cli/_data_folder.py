@@ -98,6 +98,15 @@ class DataFolder(Struct, frozen=True):
         self._refuse_emptied()
         return EmbeddedStore(self.database, sweep_every=sweep_every)
 
+    def open_region(self, region: str, *, sweep_every: float | None = None) -> EmbeddedStore:
+        """Open the database of one region, which stands beside the database.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+        self.create()
+        return EmbeddedStore(self.path / f"partita-{region}.db", sweep_every=sweep_every)
+
     def open_existing(self) -> EmbeddedStore:
         """Open the database that must be there.
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from msgspec import Struct
@@ -24,6 +24,9 @@ from partita.cli.data._lake import lake_option
 from partita.errors import TableNotFound
 from partita.service import Service
 from partita.store import Store
+
+if TYPE_CHECKING:
+    from partita.change.lake import LakeErasure
 
 BATCH: Final = 10_000
 POLL_SECONDS: Final = 2.0
@@ -144,12 +147,21 @@ def _consumers(lake: Path, services: Sequence[Service], store: Store) -> Iterato
 
     with ExitStack() as opened:
         consumers: dict[Table, Consumer] = {}
-        for table in (table for service in services for table in _captured(service)):
-            sink = opened.enter_context(closing(Lake(lake, table)))
-            consumers[table] = Consumer(store, table, sink, batch=BATCH)
+        for service, table in [(each, table) for each in services for table in _captured(each)]:
+            sink = opened.enter_context(closing(Lake(lake, table, erasure=_erasure(service, table))))
+            consumers[table] = Consumer(store, table, sink, batch=BATCH, on_caught_up=sink.erase_users)
             if sink.incomplete:
                 consumers[table].rebuild()
         yield consumers
+
+
+def _erasure(service: Service, table: Table) -> LakeErasure | None:
+    from partita.change.lake import LakeErasure
+
+    personal = service.personal
+    if personal is None or personal.record is None or personal.record.table is not table:
+        return None
+    return LakeErasure(personal.record.name, personal.owners)
 
 
 def _catch_up(table: Table, consumer: Consumer, *, is_new: bool) -> None:

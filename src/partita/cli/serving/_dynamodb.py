@@ -32,15 +32,35 @@ if TYPE_CHECKING:
     help="Answer only requests that are signed with this access key. Prefer the variable: others see options.",
 )
 @allowed_hosts_option
-def dynamodb(data: DataFolder, host: str, port: int, key: str | None, allowed_hosts: AllowedHosts) -> None:
+@click.option("--regions", is_flag=True, help="Keep the tables of each region apart; us-east-1 has the usual database.")
+@click.option(
+    "--sweep-every",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SWEEP_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often items that have expired are deleted.",
+)
+def dynamodb(
+    data: DataFolder,
+    host: str,
+    port: int,
+    *,
+    key: str | None,
+    allowed_hosts: AllowedHosts,
+    regions: bool,
+    sweep_every: float,
+) -> None:
     """Serve the database to any DynamoDB tool until Ctrl-C or SIGTERM."""
-    from partita.wire import WireServer
+    from partita.wire import RegionStores, WireServer
 
     access = _access_key(key)
-    with listening(host, port) as listener, closing(data.open(sweep_every=SWEEP_SECONDS)) as store:
+    with listening(host, port) as listener, closing(data.open(sweep_every=sweep_every)) as store:
         warn_beyond_loopback(listener, allowed_hosts)
-        server = WireServer(store, key=access, allowed_hosts=allowed_hosts)
-        asyncio.run(_serve(server, listener, data))
+        stores = RegionStores(store, lambda region: data.open_region(region, sweep_every=sweep_every))
+        server = WireServer(store, key=access, allowed_hosts=allowed_hosts, regions=stores if regions else None)
+        with closing(stores):
+            asyncio.run(_serve(server, listener, data))
     click.echo("Stopped.")
 
 
