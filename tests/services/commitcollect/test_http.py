@@ -19,9 +19,9 @@ from partita.app import build_app
 from partita.errors import StoreUnavailable
 from partita.http import AppState, Identity
 from partita.queue import Send
+from partita.queue._interface import MAX_BODY_BYTES
 from partita.reports import TABLE as REPORTS_TABLE
 from partita.reports import ProcessFigures, Reporter, ReportReader
-from partita.queue._interface import MAX_BODY_BYTES
 from partita.store import PutItem, QueryTable, ScanTable, TransactWriteItems
 from partita.testing import FaultyStore
 from partita_services.commitcollect.audit import AUDIT, AUDIT_TABLE, LoggedOut

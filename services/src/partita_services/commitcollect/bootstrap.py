@@ -139,11 +139,13 @@ _SHARED: Final = (
     workouts_within,
     "AuditEntry.append",
     "LoginSession.end_all",
+    "Notice.forwarded",
     "Request.remember",
     "login_sessions_of_user",
+    "notices_waiting",
     "request_by_key",
 )
-"""What both routes and workers use: either may award parts, end sessions, and remember what was done."""
+"""What both routes and workers use: either may award parts and announce them, end sessions, and remember requests."""
 
 _WORKERS: Final = (
     count_look,
@@ -164,8 +166,6 @@ _WORKERS: Final = (
     save_workouts,
     take_ticket,
     workouts_of,
-    "Notice.forwarded",
-    "notices_waiting",
 )
 
 SERVICE: Final = Service(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Response
 from pydantic import ConfigDict, Field, model_validator
 
 from partita import retry_on_conflict
-from partita.errors import VersionConflict
+from partita.errors import PartitaError, VersionConflict
 from partita.http import (
     Db,
     FieldPaging,
@@ -39,6 +39,7 @@ from partita_services.commitcollect.handlers import (
     TooMany,
     WindowInvalid,
 )
+from partita_services.commitcollect.jobs.announcing import forward_notices
 from partita_services.commitcollect.jobs.disconnect import request_disconnect
 from partita_services.commitcollect.jobs.erasure import request_deletion
 from partita_services.commitcollect.model import REQUESTS, latest_workouts
@@ -158,7 +159,13 @@ async def list_milestones(
 
 @ROUTER.post("/milestones", status_code=201, response_model=MilestoneView, responses=describe_problems(404, 409))
 async def create_milestone(
-    once: OnceByVisitor, visitor: CurrentVisitor, db: Db, now: Now, trace: CurrentTrace, draft: MilestoneDraft
+    once: OnceByVisitor,
+    visitor: CurrentVisitor,
+    db: Db,
+    now: Now,
+    tools: Resources[Tools],
+    trace: CurrentTrace,
+    draft: MilestoneDraft,
 ) -> Response:
     """Commit to a milestone. What earlier workouts have earned is awarded at once."""
     with _problems():
@@ -173,6 +180,9 @@ async def create_milestone(
     # Also where the response is replayed: whoever sent it first may have died before this.
     created = MilestoneView.model_validate_json(outcome.response.body)
     await db.run(handlers.after_creation(visitor.user_id, created.milestone_id, now, trace))
+    if created.parts_earned:
+        with suppress(PartitaError):  # else a worker does it in a while
+            await do_async(forward_notices(), db, tools)
     return response_of(outcome)
 
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from partita import Procedure
-from partita.errors import ConditionFailed, ItemMissing, OperationError
-from partita.recipes.idempotency import Plan
+from partita.errors import ItemMissing, OperationError, TransactionCancelled
 from partita_services.commitcollect.collectibles.definition import ModelDefinition
 from partita_services.commitcollect.collectibles.model import (
     MAX_MODELS,
@@ -53,10 +52,10 @@ def load_model(definition: ModelDefinition) -> Procedure[LoadOutcome]:
     if model_id not in listed and len(listed) >= MAX_MODELS:
         raise OperationError(f"There are {MAX_MODELS} models, and no more may be.")
     try:
-        write = save_model(definition.model, definition.stored_parts, definition.stored_picture)
-        yield from Plan(None, *write.actions).run()
-    except ConditionFailed as failed:
-        raise _parts_changed(model_id, failed.current.parts_total) from failed
+        yield from save_model(definition.model, definition.stored_parts, definition.stored_picture)
+    except TransactionCancelled as cancelled:
+        now = yield from collectible(model_id).consistent()
+        raise _parts_changed(model_id, len(now.parts) if now else 0) from cancelled
     if before is None:
         return LoadOutcome.ADDED
     return LoadOutcome.BROUGHT_BACK if before.model.retired_at is not None else LoadOutcome.CHANGED
