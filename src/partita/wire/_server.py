@@ -20,6 +20,7 @@ from partita.wire._operations import operations
 from partita.wire._parameters import Parameters, Requests
 from partita.wire._signature import AccessKey, Authorization, check_authorization, check_body
 from partita.wire._tables import fixed
+from partita.wire._wording import worded
 from partita.wire.connection import Connection, Connections, Head, HttpRequest, Limits
 
 _PREFIXES: Final = ("DynamoDB_20120810.", "DynamoDBStreams_20120810.")
@@ -98,7 +99,7 @@ class WireServer:
         try:
             return Response(200, (yield from relay(self._operation(request), self._execute_read)))
         except Exception as error:  # noqa: BLE001 - the client gets a response, whatever it was
-            return error_response(error)
+            return error_response(worded(error, _operation_name(request.head)))
 
     def _operation(self, request: HttpRequest) -> Requests[Json]:
         """The operation that the request names, with its parameters.
