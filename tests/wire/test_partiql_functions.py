@@ -11,7 +11,7 @@ from tests.wire.support import Caller, Json
 
 from partita.errors import ConditionFailed, ValidationFailed
 
-pytestmark = pytest.mark.rule(48)
+pytestmark = pytest.mark.rule(50)
 
 ITEM: Json = {
     "pk": {"S": "i"},

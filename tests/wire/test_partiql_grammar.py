@@ -22,7 +22,7 @@ TOO_DEEP = (
     "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
 )
 
-pytestmark = pytest.mark.rule(48)
+pytestmark = pytest.mark.rule(50)
 
 
 @pytest.fixture

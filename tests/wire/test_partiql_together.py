@@ -11,7 +11,7 @@ from tests.wire.support import Caller, Json, task
 
 from partita.errors import TransactionCancelled, ValidationFailed
 
-pytestmark = pytest.mark.rule(49)
+pytestmark = pytest.mark.rule(51)
 
 HERE = "WHERE \"user\" = 'u' AND task = '{}'"
 NEEDS_KEY = "Select statements within {} must specify the primary key in the where clause."

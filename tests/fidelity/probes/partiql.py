@@ -62,7 +62,7 @@ def _item(api: Api) -> tuple[str, Json]:
 NUMBERS = {text: (text,) for text in ("7.31e6", "7.31E6", "7.31e+6", "731e4", "73100000e-1")}
 
 
-@probe(rule=48, tier=2, cases=NUMBERS)
+@probe(rule=50, tier=2, cases=NUMBERS)
 def a_number_is_written_with_an_exponent(api: Api, literal: str) -> None:
     """In a condition and in an item."""
     key = api.new_key()["pk"]["S"]
@@ -79,7 +79,7 @@ COMMENTS = {
 }
 
 
-@probe(rule=48, tier=2, cases=COMMENTS)
+@probe(rule=50, tier=2, cases=COMMENTS)
 def a_comment_says_nothing(api: Api, statement: str) -> None:
     """Wherever it stands."""
     key, _ = _item(api)
@@ -125,7 +125,7 @@ FALSE = (
 )
 
 
-@probe(rule=48, tier=2, cases={text: (text, found) for texts, found in ((TRUE, 1), (FALSE, 0)) for text in texts})
+@probe(rule=50, tier=2, cases={text: (text, found) for texts, found in ((TRUE, 1), (FALSE, 0)) for text in texts})
 def a_condition_filters_a_select(api: Api, condition: str, found: int) -> None:
     """A function, a type test, or several of them."""
     key, _ = _item(api)
@@ -143,7 +143,7 @@ COMPARED: dict[str, tuple[str, Json, bool]] = {
 }
 
 
-@probe(rule=48, tier=2, cases=COMPARED)
+@probe(rule=50, tier=2, cases=COMPARED)
 def any_type_is_compared(api: Api, name: str, value: Json, equal: bool) -> None:  # noqa: FBT001 - one of a case
     """By value; `<>` is the contrary."""
     key, _ = _item(api)
@@ -152,7 +152,7 @@ def any_type_is_compared(api: Api, name: str, value: Json, equal: bool) -> None:
         same(len(_run(api, statement, value)), int(found))
 
 
-@probe(rule=48, tier=2)
+@probe(rule=50, tier=2)
 def a_condition_decides_a_write(api: Api) -> None:
     """As a condition of UpdateItem would."""
     key, item = _item(api)
@@ -169,13 +169,13 @@ def a_condition_decides_a_write(api: Api) -> None:
     same(api.get("hash", {"pk": s(key)}), None)
 
 
-@probe(rule=48, tier=2)
+@probe(rule=50, tier=2)
 def a_delete_of_what_is_not_there_requires_nothing(api: Api) -> None:
     """Whatever else is in its WHERE."""
     same(_run(api, _named(api, "DELETE FROM {hash} WHERE pk = '{key}' AND s = 'x'", api.new_key()["pk"]["S"])), [])
 
 
-@probe(rule=48, tier=2)
+@probe(rule=50, tier=2)
 def from_may_stand_first(api: Api) -> None:
     """With SET, REMOVE, a further condition, parameters and RETURNING."""
     key, item = _item(api)
@@ -186,7 +186,7 @@ def from_may_stand_first(api: Api) -> None:
     refused(api, "ExecuteStatement", kind=FAILED, Statement=failing)
 
 
-@probe(rule=48, tier=2)
+@probe(rule=50, tier=2)
 def members_are_added_to_a_set_and_taken_out(api: Api) -> None:
     """By a literal and by a parameter; a set that is not there is made, and an empty one removed."""
     key, _ = _item(api)
@@ -200,7 +200,7 @@ def members_are_added_to_a_set_and_taken_out(api: Api) -> None:
     same((sorted(found["ss"]["SS"]), found["o"], "ns" in found), (["0", "a", "b", "c"], {"NS": ["1"]}, False))
 
 
-@probe(rule=48, tier=2)
+@probe(rule=50, tier=2)
 def a_change_reaches_into_documents(api: Api) -> None:
     """Maps and lists."""
     key, _ = _item(api)
@@ -320,14 +320,14 @@ REFUSED: dict[str, tuple[str, str]] = {
 }
 
 
-@probe(rule=48, tier=3, cases=REFUSED)
+@probe(rule=50, tier=3, cases=REFUSED)
 def a_statement_is_refused(api: Api, statement: str, message: str) -> None:
     """In these words."""
     named = _named(api, statement)
     refused(api, "ExecuteStatement", Statement=named, message=_placed(message, named))
 
 
-@probe(rule=48, tier=3, cases={"a number to texts": ("ss", "<<1>>"), "a text to a text": ("s", "<<'x'>>")})
+@probe(rule=50, tier=3, cases={"a number to texts": ("ss", "<<1>>"), "a text to a text": ("s", "<<'x'>>")})
 def a_set_of_another_type_is_refused(api: Api, name: str, members: str) -> None:
     """When the item is there."""
     key, _ = _item(api)
@@ -345,7 +345,7 @@ PARAMETERS = {
 }
 
 
-@probe(rule=48, tier=3, cases=PARAMETERS)
+@probe(rule=50, tier=3, cases=PARAMETERS)
 def a_parameter_that_is_no_number_is_refused(api: Api, text: str, message: str) -> None:
     """In a condition and in an item."""
     for statement in ("SELECT * FROM {hash} WHERE pk = '1' AND n = ?", "INSERT INTO {hash} VALUE {'pk': '1', 'n': ?}"):
@@ -361,7 +361,7 @@ BRANCHES = {
 }
 
 
-@probe(rule=48, tier=2, cases=BRANCHES)
+@probe(rule=50, tier=2, cases=BRANCHES)
 def a_branch_that_excludes_sort_keys_runs(api: Api, condition: str, found: list[str]) -> None:
     """Beside one that names a sort key of the same partition."""
     key = api.new_key("1")
@@ -372,7 +372,7 @@ def a_branch_that_excludes_sort_keys_runs(api: Api, condition: str, found: list[
     same(sorted(item["sk"]["S"] for item in items), found)
 
 
-@probe(rule=48, tier=3)
+@probe(rule=50, tier=3)
 def a_token_belongs_to_its_statement(api: Api) -> None:
     """Another statement refuses it."""
     key = api.new_key("1")

@@ -98,7 +98,7 @@ def _here(api: Api, key: Json) -> str:
     return f"WHERE pk = '{key['pk']['S']}'"
 
 
-@probe(rule=49, tier=2)
+@probe(rule=51, tier=2)
 def statements_of_a_batch_fail_alone(api: Api) -> None:
     """Those that were executed name their table."""
     table, there = api.table("hash"), api.new_key()
@@ -116,7 +116,7 @@ def statements_of_a_batch_fail_alone(api: Api) -> None:
     same(returned, {"TableName": table})
 
 
-@probe(rule=49, tier=2)
+@probe(rule=51, tier=2)
 def a_batch_reads_or_writes(api: Api) -> None:
     """And names each item once."""
     table, key = api.table("hash"), api.new_key()
@@ -127,7 +127,7 @@ def a_batch_reads_or_writes(api: Api) -> None:
     refused(api, "BatchExecuteStatement", Statements=[{"Statement": each} for each in (write, write)], message=message)
 
 
-@probe(rule=49, tier=3)
+@probe(rule=51, tier=3)
 def a_select_among_others_is_of_one_item(api: Api) -> None:
     """With its whole key, and nothing else."""
     statement = f"SELECT * FROM \"{api.table('pair')}\" WHERE pk = 'x'"
@@ -137,7 +137,7 @@ def a_select_among_others_is_of_one_item(api: Api) -> None:
     refused(api, "ExecuteTransaction", TransactStatements=[{"Statement": statement}], message=message)
 
 
-@probe(rule=49, tier=2)
+@probe(rule=51, tier=2)
 def a_transaction_of_statements_writes_all(api: Api) -> None:
     """And responds with nothing for each."""
     table, old, new = api.table("hash"), api.new_key(), api.new_key()
@@ -162,7 +162,7 @@ REFUSED = {
 }
 
 
-@probe(rule=49, tier=3, cases=REFUSED)
+@probe(rule=51, tier=3, cases=REFUSED)
 def a_statement_that_a_transaction_refuses_is_named(api: Api, statement: str, message: str) -> None:
     """By its place."""
     shape = "indexed" if "all" in statement.split(" ")[3] else "hash"
@@ -170,7 +170,7 @@ def a_statement_that_a_transaction_refuses_is_named(api: Api, statement: str, me
     refused(api, "ExecuteTransaction", TransactStatements=[{"Statement": named}], message=IN_FIRST + message)
 
 
-@probe(rule=49, tier=3)
+@probe(rule=51, tier=3)
 def a_transaction_of_statements_reads_or_writes(api: Api) -> None:
     """Not both."""
     table = api.table("hash")

@@ -10,6 +10,7 @@ EXISTS "(" SELECT … ")", in a transaction
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from partita.wire.partiql._keywords import SELECT_PRECEDENCE
@@ -17,6 +18,8 @@ from partita.wire.partiql._parser import ExpressionParser
 from partita.wire.partiql._tokens import Token
 from partita.wire.partiql._tree import Change, InsertNode, ModifyNode, Node, SelectNode
 
+CACHED: Final = 512
+CACHED_LENGTH: Final = 1_024
 _RETURNING: Final = {
     "modified_old": "MODIFIED OLD",
     "modified_new": "MODIFIED NEW",
@@ -32,10 +35,18 @@ def parse(text: str) -> tuple[Node, int]:
     Raises:
         ValidationFailed: its grammar is broken.
     """
+    return _parsed(text) if len(text) > CACHED_LENGTH else _parsed_before(text)
+
+
+def _parsed(text: str) -> tuple[Node, int]:
     parser = StatementParser(text)
     node = parser.expression()
     parser.expect_end()
     return node, parser.parameters
+
+
+_parsed_before: Final = lru_cache(maxsize=CACHED)(_parsed)
+"""Statements come again and again word for word, with other parameters; their trees are frozen."""
 
 
 class StatementParser(ExpressionParser):
