@@ -19,7 +19,6 @@ from partita_services.accounts.model import ACCOUNTS
 from partita_services.events.bootstrap import SERVICE as EVENTS
 from partita_services.todo.model import TABLE
 
-
 ORDERS = Table(
     "orders",
     indexes=[
