@@ -40,7 +40,7 @@ class EntityView(Struct, frozen=True):
                 entity.attribute(name),
                 type_name(field.annotation),
                 allows_none(field.annotation),
-                name in entity.primary.fields,
+                name in entity.primary.inputs,
             )
             for name, field in entity.cls.model_fields.items()
         ]

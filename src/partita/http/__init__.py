@@ -10,6 +10,7 @@ from partita.http._identity import Identity
 from partita.http._issuer import Issuer
 from partita.http._pages import ASSETS, Pages, folder_redirect
 from partita.http._paging import Listing, Paging
+from partita.http._personal import ErasureView, add_personal_routes
 from partita.http._problems import (
     PROBLEM_MEDIA_TYPE,
     FieldProblem,
@@ -38,6 +39,7 @@ __all__ = [
     "CurrentProjection",
     "CurrentState",
     "Db",
+    "ErasureView",
     "FieldPaging",
     "FieldProblem",
     "Fields",
@@ -65,6 +67,7 @@ __all__ = [
     "TokenPolicy",
     "UnlessMatch",
     "Verifier",
+    "add_personal_routes",
     "admit",
     "background_figures",
     "check_store",

@@ -10,34 +10,47 @@ from partita.errors import SerializationFailed, ValidationFailed
 from partita.store import Json, Request
 from partita.values import Item, text_size
 from partita.wire._values import read_item
+from partita.wire._wording import INVALID, Refused, Violated, Violation
 
 R = TypeVar("R")
 
 Requests: TypeAlias = Generator[Request[Any], Any, R]
 """Yields requests to the store, is sent their responses, and returns an `R`."""
 
-Operation: TypeAlias = Callable[["Parameters"], Requests[Json]]
-"""Reads the parameters of a call, makes requests, and returns the body of the response."""
+Operation: TypeAlias = Callable[["Parameters"], Requests[Json | None]]
+"""Reads the parameters of a call, makes requests, and returns the body of the response; None for an empty one."""
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]+", re.ASCII)
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)", re.ASCII)
+DEFAULT_REGION: Final = "us-east-1"
 MAX_NAME: Final = 255
 MIN_NAME: Final = 3
 MAX_ATTRIBUTE: Final = 65_535
 MAX_INTEGER: Final = 2**31 - 1
 MAX_LONG: Final = 2**63 - 1
+CONDITIONAL_OPERATORS: Final = ("OR", "AND")
 CAPACITY_DETAILS: Final = ("INDEXES", "TOTAL", "NONE")
 
 
-def violated(value: Any, at: str, rule: str) -> str:
+def violated(value: Any, at: str, rule: str) -> Violation:
     """What is wrong with a value: `Value 'x' at 'tableName' failed to satisfy constraint: …`."""
-    shown = "null" if value is None else f"'{value}'"
-    return f"Value {shown} at '{at}' failed to satisfy constraint: {rule}"
+    return Violation(at, value, rule)
 
 
-def refuse(violation: str) -> NoReturn:
-    """Refuse the call for one violated constraint."""
-    raise ValidationFailed(f"1 validation error detected: {violation}")
+def refuse(*violations: Violation) -> NoReturn:
+    """Refuse the call for the constraints that it violates."""
+    raise Violated(violations)
+
+
+def violations_of(*readings: Callable[[], object]) -> list[Violation]:
+    """Every constraint that the readings find violated, once one was."""
+    found: list[Violation] = []
+    for reading in readings:
+        try:
+            reading()
+        except Violated as error:
+            found += error.violations
+    return found
 
 
 def member(name: str) -> str:
@@ -54,24 +67,30 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def is_table_name(text: str) -> bool:
+    """Whether a table may have that name, or the text is the ARN of one."""
+    return (MIN_NAME <= len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None) or _ARN.match(text) is not None
+
+
 def check_attribute_name(name: str) -> None:
     """Refuse the name of an attribute that none can have."""
     if not name:
-        raise ValidationFailed("One or more parameter values were invalid: Empty attribute name")
+        raise Refused(f"{INVALID}Empty attribute name")
     if len(name) > MAX_ATTRIBUTE or text_size(name) > MAX_ATTRIBUTE:
         message = f"Attribute name is too long: it may have {MAX_ATTRIBUTE} bytes"
-        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+        raise Refused(f"{INVALID}{message}")
 
 
 class Parameters:
-    """Reads parameters; the first that violates a constraint refuses the call."""
+    """Reads parameters; the first that violates a constraint refuses the call. `region` is the one that was asked."""
 
-    __slots__ = ("given",)
+    __slots__ = ("given", "region")
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, given: Any, region: str = DEFAULT_REGION) -> None:
         if type(given) is not dict:
             raise _unexpected(given, "Structure")
         self.given: Json = given
+        self.region = region
 
     def table(self, name: str = "TableName") -> str:
         """The name of a table, which may be given by its ARN; nothing else counts where it is wrong."""

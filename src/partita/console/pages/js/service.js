@@ -52,7 +52,7 @@ function tiles(service) {
 
 function keys(service) {
   return el("div", {}, service.tables.map((each) => {
-    const rows = each.layout.map((key) => [el("code", {}, `${key.entity}.${key.key}`), key.index ?? "table", template(key.hash), key.range ? template(key.range) : ""]);
+    const rows = each.layout.map((key) => [el("code", {}, `${key.entity}.${key.key}`), `${key.index ?? "table"}${key.when ? `, while ${key.when}` : ""}`, template(key.hash), key.range ? template(key.range) : ""]);
     return el("section", { className: "panel" }, el("h2", {}, each.name), el("ul", { className: "chips" }, facts(each).map((fact) => el("li", {}, fact))), table(["Key", "In", "Partition key", "Sort key"], rows));
   }));
 }
