@@ -7,8 +7,10 @@ from typing import Any
 from tests.deploy.asking import ok
 from tests.deploy.running import IDENTITY, Visit
 
+from partita import f, update
 from partita.http import Caller
 from partita.queue import Acknowledge, Receive, Send
+from partita_services.events.model import Seats, seats_of
 
 MINUTE = 60.0
 FIRST_COME = {
@@ -64,7 +66,12 @@ async def _change(visit: Visit) -> None:
     for user in ("bob", "ann"):
         await _apply_as(visit, user, free)
     await ok(visit.api, "DELETE", f"/requests/{await _winner(visit, event)}")
-    await ok(visit.api, "PATCH", f"/events/{event}", json={"capacityTotal": 5})
+    for user in ("cleo", "dan", "eve"):
+        await _apply_as(visit, user, event)
+    visit.work()
+    await ok(visit.api, "PATCH", f"/events/{event}", json={"capacityTotal": 2})
+    visit.db.run(update(seats_of(event), f(Seats.total).set(3), f(Seats.remaining).set(1)))  # by one who then died
+    visit.queues["events-notices"].execute(Send("nobody can read this", "bob", "poison"))
     visit.clock.advance(30 * MINUTE)
     visit.work()
     await ok(visit.api, "POST", f"/events/{lottery}/draw")

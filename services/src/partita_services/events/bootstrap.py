@@ -107,6 +107,8 @@ _SHARED: Final = (
     settle,
     waiting_pages,
     write_drawn,
+    "notices_waiting",
+    "Notice.forwarded",
 )
 """What both routes and workers use: either may hold a draw, and queue a request."""
 
@@ -134,8 +136,6 @@ SERVICE: Final = Service(
             give_up,
             finish_event,
             withdraw_requests,
-            "notices_waiting",
-            "Notice.forwarded",
             "Lease.acquire",
         ),
         "nobody": ("Lease.check", "Lease.release", "Lease.renew", "lease_by_name", "notice_by_id"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from weakref import WeakValueDictionary
@@ -16,6 +16,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from partita import Procedure
+from partita.errors import PartitaError
 from partita.http import (
     Caller,
     CurrentCaller,
@@ -39,11 +40,13 @@ from partita.http import (
 )
 from partita.model import instant_text
 from partita.recipes.idempotency import CommandOutcome, Plan, StoredResponse
+from partita.recipes.outbox import forward_async
 from partita_services.events import handlers
 from partita_services.events.cancelling import cancel
 from partita_services.events.changes.drafts import EventDraft, EventEdit, InvalidEvent
 from partita_services.events.changes.editing import edit
 from partita_services.events.changes.event_cancelling import Cancellation, cancel_whole_event
+from partita_services.events.changes.model import NOTICES
 from partita_services.events.draws import draw
 from partita_services.events.figures import live
 from partita_services.events.figures.projection import RequestProjection
@@ -322,9 +325,14 @@ async def show_log(caller: CurrentCaller, db: Db, request_id: RequestId) -> Log:
 
 
 @ROUTER.delete("/requests/{request_id}", responses=describe_problems(404, 409))
-async def cancel_request(caller: CurrentCaller, db: Db, now: Now, request_id: RequestId) -> RequestView:
-    """Cancel a request: the caller may apply again, and a seat that it had is free."""
-    return RequestView.of(await db.run(cancel(request_id, _reader(caller), now)))
+async def cancel_request(
+    state: CurrentState[Tools], caller: CurrentCaller, db: Db, now: Now, request_id: RequestId
+) -> RequestView:
+    """Cancel a request: the caller may apply again, and a seat that it had goes to the first who waits."""
+    cancelled = await db.run(cancel(request_id, _reader(caller), now))
+    with suppress(PartitaError):  # a worker forwards what is left
+        await forward_async(NOTICES, db, state.resources.notices)
+    return RequestView.of(cancelled)
 
 
 @ROUTER.post("/events/{event_id}/draw", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
