@@ -35,6 +35,7 @@ MODULES = (
     "partita.recipes.rate_limit",
     "partita.recipes.records",
     "partita.recipes.removal",
+    "partita.recipes.tally",
     "partita.recipes.unique",
     "partita.recipes.versioned",
     "partita.recipes.web_sessions",
