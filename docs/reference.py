@@ -32,6 +32,8 @@ MODULES = (
     "partita.recipes.idempotency",
     "partita.recipes.leases",
     "partita.recipes.lifecycle",
+    "partita.recipes.outbox",
+    "partita.recipes.personal",
     "partita.recipes.rate_limit",
     "partita.recipes.records",
     "partita.recipes.removal",

@@ -10,7 +10,7 @@ from typing import Any, Final
 from fuzz.fields import sent_texts, texts
 from partita.errors import InvalidKey, ModelError, ValidationFailed
 from partita.model import Placeholder, Template
-from partita.model._key_parts import Epoch, Plain, TimeFormat, Width
+from partita.model.keys._parts import Epoch, Plain, TimeFormat, Width
 
 MAX_VALUES: Final = 3
 """Of one key; templates with more placeholders are only parsed."""

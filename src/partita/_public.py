@@ -6,6 +6,7 @@ from partita.model import (
     REGISTRY,
     Budget,
     Change,
+    Derived,
     Entity,
     Index,
     Key,
@@ -16,6 +17,7 @@ from partita.model import (
     Rcu,
     Ref,
     Registry,
+    Shards,
     Span,
     Table,
     Version,
@@ -31,6 +33,7 @@ from partita.operations import (
     BatchWrite,
     Check,
     Collect,
+    Count,
     Delete,
     DeleteImages,
     Get,
@@ -61,15 +64,16 @@ from partita.operations import (
     update,
     upsert,
 )
-from partita.patterns import Pattern, collect, get, pattern, query
+from partita.patterns import Pattern, collect, count, get, pattern, query
 from partita.runtime import Ulids, new_ulid
-from partita.session import AsyncSession, Consumption, Meter, Session, Usage
+from partita.session import AsyncItemStream, AsyncSession, Consumption, ItemStream, Meter, Session, Usage
 from partita.store import TableNames
 from partita.store.embedded import EmbeddedStore
 
 __all__ = [
     "REGISTRY",
     "Action",
+    "AsyncItemStream",
     "AsyncSession",
     "BatchGet",
     "BatchWrite",
@@ -79,14 +83,17 @@ __all__ = [
     "Collect",
     "Condition",
     "Consumption",
+    "Count",
     "Delete",
     "DeleteImages",
+    "Derived",
     "EmbeddedStore",
     "Entity",
     "Explanation",
     "Get",
     "Images",
     "Index",
+    "ItemStream",
     "Key",
     "KeyFormat",
     "KeyOnly",
@@ -105,6 +112,7 @@ __all__ = [
     "Ref",
     "Registry",
     "Session",
+    "Shards",
     "Span",
     "Table",
     "TableNames",
@@ -125,6 +133,7 @@ __all__ = [
     "batch_write",
     "check",
     "collect",
+    "count",
     "delete",
     "explain",
     "f",

@@ -27,6 +27,7 @@ from partita.errors import PartitaError
 from partita.model import REGISTRY, Budget, Table
 from partita.operations import Operation, Procedure
 from partita.patterns import Pattern
+from partita.recipes.personal import PersonalData
 from partita.recipes.rate_limit import RateLimits
 from partita.runtime import is_loopback
 
@@ -158,6 +159,8 @@ class Service(Struct, Generic[R], frozen=True):
     """The queues that its request path sends to and its workers receive from, by their names."""
     rate_limit: RateLimits[Any] | None = None
     """How many requests each caller may send; any number unless said otherwise."""
+    personal: PersonalData | None = None
+    """What it keeps of each user, and how that is erased: `partita personal`, and lakes that follow its tables."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

@@ -26,10 +26,11 @@ def test_entities_of_a_single_table_are_told_apart_by_their_keys() -> None:
         "Order": {
             None: ("USER#{user_id}", "ORDER#{number:05}"),
             "GSI1": ("STATUS#{status}", "{placed}#{number:05}"),
+            "inverted": ("ORDER#{number:05}", "USER#{user_id}"),
             "LSI1": ("USER#{user_id}", "TOTAL#{number:05}"),
         },
-        "Line": {None: ("ORDER#{order_id}", "LINE#{line_id}")},
-        "UserProfile": {None: ("USER#{user_id}", "PROFILE")},
+        "Line": {None: ("ORDER#{order_id}", "LINE#{line_id}"), "inverted": ("LINE#{line_id}", "ORDER#{order_id}")},
+        "UserProfile": {None: ("USER#{user_id}", "PROFILE"), "inverted": ("PROFILE", "USER#{user_id}")},
     }
     order, line, _ = model.entities
     assert fields(order) == {
@@ -46,7 +47,6 @@ def test_entities_of_a_single_table_are_told_apart_by_their_keys() -> None:
 
 def test_what_a_model_cannot_say_is_noted() -> None:
     assert infer_model(SINGLE, single()).notes == (
-        "The index inverted shares an attribute with another key (SK and PK), which a model cannot declare yet.",
         "Line: nothing is always NULL; it has no field, and is kept as it is.",
     )
 
@@ -134,7 +134,7 @@ def test_an_index_of_several_attributes_is_noted() -> None:
     model = infer_model(schema("table", many), [item(n, a="x", b="y", c="z") for n in range(2)])
     assert model.indexes == ()
     assert {"a", "b", "c"} <= fields(model.entities[0]).keys()
-    assert model.notes == ("The index many has a key of several attributes, which a model cannot declare yet.",)
+    assert model.notes == ("The index many has a key of several attributes: declare it by hand.",)
 
 
 def test_null_in_one_item_and_nothing_in_another_needs_no_field() -> None:
@@ -170,3 +170,10 @@ def test_an_index_that_does_not_hold_the_type_has_no_access_pattern() -> None:
     model = infer_model(keys_only, [item(n, _type="a", gpk=f"B#{n}", gsk="INFO", n=n) for n in range(2)])
     assert model.notes == ("A: the index gsi does not hold the type of an item, so it has no access pattern.",)
     assert "@query" not in render(model)
+
+
+def test_an_index_that_shares_an_attribute_with_another_index_is_noted() -> None:
+    first, second = (IndexSchema(f"GSI{n}", (KeyAttribute("GSI1PK"),), (KeyAttribute(f"GSI{n}SK"),)) for n in (1, 2))
+    items = [item(n, GSI1PK=f"B#{n}", GSI1SK=f"C#{n}", GSI2SK=f"D#{n}", n=str(n)) for n in range(10, 20)]
+    (note,) = infer_model(schema("table", first, second), items).notes
+    assert note == "The index GSI2 shares an attribute with another index (GSI1PK and GSI2SK): declare it by hand."

@@ -118,5 +118,5 @@ def test_an_index_that_holds_a_part_of_an_item_is_read_into_a_view() -> None:
 
 def test_what_the_model_cannot_say_is_a_comment() -> None:
     text = render(infer_model(*TABLES["single"]))
-    assert "# What this model cannot say of the table:\n# - The index inverted shares an attribute with" in text
-    assert "\n# - Line: nothing is always NULL; it has no field, and is kept as it is.\n" in text
+    said = "# What this model cannot say of the table:\n# - Line: nothing is always NULL; it has no field"
+    assert f"{said}, and is kept as it is.\n" in text

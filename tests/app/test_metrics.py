@@ -10,10 +10,13 @@ from tests.http.toy import RAISED
 from partita import AsyncSession, Meter
 from partita.app._metrics import BUCKETS, MeasuredRequests, RequestMetrics, metrics_text
 from partita.errors import AlreadyExists, Throttled
+from partita.http import BackgroundFigures
+from partita.reports import FleetFigures
 
 pytestmark = pytest.mark.req("X10")
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+IDLE = BackgroundFigures(FleetFigures(), {}, {}, is_complete=True)
 DURATION = "partita_http_request_duration_seconds"
 
 
@@ -93,7 +96,7 @@ async def test_operations_are_counted_by_access_pattern(client: httpx.AsyncClien
         ("partita_conflicts_total", "write_note"): 0,
         ("partita_failures_total", "write_note"): 0,
     }
-    assert {key: of(samples, key[0], service="toy", pattern=key[1]) for key in expected} == expected
+    assert {key: of(samples, key[0], service="toy", pattern=key[1], process="server") for key in expected} == expected
 
 
 async def test_throttles_conflicts_and_failures_show(client: httpx.AsyncClient, session: AsyncSession) -> None:
@@ -101,7 +104,7 @@ async def test_throttles_conflicts_and_failures_show(client: httpx.AsyncClient, 
     session.meter.record_failure("s", "p", AlreadyExists("twice"))
     samples = await scrape(client)
     names = ["partita_retries_total", "partita_throttles_total", "partita_conflicts_total", "partita_failures_total"]
-    assert [of(samples, name, service="s", pattern="p") for name in names] == [1, 1, 1, 1]
+    assert [of(samples, name, service="s", pattern="p", process="server") for name in names] == [1, 1, 1, 1]
 
 
 def test_replays_are_counted_by_route() -> None:
@@ -109,7 +112,12 @@ def test_replays_are_counted_by_route() -> None:
     for replayed in (False, True, True):
         requests.record("POST", "/shop/api/orders", 201, 0.1, replayed=replayed)
     assert (
-        of(parsed(metrics_text(requests, Meter())), "partita_idempotent_replays_total", route="/shop/api/orders") == 2
+        of(
+            parsed(metrics_text(requests, Meter(), [], IDLE)),
+            "partita_idempotent_replays_total",
+            route="/shop/api/orders",
+        )
+        == 2
     )
 
 
@@ -117,7 +125,7 @@ def test_latencies_fall_into_every_bucket_that_reaches_them() -> None:
     requests = RequestMetrics()
     for seconds in (0.0005, 0.001, 0.0011, 0.3, 11.0):
         requests.record("GET", "/x", 200, seconds, replayed=False)
-    samples = parsed(metrics_text(requests, Meter()))
+    samples = parsed(metrics_text(requests, Meter(), [], IDLE))
     labels = {"method": "GET", "route": "/x", "status": "200"}
     found = [of(samples, f"{DURATION}_bucket", **labels, le=str(le)) for le in (*BUCKETS, "+Inf")]
     assert found == [2, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5]
@@ -127,7 +135,7 @@ def test_latencies_fall_into_every_bucket_that_reaches_them() -> None:
 def test_any_name_can_be_a_label() -> None:
     requests = RequestMetrics()
     requests.record("GET", 'a"b\\c\nd', 200, 0.1, replayed=False)
-    samples = parsed(metrics_text(requests, Meter()))
+    samples = parsed(metrics_text(requests, Meter(), [], IDLE))
     assert of(samples, f"{DURATION}_count", method="GET", route='a"b\\c\nd', status="200") == 1
 
 
@@ -143,5 +151,5 @@ async def test_the_time_is_from_the_request_to_its_end() -> None:
     requests = RequestMetrics()
     measured = MeasuredRequests(app, requests, timer=lambda: next(ticks))
     await measured({"type": "http", "method": "GET"}, nothing, nothing)  # type: ignore[arg-type]
-    samples = parsed(metrics_text(requests, Meter()))
+    samples = parsed(metrics_text(requests, Meter(), [], IDLE))
     assert of(samples, f"{DURATION}_sum", method="GET", route="none", status="500") == pytest.approx(0.2)

@@ -22,6 +22,8 @@ async def todo(visit: Visit) -> None:
     for email in ("ann@example.com", "ann@example.org"):
         await ok(visit.api, "PUT", "/me", json={"email": email, "name": "Ann"})
     await todo_tasks(visit)
+    await ok(visit.api, "GET", "/me/data")
+    await ok(visit.api, "DELETE", "/me/data")
 
 
 TASK: Final = {"title": "a", "priority": "low", "category": "home", "due_date": "2026-01-01"}

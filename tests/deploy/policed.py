@@ -116,7 +116,7 @@ def asked_by(request: Request[Any]) -> Iterator[tuple[str, str, str | None]]:
     else:
         found = list(parts_of(request))
         for sent in found:
-            hash_key, _ = REGISTRY[sent.table].key_attributes(sent.index)
+            (hash_key, *_), _ = REGISTRY[sent.table].key_attributes(sent.index)
             where = Resource("index", sent.table, sent.index) if sent.index else Resource("table", sent.table)
             yield f"dynamodb:{sent.action}", ARNS(where), sent.key.get(hash_key.name)
         if not found:

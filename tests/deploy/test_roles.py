@@ -100,7 +100,7 @@ def _uncalled(service: Service, calls: Sequence[httpx.Request]) -> set[str]:
 
 def _parts(name: str) -> Sequence[str]:
     """The declared things that an operation is made of, by the name that it is metered under."""
-    return name.removesuffix(".once").split("+")
+    return name.split("+")
 
 
 CAPTURED = [service for service in SERVICES.values() if needs(service, "cdc")]

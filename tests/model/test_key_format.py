@@ -15,8 +15,8 @@ from tests.model.sample import steady
 
 from partita import EmbeddedStore, Entity, Key, KeyFormat, KeyOnly, Registry, Session, Span, Table, get, put, query
 from partita.errors import InvalidKey, ModelError, OperationError
-from partita.model._key_parts import parse_style
-from partita.model._keys import Template
+from partita.model.keys._parts import parse_style
+from partita.model.keys._template import Template
 from partita.store import GetItem, PutItem
 
 RAW = KeyFormat("|", values="raw")

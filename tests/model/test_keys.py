@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from tests.model.sample import steady
 
 from partita.errors import InvalidKey, ModelError
-from partita.model._key_parts import Width, parse_style, part_text
-from partita.model._keys import Template
+from partita.model.keys._parts import Width, parse_style, part_text
+from partita.model.keys._template import Template
 
 texts = st.text(alphabet=st.characters(codec="utf-8"), min_size=1, max_size=8)
 tricky = st.text(alphabet="#%235a", min_size=1, max_size=5)
@@ -213,7 +213,7 @@ def test_a_zero_fits_whatever_its_exponent_is() -> None:
     assert Width(3).text(Decimal("0e99")) == "000"
 
 
-@pytest.mark.parametrize("spec", ["6", "00", "06.", "x", "", "-06", "0100", "06.0"])
+@pytest.mark.parametrize("spec", ["6", "00", "06.", "x", "", "--06", "0100", "06.0"])
 def test_an_unreadable_width_is_refused(spec: str) -> None:
     with pytest.raises(ModelError, match="is not a form of a value"):
         Template(f"A#{{n:{spec}}}")

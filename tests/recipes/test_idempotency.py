@@ -425,15 +425,15 @@ class TestCost:
         costs = [(run.name, run.requests, run.read, run.write) for run in seen]
         assert costs == [
             ("request_by_key", ("GetItem",), 1, 0),
-            ("book.once", ("TransactWriteItems",), 0, 4),
+            ("book", ("TransactWriteItems",), 0, 4),
         ]
 
     @pytest.mark.parametrize(
         ("write", "name", "budget"),
         [
-            (lambda: book(ENTRY), "book.once", Wcu(16)),
-            (lambda: book_alone(ENTRY), "book_alone.once", Wcu(11)),
-            (lambda: put(ENTRY), "Entry.put.once", None),
+            (lambda: book(ENTRY), "book", Wcu(16)),
+            (lambda: book_alone(ENTRY), "book_alone", Wcu(11)),
+            (lambda: put(ENTRY), "Entry.put", None),
         ],
     )
     def test_it_has_the_name_and_the_budget_of_its_plan_and_of_its_record(

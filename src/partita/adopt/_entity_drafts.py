@@ -132,7 +132,7 @@ class _Inference:
         self._sources.append(Source(field.name, field.name, field.values))
 
     def _index_key(self, index: IndexSchema) -> KeyDraft | None:
-        """The key of an index; None where no item is in it, or a model cannot write it."""
+        """The key of an index; None where no item is in it, or it cannot be inferred."""
         names = [attribute.name for attribute in index.key]
         inside = [number for number, item in enumerate(self._items) if all(name in item for name in names)]
         keys = [attribute.name for attribute in self._facts.schema.key]
@@ -149,9 +149,8 @@ class _Inference:
         """The templates of an index: from fields where every item is made by them, else fields of its own."""
         shared = [attribute for attribute in index.key if attribute.name in self._templates]
         for attribute in shared:
-            is_table_hash = index.local and attribute == self._facts.schema.hash
-            if attribute.name not in self._own and not is_table_hash:
-                return None  # two keys would write one attribute
+            if attribute.name not in self._own and attribute not in self._facts.schema.key:
+                return None  # an item may have it for the sake of one index alone
         new = [attribute for attribute in index.key if attribute.name not in self._templates]
         found = self._from_fields(new, inside)
         if found is None:

@@ -120,6 +120,6 @@ def _unqueried(draft: ModelDraft) -> Iterator[str]:
 
 def _index_note(index: IndexSchema) -> str:
     if len(index.hash) > 1 or len(index.range) > 1:
-        return f"The index {index.name} has a key of several attributes, which a model cannot declare yet."
+        return f"The index {index.name} has a key of several attributes: declare it by hand."
     names = " and ".join(attribute.name for attribute in index.key)
-    return f"The index {index.name} shares an attribute with another key ({names}), which a model cannot declare yet."
+    return f"The index {index.name} shares an attribute with another index ({names}): declare it by hand."

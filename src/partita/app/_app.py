@@ -27,6 +27,7 @@ from partita.http import (
     AppState,
     Pages,
     ServiceState,
+    background_figures,
     check_store,
     describe_problems,
     folder_redirect,
@@ -78,7 +79,9 @@ def build_app(
 
     @app.get("/metrics")
     async def metrics() -> Response:
-        return Response(metrics_text(requests, state.session.meter), media_type=METRICS)
+        background = await background_figures(state)
+        text = metrics_text(requests, state.session.meter, [service.name for service in services], background)
+        return Response(text, media_type=METRICS)
 
     return app
 

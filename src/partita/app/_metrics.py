@@ -1,4 +1,4 @@
-"""Metrics at `/metrics`, for Prometheus: requests by route, and operations by access pattern.
+"""Metrics at `/metrics`, for Prometheus: requests by route; beside them what `_pattern_metrics` has.
 
 Requests are counted here and operations by the meter; Prometheus' client library only writes the text. Its own
 counters would keep the meter's numbers a second time, in a registry that all of the process shares.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -19,9 +19,10 @@ from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricF
 from prometheus_client.registry import Collector, CollectorRegistry
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from partita import Meter, Usage
+from partita import Meter
+from partita.app._pattern_metrics import BacklogMetrics, PatternMetrics, WorkerMetrics
 from partita.app._routes import method_of, route_of
-from partita.http import REPLAYED
+from partita.http import REPLAYED, BackgroundFigures
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -113,40 +114,13 @@ class MeasuredRequests:
             self.metrics.record(method_of(scope), route_of(scope), status, seconds, replayed=replayed)
 
 
-_BY_PATTERN: Final[tuple[tuple[str, str, Callable[[Usage], float]], ...]] = (
-    ("partita_operations", "Runs of an access pattern.", lambda usage: usage.runs),
-    ("partita_requests", "Requests to the store.", lambda usage: usage.requests),
-    ("partita_consumed_read_units", "Read capacity units.", lambda usage: usage.read),
-    ("partita_consumed_write_units", "Write capacity units.", lambda usage: usage.write),
-    ("partita_over_budget", "Runs that consumed more than declared.", lambda usage: usage.over_budget),
-    ("partita_retries", "Requests that were sent again.", lambda usage: usage.retries),
-    ("partita_throttles", "Requests refused for want of capacity.", lambda usage: usage.throttles),
-    ("partita_conflicts", "Runs in which a condition was false.", lambda usage: usage.conflicts),
-    ("partita_unclaimed_items", "Items read that no entity claims.", lambda usage: usage.unclaimed),
-    ("partita_failures", "Runs that ended in an error.", lambda usage: usage.failures),
-)
-"""The counters, without the `_total` at the end of each name, which the library adds."""
-
-
-class _PatternMetrics(Collector):
-    """What the meter has counted, by access pattern."""
-
-    def __init__(self, meter: Meter) -> None:
-        self._meter = meter
-
-    def collect(self) -> Iterator[Metric]:
-        """One counter for each figure of the meter."""
-        usages = tuple(self._meter.usage())
-        for name, what, count in _BY_PATTERN:
-            counter = CounterMetricFamily(name, what, labels=["service", "pattern"])
-            for usage in usages:
-                counter.add_metric([usage.service, usage.name], count(usage))
-            yield counter
-
-
-def metrics_text(requests: RequestMetrics, meter: Meter) -> bytes:
+def metrics_text(
+    requests: RequestMetrics, meter: Meter, services: Sequence[str], background: BackgroundFigures
+) -> bytes:
     """All metrics in Prometheus' text format."""
     registry = CollectorRegistry()
     registry.register(requests)
-    registry.register(_PatternMetrics(meter))
+    registry.register(PatternMetrics({"server": meter.usage(), "worker": background.fleet.counted.usage}))
+    registry.register(WorkerMetrics(services, background.fleet))
+    registry.register(BacklogMetrics(background))
     return generate_latest(registry)

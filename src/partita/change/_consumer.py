@@ -34,6 +34,7 @@ class Consumer:
         batch: int = BATCH,
         clock: Clock = system_clock,
         pause: Callable[[float], object] = time.sleep,
+        on_caught_up: Callable[[], object] | None = None,
     ) -> None:
         """Set up a consumer; nothing is read yet.
 
@@ -44,6 +45,7 @@ class Consumer:
             batch: about how many changes the sink commits at once.
             clock: the time, for the lag.
             pause: waits for records that DynamoDB delivers late; tests pass their own.
+            on_caught_up: called whenever everything that is there was read.
         """
         self._store = store
         self._table = table
@@ -51,6 +53,7 @@ class Consumer:
         self._batch = batch
         self._clock = clock
         self._pause = pause
+        self._on_caught_up = on_caught_up
         self._stream = ChangeStream(store, table)
         self._positions: Mapping[str, int] | None = None
 
@@ -122,6 +125,8 @@ class Consumer:
             self._positions = None  # until the sink has them
             self._sink.apply(batch.changes, batch.positions)
             self._positions = batch.positions
+        if not batch.more and self._on_caught_up is not None:
+            self._on_caught_up()
         return batch
 
     def _load(self, at: Mapping[str, int] | None) -> int:

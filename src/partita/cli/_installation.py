@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
+from partita import Session
 from partita.cli._data_folder import DataFolder
-from partita.queue import Queue, QueuePolicy
+from partita.errors import PartitaError
+from partita.queue import MeteredQueue, Queue, QueuePolicy
+from partita.reports import REPORTS, TABLE, ProcessFigures, total_before
 from partita.service import Installation, Service
+
+logger: Final = logging.getLogger("partita.reports")
 
 
 def installation_of(data: DataFolder, url: str | None = None) -> Installation:
@@ -27,6 +33,29 @@ def tracking_queues(queues: dict[str, Queue], installation: Installation) -> Ins
         return queues[name]
 
     return replace(installation, open_queue=open_queue)
+
+
+def metering_queues(queues: dict[str, MeteredQueue], installation: Installation) -> Installation:
+    """The same installation; what is done with the queues that are opened there is counted in `queues`, by name."""
+
+    def open_queue(name: str, policy: QueuePolicy) -> Queue:
+        queues[name] = MeteredQueue(installation.open_queue(name, policy), name=name)
+        return queues[name]
+
+    return replace(installation, open_queue=open_queue)
+
+
+def prepare_reports(session: Session) -> ProcessFigures:
+    """Make the table of reports where it is missing; gives what was counted until now.
+
+    Without the right to do so, work goes on, and nobody sees what it consumes.
+    """
+    try:
+        session.create_tables([TABLE])
+        return session.of_service(REPORTS.name).run(total_before())
+    except PartitaError as error:
+        logger.warning("What workers consume cannot be seen: the table %s is out of reach (%s).", TABLE.name, error)
+        return ProcessFigures()
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class EntityView(Struct, frozen=True):
                 entity.attribute(name),
                 type_name(field.annotation),
                 allows_none(field.annotation),
-                name in entity.primary.fields,
+                name in entity.primary.inputs,
             )
             for name, field in entity.cls.model_fields.items()
         ]
@@ -138,6 +138,8 @@ class ServiceView(Struct, frozen=True):
     api: str | None
     projected: bool
     """Whether it has a projection of the changes of a table."""
+    works: bool
+    """Whether workers work for it."""
     queues: tuple[str, ...]
     tables: list[TableView]
     patterns: list[PatternView]
@@ -152,6 +154,7 @@ class ServiceView(Struct, frozen=True):
             f"/{service.name}/" if service.pages is not None else None,
             f"/{service.name}/api" if service.router is not None else None,
             service.projection is not None,
+            service.worker is not None,
             tuple(service.queues),
             [TableView.of(table) for table in service.tables],
             [PatternView.of(pattern) for pattern in service.patterns],

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fastapi.concurrency import run_in_threadpool
 from msgspec import Struct
 
 from partita import Usage
 from partita.change import Lag
 from partita.errors import PartitaError
-from partita.http import AppState, check_store
-from partita.queue import GetStats, QueueStats
+from partita.http import AppState, background_figures, check_store
+from partita.queue import QueueStats
+from partita.reports import WorkerFigures
 from partita.service import Service
+from partita.session import usage_sum
 
 
 class Live(Struct, frozen=True):
@@ -20,24 +21,28 @@ class Live(Struct, frozen=True):
 
     healthy: bool
     usage: dict[str, dict[str, Usage]]
-    """By service and access pattern, since the server was started."""
+    """By service and access pattern, of the server and of all workers, since the server was started."""
     lag: dict[str, Lag]
     """How far the projection of each service lags behind its table."""
     queues: dict[str, QueueStats]
+    workers: tuple[WorkerFigures, ...] = ()
+    """Those that report."""
 
 
 async def live(services: Sequence[Service], state: AppState) -> Live:
     """The figures now. Where a store or queue does not respond, the figures so far."""
-    healthy, lags, depths = True, {}, {}
+    background = await background_figures(state)
+    usage = usage_sum(state.session.meter.usage(), background.fleet.counted.usage)
+    healthy = background.is_complete and await _responds(services, state)
+    return Live(healthy, _by_service(usage), dict(background.lags), dict(background.queues), background.fleet.workers)
+
+
+async def _responds(services: Sequence[Service], state: AppState) -> bool:
     try:
         await check_store(state.session, services)
-        for name, projection in state.projections.items():
-            lags[name] = await run_in_threadpool(projection.consumer.lag)
-        for name, queue in state.queues.items():
-            depths[name] = await queue.execute_async(GetStats())
     except PartitaError:
-        healthy = False
-    return Live(healthy, _by_service(state.session.meter.usage()), lags, depths)
+        return False
+    return True
 
 
 def _by_service(usages: Iterable[Usage]) -> dict[str, dict[str, Usage]]:

@@ -132,7 +132,7 @@ class _Samples:
     def changed(self, kind: type[Entity]) -> Entity:
         """The fullest sample with the other fields of the one that differs most."""
         schema, sample = schema_of(kind), self.fullest(kind)
-        names = [name for name in kind.model_fields if name != schema.version and name not in schema.primary.fields]
+        names = [name for name in kind.model_fields if name != schema.version and name not in schema.primary.inputs]
         differences = [
             {name: value for name in names if (value := getattr(other, name)) not in (None, getattr(sample, name))}
             for other in self._of(kind)

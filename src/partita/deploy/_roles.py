@@ -164,12 +164,23 @@ def left_out(service: Service) -> tuple[LeftOut, ...]:
 
 def _objections(operation: DeclaredOperation, caller: tuple[str, ...]) -> list[str]:
     """Why a policy cannot hold an operation to the caller's own items."""
-    foreign = [each.partition for each in operation.sends if _own_partition(each, caller) is None]
+    foreign = [each for each in operation.sends if _own_partition(each, caller) is None]
     open_indexes = [name for each in operation.sends for name in _open_indexes(each)]
     return [
-        *(f"the partition {partition} does not begin with the caller" for partition in foreign),
+        *map(_why_foreign, foreign),
         *(f"it could put an item into anyone's part of the index {name}" for name in open_indexes),
     ]
+
+
+def _why_foreign(permission: Permission) -> str:
+    if _has_one_partition_attribute(permission):
+        return f"the partition {permission.partition} does not begin with the caller"
+    return f"the partition {permission.partition} has several attributes, of which a policy knows nothing"
+
+
+def _has_one_partition_attribute(permission: Permission) -> bool:
+    hashes, _ = permission.table.key_attributes(permission.index)
+    return len(hashes) == 1
 
 
 def _open_indexes(permission: Permission) -> list[str]:
@@ -186,6 +197,8 @@ def _open_indexes(permission: Permission) -> list[str]:
 
 
 def _own_partition(permission: Permission, caller: tuple[str, ...]) -> str | None:
+    if not _has_one_partition_attribute(permission):
+        return None
     template = Template(permission.partition, format=permission.table.key_format)
     if not template.fields or template.fields[0] not in caller:
         return None

@@ -4,12 +4,13 @@ from partita.http._caller import Caller, Role, Verifier
 from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit, known_parameters
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
 from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
-from partita.http._health import check_store
+from partita.http._health import BackgroundFigures, background_figures, check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
 from partita.http._identity import Identity
 from partita.http._issuer import Issuer
 from partita.http._pages import ASSETS, Pages, folder_redirect
 from partita.http._paging import Listing, Paging
+from partita.http._personal import ErasureView, add_personal_routes
 from partita.http._problems import (
     PROBLEM_MEDIA_TYPE,
     FieldProblem,
@@ -31,12 +32,14 @@ __all__ = [
     "PROBLEM_MEDIA_TYPE",
     "REPLAYED",
     "AppState",
+    "BackgroundFigures",
     "Caller",
     "CamelModel",
     "CurrentCaller",
     "CurrentProjection",
     "CurrentState",
     "Db",
+    "ErasureView",
     "FieldPaging",
     "FieldProblem",
     "Fields",
@@ -64,7 +67,9 @@ __all__ = [
     "TokenPolicy",
     "UnlessMatch",
     "Verifier",
+    "add_personal_routes",
     "admit",
+    "background_figures",
     "check_store",
     "describe_problems",
     "etag",

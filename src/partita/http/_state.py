@@ -15,6 +15,7 @@ from partita.http._caller import Verifier
 from partita.http._rate_limit import CallerLimiter
 from partita.queue import Queue
 from partita.recipes.rate_limit import Rate
+from partita.reports import ReportReader
 from partita.service import OpenProjection, Service
 
 R = TypeVar("R", default=Any)
@@ -62,6 +63,9 @@ class AppState(Struct, frozen=True):
     """Set it when the server stops, so that responses that have no end of their own end too."""
     rate_limit: Rate | Literal["declared", "off"] = "declared"
     """How many requests a caller may send to each service that declares a limit: another rate, or any number."""
+
+    reports: ReportReader | None = None
+    """Reads what workers report; None where this app shows its own figures alone."""
 
     def of_service(self, service: Service) -> ServiceState[Any]:
         """The part that one service runs with."""

@@ -1,23 +1,41 @@
 """The model: tables, entities, keys and fields as they are declared, and what is derived from them."""
 
 from partita.model._attributes import instant_text, to_attribute
-from partita.model._bound_key import BoundKey, Key, allows_none, kinds_of
 from partita.model._budget import Budget, Rcu, Wcu
 from partita.model._entity import Entity, EntitySchema, PartialItem, Version, schema_of
 from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, not_
-from partita.model._key_format import KeyFormat, escape
-from partita.model._key_parts import bare_value, part_text
-from partita.model._keys import KeyPart, Placeholder, Prefix, Span, Template
 from partita.model._naming import snake
-from partita.model._stored_keys import KeyOnly
 from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table, TypeTag
 from partita.model._updates import to_update
+from partita.model.keys import (
+    AttributeTemplate,
+    BoundKey,
+    Derived,
+    Key,
+    KeyFormat,
+    KeyOnly,
+    KeyPart,
+    Placeholder,
+    Prefix,
+    Shards,
+    Span,
+    Template,
+    allows_none,
+    bare_value,
+    escape,
+    fields_in,
+    kinds_of,
+    part_text,
+    template_texts,
+)
 
 __all__ = [
     "REGISTRY",
+    "AttributeTemplate",
     "BoundKey",
     "Budget",
     "Change",
+    "Derived",
     "Entity",
     "EntitySchema",
     "Index",
@@ -33,6 +51,7 @@ __all__ = [
     "Ref",
     "Registry",
     "RemoveAction",
+    "Shards",
     "Span",
     "Table",
     "Template",
@@ -45,12 +64,14 @@ __all__ = [
     "bare_value",
     "escape",
     "f",
+    "fields_in",
     "instant_text",
     "kinds_of",
     "not_",
     "part_text",
     "schema_of",
     "snake",
+    "template_texts",
     "to_attribute",
     "to_update",
 ]

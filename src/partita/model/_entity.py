@@ -12,14 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from partita.errors import InvalidItem, ModelError, OperationError
 from partita.expressions import Compare, Condition, Not, Path, Projection, Value, apply_update, paths_in
 from partita.model._attributes import attribute_names
-from partita.model._bound_key import BoundKey, Key, allows_none
 from partita.model._entity_checks import check_entity
 from partita.model._field_path import FieldPath
 from partita.model._fields import Change
 from partita.model._item_codec import ItemCodec, reasons
-from partita.model._stored_keys import key_to_write
 from partita.model._table import Table, TypeTag
 from partita.model._updates import to_update
+from partita.model.keys import BoundKey, Key, allows_none, derived_of, key_to_write
 from partita.values import Item
 
 E = TypeVar("E", bound="Entity")
@@ -46,6 +45,9 @@ class EntitySchema(Generic[E]):
         self.table = table
         self.tag = _type_tag(cls, table, type_name)
         self.attributes = attribute_names(cls)
+        self.annotations = {name: field.annotation for name, field in cls.model_fields.items()}
+        """The types of the fields, and of what is derived from them."""
+        self.annotations |= {name: part.annotation for name, part in derived_of(cls).items()}
         self.version = _version_field(cls)
         self.expires = table.schema.ttl if table.schema.ttl in self.attributes.values() else None
         self.keys = _bound_keys(cls, table)
@@ -105,6 +107,18 @@ class EntitySchema(Generic[E]):
         others = [other for other in self.table.entities if other is not self]
         return any(other.primary.collides(self.primary) for other in others)
 
+    @cached_property
+    def index_keys(self) -> tuple[tuple[BoundKey, ...], ...]:
+        """The keys of indexes that write attributes, those together that share one."""
+        groups: list[list[BoundKey]] = []
+        for key in (key for key in self.secondary if key.written):
+            sharing = [
+                group for group in groups if any(not set(key.written).isdisjoint(each.written) for each in group)
+            ]
+            groups = [group for group in groups if group not in sharing]
+            groups.append([*(each for group in sharing for each in group), key])
+        return tuple(map(tuple, groups))
+
     def live(self, item: Item, now: float) -> bool:
         """Whether the item has not expired."""
         if self.expires is None:
@@ -148,7 +162,13 @@ class EntitySchema(Generic[E]):
     def alone_in(self, key: BoundKey) -> bool:
         """Whether no other entity of the table has entries in that key's index."""
         others = [entity for entity in self.table.entities if entity is not self]
-        return not any(other.index == key.index for entity in others for other in entity.keys.values())
+        return not any(entity.may_be_in(key.index) for entity in others)
+
+    def may_be_in(self, index: str | None) -> bool:
+        """Whether items of this entity have all attributes of an index, also of one that it declares no key for."""
+        hashes, ranges = self.table.key_attributes(index)
+        held = {attribute.name for key in self.keys.values() for attribute, _ in key.attributes}
+        return held.union(self.attributes.values()).issuperset(each.name for each in (*hashes, *ranges))
 
 
 class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass has no public name

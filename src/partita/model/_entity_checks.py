@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from partita.errors import ModelError
-from partita.model._bound_key import BoundKey, allows_none, kinds_of
 from partita.model._field_checks import check_fields, check_ttl, has_serializer, is_instant
+from partita.model.keys import BoundKey, allows_none, key_type, kinds_of
+from partita.store import KeyAttribute
 
 if TYPE_CHECKING:
     from partita.model._entity import EntitySchema
@@ -29,7 +30,8 @@ def check_entity(schema: EntitySchema[Any]) -> None:
     _check_expiry(schema)
     _check_one_key_per_index(schema)
     _check_local_keys(schema)
-    _check_written_attributes(schema)
+    _check_shared_attributes(schema)
+    _check_conditional_keys(schema)
     _check_key_attributes(schema)
     for key in schema.keys.values():
         _check_own_attributes(schema, key)
@@ -48,7 +50,7 @@ def _check_expiry(schema: EntitySchema[Any]) -> None:
             continue
         label = f"{schema.name}.{schema.expires}"
         check_ttl(label, field)
-        if is_instant(field) and name in schema.primary.fields:
+        if is_instant(field) and name in schema.primary.inputs:
             message = f"{label}: a TTL keeps whole seconds, so an instant cannot be in the primary key."
             raise ModelError(message, owner=schema.cls, hint="Make it an int, or leave it out of the primary key.")
 
@@ -62,35 +64,69 @@ def _check_one_key_per_index(schema: EntitySchema[Any]) -> None:
 
 
 def _check_local_keys(schema: EntitySchema[Any]) -> None:
-    expected = schema.primary.hash.text
+    expected = schema.primary.hash_text
     for key in schema.keys.values():
-        if schema.table.is_local(key.index) and key.hash.text != expected:
+        if schema.table.is_local(key.index) and key.hash_text != expected:
             message = f"{schema.name}.{key.name}: a local index has the table's partition key {expected!r}."
             raise ModelError(message, owner=schema.cls)
 
 
-def _check_written_attributes(schema: EntitySchema[Any]) -> None:
-    names = [name for key in schema.keys.values() for name in key.written]
-    for name in sorted(names):
-        if names.count(name) > 1:
-            raise ModelError(f"{schema.name}: two keys write the attribute {name!r}.", owner=schema.cls)
+def _check_shared_attributes(schema: EntitySchema[Any]) -> None:
+    """Refuse two keys with one attribute in which they would write different texts."""
+    texts: dict[str, str] = {}
+    for key in schema.keys.values():
+        for attribute, template in key.attributes:
+            text = texts.setdefault(attribute.name, template.text)
+            if text != template.text:
+                message = f"{schema.name}: two keys write the attribute {attribute.name!r}, as {text!r} and as "
+                hint = "Keys that share an attribute have one template for it; give the index an attribute of its own."
+                raise ModelError(f"{message}{template.text!r}.", owner=schema.cls, hint=hint)
+
+
+def _check_conditional_keys(schema: EntitySchema[Any]) -> None:
+    """Refuse a condition on an index entry where no attribute could be left out to keep the item off the index."""
+    for key in schema.secondary:
+        others = {name for other in schema.secondary if other is not key for name in other.written}
+        if key.when is not None and not set(key.written) - others:
+            message = f"{schema.name}.{key.name}: `when` needs an attribute that this key alone writes."
+            hint = "Without it, an item has all attributes of the index, and so is in it. Name one after the index."
+            raise ModelError(message, owner=schema.cls, hint=hint)
 
 
 def _check_key_attributes(schema: EntitySchema[Any]) -> None:
-    """Refuse a field that is stored in a key attribute of the table, unless a key is this field alone."""
-    table_keys = [schema.table.schema.key, *(index.key for index in schema.table.schema.indexes)]
-    key_attributes = {attribute.name for key in table_keys for attribute in key}
+    """Refuse a field that is stored in a key attribute of the table, unless a key is this field alone.
+
+    It may also be one of several attributes of an index that its items are not in, because they lack another.
+    """
+    table = schema.table.schema
+    keys = [table.key, *(index.key for index in table.indexes)]
+    types = {attribute.name: attribute for key in keys for attribute in key}
     written = {name for key in schema.keys.values() for name in key.written}
-    for name in sorted(key_attributes.intersection(schema.attributes.values())):
-        if name in written or not any(_is_own_attribute(schema, key, name) for key in schema.keys.values()):
+    for name in sorted(types.keys() & set(schema.attributes.values())):
+        is_own = any(_is_own_attribute(schema, key, name) for key in schema.keys.values())
+        if name in written or not (is_own or _is_apart(schema, types[name])):
             message = f"{schema.name}: the field stored as {name!r} clashes with a key attribute of {schema.table!r}."
             hint = "Rename the field, or declare a Key that is this field alone."
             raise ModelError(message, owner=schema.cls, hint=hint)
 
 
+def _is_apart(schema: EntitySchema[Any], attribute: KeyAttribute) -> bool:
+    """Whether a field may be stored in a key attribute: its type fits, and its item is in no index by that."""
+    field = next(field for field, name in schema.attributes.items() if name == attribute.name)
+    kinds = kinds_of(schema.cls.model_fields[field].annotation)
+    table = schema.table.schema
+    indexes = [index for index in table.indexes if attribute in index.key]
+    return (
+        attribute not in table.key
+        and all(len(index.hash) > 1 or len(index.range) > 1 for index in indexes)
+        and not any(schema.may_be_in(index.name) for index in indexes)
+        and all(isinstance(kind, type) and key_type(kind) == attribute.type for kind in kinds)
+    )
+
+
 def _is_own_attribute(schema: EntitySchema[Any], key: BoundKey, name: str) -> bool:
     return any(
-        attribute.name == name and template.bare and schema.attribute(template.fields[0]) == name
+        attribute.name == name and template.bare and schema.attributes.get(template.fields[0]) == name
         for attribute, template in key.attributes
     )
 

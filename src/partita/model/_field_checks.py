@@ -15,7 +15,7 @@ from typing_extensions import is_typeddict
 
 from partita.errors import ModelError
 from partita.model._attributes import SCALARS, can_be_stored
-from partita.model._bound_key import kinds_of
+from partita.model.keys import kinds_of
 
 _TTL_KINDS: Final = (datetime, int, float, Decimal)
 

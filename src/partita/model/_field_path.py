@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from partita.errors import OperationError
 from partita.model._attributes import to_attribute
-from partita.model._bound_key import kinds_of
+from partita.model.keys import kinds_of
 
 Encode: TypeAlias = Callable[[Any], Any]
 """How a value of a field becomes an attribute value."""

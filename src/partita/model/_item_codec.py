@@ -21,10 +21,17 @@ from partita.model._attributes import (
     instant_of,
     to_attribute,
 )
-from partita.model._bound_key import BoundKey, kinds_of
 from partita.model._field_checks import has_serializer, holds_json, is_instant
-from partita.model._stored_keys import StoredKey, StoredKeys, has_remembered, key_to_write, remember_key
 from partita.model._table import TypeTag
+from partita.model.keys import (
+    BoundKey,
+    StoredKey,
+    StoredKeys,
+    has_remembered,
+    key_to_write,
+    kinds_of,
+    remember_key,
+)
 from partita.values import Item
 
 E = TypeVar("E", bound=BaseModel)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 from msgspec import Struct
 
 from partita.errors import ModelError
-from partita.model._key_format import DEFAULT_FORMAT, KeyFormat
+from partita.model.keys import DEFAULT_FORMAT, KeyFormat
 from partita.store import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
 
 if TYPE_CHECKING:
@@ -18,29 +18,40 @@ if TYPE_CHECKING:
     from partita.patterns import DeclaredOperation, Pattern
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}")
+MAX_KEY_ATTRIBUTES: Final = 4
+"""As many as the partition key of a global index may have, and its sort key."""
 
 Attribute: TypeAlias = str | tuple[str, KeyType]
 """A key attribute: its name, for a string, or name and type, as in `("year", "N")`."""
+
+Attributes: TypeAlias = Attribute | list[Attribute]
+"""The attributes of a partition or sort key: one, or a list of up to four, as in `["tenant", ("year", "N")]`."""
 
 Projected: TypeAlias = Literal["ALL", "KEYS_ONLY"] | tuple[str, ...]
 """What an index holds: everything, the keys alone, or these attributes besides them."""
 
 
 class Index(Struct, frozen=True):
-    """A secondary index. Its attributes are named after it unless said otherwise: GSI1PK and GSI1SK."""
+    """A secondary index. Its attributes are named after it unless said otherwise: GSI1PK and GSI1SK.
+
+    Each part of its key is one attribute, or a list of up to four: `Index("GSI1", ["tenant", "region"], "placed")`. An
+    attribute may be one of the table's key or of another index.
+    """
 
     name: str
-    hash: Attribute | None = None
-    range: Attribute | Literal[False] | None = None
+    hash: Attributes | None = None
+    range: Attributes | Literal[False] | None = None
     """False: the index has no sort key."""
     projection: Projected = "ALL"
 
     def schema(self) -> IndexSchema:
         """What a store knows of it."""
         owner = f"The index {self.name!r}"
-        hash_key = _attribute(owner, self.hash or f"{self.name}PK")
-        range_key = () if self.range is False else (_attribute(owner, self.range or f"{self.name}SK"),)
-        return IndexSchema(self.name, (hash_key,), range_key, _projected(owner, self.projection))
+        hash_key = _attributes(owner, f"{self.name}PK" if self.hash is None else self.hash)
+        range_key: tuple[KeyAttribute, ...] = ()
+        if self.range is not False:
+            range_key = _attributes(owner, f"{self.name}SK" if self.range is None else self.range)
+        return IndexSchema(self.name, hash_key, range_key, _projected(owner, self.projection))
 
 
 class LocalIndex(Struct, frozen=True):
@@ -116,15 +127,15 @@ class Table:
     def __repr__(self) -> str:
         return f"Table({self.name!r})"
 
-    def key_attributes(self, index: str | None) -> tuple[KeyAttribute, KeyAttribute | None]:
-        """Hash and range attribute of the table or of one of its indexes."""
+    def key_attributes(self, index: str | None) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
+        """The attributes of partition and sort key, of the table or of one of its indexes."""
         if index is None:
-            return self.schema.hash, self.schema.range
+            return self.schema.key[:1], self.schema.key[1:]
         found = self.schema.index(index)
         if found is None:
             names = ", ".join(known.name for known in self.schema.indexes) or "none"
             raise ModelError(f"{self!r} has no index {index!r}.", owner=self, hint=f"It has: {names}.")
-        return found.hash[0], (found.range[0] if found.range else None)
+        return found.hash, found.range
 
     def is_local(self, index: str | None) -> bool:
         """Whether that is a local index, which shares the partition key of the table."""
@@ -202,6 +213,15 @@ def _attribute(owner: str, declared: Attribute) -> KeyAttribute:
             return KeyAttribute(name, kind)
     hint = 'Give its name, or its name and one of "S", "N" and "B", as in ("year", "N").'
     raise ModelError(f"{owner}: {declared!r} is not a key attribute.", owner=owner, hint=hint)
+
+
+def _attributes(owner: str, declared: Attributes) -> tuple[KeyAttribute, ...]:
+    if not isinstance(declared, list):
+        return (_attribute(owner, declared),)
+    if not 1 <= len(declared) <= MAX_KEY_ATTRIBUTES:
+        message = f"{owner}: a partition or sort key has 1 to {MAX_KEY_ATTRIBUTES} attributes, not {len(declared)}."
+        raise ModelError(message, owner=owner)
+    return tuple(_attribute(owner, each) for each in declared)
 
 
 def _projected(owner: str, declared: Projected) -> Projected:

@@ -36,14 +36,14 @@ def lifecycles(tables: Sequence[Table]) -> list[type[Lifecycle[Any, Any]]]:
 def _relations(entities: Sequence[EntitySchema[Any]]) -> Iterator[str]:
     """What belongs to what: a task to a user, because its key begins with the user's."""
     for number, entity in enumerate(entities):
-        fields = entity.primary.fields
-        owners = [other for other in entities if other.primary.fields and _begins(fields, other.primary.fields)]
-        like = [other for other in entities[:number] if fields and other.primary.fields == fields]
+        fields = entity.primary.inputs
+        owners = [other for other in entities if other.primary.inputs and _begins(fields, other.primary.inputs)]
+        like = [other for other in entities[:number] if fields and other.primary.inputs == fields]
         if like:
             yield f'{like[0].name} ||--o| {entity.name} : "{", ".join(fields)}"'
         elif owners:
-            owner = max(owners, key=lambda other: len(other.primary.fields))
-            yield f'{owner.name} ||--o{{ {entity.name} : "{", ".join(owner.primary.fields)}"'
+            owner = max(owners, key=lambda other: len(other.primary.inputs))
+            yield f'{owner.name} ||--o{{ {entity.name} : "{", ".join(owner.primary.inputs)}"'
 
 
 def _begins(fields: Sequence[str], beginning: Sequence[str]) -> bool:
@@ -51,7 +51,7 @@ def _begins(fields: Sequence[str], beginning: Sequence[str]) -> bool:
 
 
 def _field(entity: EntitySchema[Any], name: str, field: FieldInfo) -> str:
-    marks = " PK" if name in entity.primary.fields else ""
+    marks = " PK" if name in entity.primary.inputs else ""
     note = ' "may be absent"' if allows_none(field.annotation) else ""
     kind = re.sub(r"[^A-Za-z0-9_]", "_", type_name(field.annotation).replace(" | ", "_or_"))
     attribute = entity.attribute(name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from partita.model import EntitySchema, Table
 from partita.modeldocs._chart import entity_chart, lifecycles
-from partita.patterns import Pattern, Permission, key_matches, layout
+from partita.patterns import KeyLayout, Pattern, Permission, key_matches, layout
 from partita.recipes.lifecycle import Lifecycle
 from partita.recipes.versioned import versioned_tables
 from partita.service import Service, summary_of
@@ -59,10 +59,15 @@ def _keys(service: Service) -> Iterator[str]:
     for table in service.tables:
         yield from ("", f"`{table.name}`, {_attributes(table)}.", "")
         rows = [
-            (f"`{key.entity}.{key.key}`", key.index or "table", f"`{key.hash}`", f"`{key.range}`" if key.range else "")
+            (f"`{key.entity}.{key.key}`", _where(key), f"`{key.hash}`", f"`{key.range}`" if key.range else "")
             for key in layout(table)
         ]
         yield from _table(("key", "in", "partition key", "sort key"), rows)
+
+
+def _where(key: KeyLayout) -> str:
+    """The table or index that a key is for, and when an item is in it."""
+    return f"{key.index or 'table'}{f', while `{key.when}`' if key.when else ''}"
 
 
 def _attributes(table: Table) -> str:

@@ -35,16 +35,21 @@ def owner_check(schema: EntitySchema[Any], key: BoundKey, condition: KeyConditio
 
 def owner_condition(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Condition | None:
     """The same for the store to look at; None where the partition does not say all of it."""
-    partition = schema.primary.hash.joined(_texts(key, condition))
-    own = Path((schema.primary.hash_attribute.name,))
+    ((attribute, template),) = schema.primary.hash
+    partition = template.joined(_texts(key, condition))
+    own = Path((attribute.name,))
     return None if partition is None or schema.tag is not None else Compare("=", own, Value(partition))
 
 
 def _texts(key: BoundKey, condition: KeyCondition) -> dict[KeyPart, str]:
     """What the partition that is asked for says of the fields in its key."""
-    return key.hash.texts(dict(condition.equal)[key.hash_attribute.name])
+    asked = dict(condition.equal)
+    texts: dict[KeyPart, str] = {}
+    for attribute, template in key.hash:
+        texts |= template.texts(asked[attribute.name])
+    return texts
 
 
 def _shares_partition(schema: EntitySchema[Any], key: BoundKey) -> bool:
     """Whether the key's partition is the table's own, as with the primary key and with local indexes."""
-    return key.hash_attribute.name == schema.primary.hash_attribute.name
+    return key.hash_names == schema.primary.hash_names

@@ -76,6 +76,8 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     forward: bool = True
     is_consistent: bool = False
     skips_invalid: bool = False
+    other_shards: tuple[KeyCondition, ...] = ()
+    """The conditions for all shards but the first, where the key has shards and none was named."""
 
     def page(self, limit: int, *, after: str | None = None) -> Query[M]:
         """One page of at most `limit` matches, after the cursor of the page before."""

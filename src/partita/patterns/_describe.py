@@ -19,8 +19,10 @@ class KeyLayout(Struct, frozen=True):
     index: str | None
     """The index that it is for; None for the table itself."""
     hash: str
-    """The template of the partition key."""
+    """The template of the partition key; of several attributes, each with its own."""
     range: str | None
+    when: str | None = None
+    """The function that says whether an item has the key, where not every item does."""
 
 
 def layout(table: Table) -> list[KeyLayout]:
@@ -29,7 +31,8 @@ def layout(table: Table) -> list[KeyLayout]:
 
 
 def _key_layout(entity: EntitySchema[Any], key: BoundKey) -> KeyLayout:
-    return KeyLayout(entity.name, key.name, key.index, key.hash.text, key.range.text if key.range else None)
+    when = None if key.when is None else f"{key.when.name}({', '.join(key.when.sources)})"
+    return KeyLayout(entity.name, key.name, key.index, key.hash_text, key.range_text, when)
 
 
 class KeyMatch(Struct, frozen=True):
@@ -37,7 +40,7 @@ class KeyMatch(Struct, frozen=True):
 
     attribute: str
     relation: str
-    """`is`, `begins with`, or `is within a range of`."""
+    """`is`, `is each of 8 shards of`, `begins with`, or `is within a range of`."""
     template: str
 
 
@@ -51,20 +54,33 @@ def key_matches(pattern: Pattern) -> list[KeyMatch]:
     key = pattern.key
     if key is None:
         return []
-    matches = [KeyMatch(key.hash_attribute.name, "is", key.hash.text)]
-    if key.range is not None and key.range_attribute is not None:
-        relation, text = _of_sort_key(key.range, pattern.hints)
-        matches += [KeyMatch(key.range_attribute.name, relation, text)] if text else []
+    given = _given(key, pattern.hints)
+    relation = "is"
+    if key.shards is not None and key.shards.name not in given:
+        relation = f"is each of {key.shards.count} shards of"
+    matches = [KeyMatch(attribute.name, relation, template.text) for attribute, template in key.hash]
+    for attribute, template in key.range:
+        relation, text = _of_sort_key(template, given)
+        matches += [KeyMatch(attribute.name, relation, text)] if text else []
+        if relation != "is":
+            break
     return matches
 
 
-def _of_sort_key(template: Template, hints: Mapping[str, Any]) -> tuple[str, str]:
+def _given(key: BoundKey, hints: Mapping[str, Any]) -> dict[str, Any]:
+    """What is given for each field of the key: a `Span`, a `Prefix`, or None for one value."""
+    given = {name: origin if (origin := get_origin(hint)) in (Span, Prefix) else None for name, hint in hints.items()}
+    derived = [n for n in key.derived if all(source in given and not given[source] for source in key.sources_of(n))]
+    return {**given, **dict.fromkeys(derived)}
+
+
+def _of_sort_key(template: Template, asked: Mapping[str, Any]) -> tuple[str, str]:
     given = 0
-    while given < len(template.fields) and template.fields[given] in hints:
+    while given < len(template.fields) and template.fields[given] in asked:
         given += 1
     if given == 0 and template.fields:
         return "begins with", template.head
-    last = get_origin(hints[template.fields[given - 1]]) if given else None
+    last = asked[template.fields[given - 1]] if given else None
     if last in (Span, Prefix):
         return "is within a range of" if last is Span else "begins with", _beginning(template, given, closed=False)
     if given == len(template.fields):

@@ -7,136 +7,120 @@
 | all placeholders, by value | equals |
 | then a `Span` of the next placeholder | between, or one-sided within the beginning |
 | then a `Prefix` of the next placeholder | begins with, not closed |
+
+A sort key of several attributes is asked for from the left: each attribute but the last is equal to something. A
+derived part is given itself, or follows from the fields that it is derived from. Without a shard, all shards are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
-from partita.errors import InvalidKey, ModelError
+from msgspec import Struct
+
+from partita.errors import ModelError
 from partita.expressions import KeyCondition, KeyRange
-from partita.model import BoundKey, Placeholder, Prefix, Span, Template, bare_value, part_text
+from partita.model import BoundKey, Template
+from partita.patterns._spans import prefix_range, span_range
 
 RangeKind: TypeAlias = Literal["equal", "span", "prefix"]
+Conditions: TypeAlias = Callable[[Mapping[str, Any]], tuple[KeyCondition, ...]]
+"""Makes the condition from arguments: one for each partition that is read."""
 
-_LAST = "\U0010ffff"  # sorts after every other character
 _HOW_TO_SORT = "Give it a form that sorts, such as {n:06} or {at:%Y-%m-%d}; free text sorts where it is the last part."
-_SURROGATES = range(0xD800, 0xE000)  # no characters by themselves
 
 
-def key_condition(
-    label: str, key: BoundKey, parameters: Mapping[str, RangeKind]
-) -> Callable[[Mapping[str, Any]], KeyCondition]:
-    """Prove that the parameters fit the key, and give the function that makes the condition from arguments.
+class _Asked(Struct, frozen=True):
+    """What is asked of one attribute of a sort key: its first placeholders, the last of them perhaps by a range."""
+
+    name: str
+    template: Template
+    given: int
+    last: RangeKind
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is asked for by one value."""
+        return self.given == len(self.template.fields) and self.last == "equal"
+
+    def range(self, values: Mapping[str, Any]) -> KeyRange | None:
+        """The range of it that is asked for; None where that is all of it."""
+        arguments = [values[field] for field in self.template.fields[: self.given]]
+        if self.last == "span":
+            return span_range(self.name, self.template, arguments)
+        if self.last == "prefix":
+            return prefix_range(self.name, self.template, arguments)
+        prefix = self.template.prefix(arguments)
+        return KeyRange(self.name, "BEGINS_WITH", (prefix,)) if prefix else None
+
+
+def key_conditions(label: str, key: BoundKey, parameters: Mapping[str, RangeKind]) -> Conditions:
+    """Prove that the parameters fit the key, and give the function that makes the conditions from arguments.
 
     Raises:
         ModelError: the partition key is not covered, a sort key field is skipped, or a range is not last.
     """
-    for field in key.hash.fields:
-        if parameters.get(field) != "equal":
-            message = f"{label} does not cover the partition key {key.hash.text!r}: {field!r} is missing."
+    computed = _computed(label, key, parameters)
+    all_shards = key.shards is not None and key.shards.name not in {*parameters, *computed}
+    open_part = key.shards.name if key.shards is not None and all_shards else None
+    for field in key.hash_fields:
+        if field not in computed and field != open_part and parameters.get(field) != "equal":
+            message = f"{label} does not cover the partition key {key.hash_text!r}: {field!r} is missing."
             raise ModelError(message, hint="A query names all fields of the partition key, each by one value.")
-    hash_name = key.hash_attribute.name
-    if key.range is None or key.range_attribute is None:
-        return lambda values: KeyCondition(((hash_name, _render(key.hash, values)),))
-    template, range_name = key.range, key.range_attribute.name
-    given = _leading(label, template, parameters, already=key.hash.fields)
-    last = parameters.get(template.fields[given - 1], "equal") if given else "equal"
-    if last == "span" and not key.sorts(template, given - 1):
-        message = f"{label}: {template.fields[given - 1]!r} does not sort in {template.text!r}, so it has no ranges."
-        raise ModelError(message, hint=_HOW_TO_SORT)
+    asked = tuple(_asked_of_sort_key(label, key, {**parameters, **dict.fromkeys(computed, "equal")}))
+    used = {*key.hash_fields, *(field for each in asked for field in each.template.fields[: each.given])}
+    used |= {source for name in computed for source in key.sources_of(name)}
+    if skipped := [name for name in parameters if name not in used]:
+        message = f"{label}: {', '.join(skipped)} cannot restrict the sort key {key.range_text!r}."
+        raise ModelError(message, hint="Name its fields from the left, without a gap; only the last may be a range.")
 
-    def build(values: Mapping[str, Any]) -> KeyCondition:
-        equal = ((hash_name, _render(key.hash, values)),)
-        arguments = [values[field] for field in template.fields[:given]]
-        if last == "span":
-            return KeyCondition(equal, span_range(range_name, template, arguments))
-        if last == "prefix":
-            return KeyCondition(equal, _prefix_range(range_name, template, arguments))
-        if given == len(template.fields):
-            return KeyCondition((*equal, (range_name, template.render(arguments))))
-        prefix = template.prefix(arguments)
-        return KeyCondition(equal, KeyRange(range_name, "BEGINS_WITH", (prefix,)) if prefix else None)
+    def build(arguments: Mapping[str, Any]) -> tuple[KeyCondition, ...]:
+        values = {**arguments, **{name: key.derived[name].of(arguments) for name in computed}}
+        whole = [(each.name, each.template.render([values[f] for f in each.template.fields])) for each in asked[:-1]]
+        span: KeyRange | None = None
+        if asked and asked[-1].is_whole:
+            last = asked[-1]
+            whole.append((last.name, last.template.render([values[field] for field in last.template.fields])))
+        elif asked:
+            span = asked[-1].range(values)
+        shards = range(key.shards.count) if key.shards is not None and open_part is not None else (None,)
+        partitions = [_partition(key, values if shard is None else {**values, open_part: shard}) for shard in shards]
+        return tuple(KeyCondition((*partition, *whole), span) for partition in partitions)
 
     return build
 
 
-def span_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
-    """The range of sort keys whose last given placeholder lies in a span.
-
-    Raises:
-        InvalidKey: the span has no end at all, or ends before it begins.
-    """
-    *fixed, span = arguments
-    assert isinstance(span, Span)  # noqa: S101 - proved when the pattern was declared
-    if template.bare:
-        return _bare_span(name, span)
-    placeholder = template.placeholders[len(fixed)]
-    beginning = template.prefix(fixed)
-    low, high = (
-        None if end is None else beginning + part_text(end, placeholder.style, template.format)
-        for end in (span.low, span.high)
-    )
-    # A key goes on after the placeholder with its tail, or ends there.
-    first = beginning if low is None else low if span.include_low else _past(low, placeholder)
-    if high is None:
-        last = _above(beginning)
-    elif span.include_high:
-        last = _past(high, placeholder) if placeholder.tail else high
-    else:
-        last = high if placeholder.tail else _just_below(high)
-    if first > last:
-        raise InvalidKey("The span ends before it begins.")
-    return KeyRange(name, "BETWEEN", (first, last))
+def _partition(key: BoundKey, values: Mapping[Any, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple((each.name, template.render([values[f] for f in template.fields])) for each, template in key.hash)
 
 
-def _past(text: str, placeholder: Placeholder) -> str:
-    # Greater than every key whose placeholder has this text, less than every key whose placeholder has a greater one.
-    return text + (_above(placeholder.tail) if placeholder.tail else "\0")
+def _computed(label: str, key: BoundKey, parameters: Mapping[str, RangeKind]) -> tuple[str, ...]:
+    """The derived parts that follow from what is given."""
+    found = [n for n in key.derived if all(parameters.get(source) == "equal" for source in key.sources_of(n))]
+    for name in found:
+        if name in parameters:
+            message = f"{label}: {name!r} follows from {', '.join(key.sources_of(name))}, which it has too."
+            raise ModelError(message, hint=f"Leave {name!r} out.")
+    return tuple(found)
 
 
-def _above(text: str) -> str:
-    # The least text that is greater than all that begin with `text`, which ends in a literal character.
-    return text[:-1] + chr(ord(text[-1]) + 1) if text else _LAST
+def _asked_of_sort_key(label: str, key: BoundKey, parameters: Mapping[str, RangeKind]) -> Iterator[_Asked]:
+    for attribute, template in key.range:
+        given = _leading(template, parameters)
+        last = parameters.get(template.fields[given - 1], "equal") if given else "equal"
+        if last == "span" and not key.sorts(template, given - 1):
+            field = template.fields[given - 1]
+            message = f"{label}: {field!r} does not sort in {template.text!r}, so it has no ranges."
+            raise ModelError(message, hint=_HOW_TO_SORT)
+        asked = _Asked(attribute.name, template, given, last)
+        yield asked
+        if not asked.is_whole:
+            return
 
 
-def _just_below(text: str) -> str:
-    # BETWEEN includes its upper end; this is the greatest text that is less than `text`, near enough.
-    code = ord(text[-1]) - 1
-    if code < 0:
-        return text[:-1]
-    below = chr(code) if code not in _SURROGATES else chr(_SURROGATES.start - 1)
-    return text[:-1] + below + _LAST
-
-
-def _bare_span(name: str, span: Span[Any]) -> KeyRange:
-    low = None if span.low is None else bare_value(span.low)
-    high = None if span.high is None else bare_value(span.high)
-    if low is not None and high is not None:
-        if not (span.include_low and span.include_high):
-            raise InvalidKey("A span with two ends includes both.", hint="Use Span.between(low, high).")
-        if low > high:
-            raise InvalidKey("The span ends before it begins.")
-        return KeyRange(name, "BETWEEN", (low, high))
-    if low is not None:
-        return KeyRange(name, ">=" if span.include_low else ">", (low,))
-    if high is not None:
-        return KeyRange(name, "<=" if span.include_high else "<", (high,))
-    raise InvalidKey("The span has no end.", hint="Use Span.since(low), Span.until(high) or Span.between(low, high).")
-
-
-def _prefix_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
-    *fixed, prefix = arguments
-    assert isinstance(prefix, Prefix)  # noqa: S101 - proved when the pattern was declared
-    if template.bare:
-        return KeyRange(name, "BEGINS_WITH", (prefix.text,))
-    style = template.placeholders[len(fixed)].style
-    text = template.prefix(fixed) + template.format.written(prefix.text if style is None else style.text(prefix.text))
-    return KeyRange(name, "BEGINS_WITH", (text,))
-
-
-def _leading(label: str, template: Template, parameters: Mapping[str, RangeKind], already: tuple[str, ...]) -> int:
+def _leading(template: Template, parameters: Mapping[str, RangeKind]) -> int:
+    """How many placeholders are given, from the left; a range is the last of them."""
     given = 0
     for field in template.fields:
         if field not in parameters:
@@ -144,12 +128,4 @@ def _leading(label: str, template: Template, parameters: Mapping[str, RangeKind]
         given += 1
         if parameters[field] != "equal":
             break
-    skipped = [field for field in template.fields[given:] if field in parameters and field not in already]
-    if skipped:
-        message = f"{label}: {', '.join(skipped)} cannot restrict the sort key {template.text!r}."
-        raise ModelError(message, hint="Name its fields from the left, without a gap; only the last may be a range.")
     return given
-
-
-def _render(template: Template, values: Mapping[str, Any]) -> Any:
-    return template.render([values[field] for field in template.fields])

@@ -19,7 +19,7 @@ from partita.errors import ModelError
 from partita.expressions import KeyCondition, Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Table, schema_of
 from partita.operations import Collect, Get, Operation, Query, check_projected, projection_of, slots_of
-from partita.patterns._key_conditions import key_condition
+from partita.patterns._key_conditions import key_conditions
 from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
 from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
 from partita.store import GetItem, QueryTable
@@ -65,6 +65,10 @@ class Pattern(Struct, frozen=True):
 def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[P, None]], Callable[P, Get[E]]]: ...
 @overload
 def get(
+    entity: type[Entity], *, view: type[M], budget: Budget | None = None
+) -> Callable[[Callable[P, None]], Callable[P, Get[M]]]: ...
+@overload
+def get(
     entity: type[E], *, name: str, doc: str, parameters: Sequence[str] = (), budget: Budget | None = None
 ) -> Callable[..., Get[E]]: ...
 def get(
@@ -73,9 +77,12 @@ def get(
     name: str | None = None,
     doc: str = "",
     parameters: Sequence[str] = (),
+    view: type[BaseModel] | None = None,
     budget: Budget | None = None,
 ) -> Callable[..., Any]:
     """Declare a read of one item; the parameters are the fields of the entity's primary key.
+
+    With a `view`, only its fields are read.
 
     @get(Task, budget=Rcu(0.5))
     def task_by_id(user_id: str, task_id: str) -> None: ...
@@ -87,11 +94,11 @@ def get(
     schema = schema_of(entity)
 
     def declare(signature: PatternSignature) -> Callable[..., Get[Any]]:
-        return _get_pattern(signature, schema, budget)
+        return _get_pattern(signature, schema, budget, view)
 
     if name is None:
         return _decorator(declare)
-    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or schema.primary.fields))
+    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or schema.primary.inputs))
 
 
 @overload
@@ -139,7 +146,7 @@ def query(
 
     if name is None:
         return _decorator(declare)
-    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or bound.hash.fields))
+    return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or _partition_fields(bound)))
 
 
 def collect(
@@ -163,17 +170,18 @@ def collect(
     def declare(signature: PatternSignature) -> Callable[..., Collect[C]]:
         parameters = KeyParameters(signature, schema, keys[0])
         parameters.refuse_ranges()
-        if set(parameters.names) != set(keys[0].hash.fields):
+        if set(parameters.names) != set(keys[0].hash_fields):
             raise ModelError(f"{signature.name}: its parameters must be the fields of {hash_key!r}.")
-        name = keys[0].hash_attribute.name
 
         def make(*args: Any, **kwargs: Any) -> Collect[C]:
             values = parameters.bind(args, kwargs)
-            condition = KeyCondition(((name, keys[0].hash.render([values[n] for n in keys[0].hash.fields])),))
+            condition = KeyCondition(
+                tuple((each.name, t.render([values[f] for f in t.fields])) for each, t in keys[0].hash)
+            )
             return Collect(result, slots, schema.table, condition, index, limit, pattern=declared)
 
         sends = permissions(keys[0], schema.table, QueryTable)
-        declared = _register(signature, make, "collect", schema, keys[0], budget, sends=sends)
+        declared = register(signature, make, "collect", schema, keys[0], budget, sends=sends)
         return make
 
     return _decorator(declare)
@@ -203,7 +211,7 @@ def pattern(
         schema = _entity_of(function, via, writes)
         sends = sends_of(function, schema, via, writes)
         signature = PatternSignature.of_function(function)
-        declared = _register(signature, make, _kind_of(function, budget), schema, None, budget, sends=sends)
+        declared = register(signature, make, _kind_of(function, budget), schema, None, budget, sends=sends)
         return make
 
     return declare
@@ -226,22 +234,25 @@ def _undecorated(
 
 
 def _get_pattern(
-    signature: PatternSignature, schema: EntitySchema[Any], budget: Budget | None
+    signature: PatternSignature, schema: EntitySchema[Any], budget: Budget | None, view: type[BaseModel] | None
 ) -> Callable[..., Get[Any]]:
     key = schema.primary
+    projection = None if view is None else projection_of(schema, key, view)
     parameters = KeyParameters(signature, schema, key)
     parameters.refuse_ranges()
-    if missing := [field for field in key.fields if field not in parameters.names]:
+    if missing := [field for field in key.inputs if field not in parameters.names]:
         message = f"{signature.name} does not cover the primary key of {schema.name}: {', '.join(missing)}."
         raise ModelError(message, hint="Add these parameters, or declare a @query.")
+    if derived := [name for name in parameters.names if name not in key.inputs]:
+        raise ModelError(f"{signature.name}: {', '.join(derived)} follows from the other parameters.")
     render = parameters.key_renderer(key)
 
     def make(*args: Any, **kwargs: Any) -> Get[Any]:
         values = parameters.ordered(args, kwargs)
-        return Get(schema, render(values), values, pattern=declared)
+        return Get(schema, render(values), values, view=view, projection=projection, pattern=declared)
 
     sends = permissions(key, schema.table, GetItem)
-    declared = _register(signature, make, "get", schema, key, budget, sends=sends)
+    declared = register(signature, make, "get", schema, key, budget, sends=sends, view=view)
     return make
 
 
@@ -256,18 +267,19 @@ def _query_pattern(
     forward: bool,
 ) -> Callable[..., Query[Any]]:
     parameters = KeyParameters(signature, schema, key)
-    condition_of = key_condition(signature.name, key, {n: parameters.range_kind(n) for n in parameters.names})
+    conditions_of = key_conditions(signature.name, key, {n: parameters.range_kind(n) for n in parameters.names})
 
     def make(*args: Any, **kwargs: Any) -> Query[Any]:
-        condition = condition_of(parameters.bind(args, kwargs))
-        return Query(schema, key, condition, view or schema.cls, projection, forward=forward, pattern=declared)
+        condition, *others = conditions_of(parameters.bind(args, kwargs))
+        made = Query(schema, key, condition, view or schema.cls, projection, forward=forward, pattern=declared)
+        return replace(made, other_shards=tuple(others)) if others else made
 
     sends = permissions(key, schema.table, QueryTable)
-    declared = _register(signature, make, "query", schema, key, budget, view=view, sends=sends)
+    declared = register(signature, make, "query", schema, key, budget, view=view, sends=sends)
     return make
 
 
-def _register(
+def register(
     signature: PatternSignature,
     make: Callable[..., Operation[Any]],
     kind: PatternKind,
@@ -278,6 +290,7 @@ def _register(
     sends: tuple[Permission, ...] | None,
     view: type[BaseModel] | None = None,
 ) -> Pattern:
+    """Make a pattern known to its table, and to the function that makes its operations."""
     if budget is not None and not isinstance(budget, Budget):
         message = f"{signature.name}: budget={budget!r} does not say of what."
         raise ModelError(message, owner=signature.name, hint=f"Write Rcu({budget!r}) or Wcu({budget!r}).")
@@ -301,9 +314,13 @@ def _register(
 
 def _key_with(schema: EntitySchema[Any], hash_key: str, index: str | None, label: str) -> BoundKey:
     for key in schema.keys.values():
-        if key.index == index and key.hash.text == hash_key:
+        if key.index == index and key.hash_text == hash_key:
             return key
     raise ModelError(f"{label}: {schema.name} has no key with the partition {hash_key!r}.", owner=schema.cls)
+
+
+def _partition_fields(key: BoundKey) -> tuple[str, ...]:
+    return tuple(field for field in key.hash_fields if key.shards is None or field != key.shards.name)
 
 
 def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind:

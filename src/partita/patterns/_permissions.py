@@ -44,7 +44,7 @@ class Permission(Struct, frozen=True):
     table: Table
     index: str | None
     partition: str
-    """The template of the partition key, such as `TASK#{user_id}`."""
+    """The template of the partition key, such as `TASK#{user_id}`; of several attributes, each with its own."""
 
 
 class DeclaredOperation(Struct, frozen=True):
@@ -77,7 +77,7 @@ def permissions(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Perm
         if request not in ACTIONS:
             hint = f"Name classes of partita.store: {', '.join(kind.__name__ for kind in ACTIONS)}."
             raise ModelError(f"{request!r} is not a request for items.", hint=hint)
-    return tuple(Permission(ACTIONS[request], table, key.index, key.hash.text) for request in requests)
+    return tuple(Permission(ACTIONS[request], table, key.index, key.hash_text) for request in requests)
 
 
 def item_permissions(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Permission, ...]:

@@ -38,10 +38,11 @@ class PatternSignature(Struct, frozen=True):
         Raises:
             ModelError: the entity has no such field.
         """
+        annotations = schema.annotations
         for field in fields:
-            if field not in schema.cls.model_fields:
+            if field not in annotations:
                 raise ModelError(f"{name}: {schema.name} has no field {field!r}.", owner=name)
-        hints = {field: schema.cls.model_fields[field].annotation for field in fields}
+        hints = {field: annotations[field] for field in fields}
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = [inspect.Parameter(field, kind, annotation=hint) for field, hint in hints.items()]
         return cls(name, doc, inspect.Signature(parameters), hints)
@@ -80,7 +81,7 @@ class KeyParameters:
         self.names = tuple(declared.hints)
         self.hints = declared.hints
         self.key = key
-        self.in_order = self.names == key.fields
+        self.in_order = self.names == key.inputs
         self._enums = tuple(
             (name, kind) for name in self.names for kind in kinds_of(self.hints[name]) if _is_enum(kind)
         )
@@ -88,11 +89,12 @@ class KeyParameters:
             self._check(name, schema, key)
 
     def _check(self, name: str, schema: EntitySchema[Any], key: BoundKey) -> None:
-        if name not in key.fields:
+        known = tuple(dict.fromkeys((*key.fields, *key.inputs)))
+        if name not in known:
             message = f"{self.label}: {name!r} is not a field of {schema.name}.{key.name}."
-            raise ModelError(message, owner=self.label, hint=f"Its fields are: {', '.join(key.fields)}.")
+            raise ModelError(message, owner=self.label, hint=f"Its fields are: {', '.join(known)}.")
         hint = self.hints[name]
-        declared = schema.cls.model_fields[name].annotation
+        declared = schema.annotations[name]
         asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
         if get_origin(hint) is Prefix and not all(issubclass(kind, str) for kind in kinds_of(declared)):
             raise ModelError(f"{self.label}: {name!r} is not text, so it has no Prefix.", owner=self.label)
@@ -119,19 +121,26 @@ class KeyParameters:
         raise OperationError(f"{self.label}: {value!r:.60} is not a {kind.__name__}.", hint=hint)
 
     def ordered(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The arguments in the order of the key's fields."""
+        """The arguments in the order of the fields that the key is made of."""
         if self.in_order and not kwargs and len(args) == len(self.names) and not self._enums:
             return args
         bound = self.bind(args, kwargs)
-        return tuple(bound[field] for field in self.key.fields)
+        return tuple(bound[field] for field in self.key.inputs)
 
     def key_renderer(self, key: BoundKey) -> Callable[[tuple[Any, ...]], Item]:
-        """A function that makes the key attributes from values in the order of the key's fields."""
+        """A function that makes the key attributes from values in the order of the key's inputs."""
         attributes = [
             (attribute.name, template.renderer([key.fields.index(field) for field in template.fields]))
             for attribute, template in key.attributes
         ]
-        return lambda values: {name: render(values) for name, render in attributes}
+        if not key.derived:
+            return lambda values: {name: render(values) for name, render in attributes}
+
+        def derive(values: tuple[Any, ...]) -> Item:
+            parts = key.parts_from(dict(zip(key.inputs, values, strict=True)))
+            return {name: render(parts) for name, render in attributes}
+
+        return derive
 
     def refuse_ranges(self) -> None:
         """Prove that every parameter is one value."""

@@ -20,6 +20,7 @@ from partita.queue._interface import (
     Send,
     SentMessage,
 )
+from partita.queue._metered import MeteredQueue, QueueUsage
 from partita.queue._open import open_queue, queue_file
 
 __all__ = [
@@ -32,11 +33,13 @@ __all__ = [
     "Discard",
     "GetStats",
     "Message",
+    "MeteredQueue",
     "Postpone",
     "Queue",
     "QueuePolicy",
     "QueueRequest",
     "QueueStats",
+    "QueueUsage",
     "ReadDead",
     "Receive",
     "Redrive",

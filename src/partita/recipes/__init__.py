@@ -17,6 +17,7 @@ Each is a module or package of its own, and is imported by its name:
 | `web_sessions` | browser sessions by the hash of their id |
 | `leases` | who holds a thing, with a number that only rises |
 | `outbox` | messages that are there if and only if what they tell of is, delivered in order |
+| `personal` | what is kept of a user can be exported and erased, all of it |
 | `removal` | all that a query can reach is deleted, even when it was interrupted |
 | `records` | what recipes ask of the entities that they store their records in |
 

@@ -361,10 +361,10 @@ def _once(plan: Plan[Any], record: _Claim) -> Transaction:
     both = transact(*plan.actions, record)
     recording = in_transaction((record,))
     if not plan.actions:
-        return both.labelled(f"{record.schema.name}.once", budget=recording)
+        return both.labelled(f"{record.schema.name}.remember", budget=recording)
     planned = plan.transaction()
     budget = None if planned.budget is None or recording is None else planned.budget + recording
-    return both.labelled(f"{planned.name}.once", budget=budget)
+    return both.labelled(planned.name, budget=budget)
 
 
 def _replay(record: IdempotencyRecord, command: Command) -> CommandOutcome[Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.model import Entity
 from partita.operations import BatchWrite, Context, Delete, Operation, Procedure, Query, Requests, batch_write
 from partita.store import PageResponse
 
-__all__ = ["remove_all"]
+__all__ = ["Removal", "remove_all", "remove_some"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -19,20 +20,39 @@ PAGE: Final = 25
 """As many as one batch deletes."""
 
 
-def remove_all(query: Query[E], delete: Callable[[Sequence[Delete[E]]], BatchWrite] = batch_write) -> Procedure[int]:
+class Removal(Struct, frozen=True):
+    """How many items were removed, and whether there may be more."""
+
+    removed: int
+    more: bool
+
+
+def remove_all(query: Query[Any], delete: Callable[[Sequence[Delete[E]]], BatchWrite] = batch_write) -> Procedure[int]:
     """Delete every item of the query's entity in its range, expired ones too; how many there were.
 
-    What is written meanwhile may stay: stop writers first. `delete` is the access pattern of one batch.
+    Keys alone are read, also where the query has a view. What is written meanwhile may stay: stop writers first.
+    `delete` is the access pattern of one batch.
     """
+    return (yield from remove_some(query, delete, limit=None)).removed
+
+
+def remove_some(
+    query: Query[Any],
+    delete: Callable[[Sequence[Delete[E]]], BatchWrite] = batch_write,
+    *,
+    limit: int | None,
+) -> Procedure[Removal]:
+    """The same, up to about `limit` items: for a request that must end in time, and comes again."""
     removed = 0
     start: dict[str, Any] | None = None
-    while True:
+    while limit is None or removed < limit:
         found, start = yield from _Stored(query, start, pattern=query.pattern)
         if found:
             yield from delete(found)
             removed += len(found)
         if start is None:
-            return removed
+            return Removal(removed, more=False)
+    return Removal(removed, more=True)
 
 
 class _Stored(Operation[tuple[list[Delete[E]], dict[str, Any] | None]], Generic[E], frozen=True):

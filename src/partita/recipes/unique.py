@@ -193,7 +193,7 @@ class Release(Struct, frozen=True):
 
 
 def _named(claim: Get[Any]) -> tuple[str, str]:
-    values = dict(zip(claim.schema.primary.fields, claim.values, strict=True))
+    values = dict(zip(claim.schema.primary.inputs, claim.values, strict=True))
     return values["field"], values["value"]
 
 

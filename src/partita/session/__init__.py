@@ -1,12 +1,17 @@
 """Sessions run operations and procedures against a store, and meter what they consume."""
 
-from partita.session._meter import Consumption, Meter, Usage
+from partita.session._meter import Consumption, Meter, Usage, usage_since, usage_sum
 from partita.session._session import AsyncSession, Session
+from partita.session._stream import AsyncItemStream, ItemStream
 
 __all__ = [
+    "AsyncItemStream",
     "AsyncSession",
     "Consumption",
+    "ItemStream",
     "Meter",
     "Session",
     "Usage",
+    "usage_since",
+    "usage_sum",
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import chain
 from typing import Any, Final
 
 from msgspec import Struct
@@ -70,6 +71,40 @@ class Usage(Struct):
                 self.max_write = run.write
         if run.over_budget:
             self.over_budget += 1
+
+    def plus(self, other: Usage) -> Usage:
+        """Both added up: runs in two processes are the runs of one pattern."""
+        return replace(
+            self,
+            **{name: getattr(self, name) + getattr(other, name) for name in _SUMS},
+            max_read=max(self.max_read, other.max_read),
+            max_write=max(self.max_write, other.max_write),
+        )
+
+    def minus(self, earlier: Usage) -> Usage:
+        """What was added since; the maximum of single runs stays as it is."""
+        return replace(self, **{name: getattr(self, name) - getattr(earlier, name) for name in _SUMS})
+
+
+_SUMS: Final = tuple(
+    field for field in Usage.__struct_fields__ if field not in ("name", "service", "max_read", "max_write")
+)
+
+
+def usage_sum(*usages: Iterable[Usage]) -> tuple[Usage, ...]:
+    """What several processes consumed, added up by service and name."""
+    found: dict[tuple[str, str], Usage] = {}
+    for usage in chain(*usages):
+        key = usage.service, usage.name
+        found[key] = found[key].plus(usage) if key in found else usage
+    return tuple(found[key] for key in sorted(found))
+
+
+def usage_since(earlier: Iterable[Usage], usages: Iterable[Usage]) -> tuple[Usage, ...]:
+    """What was consumed since some earlier figures of the same; patterns that did not run since are left out."""
+    before = {(usage.service, usage.name): usage for usage in earlier}
+    grown = (usage.minus(before[key]) if (key := (usage.service, usage.name)) in before else usage for usage in usages)
+    return tuple(usage for usage in grown if any(getattr(usage, name) for name in _SUMS))
 
 
 class _Usages(dict[tuple[str, str], Usage]):

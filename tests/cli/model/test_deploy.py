@@ -15,12 +15,21 @@ pytestmark = pytest.mark.req("A07")
 
 
 def test_synth_writes_a_template_for_each_service(run: Run, tmp_path: Path) -> None:
-    result = run("deploy", "synth", "accounts", "todo", "--out", str(tmp_path / "new"))
-    files = [tmp_path / "new" / f"{name}.template.json" for name in ("accounts", "todo")]
+    result = run("deploy", "synth", "accounts", "countries", "--out", str(tmp_path / "new"))
+    files = [tmp_path / "new" / f"{name}.template.json" for name in ("accounts", "countries")]
     assert (result.exit_code, result.output.split()) == (0, [str(file) for file in files])
     assert [sorted(json.loads(file.read_text())) for file in files] == [
         ["AWSTemplateFormatVersion", "Description", "Outputs", "Resources"]
     ] * 2
+
+
+def test_the_table_in_which_workers_report_has_a_template_of_its_own(run: Run, tmp_path: Path) -> None:
+    assert run("deploy", "synth", "events", "--out", str(tmp_path)).exit_code == 0
+    resources = json.loads((tmp_path / "partita.template.json").read_text())["Resources"]
+    assert {"PartitaReports", "RequestPolicy", "WorkerPolicy"} <= resources.keys()
+    allowed = resources["WorkerPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    actions = {action for statement in allowed for action in statement["Action"]}
+    assert {"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:Query"} <= actions
 
 
 def test_the_settings_of_tables_can_be_chosen(run: Run, tmp_path: Path) -> None:

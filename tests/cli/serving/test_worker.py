@@ -21,6 +21,7 @@ from partita.cli import DataFolder, identity_of
 from partita.cli.serving._worker import WorkerPool, default_workers
 from partita.http import Caller, Role
 from partita.recipes.idempotency import run_plan
+from partita.reports import total_before
 from partita_services.events.handlers import EventDraft, apply, open_event
 from partita_services.events.model import TABLE, Request, request_by_id
 from partita_services.events.queueing.messages import NAME, POLICY, sending
@@ -76,6 +77,19 @@ def test_a_pool_works_and_stops_when_it_is_done(data: DataFolder, waiting: tuple
     soon(lambda: is_decided(*waiting))
     pool.stop()
     assert [process.exitcode for process in pool._processes] == [0]
+
+
+@pytest.mark.req("X10")
+def test_what_workers_consume_is_known_when_they_have_stopped(
+    data: DataFolder, waiting: tuple[Session, Request]
+) -> None:
+    pool = WorkerPool(1, ["events"], data, None)
+    soon(lambda: is_decided(*waiting))
+    pool.stop()
+    figures = waiting[0].run(total_before())
+    (decided,) = (usage for usage in figures.usage if usage.name == "decide")
+    assert (decided.service, decided.runs, decided.write > 0) == ("events", 1, True)
+    assert [(queue.name, queue.received, queue.acknowledged) for queue in figures.queues] == [("events", 1, 1)]
 
 
 def test_a_worker_that_is_killed_is_replaced(data: DataFolder, waiting: tuple[Session, Request]) -> None:

@@ -536,7 +536,7 @@ async def test_every_response_says_what_it_consumed(api: httpx.AsyncClient) -> N
     )
     keyed = await put(api, "BO", BOLIVIA, Idempotency_Key="k1")
     again = await put(api, "BO", BOLIVIA, Idempotency_Key="k1")
-    codes = "Country.plan;rcu=2;wcu=0, write_version.once;rcu=0;wcu=20"
+    codes = "Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=20"
     assert of(keyed) == f"request_by_key;rcu=1;wcu=0, {reads}, {codes}"
     assert of(again) == "request_by_key;rcu=1;wcu=0"
     assert of(await api.get("/countries/BO")) == "country_versions;rcu=0.5;wcu=0"

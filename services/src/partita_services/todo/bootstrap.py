@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from partita import Operation, Procedure, Put, Ulids, f
+from partita import Operation, Procedure, Put, Ulids, delete, f
 from partita.recipes.idempotency import Command
 from partita.service import Projection, Service
 from partita_services.todo.model import (
@@ -23,12 +23,16 @@ from partita_services.todo.model import (
     claim_on,
     create_task,
     delete_completed_task,
+    delete_tasks,
+    delete_user,
     overdue_tasks,
     save_user,
+    task_by_id,
     tasks_by_ids,
     tasks_matching,
     tasks_with_status,
 )
+from partita_services.todo.personal import PERSONAL
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -102,6 +106,8 @@ def examples(now: float) -> Sequence[Operation[Any]]:
         claim_on("email", user.email),
         save_user(USERS.update(user, f(User.email).set("reader@example.com"))),
         delete_completed_task(completed),
+        delete_tasks([delete(task_by_id(SAMPLE_USER, task.task_id)) for task in tasks[:25]]),
+        delete_user(USERS.delete(user)),
     ]
 
 
@@ -154,4 +160,5 @@ SERVICE: Final = Service(
     projection=Projection(TABLE, _projection),
     caller=("user_id", "scope"),
     rate_limit=LIMITS,
+    personal=PERSONAL,
 )

@@ -19,6 +19,7 @@ from partita.http import (
     Now,
     Once,
     Paging,
+    add_personal_routes,
     describe_problems,
     etag,
     once_by,
@@ -32,10 +33,12 @@ from partita_services.todo.changes import TaskChange, TaskDraft
 from partita_services.todo.filters import TaskFilter, Zone, find_tasks, served_by, today_in
 from partita_services.todo.handlers import Profile
 from partita_services.todo.model import REQUESTS, Status, Task, User
+from partita_services.todo.personal import PERSONAL
 from partita_services.todo.projection import Counts, TaskProjection
 from partita_services.todo.settings import keep_completed
 
 ROUTER: Final = APIRouter()
+add_personal_routes(ROUTER, PERSONAL, "todo")
 
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
 MAX_BULK: Final = 100

@@ -17,6 +17,7 @@ from pydantic import Field, StringConstraints
 
 from partita import (
     BatchGet,
+    BatchWrite,
     Condition,
     Delete,
     Entity,
@@ -32,6 +33,7 @@ from partita import (
     Version,
     Wcu,
     batch_get,
+    batch_write,
     delete,
     f,
     get,
@@ -43,9 +45,10 @@ from partita import (
     transact,
 )
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
+from partita.recipes.personal import ErasureRecord
 from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
 from partita.recipes.unique import Claim, Unique, UniqueFields
-from partita.store import DeleteItem, PutItem, UpdateItem
+from partita.store import BatchWriteItem, DeleteItem, PutItem, UpdateItem
 
 TABLE: Final = Table(
     "todo-app-data",
@@ -154,6 +157,12 @@ class CallerBucket(RateBucket, table=TABLE):
     primary: ClassVar = Key("RATE#{caller}", "BUCKET")
 
 
+class Erased(ErasureRecord, table=TABLE):
+    """A user who deleted their account, until lakes have heard of it."""
+
+    primary: ClassVar = Key("ERASED#{user_id}", "METADATA")
+
+
 REQUESTS: Final = Idempotency(Request, budget=Rcu(2))
 LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
@@ -161,6 +170,12 @@ LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 @get(User, budget=Rcu(0.5))
 def user_by_id(user_id: str) -> None:
     """A user."""
+
+
+@pattern(budget=Rcu(1), via=user_by_id)
+def latest_user(user_id: str) -> Get[User]:
+    """A user as last written, to delete what is there."""
+    return user_by_id(user_id).consistent()
 
 
 @get(Task, budget=Rcu(0.5))
@@ -278,3 +293,15 @@ def delete_task(task: Task | Get[Task]) -> Delete[Task]:
 def delete_completed_task(task: Task) -> Delete[Task]:
     """Delete a task, unless it was reopened."""
     return delete(task_by_id(task.user_id, task.task_id)).when(f(Task.status).eq(Status.COMPLETED))
+
+
+@pattern(budget=Wcu(125), writes={Task: (BatchWriteItem,)})
+def delete_tasks(deletes: Sequence[Delete[Task]]) -> BatchWrite:
+    """Delete up to 25 tasks of an account that is deleted, each from all four indexes."""
+    return batch_write(deletes)
+
+
+@pattern(budget=Wcu(4), writes={User: (DeleteItem,), EmailClaim: (DeleteItem,)})
+def delete_user(plan: Plan[User]) -> Transaction:
+    """Delete a user and the claim on the email."""
+    return transact(*plan.actions)

@@ -69,6 +69,27 @@ class LakeTable:
         merger.when_matched_update_all(except_cols=["date"]).when_not_matched_insert_all().execute()
         self._committed(positions)
 
+    def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
+        """Some columns of all rows, for a small table."""
+        found: list[dict[str, Any]] = self._delta.to_pyarrow_table(columns=list(columns)).to_pylist()
+        return found
+
+    def delete(self, condition: str) -> None:
+        """Delete the rows for which a condition holds. Older versions still have them: see `purge`."""
+        self._delta.delete(condition, commit_properties=_carrying(self.positions))
+
+    def purge(self) -> None:
+        """Remove all files that only older versions need, and their statistics in Delta's own log."""
+        self._delta.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
+        self._keep_log_for("interval 0 seconds")
+        self._delta.create_checkpoint()
+        self._delta.cleanup_metadata()
+        self._keep_log_for("interval 30 days")
+
+    def _keep_log_for(self, interval: str) -> None:
+        properties = {"delta.logRetentionDuration": interval}
+        self._delta.alter.set_table_properties(properties, commit_properties=_carrying(self.positions))
+
     def _write(
         self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], positions: Mapping[str, int], mode: Any
     ) -> None:

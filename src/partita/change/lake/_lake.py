@@ -22,6 +22,7 @@ from partita.change._snapshot import Snapshot
 from partita.change._stream import ChangeStream, Lag
 from partita.change.lake._columns import Column, Values, columns_of, fitted
 from partita.change.lake._delta import LakeTable, positions_in
+from partita.change.lake._erasure import LakeErasure, OwnedRows, erase_rows, pending
 from partita.change.lake._lock import FolderLock
 from partita.change.lake._rows import CURRENT, LOG, Own, Row, batch_of, row_of, schema_of_own
 from partita.model import EntitySchema, Table, snake
@@ -53,12 +54,20 @@ class _Part(Struct, frozen=True):
 class Lake:
     """A sink that writes Delta tables. One process at a time may have it open."""
 
-    def __init__(self, folder: str | Path, table: Table, *, open_table: OpenTable = LakeTable) -> None:
+    def __init__(
+        self,
+        folder: str | Path,
+        table: Table,
+        *,
+        erasure: LakeErasure | None = None,
+        open_table: OpenTable = LakeTable,
+    ) -> None:
         """Open the lake of a table, which is made where there is none.
 
         Args:
             folder: where lakes are; each table has a folder of its own in it.
             table: the declared table. Entities that declare `in_lake: ClassVar = False` stay out.
+            erasure: how it learns of users who were erased, for `erase_users`.
             open_table: makes each Delta table; tests pass their own.
 
         Raises:
@@ -66,6 +75,8 @@ class Lake:
         """
         self.path = Path(folder) / table.name
         self._lock = FolderLock(self.path)
+        self._erasure = erasure
+        self._may_erase = erasure is not None
         try:
             schemas = [schema for schema in table.entities if in_lake(schema)]
             new_log, _ = _layout(LOG, schemas, {})
@@ -88,6 +99,9 @@ class Lake:
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Apply a batch: merge it into the current tables, then add it to the log."""
         rows = self._rows(batch)
+        self._may_erase |= self._erasure is not None and any(
+            row.change.schema is not None and row.change.schema.name == self._erasure.record for row in rows
+        )
         for part in self._parts.values():
             reached = part.table.positions
             if not reached:
@@ -105,9 +119,29 @@ class Lake:
         chunks = (self._log_batches(self._rows(chunk)) for chunk in _chunks(snapshot))
         self._log.append(self._log_schema, chain.from_iterable(chunks), snapshot.positions)
 
+    def erase_users(self) -> int:
+        """Erase what it has of users who were erased from the table, and say how many those were.
+
+        Call it when all was read: what is read later of such a user stays until the next call.
+        """
+        if not self._may_erase or self._erasure is None or not self.positions():
+            return 0
+        record = self._owned(self._erasure.record, "user_id")
+        users = [] if record is None else pending(record.table)
+        if users and record is not None:
+            named = (self._owned(name, owner) for name, owner in self._erasure.owners.items())
+            erase_rows(users, [owned for owned in named if owned is not None], record, self._log)
+        self._may_erase = False
+        return len(users)
+
     def close(self) -> None:
         """Let another process have the lake."""
         self._lock.close()
+
+    def _owned(self, entity: str, owner: str) -> OwnedRows | None:
+        """Where the rows of an entity are; None for one that stays out of the lake, or is another table's."""
+        part = self._parts.get(entity)
+        return None if part is None else OwnedRows(part.schema, owner, part.table, part.columns, part.in_log)
 
     def _part(self, schema: EntitySchema[Any], in_log: tuple[Column, ...], open_table: OpenTable) -> _Part:
         new, _ = _layout(CURRENT, [schema], {})

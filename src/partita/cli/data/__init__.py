@@ -6,9 +6,11 @@ from partita.cli.data._check import check
 from partita.cli.data._compact import compact
 from partita.cli.data._follow import projecting
 from partita.cli.data._lake import lake, lake_option
+from partita.cli.data._personal import personal
 from partita.cli.data._queue import queue
 from partita.cli.data._restore import restore
 from partita.cli.data._seed import begin_seeding, is_seeding, seed, seed_service
+from partita.cli.data._sweep import sweep
 from partita.cli.data._tables import diff, tables
 
 __all__ = [
@@ -22,10 +24,12 @@ __all__ = [
     "is_seeding",
     "lake",
     "lake_option",
+    "personal",
     "projecting",
     "queue",
     "restore",
     "seed",
     "seed_service",
+    "sweep",
     "tables",
 ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from msgspec import Struct
@@ -19,11 +18,15 @@ from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._extras import needs_lake, require
 from partita.cli._names import service_argument
 from partita.cli._output import echo_json, echo_table, json_option
+from partita.cli._signals import on_stop_signal
 from partita.cli.data._follow import Troubles, following
 from partita.cli.data._lake import lake_option
 from partita.errors import TableNotFound
 from partita.service import Service
 from partita.store import Store
+
+if TYPE_CHECKING:
+    from partita.change.lake import LakeErasure
 
 BATCH: Final = 10_000
 POLL_SECONDS: Final = 2.0
@@ -51,8 +54,7 @@ def run(service: Service, lake: Path, data: DataFolder, *, once: bool) -> None:
             _catch_up(table, consumer, is_new=lake_lag(lake, table, store, time.time()) is None)
         if once:
             return
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
+        on_stop_signal(stop.set)
         click.echo(f"Following {service.name} into {lake}. Stop with Ctrl-C.")
         with following(_named(consumers), poll_seconds=POLL_SECONDS):
             stop.wait()
@@ -144,12 +146,21 @@ def _consumers(lake: Path, services: Sequence[Service], store: Store) -> Iterato
 
     with ExitStack() as opened:
         consumers: dict[Table, Consumer] = {}
-        for table in (table for service in services for table in _captured(service)):
-            sink = opened.enter_context(closing(Lake(lake, table)))
-            consumers[table] = Consumer(store, table, sink, batch=BATCH)
+        for service, table in [(each, table) for each in services for table in _captured(each)]:
+            sink = opened.enter_context(closing(Lake(lake, table, erasure=_erasure(service, table))))
+            consumers[table] = Consumer(store, table, sink, batch=BATCH, on_caught_up=sink.erase_users)
             if sink.incomplete:
                 consumers[table].rebuild()
         yield consumers
+
+
+def _erasure(service: Service, table: Table) -> LakeErasure | None:
+    from partita.change.lake import LakeErasure
+
+    personal = service.personal
+    if personal is None or personal.record is None or personal.record.table is not table:
+        return None
+    return LakeErasure(personal.record.name, personal.owners)
 
 
 def _catch_up(table: Table, consumer: Consumer, *, is_new: bool) -> None:

@@ -13,7 +13,7 @@ import click
 from partita import AsyncSession, Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
-from partita.cli._installation import installation_of, opening, tracking_queues
+from partita.cli._installation import installation_of, opening, prepare_reports, tracking_queues
 from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_beyond_loopback
 from partita.cli._names import chosen_services
 from partita.cli._token_file import identity_of
@@ -22,6 +22,7 @@ from partita.cli.serving._rate_limit import RateOption, rate_limit_option
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
+from partita.reports import ReportReader
 from partita.runtime import AllowedHosts
 from partita.service import Installation, Service
 from partita.store import DescribeTable, Store
@@ -100,6 +101,7 @@ def serve(  # noqa: PLR0913 - one for each option
         troubles: dict[str, str] = {}
         installation = tracking_queues(queues, installation_of(data, _address(listener)))
         session = AsyncSession(store, secret=data.secret("cursors"))
+        reports = ReportReader(session, prepare_reports(Session(store, meter=session.meter)))
         verifier = _verifier(data, issuer, audience)
         with (
             opening(services, installation) as resources,
@@ -108,7 +110,14 @@ def serve(  # noqa: PLR0913 - one for each option
             working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
             state = AppState(
-                session, verifier, resources, projections, queues, troubles=troubles, rate_limit=rate_limit
+                session,
+                verifier,
+                resources,
+                projections,
+                queues,
+                troubles=troubles,
+                rate_limit=rate_limit,
+                reports=reports,
             )
             app = build_app(services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts)
             warn_beyond_loopback(listener, allowed_hosts)

@@ -15,11 +15,15 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, Final
 
 import click
+from msgspec import Struct
 
 from partita import Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
-from partita.cli._installation import installation_of, opening
+from partita.cli._installation import installation_of, metering_queues, opening, prepare_reports
 from partita.cli._names import chosen_services, named
+from partita.cli._signals import on_stop_signal, stop_signals
+from partita.queue import MeteredQueue
+from partita.reports import ProcessFigures, Reporter, reporting
 from partita.service import Service, WorkerContext
 
 logger: Final = logging.getLogger("partita.worker")
@@ -41,8 +45,7 @@ def worker(services: Sequence[Service], data: DataFolder, workers: int) -> None:
     with _opened(with_work, data, None):
         pass  # what cannot be opened is said here, once, and not again and again by the processes
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    on_stop_signal(stop.set)
     with working(with_work, data, workers) as busy:
         click.echo(f"{workers} at work for {', '.join(busy)}. Stop with Ctrl-C.")
         stop.wait()
@@ -103,7 +106,8 @@ class WorkerPool:
 def run_worker(services: Sequence[str], data: DataFolder, url: str | None) -> None:
     """What a worker process does, until it is told to stop or its parent is gone."""
     stop = threading.Event()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which tells when to stop
+    for number in stop_signals():  # the terminal's reach the parent too, which tells when to stop
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
     work_for([service for name in services if (service := named(name)) is not None], data, url, stop)
@@ -117,14 +121,18 @@ def _stop_with_parent(stop: threading.Event) -> None:
 
 
 def work_for(services: Sequence[Service], data: DataFolder, url: str | None, stop: threading.Event) -> None:
-    """Work for services, each in a thread, until it is time to stop; the first error ends all of it."""
+    """Work for services, each in a thread, until it is time to stop; the first error ends all of it.
+
+    What it consumes is reported all the while, and for the last time when it ends.
+    """
     name = f"{socket.gethostname()}-{os.getpid()}"
-    with _opened(services, data, url) as (session, resources):
-        with ThreadPoolExecutor(max(1, len(services))) as pool:
+    with _opened(services, data, url) as work:
+        reporter = Reporter(work.session, work.counted, name=name, services=[service.name for service in services])
+        with reporting(reporter), ThreadPoolExecutor(max(1, len(services))) as pool:
             done = [
                 pool.submit(
                     service.worker,
-                    WorkerContext(session.of_service(service.name), resources.get(service.name), name, stop),
+                    WorkerContext(work.session.of_service(service.name), work.resources.get(service.name), name, stop),
                 )
                 for service in services
                 if service.worker is not None
@@ -135,11 +143,26 @@ def work_for(services: Sequence[Service], data: DataFolder, url: str | None, sto
             worker.result()
 
 
+class OpenWork(Struct, frozen=True):
+    """What workers have opened: the store, what each service needs besides, and the queues among it."""
+
+    session: Session
+    resources: dict[str, Any]
+    queues: dict[str, MeteredQueue]
+
+    def counted(self) -> ProcessFigures:
+        """What they have consumed so far."""
+        return ProcessFigures(self.session.meter.usage(), tuple(queue.usage for queue in self.queues.values()))
+
+
 @contextmanager
-def _opened(services: Sequence[Service], data: DataFolder, url: str | None) -> Iterator[tuple[Session, dict[str, Any]]]:
+def _opened(services: Sequence[Service], data: DataFolder, url: str | None) -> Iterator[OpenWork]:
     """What workers of the services need: the store, with their tables, and what each has opened besides."""
-    with closing(data.open_store()) as store, opening(services, installation_of(data, url)) as resources:
+    queues: dict[str, MeteredQueue] = {}
+    installation = metering_queues(queues, installation_of(data, url))
+    with closing(data.open_store()) as store, opening(services, installation) as resources:
         session = Session(store)
         for service in services:
             session.create_tables(service.tables)
-        yield session, resources
+        prepare_reports(session)
+        yield OpenWork(session, resources, queues)

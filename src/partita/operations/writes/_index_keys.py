@@ -39,7 +39,7 @@ def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
     """
     if not changes:
         raise OperationError("An update needs at least one change.")
-    fixed = {schema.attribute(field): "the key" for field in schema.primary.fields}
+    fixed = {schema.attribute(field): "the key" for field in schema.primary.inputs}
     if schema.version is not None:
         fixed[schema.attribute(schema.version)] = "the version"
     for change in changes:
@@ -74,7 +74,7 @@ def plan_update(
     affected = _affected(schema, changes)
     if affected:
         values = _known_values(schema, known, changes)
-        unknown = {field for key in affected for field in key.fields} - values.keys()
+        unknown = {field for key in affected for field in key.sources} - values.keys()
         if unknown and entity is None:
             return None
         if unknown and entity is not None:
@@ -87,11 +87,13 @@ def plan_update(
 
 
 def _affected(schema: EntitySchema[Any], changes: Sequence[Change]) -> list[BoundKey]:
+    """The keys that depend on a changed field, and those that share an attribute with one that does."""
     touched = {change.path.parts[0] for change in changes}
     return [
         key
-        for key in schema.secondary
-        if key.written and any(schema.attribute(field) in touched for field in key.fields)
+        for keys in schema.index_keys
+        if any(schema.attribute(field) in touched for key in keys for field in key.sources)
+        for key in keys
     ]
 
 
@@ -149,16 +151,13 @@ def _required(schema: EntitySchema[Any], attribute: str) -> bool:
 
 
 def _with_keys(update: Update, keys: Sequence[BoundKey], values: Mapping[str, Any]) -> Update:
-    sets, removes = list(update.sets), list(update.removes)
+    written: dict[str, Any] = {}
     for key in keys:
-        written: dict[str, Any] = {}
-        key.write(written, [values[field] for field in key.fields])
-        for name in key.written:
-            if name in written:
-                sets.append(SetAction(Path((name,)), Value(written[name])))
-            else:
-                removes.append(Path((name,)))
-    return replace(update, sets=tuple(sets), removes=tuple(removes))
+        key.write(written, key.values_from(values))
+    names = dict.fromkeys(name for key in keys for name in key.written)
+    sets = (SetAction(Path((name,)), Value(written[name])) for name in names if name in written)
+    removes = (Path((name,)) for name in names if name not in written)
+    return replace(update, sets=(*update.sets, *sets), removes=(*update.removes, *removes))
 
 
 def _with_version(schema: EntitySchema[E], plan: UpdatePlan, entity: E | None) -> UpdatePlan:

@@ -17,7 +17,7 @@ E = TypeVar("E", bound=Entity)
 
 def present(schema: EntitySchema[Any], context: Context) -> Condition:
     """The condition that the item exists and has not expired."""
-    exists: Condition = own(schema) or Exists(Path((schema.primary.hash_attribute.name,)))
+    exists: Condition = own(schema) or Exists(Path(schema.primary.hash_names))
     return both(exists, schema.unexpired(context.clock())) or exists
 
 
@@ -31,12 +31,12 @@ def own(schema: EntitySchema[Any]) -> Condition | None:
 def not_foreign(schema: EntitySchema[Any]) -> Condition | None:
     """The condition that there is no item, or one of this entity, where another's may stand under the same key."""
     ours = own(schema)
-    return None if ours is None else Or((Missing(Path((schema.primary.hash_attribute.name,))), ours))
+    return None if ours is None else Or((Missing(Path(schema.primary.hash_names)), ours))
 
 
 def vacant(schema: EntitySchema[Any], context: Context) -> Condition:
     """The condition that there is no item; an expired one that is still stored does not count."""
-    return _missing_or_expired(schema, schema.primary.hash_attribute.name, context)
+    return _missing_or_expired(schema, schema.primary.hash_names[0], context)
 
 
 def unversioned(schema: EntitySchema[Any], context: Context) -> Condition:
@@ -69,7 +69,7 @@ def version_is(schema: EntitySchema[Any], version: int) -> Condition:
     if version:
         return Compare("=", path, Value(version))
     # 0 is what an item from before the field was declared reads as.
-    return And((Exists(Path((schema.primary.hash_attribute.name,))), Missing(path)))
+    return And((Exists(Path(schema.primary.hash_names)), Missing(path)))
 
 
 def stored_version(schema: EntitySchema[Any], item: Item | None) -> int:

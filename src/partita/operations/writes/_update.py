@@ -109,7 +109,7 @@ class Update(Write[E], Generic[E], frozen=True):
         return request, (yield from self._send(request, context))
 
     def _read_then_write(self, context: Context, returns: Returns) -> Requests[tuple[UpdateItem, WriteResponse]]:
-        read = Get(self.schema, self.key, (), is_consistent=True)
+        read: Get[E] = Get(self.schema, self.key, (), is_consistent=True)
         tries = MAX_REWRITES
         while True:
             response: ItemResponse = yield read.request()
@@ -131,11 +131,11 @@ def update(at: E | Get[E], *changes: Change) -> Update[E]:
     `update(task, f(Task.title).set("…"))` or `update(task_by_id("u1", "t1"), f(Task.title).set("…"))`
     """
     if isinstance(at, Get):
-        known = dict(zip(at.schema.primary.fields, at.values, strict=True))
+        known = dict(zip(at.schema.primary.inputs, at.values, strict=True))
         operation = Update(at.schema, at.key, known, changes)
     else:
         schema = given_schema(at, "update")
-        known = {field: getattr(at, field) for field in schema.primary.fields}
+        known = {field: getattr(at, field) for field in schema.primary.inputs}
         operation = Update(schema, schema.key(at), known, changes, at)
     check_changes(operation.schema, changes)
     return operation

@@ -63,7 +63,7 @@ class Upsert(Write[E], Generic[E], frozen=True):
     def _right(self, context: Context) -> Condition | None:
         """The condition that there is no item, or one that this update is right for."""
         stored = both(both(own(self.schema), self.schema.unexpired(context.clock())), self.plan.consistent)
-        return None if stored is None else Or((Missing(Path((self.schema.primary.hash_attribute.name,))), stored))
+        return None if stored is None else Or((Missing(Path(self.schema.primary.hash_names)), stored))
 
     def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         current = live_entity(self.schema, error.item, context)
@@ -145,7 +145,7 @@ def upsert(at: E | Get[E], *changes: Change) -> Upsert[E]:
     """
     if isinstance(at, Get):
         schema, key = at.schema, at.key
-        known = dict(zip(schema.primary.fields, at.values, strict=True))
+        known = dict(zip(schema.primary.inputs, at.values, strict=True))
         start = defaults_of(schema, known)
     else:
         schema = given_schema(at, "upsert")
@@ -154,7 +154,7 @@ def upsert(at: E | Get[E], *changes: Change) -> Upsert[E]:
             hint = "Use update() or put()."
             raise OperationError(f"This {schema.name} has version {version}, so it is stored already.", hint=hint)
         key, start = schema.key(at), start_of(schema, at)
-        known = {field: getattr(at, field) for field in schema.primary.fields}
+        known = {field: getattr(at, field) for field in schema.primary.inputs}
     if changes:
         check_changes(schema, changes)
     return Upsert(schema, key, known, plan_upsert(schema, key, start, changes))

@@ -75,11 +75,10 @@ def plan_upsert(schema: EntitySchema[E], key: Item, start: Item, changes: Sequen
     update = to_update(every)
     created = _created(schema, apply_update(update, {}) | key)
     consistent: Condition | None = None
-    for index_key in schema.secondary:
-        if index_key.written:
-            more, guard = _index_key(schema, index_key, changes, created)
-            update = replace(update, sets=(*update.sets, *more.sets), removes=(*update.removes, *more.removes))
-            consistent = both(consistent, guard)
+    for keys in schema.index_keys:
+        more, guard = _index_keys(schema, keys, changes, created)
+        update = replace(update, sets=(*update.sets, *more.sets), removes=(*update.removes, *more.removes))
+        consistent = both(consistent, guard)
     return UpsertPlan(_with_marks(schema, update), every, created, consistent)
 
 
@@ -161,23 +160,30 @@ def _created(schema: EntitySchema[E], item: Item) -> E:
         raise OperationError(message, hint=hint) from None
 
 
-def _index_key(
-    schema: EntitySchema[E], key: BoundKey, changes: Sequence[Change], created: E
+def _index_keys(
+    schema: EntitySchema[E], keys: Sequence[BoundKey], changes: Sequence[Change], created: E
 ) -> tuple[Update, Condition | None]:
-    """What writes one index key, and what an item that is there must be like for that to be right."""
-    own = [schema.attribute(field) for field in key.fields if field not in schema.primary.fields]
+    """What writes index keys that share attributes, and what a stored item must be like for that to be right."""
+    fields = dict.fromkeys(field for key in keys for field in key.sources if field not in schema.primary.inputs)
+    own = [schema.attribute(field) for field in fields]
     set_now = {str(change.path.parts[0]) for change in changes if _is_known(change)}
     computed = {str(change.path.parts[0]) for change in changes} - set_now - set(_defaulted(changes))
     kept = [name for name in own if name not in set_now]
     if kept and (set_now.intersection(own) or computed.intersection(own)):
-        message = f"{schema.name}.{key.name} is made of {', '.join(kept)}, which this upsert does not set to a value."
+        message = (
+            f"{schema.name}.{keys[0].name} is made of {', '.join(kept)}, which this upsert does not set to a value."
+        )
         raise OperationError(message, hint="Set all fields of the index key, or read the item and update() it.")
     written: Item = {}
-    key.write(written, key.values_of(created))
+    for key in keys:
+        key.write(written, key.values_of(created))
     if kept:
         sets = tuple(_set_if_missing(name, value) for name, value in written.items())
-        return Update(sets=sets), _has_key(key, own) if written else None
-    removes = tuple(Path((name,)) for name in key.written if name not in written)
+        if _is_plain(keys):
+            return Update(sets=sets), _has_key(keys[0], own) if written else None
+        return Update(sets=sets), _has_all((*written, *(name for name in own if name in schema.item(created))))
+    names = dict.fromkeys(name for key in keys for name in key.written)
+    removes = tuple(Path((name,)) for name in names if name not in written)
     sets = tuple(SetAction(Path((name,)), Value(value)) for name, value in written.items())
     return Update(sets=sets, removes=removes), None
 
@@ -193,6 +199,16 @@ def _defaulted(changes: Sequence[Change]) -> Iterator[str]:
         operand = change.operand if isinstance(change, SetAction) else None
         if isinstance(operand, IfNotExists) and operand.path == change.path and isinstance(operand.default, Value):
             yield str(change.path.parts[0])
+
+
+def _is_plain(keys: Sequence[BoundKey]) -> bool:
+    """Whether that is one key, which an item has whenever it has the fields that stand in it."""
+    return len(keys) == 1 and keys[0].when is None and not keys[0].derived
+
+
+def _has_all(names: Sequence[str]) -> Condition | None:
+    """The condition that an item has all these attributes, so that nothing is filled in that a key depends on."""
+    return And(tuple(Exists(Path((name,))) for name in names)) if names else None
 
 
 def _has_key(key: BoundKey, own: Sequence[str]) -> Condition:

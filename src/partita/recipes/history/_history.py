@@ -30,7 +30,7 @@ from msgspec.structs import replace
 
 from partita.errors import ModelError, OperationError
 from partita.expressions import KeyCondition
-from partita.model import Change, EntitySchema, Span
+from partita.model import Change, EntitySchema, Span, fields_in
 from partita.operations import First, Get, Query, Transaction, check_changes, transact
 from partita.patterns import declare_operation, span_range
 from partita.recipes.history._planning import Planning
@@ -139,10 +139,10 @@ def as_of(versions: Query[V], instant: datetime) -> First[V]:
     Over a key that several things had one after another, such as a code that was given away, it need not hold then:
     ask its `holds_at`.
     """
-    key = versions.key
-    if key.range is None or key.range_attribute is None or key.range.fields != ("created",):
+    if fields_in(versions.key.range) != ("created",):
         raise OperationError(f"{versions.name} does not sort by `created`, so it cannot be asked for an instant.")
-    until = span_range(key.range_attribute.name, key.range, [Span.until(instant)])
+    ((attribute, template),) = versions.key.range
+    until = span_range(attribute.name, template, [Span.until(instant)])
     return replace(versions, key_condition=KeyCondition(versions.key_condition.equal, until), forward=False).first()
 
 
@@ -155,9 +155,10 @@ def _checked(versions: Callable[..., Query[V]]) -> EntitySchema[V]:
         raise ModelError(
             f"{schema.name} is not a Revision.", owner=schema.cls, hint="Write class X(Revision, table=…)."
         )
-    if schema.primary.range is None or schema.primary.range.fields != ("created",):
+    if fields_in(schema.primary.range) != ("created",):
         hint = 'Write primary: ClassVar = Key("…", "VERSION#{created}").'
         raise ModelError(f"{schema.name}: the sort key must be `created` alone.", owner=schema.cls, hint=hint)
-    if "created" in schema.primary.hash.fields or set(pattern.signature.parameters) != set(schema.primary.hash.fields):
+    asked = set(schema.primary.hash_fields)
+    if "created" in asked or set(pattern.signature.parameters) != asked:
         raise ModelError(f"{pattern.name} must ask for all versions of one thing: no more, no less.")
     return schema

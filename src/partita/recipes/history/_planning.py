@@ -101,7 +101,7 @@ class Planning(Operation[Plan[V]], Generic[V], frozen=True):
         return Plan(version, self.write(planned))
 
     def _opening(self, version: V) -> Action:
-        key = str(self.schema.key(version)[self.schema.primary.hash_attribute.name])
+        key = str(self.schema.key(version)[self.schema.primary.hash_names[0]])
         return _Begin(Take(self.claim_on(self.schema.name, key), key), self.schema.name)
 
     def _closing(self, previous: V, instant: datetime) -> Action:

@@ -162,7 +162,7 @@ class Outbox(Generic[M]):
 
     def _check_keys(self) -> None:
         schema = self._schema
-        if (schema.primary.hash.fields, schema.primary.fields) != (("shard",), ("shard", "message_id")):
+        if (schema.primary.hash_fields, schema.primary.fields) != (("shard",), ("shard", "message_id")):
             hint = 'Write Key("OUTBOX#{shard}", "MESSAGE#{message_id}").'
             raise ModelError(f"{schema.name}: its key is not the shard and then the id.", owner=schema.cls, hint=hint)
         if schema.expires is not None or schema.version is not None:

@@ -12,22 +12,32 @@ export function cost({ read, write }) {
 
 export const usageOf = (live, service, pattern) => live?.usage[service.name]?.[pattern.name] ?? NOTHING;
 
+// Also of what recipes run under names of their own.
 export function totals(live, service) {
   const sum = { ...NOTHING };
-  for (const pattern of service.patterns) {
-    const usage = usageOf(live, service, pattern);
+  for (const usage of Object.values(live?.usage[service.name] ?? {})) {
     for (const key of Object.keys(sum)) sum[key] += usage[key];
   }
   return sum;
 }
 
-// How much of its budget the most expensive run took; null where nothing is declared or nothing ran.
+// How much of its budget the most expensive run took; null where nothing is declared or nothing ran. A command that runs
+// once may also take what its record costs, so a run that is not over its budget took all of it at most.
 export function share(usage, budget) {
   if (!budget || !usage.runs) return null;
   const parts = [];
   if (budget.read || usage.max_read) parts.push(budget.read ? usage.max_read / budget.read : Infinity);
   if (budget.write || usage.max_write) parts.push(budget.write ? usage.max_write / budget.write : Infinity);
-  return parts.length ? Math.max(...parts) : 0;
+  const most = parts.length ? Math.max(...parts) : 0;
+  return usage.over_budget ? most : Math.min(most, 1);
+}
+
+// The workers of a service that report, and how old what they received last was.
+export function workers(live, service) {
+  const found = (live?.workers ?? []).filter((worker) => worker.services.includes(service.name));
+  const lags = found.flatMap((worker) => worker.queues.filter((queue) => service.queues.includes(queue.name)).map((queue) => queue.lag_seconds));
+  const late = Math.max(0, ...lags);
+  return `${number(found.length)}${late >= 1 ? `, ${Math.round(late)} s behind` : ""}`;
 }
 
 export function lag({ records, seconds }) {

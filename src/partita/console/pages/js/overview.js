@@ -1,6 +1,6 @@
 // All services at a glance, and which access patterns consume the most.
 
-import { cost, depth, lag, number, totals } from "./figures.js";
+import { cost, depth, lag, number, totals, workers } from "./figures.js";
 import { watch } from "./live.js";
 import { table } from "./parts.js";
 import { el, replace, write } from "/assets/dom.js";
@@ -44,6 +44,7 @@ function card(service) {
 function notes(service, live, sum) {
   const parts = [`${service.patterns.length} access patterns`];
   if (sum.over_budget) parts.push(`${number(sum.over_budget)} over budget`);
+  if (service.works) parts.push(`workers: ${workers(live, service)}`);
   if (live?.lag[service.name]) parts.push(`projection ${lag(live.lag[service.name])}`);
   for (const name of service.queues) if (live?.queues[name]) parts.push(`queue ${depth(live.queues[name])}`);
   return parts.join(" · ");

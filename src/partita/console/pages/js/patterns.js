@@ -44,7 +44,7 @@ function row(service, pattern, isOpen) {
     const usage = usageOf(live, service, pattern);
     const part = share(usage, pattern.budget);
     write(runs, usage.runs ? `${number(usage.runs)} ${usage.runs === 1 ? "run" : "runs"}, ${cost(usage)}` : "not run yet");
-    write(most, pattern.budget ? `${part === null ? "" : `max ${cost({ read: usage.max_read, write: usage.max_write })} of `}${cost(pattern.budget)}` : "no budget");
+    write(most, pattern.budget ? `${part === null ? "" : `max ${cost({ read: usage.max_read, write: usage.max_write })} of `}${cost(pattern.budget)}${withRecord(usage, pattern.budget)}` : "no budget");
     bar.firstChild.style.width = `${Math.min(100, 100 * (part ?? 0))}%`;
     bar.classList.toggle("over", usage.over_budget > 0);
   });
@@ -61,4 +61,10 @@ function details(service, pattern) {
   const facts = el("div", { className: "facts" }, asked.length ? el("div", {}, el("h3", {}, "Key condition"), el("ul", {}, asked)) : null, types.length ? el("div", {}, el("h3", {}, "Parameters"), el("ul", {}, types)) : null);
   const trial = pattern.parameters ? attemptForm(service, pattern) : el("p", { className: "soft" }, pattern.closed);
   return [facts, trial];
+}
+
+// A command that runs once may take more than its pattern declares: the record of its key comes on top.
+function withRecord(usage, budget) {
+  const isMore = usage.max_read > budget.read || usage.max_write > budget.write;
+  return isMore && !usage.over_budget ? " and the record of its key" : "";
 }

@@ -1,6 +1,6 @@
 // One service: its figures, and below them its access patterns, keys or entities.
 
-import { depth, lag, number, totals } from "./figures.js";
+import { depth, lag, number, totals, workers } from "./figures.js";
 import { watch } from "./live.js";
 import { table, template } from "./parts.js";
 import { patternList } from "./patterns.js";
@@ -38,7 +38,9 @@ function tiles(service) {
     tile("Over budget", (sum) => number(sum.over_budget), (sum) => sum.over_budget > 0),
     tile("Conflicts", (sum) => number(sum.conflicts)),
     tile("Throttled", (sum) => number(sum.throttles), (sum) => sum.throttles > 0),
+    tile("Failed", (sum) => number(sum.failures - sum.conflicts), (sum) => sum.failures > sum.conflicts),
   ];
+  if (service.works) updates.push(tile("Workers", (_, live) => workers(live, service)));
   if (service.projected) updates.push(tile("Projection", (_, live) => (live?.lag[service.name] ? lag(live.lag[service.name]) : "not running")));
   for (const queue of service.queues) updates.push(tile("Queue", (_, live) => (live?.queues[queue] ? depth(live.queues[queue]) : "not open"), (_, live) => live?.queues[queue]?.dead > 0));
   watch(list, (live) => {
@@ -50,7 +52,7 @@ function tiles(service) {
 
 function keys(service) {
   return el("div", {}, service.tables.map((each) => {
-    const rows = each.layout.map((key) => [el("code", {}, `${key.entity}.${key.key}`), key.index ?? "table", template(key.hash), key.range ? template(key.range) : ""]);
+    const rows = each.layout.map((key) => [el("code", {}, `${key.entity}.${key.key}`), `${key.index ?? "table"}${key.when ? `, while ${key.when}` : ""}`, template(key.hash), key.range ? template(key.range) : ""]);
     return el("section", { className: "panel" }, el("h2", {}, each.name), el("ul", { className: "chips" }, facts(each).map((fact) => el("li", {}, fact))), table(["Key", "In", "Partition key", "Sort key"], rows));
   }));
 }

@@ -1,0 +1,103 @@
+"""Routes for what a service keeps of the caller: all of it as one file, and its end.
+
+add_personal_routes(ROUTER, PERSONAL, "todo")      # GET and DELETE /me/data
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+from fastapi import APIRouter, Depends
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from partita import AsyncSession
+from partita.http._caller import Caller
+from partita.http._dependencies import Db, Now, current_caller
+from partita.recipes.personal import PersonalData
+
+PATH: Final = "/me/data"
+
+
+class ErasureView(BaseModel):
+    """What was erased. `more`: there may be more left, so call again."""
+
+    erased: dict[str, int] = Field(description="how many items of each kind", examples=[{"tasks": 12, "profile": 1}])
+    more: bool
+    stays: dict[str, str] = Field(description="the kinds that are kept, and why")
+
+
+def add_personal_routes(
+    router: APIRouter,
+    personal: PersonalData,
+    service: str,
+    *,
+    caller: Callable[..., Any] = current_caller,
+    erase: bool = True,
+) -> None:
+    """Add the routes `GET /me/data` and `DELETE /me/data` to those of a service.
+
+    Args:
+        router: the routes of the service.
+        personal: what the service keeps of each user.
+        service: its name, which the file says.
+        caller: the dependency that gives the `Caller`: by the token of the request unless said otherwise.
+        erase: without it there is no `DELETE`, for a service whose users are erased in another way.
+    """
+    whose = Depends(caller)
+    described = {"content": {"application/json": {"schema": _schema(personal)}}, "description": "The file."}
+
+    @router.get(PATH, response_class=StreamingResponse, responses={200: described})
+    async def export_my_data(db: Db, now: Now, caller: Caller = whose) -> StreamingResponse:
+        """All that the service keeps of the caller, as a JSON file."""
+        parts = _export(personal, service, caller.user_id, now, db)
+        first = await anext(parts)  # what cannot be read at all is a problem, not half of a file
+        headers = {"Content-Disposition": f'attachment; filename="{service}-data.json"'}
+        return StreamingResponse(_after(first, parts), media_type="application/json", headers=headers)
+
+    if erase:
+
+        @router.delete(PATH)
+        async def erase_my_data(db: Db, caller: Caller = whose) -> ErasureView:
+            """Erase what the service keeps of the caller, for good. To send it again does no harm."""
+            erasure = await db.run(personal.erase(caller.user_id))
+            return ErasureView(erased=dict(erasure.erased), more=erasure.more, stays=personal.stays)
+
+
+async def _export(personal: PersonalData, service: str, user_id: str, now: int, db: AsyncSession) -> AsyncIterator[str]:
+    """The file in pieces, so that no user has too much."""
+    at = datetime.fromtimestamp(now, UTC).isoformat().replace("+00:00", "Z")
+    head = msgspec.json.encode({"service": service, "user_id": user_id, "exported_at": at}).decode()
+    text = head[:-1] + ',"data":{'
+    for number, items in enumerate(personal.items):
+        text += f"{',' if number else ''}{msgspec.json.encode(items.name).decode()}:["
+        comma, cursor, more = "", None, True
+        while more:
+            page, cursor = await db.run(personal.page(items, user_id, cursor))
+            for item in page:
+                text += comma + item.model_dump_json(by_alias=True)
+                comma = ",\n"
+            yield text
+            text, more = "", cursor is not None
+        text = "]"
+    yield text + "}}\n"
+
+
+async def _after(first: str, rest: AsyncIterator[str]) -> AsyncIterator[str]:
+    yield first
+    async for part in rest:
+        yield part
+
+
+def _schema(personal: PersonalData) -> dict[str, Any]:
+    kinds = {items.name: {"type": "array", "items": {"type": "object"}} for items in personal.items}
+    data = {"type": "object", "properties": kinds, "required": list(kinds)}
+    text = {"type": "string"}
+    return {
+        "type": "object",
+        "properties": {"service": text, "user_id": text, "exported_at": text, "data": data},
+        "required": ["service", "user_id", "exported_at", "data"],
+    }

@@ -1,0 +1,236 @@
+"""A key as it is bound to an entity and its table: which attributes it writes, and what a query may ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
+from pydantic import BaseModel
+
+from partita.model._attributes import attribute_names
+from partita.model.keys._annotations import has_fixed_length
+from partita.model.keys._checks import check_declared, check_key
+from partita.model.keys._derived import Derived, FieldFunction, Shards, derived_of
+from partita.model.keys._template import (
+    MAX_CHARACTER_BYTES,
+    MAX_HASH_BYTES,
+    MAX_RANGE_BYTES,
+    KeyPart,
+    Template,
+    bound_template,
+    check_key_size,
+)
+from partita.store import KeyAttribute
+
+if TYPE_CHECKING:
+    from partita.model._table import Table
+
+AttributeTemplate: TypeAlias = tuple[KeyAttribute, Template]
+"""A key attribute, and the template of what stands in it."""
+
+_Renderer: TypeAlias = tuple[str, Callable[[Sequence[Any]], Any], int]
+"""The name of an attribute, what renders it from the values of the key's fields, and how many bytes it can have."""
+
+
+class Key(Struct, frozen=True):
+    """A declared key: templates for partition and sort key, of the table or of one of its indexes.
+
+    `Key("USER#{user_id}", "STATUS#{status}#{task_id}", index="GSI1")`
+
+    The key of a global index may have up to four attributes for each, with a template for each attribute:
+    `Key(["{tenant_id}", "{region}"], ["{status}", "{placed_at}"], index="by-region")`
+
+    With `when`, an item is in the index only while that function of its fields is true: `when=is_open`.
+    """
+
+    hash: str | Sequence[str]
+    range: str | Sequence[str] | None = None
+    index: str | None = None
+    when: Callable[..., bool] | None = None
+
+
+class BoundKey:
+    """A key of one entity, parsed, checked and ready to render. Immutable after it was made."""
+
+    __slots__ = (
+        "_fixed",
+        "_renderers",
+        "attributes",
+        "derived",
+        "fields",
+        "hash",
+        "index",
+        "inputs",
+        "name",
+        "range",
+        "shards",
+        "sources",
+        "values_of",
+        "when",
+    )
+
+    def __init__(self, name: str, key: Key, table: Table, model: type[BaseModel]) -> None:
+        self.name = name
+        self.index = key.index
+        hashes, ranges = table.key_attributes(key.index)
+        check_declared(name, key, table, model)
+        self.hash = _templates(hashes, key.hash, model, table)
+        """Each attribute of the partition key with its template."""
+        self.range = _templates(ranges, key.range or (), model, table)
+        """The same for the sort key; nothing where there is none."""
+        self.attributes: tuple[AttributeTemplate, ...] = (*self.hash, *self.range)
+        self.fields = fields_in(self.attributes)
+        """The fields and derived parts that stand in the key."""
+        self.derived: Mapping[str, Derived[Any]] = {n: d for n, d in derived_of(model).items() if n in self.fields}
+        self.inputs = tuple(dict.fromkeys(source for field in self.fields for source in self.sources_of(field)))
+        """The fields that the key is made of, those of its derived parts included."""
+        self.when = None if key.when is None else FieldFunction(key.when)
+        self.sources = tuple(dict.fromkeys((*self.inputs, *(self.when.sources if self.when else ()))))
+        """The fields that decide what the key is, and whether the item has it."""
+        check_key(self, model)
+        self.shards = next((part for part in self.derived.values() if isinstance(part, Shards)), None)
+        """The part that spreads items over several partitions, where there is one."""
+        self.values_of: Callable[[Any], Sequence[Any]] = self._getter()
+        self._renderers = tuple(self._writes(table, attribute_names(model)))
+        self._fixed = frozenset(each for each in self.fields if has_fixed_length(self.annotation(each, model)))
+
+    def __str__(self) -> str:
+        return f"({self.hash_text}, {self.range_text})" if self.range else f"({self.hash_text})"
+
+    @property
+    def hash_text(self) -> str:
+        """The partition key as it was declared."""
+        return ", ".join(template.text for _, template in self.hash)
+
+    @property
+    def range_text(self) -> str | None:
+        """The sort key as it was declared; None where there is none."""
+        return ", ".join(template.text for _, template in self.range) or None
+
+    @property
+    def hash_names(self) -> tuple[str, ...]:
+        """The attributes of the partition key."""
+        return tuple(attribute.name for attribute, _ in self.hash)
+
+    @property
+    def hash_fields(self) -> tuple[str, ...]:
+        """The fields and derived parts of the partition key."""
+        return fields_in(self.hash)
+
+    def sources_of(self, field: str) -> tuple[str, ...]:
+        """The fields behind one of the key's fields: itself, or what it is derived from."""
+        return self.derived[field].sources if field in self.derived else (field,)
+
+    def annotation(self, field: str, model: type[BaseModel]) -> Any:
+        """The type of one of the key's fields."""
+        part = self.derived.get(field)
+        return model.model_fields[field].annotation if part is None else part.annotation
+
+    def _getter(self) -> Callable[[Any], Sequence[Any]]:
+        """A function that takes the values of the key's fields from an entity."""
+        fields, when = self.fields, self.when
+        if when is not None:
+            off = (None,) * max(1, len(fields))
+            return lambda entity: [getattr(entity, each) for each in fields] if when.of_entity(entity) else off
+        if len(fields) > 1:
+            return attrgetter(*fields)
+        return lambda entity: [getattr(entity, each) for each in fields]
+
+    def values_from(self, values: Mapping[str, Any]) -> Sequence[Any]:
+        """The values of the key's fields from those of its sources; with None where the item has no such key."""
+        if self.when is not None and not self.when.of(values):
+            return (None,) * max(1, len(self.fields))
+        return self.parts_from(values)
+
+    def parts_from(self, values: Mapping[str, Any]) -> Sequence[Any]:
+        """The values of the key's fields from those of its inputs."""
+        return [values[each] if each not in self.derived else self.derived[each].of(values) for each in self.fields]
+
+    def _writes(self, table: Table, stored: Mapping[str, str]) -> Iterator[_Renderer]:
+        """How each attribute is written that the key writes: neither a field's own, nor the table's own key."""
+        table_key = [] if self.index is None else [attribute.name for attribute in table.schema.key]
+        for attribute, template in self.attributes:
+            is_own = template.bare and stored.get(template.fields[0]) == attribute.name
+            if not is_own and attribute.name not in table_key:
+                positions = [self.fields.index(field) for field in template.fields]
+                yield attribute.name, template.renderer(positions), self.limit(attribute)
+
+    def sorts(self, template: Template, position: int) -> bool:
+        """Whether keys sort as the values of this placeholder do, so that a range of values is a range of keys."""
+        if template.bare:
+            return True
+        placeholder = template.placeholders[position]
+        if placeholder.style is not None and not placeholder.style.sorts:
+            return False
+        # A raw value may have characters that sort before the separator, and so may stand before its own beginning.
+        is_fixed = placeholder.field in self._fixed or (placeholder.style is not None and placeholder.style.is_fixed)
+        return template.format.values == "escaped" or not placeholder.tail or is_fixed
+
+    def values(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of the key's fields, read from the key itself; derived parts are left out.
+
+        Raises:
+            ValueError: an attribute of the key is missing, or is not one that this key could have made.
+        """
+        found: dict[str, Any] = {}
+        for attribute, template in self.attributes:
+            if attribute.name not in item:
+                raise ValueError(f"{attribute.name} is missing.")
+            found |= template.values(item[attribute.name])
+        return {name: value for name, value in found.items() if name not in self.derived}
+
+    def limit(self, attribute: KeyAttribute) -> int:
+        """How many bytes one of the key's attributes can have."""
+        return MAX_HASH_BYTES if attribute.name in self.hash_names else MAX_RANGE_BYTES
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The attributes that the key writes besides the fields' own and the table's key."""
+        return tuple(name for name, _, _ in self._renderers)
+
+    def write(self, item: dict[str, Any], values: Sequence[Any]) -> None:
+        """Write the key for values of `fields` into the item, unless one is None: then it stays off the index."""
+        if None in values:
+            return
+        for name, render, limit in self._renderers:
+            key = item[name] = render(values)
+            if type(key) is not str or len(key) * MAX_CHARACTER_BYTES > limit:
+                check_key_size(key, limit, name)
+
+    def collides(self, other: BoundKey) -> bool:
+        """Whether one item key could belong to both."""
+        pairs = zip(self.attributes, other.attributes, strict=False)
+        return all(mine.overlaps(theirs) for (_, mine), (_, theirs) in pairs)
+
+    def made(self, item: Mapping[str, Any]) -> bool:
+        """Whether the item's key attributes could have been made by this key."""
+        return all(template.matches(item.get(attribute.name)) for attribute, template in self.attributes)
+
+    def check(self, texts: Mapping[KeyPart, str]) -> Callable[[Mapping[str, Any]], bool]:
+        """A function that says whether this key could have made an item's with these texts in its parts."""
+        checks = tuple((attribute.name, template.check(texts)) for attribute, template in self.attributes)
+        return lambda item: all(check(item.get(name)) for name, check in checks)
+
+    def shares_parts(self, others: Iterable[AttributeTemplate]) -> bool:
+        """Whether attributes with those templates say something of this key."""
+        parts = {part for _, template in others for part in template.parts}
+        return any(part in parts for _, own in self.attributes for part in own.parts)
+
+
+def fields_in(attributes: Iterable[AttributeTemplate]) -> tuple[str, ...]:
+    """The fields of several templates, each once."""
+    return tuple(dict.fromkeys(field for _, template in attributes for field in template.fields))
+
+
+def template_texts(declared: str | Sequence[str]) -> tuple[str, ...]:
+    """The templates that a declared key has for its partition or sort key."""
+    return (declared,) if isinstance(declared, str) else tuple(declared)
+
+
+def _templates(
+    attributes: Sequence[KeyAttribute], declared: str | Sequence[str], model: type[BaseModel], table: Table
+) -> tuple[AttributeTemplate, ...]:
+    templates = [bound_template(text, model, table.key_format) for text in template_texts(declared)]
+    return tuple(zip(attributes, templates, strict=True))

@@ -1,0 +1,321 @@
+"""Values as parts of keys, and in which form: `{n:06}`, `{email:lower}`, `{at:%Y-%m-%d}`.
+
+| after the colon | for | in the key | sorts as the values do |
+| --- | --- | --- | --- |
+| `06`, `+06`, `09.2` | numbers | padded with zeros; with `+`, negative ones too | yes |
+| `-06`, `-+06`, `-09.2` | numbers | the same, complemented: `{score:-06}` of 17 is `999982` | in descending order |
+| `d` | numbers | as they are: `7`, `12` | no |
+| `lower`, `upper` | text | in lower or upper case | as that text |
+| `%Y-%m-%d` and the like | dates | by the codes of `strftime`, in UTC | where larger units come first |
+| `epoch`, `epoch_ms` | instants | seconds or milliseconds since 1970, of 10 or 13 digits | yes |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Context, Decimal
+from enum import Enum
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+from msgspec import Struct
+
+from partita.errors import InvalidKey, ModelError
+from partita.model._attributes import instant_text, to_attribute
+from partita.model.keys._format import DEFAULT_FORMAT, KeyFormat
+from partita.values import number, number_text
+
+_EXACT: Final = Context(prec=400)
+_WIDTH: Final = re.compile(r"(-?)(\+?)0([1-9][0-9]?)(?:\.([1-9][0-9]?))?")
+_CODES: Final = re.compile("%(.)")
+_LARGE_TO_SMALL: Final = "YmdHMSf"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_UNITS: Final = {"epoch": (timedelta(seconds=1), 10), "epoch_ms": (timedelta(milliseconds=1), 13)}
+
+
+class Width(Struct, frozen=True):
+    """How a number is padded so that text order is number order: `{n:06}`, `{n:+06}`, `{price:09.2}`.
+
+    With a minus, `{score:-06}`, the greatest number comes first.
+    """
+
+    digits: int
+    fraction: int = 0
+    signed: bool = False
+    descends: bool = False
+
+    sorts = True
+    is_fixed = True
+
+    def fits(self, kind: type) -> bool:
+        """Whether values of a type can be written so."""
+        return is_number(kind)
+
+    def text(self, value: int | Decimal) -> str:
+        """The padded number; negative ones are complemented so that they sort before and in order."""
+        exact = Decimal(value)
+        # Before it is written out in full, which takes long where an exponent is great.
+        if not exact.is_finite() or (exact and exact.adjusted() >= self.digits):
+            raise self._too_wide(exact)
+        scaled = int(exact.scaleb(self.fraction, _EXACT))
+        if Decimal(scaled).scaleb(-self.fraction, _EXACT) != value:
+            raise InvalidKey(f"{value} has more than {self.fraction} fraction digits.")
+        digits = f"{abs(scaled):0{self.digits}d}"
+        if len(digits) > self.digits:
+            raise self._too_wide(exact)
+        if not self.signed:
+            if value < 0:
+                raise InvalidKey(f"{value} is negative.", hint="Write {n:+06} in the key template for a signed number.")
+            return _complement(digits) if self.descends else digits
+        # Descending, a number stands where its opposite would; a zero has none.
+        is_low = value > 0 if self.descends else value < 0
+        return "n" + _complement(digits) if is_low else "p" + digits
+
+    def value(self, text: str) -> int | Decimal:
+        """The number that was written as this text.
+
+        Raises:
+            ValueError: none was.
+        """
+        try:
+            if self.descends and not self.signed:
+                digits = _complement(text)
+            else:
+                digits = "-" + _complement(text[1:]) if self.signed and text.startswith("n") else text.removeprefix("p")
+            value = int(digits) if not self.fraction else Decimal(digits).scaleb(-self.fraction, _EXACT)
+        except ArithmeticError:
+            raise _unreadable(text, "a number") from None
+        return -value if self.descends and self.signed else value
+
+    def _too_wide(self, value: Decimal) -> InvalidKey:
+        hint = "Widen the placeholder in the key template."
+        return InvalidKey(f"{value!s:.60} does not fit {self.digits} digits.", hint=hint)
+
+
+def _unreadable(text: str, what: str) -> ValueError:
+    return ValueError(f"{text!r:.60} is not {what}.")
+
+
+def _complement(digits: str) -> str:
+    return "".join(str(9 - int(digit)) for digit in digits)
+
+
+class Plain(Struct, frozen=True):
+    """A number as it is, although it does not sort so: `{n:d}`."""
+
+    sorts = False
+    is_fixed = False
+    descends = False
+
+    def fits(self, kind: type) -> bool:
+        """Whether values of a type can be written so."""
+        return is_number(kind)
+
+    def text(self, value: int | Decimal) -> str:
+        """The number as DynamoDB writes it."""
+        return number_text(number(value))
+
+    def value(self, text: str) -> Decimal:
+        """The number that was written as this text.
+
+        Raises:
+            ValueError: none was.
+        """
+        try:
+            return Decimal(text)
+        except ArithmeticError:
+            raise _unreadable(text, "a number") from None
+
+
+class Case(Struct, frozen=True):
+    """Text in one case: `{email:lower}`."""
+
+    upper: bool
+
+    sorts = True
+    is_fixed = False
+    descends = False
+
+    def fits(self, kind: type) -> bool:
+        """Whether values of a type can be written so."""
+        return issubclass(kind, str | UUID) or (issubclass(kind, Enum) and not is_number(kind))
+
+    def text(self, value: Any) -> str:
+        """The text in that case."""
+        return str(value).upper() if self.upper else str(value).lower()
+
+    def value(self, text: str) -> str:
+        """The text itself: what it was before cannot be known."""
+        return text
+
+
+class TimeFormat(Struct, frozen=True):
+    """A date, or an instant in UTC, by the codes of `strftime`: `{at:%Y-%m-%dT%H:%M:%SZ}`."""
+
+    codes: str
+
+    is_fixed = True
+    descends = False
+
+    @property
+    def sorts(self) -> bool:
+        """Whether text order is time order: larger units come before smaller ones, from the year on."""
+        used = "".join(_CODES.findall(self.codes))
+        return bool(used) and _LARGE_TO_SMALL.startswith(used)
+
+    def fits(self, kind: type) -> bool:
+        """Whether values of a type can be written so."""
+        return issubclass(kind, date)
+
+    def text(self, value: date) -> str:
+        """The formatted date."""
+        if isinstance(value, datetime):
+            instant_text(value)  # refuses one without a time zone
+            value = value.astimezone(UTC)
+        return f"{value.year:04}".join(value.strftime(part) for part in self.codes.split("%Y"))
+
+    def value(self, text: str) -> datetime:
+        """The instant that was written as this text.
+
+        Raises:
+            ValueError: none was.
+        """
+        try:
+            return datetime.strptime(text, self.codes).replace(tzinfo=UTC)
+        except re.error:  # a code is there twice, which can be written but not read
+            raise _unreadable(text, self.codes) from None
+
+
+class Epoch(Struct, frozen=True):
+    """An instant as a count since 1970: `{at:epoch}`, `{at:epoch_ms}`."""
+
+    unit: str
+
+    sorts = True
+    is_fixed = True
+    descends = False
+
+    def fits(self, kind: type) -> bool:
+        """Whether values of a type can be written so."""
+        return issubclass(kind, datetime)
+
+    def text(self, value: datetime) -> str:
+        """The count.
+
+        Raises:
+            InvalidKey: it has more or fewer digits than those of our time, and would not sort.
+        """
+        instant_text(value)  # refuses one without a time zone
+        unit, digits = _UNITS[self.unit]
+        text = str((value - _EPOCH) // unit)
+        if len(text) != digits:
+            raise InvalidKey(f"{value} is not an instant whose {self.unit} has {digits} digits.")
+        return text
+
+    def value(self, text: str) -> datetime:
+        """The instant that was written as this text.
+
+        Raises:
+            ValueError: none was.
+        """
+        try:
+            return _EPOCH + int(text) * _UNITS[self.unit][0]
+        except OverflowError:
+            raise _unreadable(text, "an instant") from None
+
+
+Style: TypeAlias = Width | Plain | Case | TimeFormat | Epoch
+
+
+def parse_style(spec: str, template: str) -> Style:
+    """Read the part after the colon of a placeholder.
+
+    Raises:
+        ModelError: it says nothing that is known.
+    """
+    if spec in ("lower", "upper"):
+        return Case(upper=spec == "upper")
+    if spec in _UNITS:
+        return Epoch(spec)
+    if spec == "d":
+        return Plain()
+    if spec.startswith("%"):
+        return TimeFormat(spec)
+    match = _WIDTH.fullmatch(spec)
+    if match is None:
+        hint = "Write {n:06}, {n:+06} (signed), {n:-06} (descending), {n:09.2}, {n:d}, {name:lower}, {at:%Y-%m-%d}."
+        raise ModelError(f"{template!r}: {spec!r} is not a form of a value in a key.", hint=hint)
+    minus, sign, digits, fraction = match.groups()
+    return Width(int(digits), int(fraction or 0), bool(sign), bool(minus))
+
+
+def is_number(kind: type) -> bool:
+    """Whether values of a type stand in keys as numbers."""
+    if hasattr(kind, "__key__"):
+        return False
+    if issubclass(kind, Enum):
+        return any(isinstance(member.value, int | Decimal) for member in kind)
+    return issubclass(kind, int | Decimal) and kind is not bool
+
+
+def part_text(value: Any, style: Style | None = None, format: KeyFormat = DEFAULT_FORMAT) -> str:  # noqa: A002
+    """A value as it stands between separators.
+
+    Raises:
+        InvalidKey: the value is empty or missing, or cannot stand in a key.
+    """
+    text = format.written(value if type(value) is str and style is None else plain_text(value, style))
+    if not text:
+        raise InvalidKey("A key part is empty.", hint="Give the field a value, or None to leave an index.")
+    return text
+
+
+def plain_text(value: Any, style: Style | None) -> str:
+    """A value as text, not yet escaped."""
+    return writer_for(type(value))(value, style)
+
+
+_WRITERS: Final[dict[type, Callable[[Any, Style | None], str]]] = {}
+
+
+def writer_for(kind: type) -> Callable[[Any, Any], str]:
+    """How values of that type are written into keys."""
+    writer = _WRITERS.get(kind)
+    if writer is None:
+        writer = _WRITERS[kind] = _choose_writer(kind)
+    return writer
+
+
+def _choose_writer(kind: type) -> Callable[[Any, Any], str]:
+    if hasattr(kind, "__key__"):
+        return lambda value, style: style.text(value.__key__()) if style else value.__key__()
+    if issubclass(kind, Enum):
+        return lambda value, style: plain_text(value._value_, style)
+    if issubclass(kind, int | Decimal) and kind is not bool:
+        return lambda value, style: style.text(value) if style else number_text(number(value))
+    if issubclass(kind, datetime):
+        return lambda value, style: style.text(value) if style else instant_text(value)
+    if issubclass(kind, str | date | UUID):
+        return lambda value, style: style.text(value) if style else str(value)
+    return _refuse
+
+
+def _refuse(value: Any, _: Style | None) -> str:
+    raise InvalidKey(f"A value of type {type(value).__name__} cannot stand in a key: {value!r:.60}.")
+
+
+def can_stand_in_key(kind: type) -> bool:
+    """Whether values of that type can be parts of a key."""
+    return writer_for(kind) is not _refuse
+
+
+def bare_value(value: Any) -> Any:
+    """The attribute form of a key that is a field's own value."""
+    if hasattr(value, "__key__"):
+        value = value.__key__()
+    attribute = to_attribute(value)
+    if attribute in ("", b""):
+        raise InvalidKey("A key is empty.", hint="Give the field a value, or None to leave an index.")
+    return attribute

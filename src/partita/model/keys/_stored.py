@@ -1,0 +1,135 @@
+"""Keys as they are stored: fields that stand in a key alone, and keys that the fields of their item would not make.
+
+Another tool may have written an item under `USER#Ada` where the model makes `USER#ada`. Such an entity remembers
+where it stands, so that it is written back there and not beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from operator import itemgetter
+from typing import Annotated, Any, Final, TypeVar
+
+from msgspec import Struct
+from pydantic import BaseModel
+
+from partita.errors import ModelError
+from partita.model.keys._annotations import kinds_of
+from partita.model.keys._bound import BoundKey
+from partita.model.keys._parts import Width, is_number
+from partita.model.keys._template import Template
+from partita.values import Item
+
+T = TypeVar("T")
+
+_REMEMBERED: Final = "__stored_key__"
+
+
+class KeyOnlyMark:
+    """Marks a field that is not stored as an attribute of its own."""
+
+
+KeyOnly = Annotated[T, KeyOnlyMark()]
+"""The type of a field that stands in the primary key and nowhere else: `user_id: KeyOnly[str]`."""
+
+
+class StoredKey(Struct, frozen=True):
+    """Where an entity stands, and the key that its fields made when it was read."""
+
+    stored: Item
+    made: Item
+
+
+def remember_key(entity: BaseModel, key: StoredKey) -> None:
+    """Keep with an entity where it stands; copies of it know it, too."""
+    object.__setattr__(entity, _REMEMBERED, key)  # past the model, which is frozen
+
+
+def has_remembered(entity: BaseModel) -> bool:
+    """Whether an entity was read from a key that its fields did not make."""
+    return _REMEMBERED in entity.__dict__
+
+
+def key_to_write(entity: BaseModel, made: Item) -> Item:
+    """The key that an entity is written under, given the one that its fields make.
+
+    That is the key that it was read from, unless a field of its key has changed since.
+    """
+    remembered: StoredKey | None = entity.__dict__.get(_REMEMBERED)
+    return remembered.stored if remembered is not None and remembered.made == made else made
+
+
+class StoredKeys:
+    """What a primary key tells of a stored item."""
+
+    def __init__(self, primary: BoundKey, model: type[BaseModel], attributes: Mapping[str, str]) -> None:
+        self._primary = primary
+        self._attributes = attributes
+        self.key_only = frozenset(attributes[name] for name in _marked(primary, model))
+        """The attributes of fields that are not stored but in the key."""
+        self._numbers = frozenset(name for name in primary.inputs if _is_number_enum(model, name))
+        self._checks = tuple(self._check(name.name, template) for name, template in primary.attributes)
+
+    def filled(self, item: Item) -> Item:
+        """The item with the fields of its key that it has no attribute for, read from the key.
+
+        Raises:
+            ValueError: the key is not one of this entity's.
+        """
+        values = self._primary.values(item)
+        absent = {name: value for name, value in values.items() if self._attributes[name] not in item}
+        return {**item, **{self._attributes[name]: self._value(name, value) for name, value in absent.items()}}
+
+    def _value(self, name: str, value: Any) -> Any:
+        return int(value) if name in self._numbers and isinstance(value, str) else value
+
+    def is_made(self, item: Item) -> bool:
+        """Whether the attributes of an item make its key; False also where that takes a closer look."""
+        try:
+            return all([check(item) for check in self._checks])  # noqa: C419 - a list is faster for two
+        except (KeyError, TypeError, ValueError):
+            return False
+
+    def _check(self, attribute: str, template: Template) -> Callable[[Item], bool]:
+        """A quick comparison of one key attribute with what stands in the attributes of its fields."""
+        if template.bare and template.fields[0] in self._attributes:
+            field = self._attributes[template.fields[0]]
+            return lambda item: field not in item or item[attribute] == item[field]
+        if not template.fields:
+            return lambda item: item[attribute] == template.head
+        codes = [_code(each.style) for each in template.placeholders]
+        if None in codes or self._primary.derived.keys() & set(template.fields):
+            return lambda _: False
+        if self.key_only.intersection(self._attributes[name] for name in template.fields):
+            return lambda _: False
+        tails = [each.tail.replace("%", "%%") for each in template.placeholders]
+        text = template.head.replace("%", "%%") + "".join(f"{c}{t}" for c, t in zip(codes, tails, strict=True))
+        values = itemgetter(*(self._attributes[name] for name in template.fields))
+        return lambda item: item[attribute] == text % values(item)
+
+
+def _code(style: Any) -> str | None:
+    """How Python formats a value as this style does; None where it cannot."""
+    if style is None:
+        return "%s"
+    if isinstance(style, Width) and not (style.fraction or style.signed or style.descends):
+        return f"%0{style.digits}d"
+    return None
+
+
+def _marked(primary: BoundKey, model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if not any(isinstance(mark, KeyOnlyMark) for mark in field.metadata):
+            continue
+        label = f"{model.__name__}.{name}"
+        if name not in primary.fields:
+            raise ModelError(f"{label} is KeyOnly, but the primary key {primary} does not have it.", owner=model)
+        if any(hasattr(kind, "__key__") for kind in kinds_of(field.annotation)):
+            raise ModelError(f"{label} is KeyOnly, but its __key__ cannot be read back.", owner=model)
+        yield name
+
+
+def _is_number_enum(model: type[BaseModel], name: str) -> bool:
+    kinds = kinds_of(model.model_fields[name].annotation)
+    return all(isinstance(kind, type) and issubclass(kind, Enum) and is_number(kind) for kind in kinds)

@@ -1,0 +1,99 @@
+"""A queue that counts what is received from it, and how old that was."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from partita.errors import PartitaError
+from partita.queue._interface import Acknowledge, Postpone, Queue, QueueRequest, Receive
+from partita.runtime import Clock, system_clock
+
+R = TypeVar("R")
+
+
+class QueueUsage(Struct, frozen=True):
+    """What one process did with the messages of a queue."""
+
+    name: str
+    received: int = 0
+    redelivered: int = 0
+    """Of those, how many had been received before."""
+    acknowledged: int = 0
+    postponed: int = 0
+    """Messages that wait for another try."""
+    failures: int = 0
+    """Requests to the queue that ended in an error."""
+    lag_seconds: float = 0.0
+    """The age of the oldest message of the last receive; 0 where there was none."""
+
+    def plus(self, other: QueueUsage) -> QueueUsage:
+        """Both added up; the lag is that of the slower."""
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
+        return replace(self, **sums, lag_seconds=max(self.lag_seconds, other.lag_seconds))
+
+    def minus(self, earlier: QueueUsage) -> QueueUsage:
+        """What was added since; the lag stays as it is."""
+        return replace(self, **{name: getattr(self, name) - getattr(earlier, name) for name in _SUMS})
+
+
+_SUMS: Final = tuple(field for field in QueueUsage.__struct_fields__ if field not in ("name", "lag_seconds"))
+
+
+class MeteredQueue:
+    """Another queue, whose messages are counted. Safe for any number of threads and event loops."""
+
+    def __init__(self, queue: Queue, *, name: str | None = None, clock: Clock = system_clock) -> None:
+        """Count the messages of a queue under a name, by default its own."""
+        self.name = queue.name
+        self._queue = queue
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._usage = QueueUsage(name or queue.name)
+
+    @property
+    def usage(self) -> QueueUsage:
+        """What was counted so far."""
+        return self._usage
+
+    def execute(self, request: QueueRequest[R]) -> R:
+        """Execute the request, and count its messages."""
+        try:
+            response = self._queue.execute(request)
+        except PartitaError:
+            self._add(QueueUsage("", failures=1, lag_seconds=self._usage.lag_seconds))
+            raise
+        self._count(request, response)
+        return response
+
+    async def execute_async(self, request: QueueRequest[R]) -> R:
+        """The same, without blocking the event loop."""
+        try:
+            response = await self._queue.execute_async(request)
+        except PartitaError:
+            self._add(QueueUsage("", failures=1, lag_seconds=self._usage.lag_seconds))
+            raise
+        self._count(request, response)
+        return response
+
+    def close(self) -> None:
+        """Close the queue."""
+        self._queue.close()
+
+    def _count(self, request: QueueRequest[Any], response: Any) -> None:
+        lag = self._usage.lag_seconds
+        if isinstance(request, Receive):
+            again = sum(message.receives > 1 for message in response)
+            age = max((self._clock() - message.sent_at for message in response), default=0.0)
+            self._add(QueueUsage("", received=len(response), redelivered=again, lag_seconds=max(0.0, round(age, 3))))
+        elif isinstance(request, Acknowledge):
+            self._add(QueueUsage("", acknowledged=len(request.receipts) - len(response), lag_seconds=lag))
+        elif isinstance(request, Postpone):
+            self._add(QueueUsage("", postponed=len(request.receipts) - len(response), lag_seconds=lag))
+
+    def _add(self, more: QueueUsage) -> None:
+        with self._lock:
+            self._usage = replace(self._usage.plus(more), lag_seconds=more.lag_seconds)

@@ -1,0 +1,228 @@
+"""Personal data: what a service keeps of each user, said once; so that a user can have all of it, or have it erased.
+
+class Erased(ErasureRecord, table=TABLE):
+    primary: ClassVar = Key("ERASED#{user_id}", "METADATA")
+
+PERSONAL = PersonalData(
+    PersonalItems("orders", orders_of, delete=delete_orders),
+    PersonalItems("profile", profile_of, erase=forget_profile),
+    PersonalItems("invoices", invoices_of, stays="Invoices are kept for ten years, as the law asks."),
+    record=Erased,
+)
+
+SERVICE = Service(…, personal=PERSONAL)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, ClassVar, Final, TypeAlias
+
+from msgspec import Struct
+
+from partita.errors import ModelError
+from partita.model import Entity, EntitySchema, schema_of
+from partita.operations import BatchWrite, Context, Delete, Get, Operation, Procedure, Put, Query, Requests
+from partita.patterns import declare_operation
+from partita.recipes.records import check_complete, check_expires
+from partita.recipes.removal import Removal, remove_some
+from partita.store import PutItem
+
+__all__ = [
+    "MAX_ERASED",
+    "Erasure",
+    "ErasureRecord",
+    "PersonalData",
+    "PersonalItems",
+]
+
+PAGE: Final = 100
+MAX_ERASED: Final = 1_000
+"""About how many items one call erases, so that a request ends in time."""
+REMEMBERED: Final = timedelta(days=30)
+"""For how long it is remembered that a user was erased: until then every lake must have heard of it."""
+
+Read: TypeAlias = Callable[[str], Get[Any] | Query[Any]]
+DeleteBatch: TypeAlias = Callable[[Sequence[Delete[Any]]], BatchWrite]
+Erase: TypeAlias = Callable[[str], Procedure[int]]
+
+
+class ErasureRecord(Entity):
+    """A user was erased. Subclass it with a table that has a TTL, and a key of `user_id`.
+
+    A lake that follows the table hears of it, erases what it has of the user, and then this too.
+    """
+
+    in_lake: ClassVar = True
+
+    user_id: str
+    erased_at: int
+    """In seconds since the epoch."""
+    ttl: int
+
+
+class PersonalItems(Struct, frozen=True):
+    """One kind of items that a service keeps of a user.
+
+    Say how they go, or why they stay: exactly one of `delete`, `erase` and `stays`.
+    """
+
+    name: str
+    """In the export: `orders`."""
+    read: Read
+    """The declared pattern that reads those of a user: a `@get`, or a `@query`."""
+    owner: str = "user_id"
+    """The field of the entity that names its user, by which a lake finds them."""
+    delete: DeleteBatch | None = None
+    """The pattern that deletes up to 25 of them."""
+    erase: Erase | None = None
+    """Erases all of a user's, where deleting the items is not enough; gives how many there were. It may run again."""
+    stays: str = ""
+    """Why they are not erased."""
+    also: tuple[type[Entity], ...] = ()
+    """Other entities that `erase` removes with them, such as claims; each with the field `owner` or `user_id`."""
+
+    @property
+    def schema(self) -> EntitySchema[Any]:
+        """What is known of their entity."""
+        return self.read("user").schema
+
+    @property
+    def owners(self) -> dict[str, str]:
+        """The fields that name a user, by the names of the entities that are erased."""
+        if self.stays:
+            return {}
+        others = {schema_of(each).name: _owner_in(each) for each in self.also}
+        return {self.schema.name: self.owner, **others}
+
+
+class Erasure(Struct, frozen=True):
+    """What was erased, by kind; and whether there may be more, so that it must be called again."""
+
+    erased: Mapping[str, int]
+    more: bool
+
+
+class PersonalData:
+    """What a service keeps of each user."""
+
+    def __init__(self, *items: PersonalItems, record: type[ErasureRecord] | None = None) -> None:
+        """Declare it.
+
+        Args:
+            items: all kinds of items, in the order in which they are erased: what leads to others last.
+            record: where it is written down that a user was erased, for lakes that follow the table. Without one,
+                nothing is written, and lakes keep what they have.
+
+        Raises:
+            ModelError: it is not said how items go or why they stay, an entity has no field for its user, or the
+                record would not expire.
+        """
+        self.items = items
+        self._record = None if record is None else _checked_record(record)
+        for each in items:
+            _check(each)
+        if len({each.name for each in items}) < len(items):
+            raise ModelError("Two kinds of personal items have one name.", owner=items)
+
+    @property
+    def record(self) -> EntitySchema[Any] | None:
+        """Where it is written down that a user was erased."""
+        return self._record
+
+    @property
+    def owners(self) -> dict[str, str]:
+        """The fields that name a user, by the names of the entities that are erased."""
+        return {name: owner for each in self.items for name, owner in each.owners.items()}
+
+    @property
+    def stays(self) -> dict[str, str]:
+        """The kinds of items that are not erased, each with the reason."""
+        return {each.name: each.stays for each in self.items if each.stays}
+
+    def page(
+        self, items: PersonalItems, user_id: str, cursor: str | None
+    ) -> Procedure[tuple[tuple[Any, ...], str | None]]:
+        """One page of one kind of a user's items, and the cursor of the next."""
+        read = items.read(user_id)
+        if isinstance(read, Get):
+            found = yield from read
+            return () if found is None else (found,), None
+        page = yield from read.page(PAGE, after=cursor)
+        return tuple(page), page.next_cursor
+
+    def erase(self, user_id: str, limit: int = MAX_ERASED) -> Procedure[Erasure]:
+        """Erase what is kept of a user, up to about `limit` items.
+
+        Cut off anywhere, it is called again and goes on. When nothing is left, that is written down. What the user
+        writes meanwhile may stay.
+        """
+        erased: dict[str, int] = {}
+        for each in self.items:
+            if each.stays:
+                continue
+            removal = yield from _removal(each, user_id, limit - sum(erased.values()))
+            erased[each.name] = removal.removed
+            if removal.more or sum(erased.values()) >= limit:
+                return Erasure(erased, more=True)
+        if self._record is not None:
+            yield from _Remember(self._record, user_id)
+        return Erasure(erased, more=False)
+
+
+class _Remember(Operation[None], frozen=True):
+    """Write down that a user was erased."""
+
+    schema: EntitySchema[Any]
+    user_id: str
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return f"{self.schema.name}.remember"
+
+    def requests(self, context: Context) -> Requests[None]:
+        """One put, over what was written the time before."""
+        now = int(context.clock())
+        ttl = now + int(REMEMBERED.total_seconds())
+        record = self.schema.cls(user_id=self.user_id, erased_at=now, ttl=ttl)
+        yield Put(self.schema, record).action(context)
+
+
+def _removal(items: PersonalItems, user_id: str, limit: int) -> Procedure[Removal]:
+    if items.erase is not None:
+        return Removal((yield from items.erase(user_id)), more=False)
+    read = items.read(user_id)
+    if not isinstance(read, Query) or items.delete is None:
+        raise ModelError(f"{items.name}: what is read with a @get is erased by a procedure.", owner=items.name)
+    return (yield from remove_some(read, items.delete, limit=limit))
+
+
+def _check(items: PersonalItems) -> None:
+    if sum((items.delete is not None, items.erase is not None, bool(items.stays))) != 1:
+        hint = "Give exactly one of delete, erase and stays."
+        raise ModelError(f"{items.name}: how do they go, or why do they stay?", owner=items.name, hint=hint)
+    schema = items.schema
+    if items.owner not in schema.cls.model_fields:
+        hint = "Name the field that says whose they are: owner=…"
+        raise ModelError(f"{items.name}: {schema.name} has no field {items.owner!r}.", owner=schema.cls, hint=hint)
+    if items.delete is not None and not isinstance(items.read("user"), Query):
+        hint = "Give erase=…, a procedure that deletes it."
+        raise ModelError(f"{items.name}: a @get reads one item, which no batch deletes.", owner=schema.cls, hint=hint)
+
+
+def _checked_record(record: type[ErasureRecord]) -> EntitySchema[Any]:
+    schema: EntitySchema[Any] = schema_of(record)
+    check_complete(schema, ErasureRecord)
+    check_expires(schema)
+    if schema.primary.fields != ("user_id",):
+        raise ModelError(f"{schema.name}: its key is not the user's id alone.", owner=record)
+    declare_operation(schema, "remember", "A user was erased.", PutItem)
+    return schema
+
+
+def _owner_in(entity: type[Entity]) -> str:
+    for name in ("user_id", "owner"):
+        if name in entity.model_fields:
+            return name
+    raise ModelError(f"{entity.__name__} has no field user_id or owner, which says whose it is.", owner=entity)

@@ -1,0 +1,21 @@
+"""Reports: what each process has consumed, kept in the store, so that one process can show the sum of all."""
+
+from partita.reports._figures import ProcessFigures
+from partita.reports._model import REPORTS, TABLE, ProcessReport, all_reports
+from partita.reports._reader import FleetFigures, ReportReader, WorkerFigures, total_before
+from partita.reports._reporter import EVERY_SECONDS, Reporter, reporting
+
+__all__ = [
+    "EVERY_SECONDS",
+    "REPORTS",
+    "TABLE",
+    "FleetFigures",
+    "ProcessFigures",
+    "ProcessReport",
+    "ReportReader",
+    "Reporter",
+    "WorkerFigures",
+    "all_reports",
+    "reporting",
+    "total_before",
+]
