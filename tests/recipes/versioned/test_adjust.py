@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.recipes.accounts import ACCOUNTS, SECOND, TABLES, Account, SecondAccount, mapped
 from tests.recipes.interleaving import empty_db
 
-from partita import Session, f, retry_on_conflict, transact
+from partita import Procedure, Session, f, retry_on_conflict, transact
 from partita.errors import (
     ConditionFailed,
     DataNewer,
@@ -91,11 +91,12 @@ def test_the_last_write_rises_strictly_and_the_sum_is_right(moves: list[tuple[in
 
 def test_in_a_transaction_it_is_planned_again_at_most_once(db: Session, clock: FakeClock) -> None:
     account = db.run(ACCOUNTS.insert(mapped()))
-    now, tries = clock(), []
+    now = clock()
+    tries: list[int] = []
     clock.advance(5)
     db.run(ACCOUNTS.adjust(account, MORE))
 
-    def attempt() -> Iterator[object]:
+    def attempt() -> Procedure[None]:
         read = yield from ACCOUNTS.read_strong("a1") if tries else ACCOUNTS.read("a1")
         assert read is not None
         tries.append(read.last_write)
@@ -105,7 +106,7 @@ def test_in_a_transaction_it_is_planned_again_at_most_once(db: Session, clock: F
         except TransactionCancelled as cancelled:
             raise cancelled.cause or cancelled from cancelled
 
-    db.run(retry_on_conflict(attempt))  # type: ignore[arg-type]
+    db.run(retry_on_conflict(attempt))
     assert len(tries) == 2
     stored = db.run(ACCOUNTS.read("a1"))
     assert stored is not None

@@ -6,13 +6,19 @@ import random
 import sys
 import threading
 import time
+from functools import partial
 
-from partita import EmbeddedStore, Session, new_ulid, retry_on_conflict
+from partita import EmbeddedStore, Procedure, Session, new_ulid, retry_on_conflict
 from partita.recipes.idempotency import run_plan
 from partita_services.accounts.access import Actor
+from partita_services.accounts.model import Entry
 from partita_services.accounts.movements import InsufficientFunds, Occasion, TransferOrder, transfer
 
 NAMES = ("a", "b", "c")
+
+
+def _transferred(order: TransferOrder, occasion: Occasion) -> Procedure[Entry]:
+    return run_plan(transfer(order, occasion))
 
 
 def run(db: Session, chance: random.Random) -> None:
@@ -22,7 +28,7 @@ def run(db: Session, chance: random.Random) -> None:
         order = TransferOrder.model_validate({"from": source, "to": target, "amount": chance.randint(1, 40)})
         occasion = Occasion(Actor("ann"), time.time(), new_ulid())
         try:
-            entry = db.run(retry_on_conflict(lambda o=order, w=occasion: run_plan(transfer(o, w))))
+            entry = db.run(retry_on_conflict(partial(_transferred, order, occasion)))
         except InsufficientFunds:
             continue
         sys.stdout.write("".join(f"{pk} {entry.entry_id}\n" for pk in (source, target)))
