@@ -74,8 +74,16 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
         parts = tuple(part if each is paged else each for each in self.parts)
         return CollectPage(replace(self, parts=parts), part, after, pattern=self.pattern)
 
+    @property
+    def has_pages(self) -> bool:
+        """Whether one of its entities has a limit, so that `page()` can go on with it."""
+        return len(self._limited()) == 1
+
+    def _limited(self) -> list[CollectedPart]:
+        return [part for part in self.parts if part.slot.many and part.limit is not None]
+
     def _paged(self) -> CollectedPart:
-        found = [part for part in self.parts if part.slot.many and part.limit is not None]
+        found = self._limited()
         if len(found) != 1:
             message = f"{self.name} has {len(found) or 'no'} entities with a limit, and a page is of one."
             raise OperationError(message, hint="Declare @collect(…, limits={Issue: 20}).")
