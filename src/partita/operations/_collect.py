@@ -54,7 +54,10 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
     is_consistent: bool = False
 
     def consistent(self) -> Collect[C]:
-        """The same read, strongly consistent, at twice the cost."""
+        """The same read, strongly consistent, at twice the cost; not on a global index."""
+        index = self.table.schema.index(self.index) if self.index else None
+        if index is not None and not index.local:
+            raise OperationError(f"The global index {index.name!r} has no consistent reads.")
         return replace(self, is_consistent=True)
 
     def page(self, limit: int | None = None, *, after: str | None = None) -> CollectPage[C]:
