@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
 
-from partita import Entity, Index, Key, LocalIndex, Registry, Table, f, upsert
+from partita import Compressed, Entity, Index, Key, LocalIndex, Registry, Table, f, upsert
 from partita.expressions._ast import AddAction, Arithmetic, Compare, Path, SetAction, Update, Value
 from partita.operations import Context
 from partita.store._requests import (
@@ -59,7 +59,7 @@ class Slot(Entity, table=MODEL):
     slot: str
     group: str
     n: int
-    text: str
+    text: Compressed[str]
 
 
 SHARED: Final = "shared"

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from partita.encryption import as_if_sealed
 from partita.model import Budget, EntitySchema, Table
 from partita.operations import Context, Operation, Requests, forecast
 from partita.runtime import Together
@@ -56,7 +57,7 @@ def explain(
     """
     names = session.table_names if session is not None and table_names is None else table_names
     context = session.context if session is not None else Context()
-    together = list(_first_requests(operation.requests(context)))
+    together = [as_if_sealed(each) for each in _first_requests(operation.requests(context))]
     request = together[0] if together else None
     call, parameters = ("nothing to send", {}) if request is None else api_call(stored_request(request, names))
     consumed, sent = (None, None) if session is None else _run(operation, session)

@@ -38,6 +38,7 @@ from partita.operations.writes import (
     insert,
     missing,
     put,
+    reseal,
     update,
     upsert,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "projection_of",
     "put",
     "reading",
+    "reseal",
     "retry_on_conflict",
     "scan",
     "scan_items",
