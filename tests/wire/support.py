@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from partita import EmbeddedStore
 from partita.runtime import AllowedHosts, run
 from partita.store._interface import Store
 from partita.wire import AccessKey, Limits, RegionStores, WireServer
@@ -45,7 +44,7 @@ def task(user: str, task: str, **texts: str) -> Json:
 
 @contextmanager
 def serving(
-    store: EmbeddedStore,
+    store: Store,
     *,
     key: AccessKey | None = None,
     limits: Limits | None = None,
@@ -131,7 +130,8 @@ class Caller:
         self._operations = operations(lambda: self.now)
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
-        return run(self._operations[operation](Parameters(parameters, self._region)), self._store.execute) or {}
+        signed = {"authorization": f"Credential=local/20260101/{self._region}/dynamodb/aws4_request"}
+        return run(self._operations[operation](Parameters(parameters, signed)), self._store.execute) or {}
 
     def in_region(self, region: str) -> Caller:
         """The same store, asked from another region."""
