@@ -33,6 +33,8 @@ from partita.operations import (
     BatchWrite,
     Check,
     Collect,
+    CollectionPage,
+    Count,
     Delete,
     DeleteImages,
     Get,
@@ -63,15 +65,16 @@ from partita.operations import (
     update,
     upsert,
 )
-from partita.patterns import Pattern, collect, get, pattern, query
+from partita.patterns import Pattern, collect, count, get, pattern, query
 from partita.runtime import Ulids, new_ulid
-from partita.session import AsyncSession, Consumption, Meter, Session, Usage
+from partita.session import AsyncItemStream, AsyncSession, Consumption, ItemStream, Meter, Session, Usage
 from partita.store import TableNames
 from partita.store.embedded import EmbeddedStore
 
 __all__ = [
     "REGISTRY",
     "Action",
+    "AsyncItemStream",
     "AsyncSession",
     "BatchGet",
     "BatchWrite",
@@ -79,8 +82,10 @@ __all__ = [
     "Change",
     "Check",
     "Collect",
+    "CollectionPage",
     "Condition",
     "Consumption",
+    "Count",
     "Delete",
     "DeleteImages",
     "Derived",
@@ -90,6 +95,7 @@ __all__ = [
     "Get",
     "Images",
     "Index",
+    "ItemStream",
     "Key",
     "KeyFormat",
     "KeyOnly",
@@ -129,6 +135,7 @@ __all__ = [
     "batch_write",
     "check",
     "collect",
+    "count",
     "delete",
     "explain",
     "f",

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, ClassVar, assert_type
@@ -18,13 +18,17 @@ from partita import (
     Change,
     Check,
     Collect,
+    CollectionPage,
     Condition,
+    Count,
     Delete,
+    Derived,
     Entity,
     Explanation,
     Get,
     Images,
     Index,
+    ItemStream,
     Key,
     Meter,
     Operation,
@@ -37,6 +41,7 @@ from partita import (
     Rcu,
     Ref,
     Session,
+    Shards,
     Span,
     Table,
     Transaction,
@@ -53,6 +58,7 @@ from partita import (
     batch_write,
     check,
     collect,
+    count,
     delete,
     explain,
     f,
@@ -139,12 +145,83 @@ class Board:
     tasks: tuple[Task, ...]
 
 
+@collect(Board, "USER#{user_id}", newest_first=True, limits={Task: 20})
+def latest_board(user_id: str) -> None: ...
+
+
+def day_of(at: datetime) -> date:
+    return at.date()
+
+
+def is_open(status: Status) -> bool:
+    return status is Status.OPEN
+
+
+READINGS = Table(
+    "readings",
+    indexes=[
+        Index("GSI1"),
+        Index("inverted", hash="SK", range="PK"),
+        Index("many", hash=["sensor", "PLACE"], range=["status", ("celsius", "N")]),
+    ],
+)
+
+
+class Reading(Entity, table=READINGS):
+    primary: ClassVar = Key("SENSOR#{sensor}#{day}#{shard}", "READING#{at}")
+    open: ClassVar = Key("OPEN", "{celsius:-04}#{at}", index="GSI1", when=is_open)
+    many: ClassVar = Key(["{sensor}", "PLACE#{place}"], ["{status}", "{celsius}"], index="many")
+
+    day: ClassVar = Derived(day_of)
+    shard: ClassVar = Shards(8, "at")
+
+    sensor: str
+    at: datetime
+    place: str
+    celsius: int
+    status: Status = Status.OPEN
+
+
+@get(Reading)
+def reading(sensor: str, at: datetime) -> None: ...
+
+
+@query(Reading, Reading.primary)
+def readings_on(sensor: str, day: date) -> None: ...
+
+
+@query(Reading, Reading.many)
+def readings_between(sensor: str, place: str, status: Status, celsius: Span[int]) -> None: ...
+
+
+def indexes(made: Reading, db: Session) -> None:
+    assert_type(made.day, date)
+    assert_type(made.shard, int)
+    assert_type(Reading.day, Derived[date])
+    assert_type(readings_on("s", date.min), Query[Reading])
+    assert_type(db.run(readings_between("s", "p", Status.OPEN, Span.since(5))), Page[Reading])
+    assert_type(db.run(reading("s", datetime.now(UTC))), Reading | None)
+    assert_type(latest_board("u"), Collect[Board])
+    page = db.run(latest_board("u").page(10, after=None))
+    assert_type(page, CollectionPage[Board])
+    assert_type(page.result, Board | None)
+    assert_type(page.next_cursor, str | None)
+
+
 @get(User)
 def user_by_id(user_id: str) -> None: ...
 
 
 @get(Task, budget=Rcu(0.5))
 def task_by_id(user_id: str, task_id: str) -> None: ...
+
+
+@get(Task, view=Title)
+def task_title(user_id: str, task_id: str) -> None: ...
+
+
+@count(Task, Task.by_status)
+def count_tasks(user_id: str, status: Status) -> None: ...
 
 
 @query(Task, Task.by_status, budget=Rcu(5))
@@ -181,6 +258,8 @@ def patterns(user_id: str, task: Task) -> None:
     assert_type(user_by_id(user_id), Get[User])
     assert_type(task_by_id(user_id, "t"), Get[Task])
     assert_type(task_by_id(user_id=user_id, task_id="t").consistent(), Get[Task])
+    assert_type(task_title(user_id, "t"), Get[Title])
+    assert_type(count_tasks(user_id, Status.OPEN), Count)
     assert_type(tasks_with_status(user_id, Status.OPEN), Query[Task])
     assert_type(tasks_with_status(user_id, status=Status.OPEN).page(20, after=None), Query[Task])
     assert_type(tasks_due(user_id, Span.between(date.min, date.max)), Query[Task])
@@ -270,6 +349,13 @@ def results(db: Session, task: Task) -> None:
     assert_type(db.run(tasks_with_status("u", Status.OPEN).count()), int)
     assert_type(db.run(tasks_with_status("u", Status.OPEN).walk(max_items=10)), WalkResult[Task])
     assert_type(db.run(titles_with_status("u", Status.OPEN)), Page[Title])
+    assert_type(db.run(task_title("u", "t").consistent()), Title | None)
+    assert_type(db.run(batch_get([task_title("u", "t")])), tuple[Title | None, ...])
+    assert_type(db.run(transact_get(task_title("u", "t"), user_by_id("u"))), tuple[Title | None, User | None])
+    assert_type(db.run(count_tasks("u", Status.OPEN)), int)
+    assert_type(db.stream(tasks_with_status("u", Status.OPEN), max_items=10), ItemStream[Task])
+    assert_type(next(iter(db.stream(titles_with_status("u", Status.OPEN), max_items=10))), Title)
+    assert_type(db.maintenance("count").stream(scan(Task), max_items=10), ItemStream[Task])
     assert_type(db.run(titles_with_status("u", Status.OPEN).first()), Title | None)
     assert_type(db.run(board("u")), Board | None)
     assert_type(db.maintenance("count").run(scan(Task)), Page[Task])
@@ -278,7 +364,7 @@ def results(db: Session, task: Task) -> None:
 
 def several(db: Session, task: Task) -> None:
     assert_type(batch_get([task_by_id("u", "t")]), BatchGet[Task])
-    assert_type(batch_get([task_by_id("u", "t"), user_by_id("u")]), BatchGet[Entity])
+    assert_type(batch_get([task_by_id("u", "t"), user_by_id("u")]), BatchGet[BaseModel])
     assert_type(db.run(batch_get([task_by_id("u", "t")])), tuple[Task | None, ...])
     assert_type(batch_write([put(task), delete(task_by_id("u", "t"))]), BatchWrite)
     assert_type(check(user_by_id("u"), f(User.address.city).eq("Bern")), Check)

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from partita.errors import ValidationFailed
 from partita.runtime import AllowedHosts, run
 from partita.store._interface import Store
 from partita.wire import AccessKey, Limits, RegionStores, WireServer
 from partita.wire._operations import operations
 from partita.wire._parameters import Parameters
+from partita.wire._wording import worded
 
 Json = dict[str, Any]
 
@@ -131,7 +133,10 @@ class Caller:
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
         signed = {"authorization": f"Credential=local/20260101/{self._region}/dynamodb/aws4_request"}
-        return run(self._operations[operation](Parameters(parameters, signed)), self._store.execute) or {}
+        try:
+            return run(self._operations[operation](Parameters(parameters, signed)), self._store.execute) or {}
+        except ValidationFailed as error:
+            raise worded(error, operation) from None
 
     def in_region(self, region: str) -> Caller:
         """The same store, asked from another region."""

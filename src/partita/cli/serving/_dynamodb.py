@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import socket
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +11,7 @@ import click
 
 from partita.cli._data_folder import DataFolder, data_option
 from partita.cli._listen import allowed_hosts_option, listening, warn_beyond_loopback
+from partita.cli._signals import stop_signals
 from partita.cli.serving._realism import realism_options, realistically
 from partita.runtime import AllowedHosts
 
@@ -81,7 +81,7 @@ def _access_key(text: str | None) -> AccessKey | None:
 async def _serve(server: WireServer, listener: socket.socket, data: DataFolder) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in stop_signals():
         loop.add_signal_handler(number, stopped.set)
     await server.start(listener)
     host, port = listener.getsockname()[:2]
