@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from partita import EmbeddedStore
+from partita.errors import ValidationFailed
 from partita.runtime import AllowedHosts, run
 from partita.store._interface import Store
 from partita.wire import AccessKey, Limits, RegionStores, WireServer
 from partita.wire._operations import operations
 from partita.wire._parameters import Parameters
+from partita.wire._wording import worded
 
 Json = dict[str, Any]
 
@@ -45,7 +46,7 @@ def task(user: str, task: str, **texts: str) -> Json:
 
 @contextmanager
 def serving(
-    store: EmbeddedStore,
+    store: Store,
     *,
     key: AccessKey | None = None,
     limits: Limits | None = None,
@@ -131,7 +132,11 @@ class Caller:
         self._operations = operations(lambda: self.now)
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
-        return run(self._operations[operation](Parameters(parameters, self._region)), self._store.execute) or {}
+        signed = {"authorization": f"Credential=local/20260101/{self._region}/dynamodb/aws4_request"}
+        try:
+            return run(self._operations[operation](Parameters(parameters, signed)), self._store.execute) or {}
+        except ValidationFailed as error:
+            raise worded(error, operation) from None
 
     def in_region(self, region: str) -> Caller:
         """The same store, asked from another region."""

@@ -58,10 +58,14 @@ class DataFolder(Struct, frozen=True):
         """Make the folder, for its owner alone, where there is none yet; one that is there keeps its mode.
 
         Raises:
-            StoreReadOnly: it cannot be made.
+            StoreReadOnly: it cannot be made. StoreError: its name is not UTF-8.
         """
         try:
+            str(self.path).encode()
             make_private_folder(self.path)
+        except UnicodeEncodeError as error:
+            hint = "SQLite opens no other: choose another with --data."
+            raise StoreError(f"The name of the folder {str(self.path)!a} is not UTF-8.", hint=hint) from error
         except OSError as error:
             raise StoreReadOnly(f"The folder {self.path} cannot be made ({error.strerror}).") from error
 

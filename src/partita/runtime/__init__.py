@@ -3,6 +3,7 @@
 from partita.runtime._clock import Clock, system_clock
 from partita.runtime._hosts import AllowedHosts, is_loopback
 from partita.runtime._ids import RANDOM_BITS, Ulids, new_ulid
+from partita.runtime._outage_log import OutageLog
 from partita.runtime._private_files import (
     close_to_others,
     create_private,
@@ -19,6 +20,7 @@ __all__ = [
     "AllowedHosts",
     "Blocking",
     "Clock",
+    "OutageLog",
     "Pause",
     "RetryPolicy",
     "Together",

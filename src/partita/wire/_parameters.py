@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from partita.errors import SerializationFailed, ValidationFailed
 from partita.store import Json, Request
 from partita.values import Item, text_size
 from partita.wire._values import read_item
+from partita.wire._wording import INVALID, Refused, Violated, Violation
 
 R = TypeVar("R")
 
@@ -22,23 +23,37 @@ Operation: TypeAlias = Callable[["Parameters"], Requests[Json | None]]
 _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]+", re.ASCII)
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)", re.ASCII)
 DEFAULT_REGION: Final = "us-east-1"
+_REGION: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SCOPE_PARTS: Final = 4
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 MAX_NAME: Final = 255
 MIN_NAME: Final = 3
 MAX_ATTRIBUTE: Final = 65_535
 MAX_INTEGER: Final = 2**31 - 1
 MAX_LONG: Final = 2**63 - 1
+CONDITIONAL_OPERATORS: Final = ("OR", "AND")
 CAPACITY_DETAILS: Final = ("INDEXES", "TOTAL", "NONE")
 
 
-def violated(value: Any, at: str, rule: str) -> str:
+def violated(value: Any, at: str, rule: str) -> Violation:
     """What is wrong with a value: `Value 'x' at 'tableName' failed to satisfy constraint: …`."""
-    shown = "null" if value is None else f"'{value}'"
-    return f"Value {shown} at '{at}' failed to satisfy constraint: {rule}"
+    return Violation(at, value, rule)
 
 
-def refuse(violation: str) -> NoReturn:
-    """Refuse the call for one violated constraint."""
-    raise ValidationFailed(f"1 validation error detected: {violation}")
+def refuse(*violations: Violation) -> NoReturn:
+    """Refuse the call for the constraints that it violates."""
+    raise Violated(violations)
+
+
+def violations_of(*readings: Callable[[], object]) -> list[Violation]:
+    """Every constraint that the readings find violated, once one was."""
+    found: list[Violation] = []
+    for reading in readings:
+        try:
+            reading()
+        except Violated as error:
+            found += error.violations
+    return found
 
 
 def member(name: str) -> str:
@@ -55,25 +70,41 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def is_table_name(text: str) -> bool:
+    """Whether a table may have that name, or the text is the ARN of one."""
+    return (MIN_NAME <= len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None) or _ARN.match(text) is not None
+
+
 def check_attribute_name(name: str) -> None:
     """Refuse the name of an attribute that none can have."""
     if not name:
-        raise ValidationFailed("One or more parameter values were invalid: Empty attribute name")
+        raise Refused(f"{INVALID}Empty attribute name")
     if len(name) > MAX_ATTRIBUTE or text_size(name) > MAX_ATTRIBUTE:
         message = f"Attribute name is too long: it may have {MAX_ATTRIBUTE} bytes"
-        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+        raise Refused(f"{INVALID}{message}")
+
+
+def region_of(headers: Mapping[str, str]) -> str:
+    """The region that a request is signed for; one without a signature asks the default region."""
+    scope = headers.get("authorization", "").partition("Credential=")[2].split("/", 3)
+    return scope[2] if len(scope) == _SCOPE_PARTS and _REGION.fullmatch(scope[2]) else DEFAULT_REGION
 
 
 class Parameters:
-    """Reads parameters; the first that violates a constraint refuses the call. `region` is the one that was asked."""
+    """Reads parameters; the first that violates a constraint refuses the call. `headers` are those of the request."""
 
-    __slots__ = ("given", "region")
+    __slots__ = ("given", "headers")
 
-    def __init__(self, given: Any, region: str = DEFAULT_REGION) -> None:
+    def __init__(self, given: Any, headers: Mapping[str, str] = _NO_HEADERS) -> None:
         if type(given) is not dict:
             raise _unexpected(given, "Structure")
         self.given: Json = given
-        self.region = region
+        self.headers = headers
+
+    @property
+    def region(self) -> str:
+        """The region that the call was signed for."""
+        return region_of(self.headers)
 
     def table(self, name: str = "TableName") -> str:
         """The name of a table, which may be given by its ARN; nothing else counts where it is wrong."""
