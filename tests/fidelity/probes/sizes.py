@@ -27,9 +27,9 @@ def an_update_counts_by_itself(api: Api) -> None:
     """Though the item that results is smaller; in most regions."""
     values = {":v": s("x" * LARGEST)}
     message = "Item size to update has exceeded the maximum allowed size"
-    update: Json = {"UpdateExpression": "SET pad = if_not_exists(pad, :v)", "ExpressionAttributeValues": values}
+    update: Json = {"UpdateExpression": "SET f = if_not_exists(f, :v)", "ExpressionAttributeValues": values}
     key = api.new_key()
-    api.put("hash", {**key, "pad": s("x")})
+    api.put("hash", {**key, "f": s("x")})
     refused(api, "UpdateItem", message=message, TableName=api.table("hash"), Key=key, **update)
 
 
