@@ -133,12 +133,25 @@ def batch_write(call: Parameters) -> Requests[Json]:
     if len(writes) > MAX_WRITES:
         raise ValidationFailed("Too many items requested for the BatchWriteItem call")
     response: BatchWriteResponse = yield BatchWriteItem(tuple(writes))
-    body: Json = {"UnprocessedItems": {}}
+    body: Json = {"UnprocessedItems": _unprocessed_items(response, tables)}
     if detail != "NONE":
         body["ConsumedCapacity"] = yield from all_consumed(response.capacity, detail)
     if metrics == "SIZE":
         body["ItemCollectionMetrics"] = yield from _all_metrics(writes)
     return body
+
+
+def _unprocessed_items(response: BatchWriteResponse, tables: Json) -> Json:
+    """What was not written, in the form in which it came and under the name that the client gave."""
+    names = {Parameters({"TableName": name}).table(): name for name in tables} if response.unprocessed else {}
+    left: dict[str, list[Json]] = {}
+    for write in response.unprocessed:
+        if isinstance(write, PutItem):
+            part: Json = {"PutRequest": {"Item": wire_item(write.item)}}
+        else:
+            part = {"DeleteRequest": {"Key": wire_item(write.key)}}
+        left.setdefault(names[write.table], []).append(part)
+    return left
 
 
 def _write_details(call: Parameters) -> tuple[str, str | None]:
