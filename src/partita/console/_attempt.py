@@ -24,11 +24,14 @@ from partita import (
     explain,
 )
 from partita.console._declared import why_closed
-from partita.errors import InvalidKey, OperationError, ValidationFailed
+from partita.errors import FieldSealed, InvalidKey, OperationError, ValidationFailed
 from partita.http import FieldProblem, HttpProblem
 from partita.model import EntitySchema
 from partita.operations import CollectPage
 from partita.patterns import UnfitArgument, operation_of
+
+MASK: Final = "(encrypted)"
+"""What stands for the value of an encrypted field."""
 
 READS: Final = ("BatchGetItem", "GetItem", "Query", "TransactGetItems")
 """The calls that change nothing."""
@@ -56,6 +59,8 @@ class Attempt(BaseModel):
     arguments: dict[str, Text] = {}
     limit: int = Field(default=20, ge=1, le=100)
     cursor: str | None = None
+    reveal: bool = False
+    """Whether encrypted fields are shown, where the server has the keys to open them."""
 
 
 class AttemptResult(Struct, frozen=True):
@@ -86,8 +91,11 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> A
         explained = explain(operation)  # of the first page: only the session can read a cursor
     if explained.call not in READS or any(not entity.cls.in_lake for entity in _collected(operation)):
         raise HttpProblem(403, "closed", f"{pattern.name} cannot be tried: it may write, or reads a secret.")
-    with _naming_the_problem(InvalidKey, ValidationFailed), session.meter.watch() as seen:
-        result = await session.run(_from(wanted.cursor, operation))
+    try:
+        with _naming_the_problem(InvalidKey, ValidationFailed), session.meter.watch() as seen:
+            result = await session.run(_from(wanted.cursor, operation))
+    except FieldSealed as sealed:
+        raise HttpProblem(403, "closed", f"{pattern.name} cannot be tried: {sealed.reason}.") from None
     items, cursor = _found(result)
     return AttemptResult(
         explained.call,
@@ -98,7 +106,7 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> A
         explained.assumed_item_bytes,
         explained.budget,
         Budget(sum(run.read for run in seen), sum(run.write for run in seen)),
-        [_plain(item) for item in items],
+        [_plain(item) if wanted.reveal else _masked(_plain(item), _secrets(pattern)) for item in items],
         cursor,
     )
 
@@ -153,3 +161,15 @@ def _found(result: Any) -> tuple[list[Any], str | None]:
 
 def _plain(item: Any) -> Any:
     return to_jsonable_python(item, by_alias=True, bytes_mode="base64", fallback=msgspec.structs.asdict)
+
+
+def _secrets(pattern: Pattern) -> frozenset[str]:
+    """The names of encrypted fields of a pattern's table, as they are written in JSON."""
+    return frozenset(name for entity in pattern.table.entities for name in entity.secrets)
+
+
+def _masked(shown: Any, secrets: frozenset[str]) -> Any:
+    """What is shown, with a word in the place of every encrypted field."""
+    if isinstance(shown, dict):
+        return {name: MASK if name in secrets else _masked(each, secrets) for name, each in shown.items()}
+    return [_masked(each, secrets) for each in shown] if isinstance(shown, list) else shown
