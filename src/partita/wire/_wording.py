@@ -43,6 +43,7 @@ _BRACKET: Final = re.compile(rb"[{}\[\]]")
 _INT: Final = 2**31
 _PARTS: Final = re.compile(r"[+-]?[0-9]*\.?(?P<fraction>[0-9]*)(?:[eE](?P<exponent>[+-]?[0-9]+))?", re.ASCII)
 _NO_TABLES: Final = "The requestItems parameter is required for BatchWriteItem"
+_NO_LIMIT: Final = "Member must have value greater than or equal to 1"
 _EMPTY_NAME: Final = "Member must have length greater than or equal to 1"
 _GENERIC_ENUMS: Final[dict[str, str]] = {
     "returnValues": "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
@@ -158,7 +159,7 @@ def _first_alone(violations: tuple[Violation, ...], operation: str) -> Violation
 
 
 def _current(violation: Violation, operation: str) -> str:
-    if operation == "Query" and violation.at == "limit":
+    if operation == "Query" and violation.at == "limit" and violation.rule == _NO_LIMIT:
         violation = Violation("Limit", UNSHOWN, violation.rule)
     if violation.at in _GENERIC_ENUMS:
         return f"Failed to satisfy constraint: Member must satisfy enum value set: {_GENERIC_ENUMS[violation.at]}"
