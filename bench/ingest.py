@@ -26,7 +26,8 @@ from partita import EmbeddedStore, Session, insert
 from partita.cli import DataFolder, installation_of
 from partita.queue import GetStats, Send, encode_body, open_queue
 from partita_services.commitcollect.jobs.ingest import EventJob
-from partita_services.commitcollect.model import AthleteOwner, subscription_of
+from partita_services.commitcollect.model import AthleteOwner
+from partita_services.commitcollect.strava.model import subscription_of
 from partita_services.commitcollect.strava.settings import read
 
 ALLOWED: Final = 0.100

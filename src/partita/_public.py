@@ -33,6 +33,7 @@ from partita.operations import (
     BatchWrite,
     Check,
     Collect,
+    Count,
     Delete,
     DeleteImages,
     Get,
@@ -63,15 +64,16 @@ from partita.operations import (
     update,
     upsert,
 )
-from partita.patterns import Pattern, collect, get, pattern, query
+from partita.patterns import Pattern, collect, count, get, pattern, query
 from partita.runtime import Ulids, new_ulid
-from partita.session import AsyncSession, Consumption, Meter, Session, Usage
+from partita.session import AsyncItemStream, AsyncSession, Consumption, ItemStream, Meter, Session, Usage
 from partita.store import TableNames
 from partita.store.embedded import EmbeddedStore
 
 __all__ = [
     "REGISTRY",
     "Action",
+    "AsyncItemStream",
     "AsyncSession",
     "BatchGet",
     "BatchWrite",
@@ -81,6 +83,7 @@ __all__ = [
     "Collect",
     "Condition",
     "Consumption",
+    "Count",
     "Delete",
     "DeleteImages",
     "Derived",
@@ -90,6 +93,7 @@ __all__ = [
     "Get",
     "Images",
     "Index",
+    "ItemStream",
     "Key",
     "KeyFormat",
     "KeyOnly",
@@ -129,6 +133,7 @@ __all__ = [
     "batch_write",
     "check",
     "collect",
+    "count",
     "delete",
     "explain",
     "f",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -108,11 +109,12 @@ def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> N
 
     # What happened is in the account's trail.
     page.get_by_text("What happened in this account").click()
-    expect(page.locator(".audit li").filter(has_text="Boom")).to_have_count(0)  # no names, no figures of health
+    expect(page.locator(".audit li").filter(has_text="Earned a part of the sailing boat: Boom")).to_have_count(1)
+    expect(page.locator(".audit li").filter(has_text="Eight swims")).to_have_count(0)  # the user's own words stay out
     expect(page.locator(".audit li").nth(8)).to_be_visible()
 
     # Out, and in again: the collection is still there.
-    page.get_by_role("button", name="Log out").click()
+    page.get_by_role("button", name="Log out", exact=True).click()
     expect(page.get_by_text("You are logged out.")).to_be_visible()
     log_in(page, address, ALEX)
     expect(page.get_by_role("article", name="Eight swims").locator(".chip")).to_have_text("Completed")
@@ -192,6 +194,92 @@ def test_an_athlete_who_takes_the_access_back_may_connect_again(
     page.get_by_role("button", name="Authorize").click()
     expect(page.locator(".connection .chip")).to_have_text("Connected")
     expect(page.locator(".workouts .sport").first).to_be_visible()
+
+
+def test_who_disconnects_keeps_what_was_earned(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    log_in(page, address, ROBIN)
+    card = commit(page, "One swim", "Sailing boat", metric="Workouts", target="1", sport="Swim")
+    train(page, server, 1002, sport_type="Swim", name="Across the bay")
+    expect(card.locator(".chip")).to_have_text("Completed")
+    page.get_by_role("button", name="Disconnect").click()
+    page.get_by_role("dialog").get_by_role("button", name="Disconnect", exact=True).click()
+    expect(page.locator(".connection .chip")).to_have_text("Not connected")
+    expect(page.locator(".workouts")).to_have_text("No workouts yet. Go out and come back.")
+    expect(card.locator(".percent")).to_have_text("100%")
+    expect(card.locator(".amount")).to_have_text(re.compile(r"^\d+ workouts? of 1 workout$"))
+    page.reload()
+    card = page.get_by_role("article", name="One swim")
+    expect(card.locator(".percent")).to_have_text("100%")
+    page.get_by_role("link", name="Connect Strava").click()
+    page.get_by_label(ROBIN).check()
+    page.get_by_role("button", name="Authorize").click()
+    expect(page.locator(".connection .chip")).to_have_text("Connected")
+
+
+def test_who_is_logged_in_is_told_what_went_wrong_at_strava(open_page: OpenPage, address: str) -> None:
+    other = open_page()
+    log_in(other, address, SAM)
+    page = open_page()
+    log_in(page, address, ROBIN)
+    page.goto(f"{address}auth/login")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("alert")).to_contain_text("You did not allow the connection")
+    expect(page.get_by_role("button", name="New milestone")).to_be_visible()
+    page.goto(f"{address}auth/login")
+    page.get_by_label(SAM).check()
+    page.get_by_role("button", name="Authorize").click()
+    expect(page.get_by_role("alert")).to_contain_text("This athlete is connected to another account already.")
+    expect(page.locator(".connection .who")).to_have_text(ROBIN)
+
+
+def test_logging_out_everywhere_ends_all_browsers(open_page: OpenPage, address: str) -> None:
+    one, other = open_page(), open_page()
+    for page in (one, other):
+        log_in(page, address, ROBIN)
+    one.get_by_role("button", name="Log out everywhere").click()
+    expect(one.get_by_text("You are logged out in all browsers.")).to_be_visible()
+    expect(other.get_by_role("link", name="Connect with Strava")).to_be_visible()
+
+
+@pytest.mark.req("C13")
+def test_an_operator_loads_a_model_and_retires_it(
+    open_page: OpenPage, server: Server, address: str, tmp_path: Path
+) -> None:
+    svg = tmp_path / "kite.svg"
+    groups = '<g id="part-1"><path d="M10 10h50v50z" fill="#b33"/></g><g id="part-2"><circle cx="9" cy="9" r="5"/></g>'
+    svg.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 90">{groups}</svg>')
+    page = open_page()
+    page.goto(f"{address}operate.html")
+    page.get_by_label("Token").fill(server.token("boss", role="operator"))
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="New model").click()
+    dialog = page.get_by_role("dialog", name="New model")
+    dialog.get_by_label("Identifier").fill("kite")
+    dialog.get_by_label("Name").fill("Kite")
+    dialog.get_by_label("Parts").fill("Sail")
+    dialog.get_by_label("Picture").set_input_files(svg)
+    dialog.get_by_label("Parts").fill("Sail\nTail\nLine")
+    dialog.get_by_role("button", name="Load it").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("no group with the id part-3")
+    dialog.get_by_label("Parts").fill("Sail\nTail")
+    dialog.get_by_role("button", name="Load it").click()
+    kite = page.get_by_role("article", name="Kite")
+    expect(kite.get_by_role("img")).to_have_attribute("aria-label", "Kite: 2 of 2 parts earned")
+    assert page.evaluate(CONTRAST) == []
+
+    user = open_page()
+    log_in(user, address, ROBIN)
+    card = commit(user, "Fly", "Kite", metric="Workouts", target="100", sport="Hike")
+    expect(card.get_by_role("img")).to_have_attribute("aria-label", re.compile("Kite: . of 2 parts earned"))
+
+    kite.get_by_role("button", name="Retire").click()
+    page.get_by_role("dialog").get_by_role("button", name="Retire it").click()
+    expect(kite.locator(".chip")).to_contain_text("Retired")
+    user.reload()
+    expect(user.get_by_role("article", name="Fly")).to_contain_text("Tail")
+    user.get_by_role("button", name="New milestone").click()
+    expect(user.get_by_role("dialog").locator(".models label")).to_have_count(3)
 
 
 def test_a_key_that_strava_takes_no_more_is_asked_for_again(open_page: OpenPage, server: Server, address: str) -> None:

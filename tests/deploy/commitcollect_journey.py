@@ -8,18 +8,20 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from msgspec.structs import replace
 from tests.deploy.asking import ok
 from tests.deploy.running import Journey, Visit
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION, StravaModel
 from tests.services.commitcollect.world import SETTINGS, WEBHOOK, tools_of
 
-from partita import Session, insert
+from partita import Session
 from partita.queue import Create, Send
 from partita.recipes.web_sessions import new_session_id
 from partita.service import Installation
 from partita.testing import FakeClock
-from partita_services.commitcollect.bootstrap import POLICY, QUEUE
-from partita_services.commitcollect.milestones.catalogue import models, parts
+from partita_services.commitcollect.bootstrap import NOTICE_POLICY, NOTICE_QUEUE, POLICY, QUEUE
+from partita_services.commitcollect.collectibles.definition import bundled
+from partita_services.commitcollect.collectibles.loading import load_model
 from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.work import Tools
 
@@ -41,9 +43,13 @@ def commitcollect(clock: FakeClock) -> Journey:
 
     @contextmanager
     def opened(installation: Installation) -> Iterator[Tools]:
-        with closing(installation.open_queue(QUEUE, POLICY)) as queue:
-            queue.execute(Create())
-            yield tools_of(clock, queue, strava)
+        with (
+            closing(installation.open_queue(QUEUE, POLICY)) as queue,
+            closing(installation.open_queue(NOTICE_QUEUE, NOTICE_POLICY)) as notices,
+        ):
+            for each in (queue, notices):
+                each.execute(Create())
+            yield replace(tools_of(clock, queue, strava), notices=notices)
 
     async def walk(visit: Visit) -> None:
         await _log_in(visit)
@@ -51,6 +57,8 @@ def commitcollect(clock: FakeClock) -> Journey:
         await _train_and_collect(visit, strava)
         await _change_milestones(visit)
         await _lose_and_find_strava(visit, strava)
+        await _operate(visit)
+        await _disconnect(visit)
         await ok(visit.api, "POST", f"{SITE}/auth/logout")
         await _log_in(visit)
         user_id = (await ok(visit.api, "GET", "/me"))["user_id"]
@@ -62,8 +70,8 @@ def commitcollect(clock: FakeClock) -> Journey:
 
 
 def _fill_the_catalogue(db: Session) -> None:
-    for item in (*models(), *parts()):
-        db.run(insert(item))
+    for definition in bundled():
+        db.run(load_model(definition))
 
 
 async def _log_in(visit: Visit) -> None:
@@ -81,7 +89,8 @@ async def _train_and_collect(visit: Visit, strava: StravaModel) -> None:
     for number in (1, 2, 3):
         strava.train(number)
         await _strava_says(visit, number, "create")
-    visit.queues[QUEUE].execute(Send("nobody can read this", "group", "poison"))
+    for queue in visit.queues.values():
+        queue.execute(Send("nobody can read this", "group", "poison"))
     visit.clock.advance(MINUTE)  # an event is remembered when it is surely over
     visit.work()
     await _commit(visit)  # which earlier workouts have reached already
@@ -118,6 +127,24 @@ async def _lose_and_find_strava(visit: Visit, strava: StravaModel) -> None:
     strava.revoke()
     await _strava_says(visit, ATHLETE, "update", object_type="athlete", updates={"authorized": "false"})
     visit.work()
+
+
+async def _operate(visit: Visit) -> None:
+    kite = bundled()[0]
+    content = kite.model_dump(mode="json", exclude={"model_id"})
+    for _ in range(2):
+        await ok(visit.api, "PUT", "/models/kite", json=content)
+    await ok(visit.api, "GET", "/models/kite/picture")
+    await ok(visit.api, "POST", "/models/kite/retire")
+
+
+async def _disconnect(visit: Visit) -> None:
+    await _log_in(visit)
+    visit.work()
+    await ok(visit.api, "DELETE", "/me/connection")
+    visit.work()
+    await ok(visit.api, "POST", f"{SITE}/auth/logout-everywhere")
+    await _log_in(visit)
 
 
 async def _commit(visit: Visit, headers: dict[str, str] | None = None, **changes: Any) -> str:

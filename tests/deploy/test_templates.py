@@ -241,8 +241,10 @@ async def test_a_service_runs_on_what_was_deployed_by_calls_that_its_policies_al
 def test_a_queue_that_was_deployed_is_used_by_the_calls_that_a_worker_may_make(
     name: str, deployed: RemoteStore, endpoint: str
 ) -> None:
-    service, noting = SERVICES[name], Noting()
+    service = SERVICES[name]
+    called: set[str] = set()
     for queue_name, queue_policy in service.queues.items():
+        noting = Noting()
         with SqsQueue(
             queue_name, endpoint, policy=queue_policy, credentials=Credentials("test", "test"), transport=noting
         ) as queue:
@@ -252,9 +254,10 @@ def test_a_queue_that_was_deployed_is_used_by_the_calls_that_a_worker_may_make(
             queue.execute(Postpone((message.receipt,), 30))
             queue.execute(Acknowledge((message.receipt,)))
             queue.execute(GetStats())
+        called |= {call.removesuffix("Batch") for call in noting.names}
     actions = {need.action for need in needs(service, "worker")}
     allowed = {action.partition(":")[2] for action in actions if action.startswith("sqs:")}
-    assert {call.removesuffix("Batch") for call in noting.names} == allowed
+    assert called == allowed
 
 
 @pytest.mark.parametrize("name", SERVICES)

@@ -27,6 +27,8 @@ class Probe(Struct, frozen=True):
     tier: int
     billed: bool
     """Costs more on AWS than requests and storage of a few seconds: run only where asked for."""
+    races: bool
+    """What comes of it depends on which of several threads is first, so the table of docs/wire.md leaves it out."""
     ask: Callable[[Api], None]
 
 
@@ -39,6 +41,7 @@ class Result(Struct, frozen=True):
     rules: tuple[int, ...]
     outcome: Outcome
     detail: str = ""
+    races: bool = False
 
 
 _PROBES: Final[list[Probe]] = []
@@ -49,6 +52,7 @@ def probe(
     rule: int | None = None,
     tier: int = 1,
     billed: bool = False,
+    races: bool = False,
     cases: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Callable[[ProbeFunction], ProbeFunction]:
     """Declare a probe, of rules of docs/dynamodb-rules.md; with `cases` one for each, which gets its arguments."""
@@ -59,7 +63,7 @@ def probe(
         name = ask.__name__.replace("_", " ")
         for case, arguments in (cases or {"": ()}).items():
             full = f"{name} [{case}]" if case else name
-            _PROBES.append(Probe(full, area, numbers, tier, billed, _bound(ask, arguments)))
+            _PROBES.append(Probe(full, area, numbers, tier, billed, races, _bound(ask, arguments)))
         return ask
 
     return declare
@@ -81,7 +85,7 @@ def all_probes() -> list[Probe]:
 def run_probe(probe: Probe, api: Api) -> Result:
     """Ask the endpoint."""
     outcome, detail = _ask(probe, api)
-    return Result(probe.name, probe.area, probe.tier, probe.rules, outcome, detail)
+    return Result(probe.name, probe.area, probe.tier, probe.rules, outcome, detail, probe.races)
 
 
 def _ask(probe: Probe, api: Api) -> tuple[Outcome, str]:

@@ -71,7 +71,7 @@ def summary(results: Sequence[Result]) -> str:
 def docs_table(by_target: Mapping[str, Sequence[Result]]) -> str:
     """The table of docs/wire.md: each area and tier, with divergence and coverage of each engine apart."""
     targets = list(by_target)
-    first = by_target[targets[0]]
+    first = [result for result in by_target[targets[0]] if not result.races]
     groups = [(area, [result.name for result in part]) for area, part in _by_area(first).items()]
     groups += [
         (f"**{name}**", [result.name for result in first if result.tier == tier]) for tier, name in TIERS.items()

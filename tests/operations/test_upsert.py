@@ -311,3 +311,78 @@ def test_random_upserts_of_a_comment_leave_the_right_index_keys(writes: list[tup
             after = db.run(operation)
             assert db.run(comment_by_id("u", "c")) == after
             assert_index_keys_fit(db, Comment)
+
+
+# --- keys under a condition, and keys that share attributes ---
+
+ORDERS = Table(
+    "orders",
+    indexes=[Index("GSI1"), Index("GSI2", hash="GSI1PK", range="GSI2SK")],
+    registry=Registry(),
+)
+
+
+def is_open(state: str) -> bool:
+    return state != "closed"
+
+
+class Order(Entity, table=ORDERS):
+    """In both indexes while it is open; they share their partition key."""
+
+    primary: ClassVar = Key("ORDER#{number}", "ORDER")
+    by_shop: ClassVar = Key("SHOP#{shop}", "DAY#{day}", index="GSI1", when=is_open)
+    by_cents: ClassVar = Key("SHOP#{shop}", "CENTS#{cents:06}", index="GSI2", when=is_open)
+
+    number: str
+    shop: str = "main"
+    day: str | None = None
+    cents: int = 0
+    state: str = "open"
+    notes: list[str] = Field(default_factory=list)
+
+
+@get(Order)
+def order(number: str) -> None:
+    """One order."""
+
+
+words = st.sampled_from(["a", "b"])
+order_changes: st.SearchStrategy[list[Change]] = st.lists(
+    st.one_of(
+        words.map(lambda word: f(Order.shop).set(word)),
+        words.map(lambda word: f(Order.day).set(word)),
+        words.map(lambda word: f(Order.day).set_if_missing(word)),
+        st.integers(0, 9).map(lambda cents: f(Order.cents).set(cents)),
+        st.sampled_from(["open", "closed"]).map(lambda state: f(Order.state).set(state)),
+        st.sampled_from(["open", "closed"]).map(lambda state: f(Order.state).set_if_missing(state)),
+        words.map(lambda word: f(Order.notes).append([word])),
+    ),
+    min_size=1,
+    max_size=5,
+    unique_by=lambda change: change.path,
+)
+
+
+@steady
+@given(st.lists(st.tuples(st.sampled_from(["get", "entity", "put"]), order_changes), min_size=1, max_size=5))
+def test_random_upserts_keep_keys_under_a_condition(writes: list[tuple[str, list[Change]]]) -> None:
+    with fresh_session() as db:
+        db.create_tables([ORDERS])
+        for way, changes in writes:
+            start = Order(number="1", day="c", state="closed" if len(changes) == 1 else "open")
+            try:
+                work: Any = put(start) if way == "put" else upsert(order("1") if way == "get" else start, *changes)
+            except OperationError:
+                continue
+            after = db.run(work)
+            (item,) = db.maintenance("compare").run(scan_items(ORDERS))
+            assert item == schema_of(Order).item(after)
+
+
+def test_an_item_that_is_off_an_index_stays_off_it(partita_db: Session) -> None:
+    partita_db.create_tables([ORDERS])
+    partita_db.run(put(Order(number="1", state="closed")))
+    changed = partita_db.run(upsert(order("1"), f(Order.notes).append(["late"])))
+    assert (changed.state, changed.notes) == ("closed", ["late"])
+    (item,) = partita_db.maintenance("look").run(scan_items(ORDERS))
+    assert "GSI1PK" not in item

@@ -92,4 +92,5 @@ class Admit(Operation[C], Generic[C], frozen=True):
         except ConditionFailed as error:
             message = f"{self.caller} made {self.limit.limit} calls in {self.limit.seconds} seconds."
             raise LimitReached(message, remaining=0, item=error.item) from error
-        return at.schema.entity(response.attributes or {})
+        counted: C = at.schema.entity(response.attributes or {})
+        return counted

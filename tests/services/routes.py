@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 
 def routes_of(router: APIRouter) -> list[str]:
-    """Every route of a router (`POST /tasks`), in the order of their declaration."""
-    routes = (route for route in router.routes if isinstance(route, APIRoute))
-    return [f"{method} {route.path}" for route in routes for method in sorted(route.methods or ())]
+    """Every route of a router (`POST /tasks`) and of those that it includes, in the order of their declaration."""
+    return [f"{method} {route.path}" for route in _routes(router) for method in sorted(route.methods or ())]
+
+
+def _routes(router: APIRouter) -> Iterator[APIRoute]:
+    for route in router.routes:
+        if isinstance(route, APIRoute):
+            yield route
+        elif isinstance(included := getattr(route, "original_router", None), APIRouter):
+            yield from _routes(included)

@@ -19,12 +19,14 @@ from partita import (
     Check,
     Collect,
     Condition,
+    Count,
     Delete,
     Entity,
     Explanation,
     Get,
     Images,
     Index,
+    ItemStream,
     Key,
     Meter,
     Operation,
@@ -53,6 +55,7 @@ from partita import (
     batch_write,
     check,
     collect,
+    count,
     delete,
     explain,
     f,
@@ -147,6 +150,14 @@ def user_by_id(user_id: str) -> None: ...
 def task_by_id(user_id: str, task_id: str) -> None: ...
 
 
+@get(Task, view=Title)
+def task_title(user_id: str, task_id: str) -> None: ...
+
+
+@count(Task, Task.by_status)
+def count_tasks(user_id: str, status: Status) -> None: ...
+
+
 @query(Task, Task.by_status, budget=Rcu(5))
 def tasks_with_status(user_id: str, status: Status) -> None: ...
 
@@ -181,6 +192,8 @@ def patterns(user_id: str, task: Task) -> None:
     assert_type(user_by_id(user_id), Get[User])
     assert_type(task_by_id(user_id, "t"), Get[Task])
     assert_type(task_by_id(user_id=user_id, task_id="t").consistent(), Get[Task])
+    assert_type(task_title(user_id, "t"), Get[Title])
+    assert_type(count_tasks(user_id, Status.OPEN), Count)
     assert_type(tasks_with_status(user_id, Status.OPEN), Query[Task])
     assert_type(tasks_with_status(user_id, status=Status.OPEN).page(20, after=None), Query[Task])
     assert_type(tasks_due(user_id, Span.between(date.min, date.max)), Query[Task])
@@ -270,6 +283,13 @@ def results(db: Session, task: Task) -> None:
     assert_type(db.run(tasks_with_status("u", Status.OPEN).count()), int)
     assert_type(db.run(tasks_with_status("u", Status.OPEN).walk(max_items=10)), WalkResult[Task])
     assert_type(db.run(titles_with_status("u", Status.OPEN)), Page[Title])
+    assert_type(db.run(task_title("u", "t").consistent()), Title | None)
+    assert_type(db.run(batch_get([task_title("u", "t")])), tuple[Title | None, ...])
+    assert_type(db.run(transact_get(task_title("u", "t"), user_by_id("u"))), tuple[Title | None, User | None])
+    assert_type(db.run(count_tasks("u", Status.OPEN)), int)
+    assert_type(db.stream(tasks_with_status("u", Status.OPEN), max_items=10), ItemStream[Task])
+    assert_type(next(iter(db.stream(titles_with_status("u", Status.OPEN), max_items=10))), Title)
+    assert_type(db.maintenance("count").stream(scan(Task), max_items=10), ItemStream[Task])
     assert_type(db.run(titles_with_status("u", Status.OPEN).first()), Title | None)
     assert_type(db.run(board("u")), Board | None)
     assert_type(db.maintenance("count").run(scan(Task)), Page[Task])
@@ -278,7 +298,7 @@ def results(db: Session, task: Task) -> None:
 
 def several(db: Session, task: Task) -> None:
     assert_type(batch_get([task_by_id("u", "t")]), BatchGet[Task])
-    assert_type(batch_get([task_by_id("u", "t"), user_by_id("u")]), BatchGet[Entity])
+    assert_type(batch_get([task_by_id("u", "t"), user_by_id("u")]), BatchGet[BaseModel])
     assert_type(db.run(batch_get([task_by_id("u", "t")])), tuple[Task | None, ...])
     assert_type(batch_write([put(task), delete(task_by_id("u", "t"))]), BatchWrite)
     assert_type(check(user_by_id("u"), f(User.address.city).eq("Bern")), Check)

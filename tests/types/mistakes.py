@@ -68,6 +68,7 @@ from tests.types.correct import (
     Tools,
     User,
     board,
+    count_tasks,
     create_task,
     open_tools,
     rename,
@@ -76,6 +77,7 @@ from tests.types.correct import (
     tasks_due,
     tasks_with_prefix,
     tasks_with_status,
+    task_title,
     titles_with_status,
     user_by_id,
 )
@@ -232,6 +234,22 @@ def reading(db: Session) -> None:
         whole.tasks[0].title
         whole.user.title  # mistake: a user has no title
     task_by_id("u", "t").title  # mistake: an operation is not its result
+    one = db.run(task_title("u", "t"))
+    one.title  # mistake: a view of what may be missing
+    if one is not None:
+        one.points  # mistake: a field that the view of a get has not
+    update(task_title("u", "t"), f(Task.title).set("x"))  # mistake: an update of a view
+    upsert(task_title("u", "t"), f(Task.title).set("x"))  # mistake: an upsert of a view
+    db.run(count_tasks("u", Status.OPEN)).items  # mistake: a declared count has no items
+    count_tasks("u", "open")  # mistake: a text for the enum of a count
+    count_tasks("u")  # mistake: an argument of a count is missing
+    for each in db.stream(tasks_with_status("u", Status.OPEN), max_items=10):
+        each.title
+        each.titel  # mistake: misspelt attribute of a streamed item
+    db.stream(tasks_with_status("u", Status.OPEN))  # mistake: a stream without a maximum
+    db.stream(task_by_id("u", "t"), max_items=10)  # mistake: a stream of one item
+    db.stream(tasks_with_status("u", Status.OPEN), max_items=10).title  # mistake: a stream is not an entity
+    db.stream(tasks_with_status("u", Status.OPEN), max_items=10)[0]  # mistake: a stream has no positions
 
 
 def writing(db: Session, task: Task, user: User) -> None:

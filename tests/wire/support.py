@@ -13,7 +13,7 @@ from typing import Any
 from partita import EmbeddedStore
 from partita.runtime import AllowedHosts, run
 from partita.store._interface import Store
-from partita.wire import AccessKey, Limits, WireServer
+from partita.wire import AccessKey, Limits, RegionStores, WireServer
 from partita.wire._operations import operations
 from partita.wire._parameters import Parameters
 
@@ -50,12 +50,13 @@ def serving(
     key: AccessKey | None = None,
     limits: Limits | None = None,
     allowed_hosts: AllowedHosts | None = None,
+    regions: RegionStores | None = None,
 ) -> Iterator[tuple[str, int]]:
     """Serves the store while the block runs; gives host and port."""
     listener = socket.create_server(("127.0.0.1", 0))
     loop = asyncio.new_event_loop()
     allowed = allowed_hosts or AllowedHosts()
-    server = WireServer(store, key=key, limits=limits or Limits(), allowed_hosts=allowed)
+    server = WireServer(store, key=key, limits=limits or Limits(), allowed_hosts=allowed, regions=regions)
     loop.run_until_complete(server.start(listener))
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -123,10 +124,15 @@ def connected(address: tuple[str, int]) -> Iterator[Client]:
 class Caller:
     """Runs operations on a store, without a server."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, region: str = "us-east-1") -> None:
         self.now = 1_000_000.0
         self._store = store
+        self._region = region
         self._operations = operations(lambda: self.now)
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
-        return run(self._operations[operation](Parameters(parameters)), self._store.execute)
+        return run(self._operations[operation](Parameters(parameters, self._region)), self._store.execute) or {}
+
+    def in_region(self, region: str) -> Caller:
+        """The same store, asked from another region."""
+        return Caller(self._store, region)

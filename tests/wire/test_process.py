@@ -63,3 +63,14 @@ def test_a_signal_ends_it_in_order(tmp_path: Path) -> None:
 def test_a_key_has_two_parts(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["dynamodb", "--data", str(tmp_path), "--key", "local"])
     assert (result.exit_code, "ID:SECRET" in result.output) == (2, True)
+
+
+def test_regions_are_files_of_their_own(tmp_path: Path) -> None:
+    with command(tmp_path, "--regions", "--sweep-every", "5") as (_, address), connected(address) as client:
+        scope = "AWS4-HMAC-SHA256 Credential=a/20260101/eu-west-1/dynamodb/aws4_request"
+        client.send(http("CreateTable", json.dumps(TASKS).encode(), authorization=scope))
+        assert client.receive()[0] == 200
+        assert ask(client, "ListTables", {})["TableNames"] == []
+        client.send(http("ListTables", b"{}", authorization=scope))
+        assert client.receive()[2]["TableNames"] == ["tasks"]
+    assert sorted(path.name for path in tmp_path.glob("*.db")) == ["partita-eu-west-1.db", "partita.db"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -15,6 +16,8 @@ _DECODE_ERRORS: Final = (msgspec.DecodeError, UnicodeDecodeError)
 """What decoding raises. Only what a file holds is decoded here, so the file is damaged."""
 
 DATABASE_ERRORS: Final = (apsw.Error, *_DECODE_ERRORS)
+
+_READ_ONLY: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 _MEANINGS: Final[tuple[tuple[type[apsw.Error], type[StoreError], str], ...]] = (
     (apsw.NotADBError, StoreDamaged, "is not a database"),
@@ -41,6 +44,11 @@ def translated(error: Exception, path: str) -> StoreError:
     return StoreError(f"The store {path} failed: {error}.")
 
 
+def not_utf8(path: str) -> StoreError:
+    """The error for a path that SQLite cannot open."""
+    return StoreError(f"The path {path!a} is not UTF-8.", hint="SQLite opens no other: rename the folder or the file.")
+
+
 def closed(path: str) -> StoreError:
     """The error for using a store after it was closed."""
     return StoreClosed(f"The store {path} was closed.")
@@ -63,7 +71,9 @@ def translating(path: str, errors: tuple[type[Exception], ...] = DATABASE_ERRORS
         yield
     except errors as error:
         raise translated(error, path) from error
-    except PermissionError as error:
-        raise StoreReadOnly(f"The store {path} cannot be written ({error.strerror}).") from error
+    except UnicodeEncodeError as error:
+        raise not_utf8(path) from error
     except OSError as error:
+        if error.errno in _READ_ONLY:
+            raise StoreReadOnly(f"The store {path} cannot be written ({error.strerror}).") from error
         raise StoreError(f"The store {path} failed: {error}.") from error

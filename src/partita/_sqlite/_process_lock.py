@@ -7,6 +7,10 @@ turnstile first:
     process B     holds the turnstile, waits for the lock ──┴─ holds the lock, releases the turnstile
 
 A process that just wrote cannot write again before the one at the turnstile, so none starves.
+
+A process that holds the lock may be stopped (SIGSTOP, a debugger, a frozen container) and not release it. A wait for a
+file lock has no deadline. So where the lock is not free at once, a thread of its own waits for it, and whoever wants it
+waits for that thread, with a deadline.
 """
 
 from __future__ import annotations
@@ -17,14 +21,23 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import Final
 
 from partita._sqlite._fork import leave_to_parent_at_fork
+from partita._sqlite._lock_waiter import LockWaiter
+from partita.errors import StoreBusy
 from partita.runtime import open_private
 
 try:
     import fcntl
 except ImportError:  # pragma: no cover - Windows: SQLite's own busy timeout queues the writers
     fcntl = None  # type: ignore[assignment]
+
+
+PATIENCE_SECONDS: Final = 60.0
+"""So long another process may hold the lock: longer than any write takes, and than most upkeep."""
+
+_HINT: Final = "It may be stopped: `ps` shows it with a T. Continue it (kill -CONT) or end it."
 
 
 class ProcessLock:
@@ -37,18 +50,33 @@ class ProcessLock:
         self.release: Callable[[], None] = (
             _nothing if fcntl is None else partial(fcntl.flock, self._lock, fcntl.LOCK_UN)
         )
-        self._close = weakref.finalize(self, _close, self._turnstile, self._lock)
+        self._path = path
+        self._waiter = LockWaiter(self._turnstile, self._lock)
+        self._close = weakref.finalize(self, _close, self._waiter, self._turnstile, self._lock)
         self._close.atexit = False  # threads may write to the end
         leave_to_parent_at_fork(self)
 
     def acquire(self, *, blocking: bool = True) -> bool:
-        """Take the lock; False if another process holds it, or waits for it, and this is not to wait."""
-        if fcntl is None:
+        """Take the lock; False if another process holds it, or waits for it, and this is not to wait.
+
+        Raises:
+            StoreBusy: another process has held it for too long.
+        """
+        if fcntl is None or self._try():
             return True
-        how = fcntl.LOCK_EX if blocking else fcntl.LOCK_EX | fcntl.LOCK_NB
+        if not blocking:
+            return False
+        if not self._waiter.wait(PATIENCE_SECONDS):
+            message = f"Another process has held {self._path} for {PATIENCE_SECONDS:.0f} seconds."
+            raise StoreBusy(message, hint=_HINT)
+        return True
+
+    def _try(self) -> bool:
+        if self._waiter.is_waiting:  # at the turnstile, for this process
+            return False
         try:
-            fcntl.flock(self._turnstile, how)
-            fcntl.flock(self._lock, how)
+            fcntl.flock(self._turnstile, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         finally:
@@ -64,12 +92,13 @@ class ProcessLock:
         self.release()
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the files; where a thread still waits for the lock, it closes them."""
         self._close()
 
     def leave_to_parent(self) -> None:
         """This process was forked: close the files, so that the lock is free when its parent releases it."""
-        self._close()
+        if self._close.detach() is not None:
+            _close_files(self._turnstile, self._lock)
 
 
 class NoLock:
@@ -95,6 +124,11 @@ def _nothing() -> None:  # pragma: no cover - Windows
     """There is no lock."""
 
 
-def _close(*files: int) -> None:
+def _close(waiter: LockWaiter, *files: int) -> None:
+    if waiter.stop():
+        _close_files(*files)
+
+
+def _close_files(*files: int) -> None:
     for file in files:
         os.close(file)

@@ -11,7 +11,7 @@ from partita._sqlite._database_file import refuse_moved
 from partita._sqlite._errors import DATABASE_ERRORS, translated
 from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
-from partita.errors import RequestError
+from partita.errors import RequestError, StoreBusy
 
 Handler: TypeAlias = Callable[[Any, Any], Any]
 """Runs a request with a `Writer`, inside a transaction, and gives the response."""
@@ -70,10 +70,11 @@ class Transactions:
             if not self._commit_together(batch, before_wait):
                 for write in batch:
                     self._commit_together([write], before_wait)
-        except (apsw.Error, OSError) as error:  # of the lock, or of a rollback: the rest is not written
+        except (apsw.Error, OSError, StoreBusy) as error:  # of the lock, or of a rollback: the rest is not written
+            failure = error if isinstance(error, StoreBusy) else translated(error, self._path)
             for write in batch:
                 if not write.finished:
-                    write.finish(None, translated(error, self._path))
+                    write.finish(None, failure)
         finally:
             self._process_lock.release()
 

@@ -58,10 +58,14 @@ class DataFolder(Struct, frozen=True):
         """Make the folder, for its owner alone, where there is none yet; one that is there keeps its mode.
 
         Raises:
-            StoreReadOnly: it cannot be made.
+            StoreReadOnly: it cannot be made. StoreError: its name is not UTF-8.
         """
         try:
+            str(self.path).encode()
             make_private_folder(self.path)
+        except UnicodeEncodeError as error:
+            hint = "SQLite opens no other: choose another with --data."
+            raise StoreError(f"The name of the folder {str(self.path)!a} is not UTF-8.", hint=hint) from error
         except OSError as error:
             raise StoreReadOnly(f"The folder {self.path} cannot be made ({error.strerror}).") from error
 
@@ -97,6 +101,15 @@ class DataFolder(Struct, frozen=True):
         self.create()
         self._refuse_emptied()
         return EmbeddedStore(self.database, sweep_every=sweep_every)
+
+    def open_region(self, region: str, *, sweep_every: float | None = None) -> EmbeddedStore:
+        """Open the database of one region, which stands beside the database.
+
+        Raises:
+            StoreError: it cannot be opened.
+        """
+        self.create()
+        return EmbeddedStore(self.path / f"partita-{region}.db", sweep_every=sweep_every)
 
     def open_existing(self) -> EmbeddedStore:
         """Open the database that must be there.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
+from partita.cli._signals import on_stop_signal
 from partita.runtime import AllowedHosts, is_loopback
 
 if TYPE_CHECKING:
@@ -91,15 +92,20 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
             on_stop()
             super().handle_exit(sig, frame)
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().shutdown(sockets)
+            if self.force_exit:  # asked twice: what is under way is cut off, but the app still closes what it opened
+                await self.lifespan.shutdown()
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             asyncio.get_running_loop().set_exception_handler(OutageLog())
             await super().startup(sockets)
 
-    # When it has drained, the server raises the signal that stopped it once more; here that has done its work.
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    signal.signal(signal.SIGINT, lambda *_: None)
+    server = Server(_config(app))
+    # Also before the server has its own handlers, and when it raises the signal once more that has stopped it.
+    on_stop_signal(lambda: server.handle_exit(signal.SIGTERM, None))
     click.echo(banner)
-    Server(_config(app)).run(sockets=[listener])
+    server.run(sockets=[listener])
 
 
 def _config(app: ASGIApp) -> uvicorn.Config:

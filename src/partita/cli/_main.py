@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from partita.cli._names import installed_commands, named_command
-from partita.cli._output import give_up_output
-from partita.cli.data import backup, cdc, check, compact, lake, personal, queue, restore, seed, tables
+from partita.cli._output import give_up_output, open_missing_streams
+from partita.cli.data import backup, cdc, check, compact, lake, personal, queue, restore, seed, sweep, tables
 from partita.cli.model import adopt, completion, cost, deploy, docs, explain, migrate, new, openapi, patterns, schema
 from partita.cli.serving import dynamodb, serve, token, tokens, worker
 from partita.errors import PartitaError
@@ -27,6 +27,11 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name; a service is loaded only where it is none of ours."""
         return super().get_command(ctx, cmd_name) or named_command(cmd_name)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run as a program."""
+        open_missing_streams()
+        return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -83,6 +88,7 @@ for command in (
     restore,
     check,
     compact,
+    sweep,
     dynamodb,
     queue,
     completion,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -19,10 +20,20 @@ def echo_json(value: Any) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(value)))
 
 
+def open_missing_streams() -> None:
+    """Open what this process was started without, as `1>&-` does: other code takes it for granted.
+
+    A file that is opened later would otherwise take its number, and what is printed would be written into that file.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - standard input, output and errors
+        pass
+    os.close(descriptor)
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
 def give_up_output() -> None:
     """Drop what cannot be written: Python would try once more when it ends, and say so with a traceback."""
-    if sys.stdout is None:  # it was closed from the beginning
-        return
     try:
         sys.stdout.flush()
     except OSError:

@@ -9,7 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from partita.model import Budget, EntitySchema, Table
-from partita.operations import Context, Operation, forecast
+from partita.operations import Context, Operation, Requests, forecast
+from partita.runtime import Together
 from partita.session import Session
 from partita.store import QueryTable, Request, TableNames, api_call, stored_request
 
@@ -55,7 +56,8 @@ def explain(
     """
     names = session.table_names if session is not None and table_names is None else table_names
     context = session.context if session is not None else Context()
-    request = _first_request(operation, context)
+    together = list(_first_requests(operation.requests(context)))
+    request = together[0] if together else None
     call, parameters = ("nothing to send", {}) if request is None else api_call(stored_request(request, names))
     consumed, sent = (None, None) if session is None else _run(operation, session)
     return Explanation(
@@ -63,7 +65,7 @@ def explain(
         call=call,
         index=request.index if isinstance(request, QueryTable) else None,
         request=parameters,
-        predicted=Budget() if request is None else forecast(request, tables_of(operation), item_bytes),
+        predicted=sum((forecast(each, tables_of(operation), item_bytes) for each in together), Budget()),
         assumed_item_bytes=item_bytes,
         budget=operation.budget,
         consumed=consumed,
@@ -71,11 +73,15 @@ def explain(
     )
 
 
-def _first_request(operation: Operation[Any], context: Context) -> Request[Any] | None:
-    requests = operation.requests(context)
+def _first_requests(requests: Requests[Any]) -> Iterator[Request[Any]]:
+    """What is sent first: one request, or several at once."""
     first = next(requests, None)
     requests.close()
-    return first if isinstance(first, Request) else None
+    if isinstance(first, Together):
+        for part in first.parts:
+            yield from _first_requests(part)
+    elif isinstance(first, Request):
+        yield first
 
 
 def tables_of(part: object) -> Iterator[Table]:

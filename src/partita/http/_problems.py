@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from partita import errors
+from partita.runtime import OutageLog
 
 logger: Final = logging.getLogger("partita.http")
 
@@ -113,7 +115,7 @@ def problem_response(
 
 def handle_errors(app: FastAPI) -> None:
     """Make an app respond to every error with a problem."""
-    app.add_exception_handler(errors.PartitaError, _partita_error)
+    app.add_exception_handler(errors.PartitaError, partial(_partita_error, OutageLog(logger)))
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(StarletteHTTPException, _http_error)
     app.add_exception_handler(Exception, _fault)
@@ -136,15 +138,16 @@ def status_of(error: errors.PartitaError) -> int:
     return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), SERVER_ERROR)
 
 
-async def _partita_error(request: Request, error: Exception) -> JSONResponse:
+async def _partita_error(outages: OutageLog, request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.PartitaError)  # noqa: S101 - registered for these only
     status = status_of(error)
     if status < SERVER_ERROR:
         return problem_response(status, error.code, error.message, hint=error.hint or None, headers=_headers(error))
     # The message of a fault is for the operator: it may name files and keys.
-    logger.error("%s %s failed: %s", request.method, request.url.path, error, exc_info=error)
     if status == SERVER_ERROR:
+        logger.error("%s %s failed: %s", request.method, request.url.path, error, exc_info=error)
         return _failed(request, error.code)
+    outages.report(error.code, f"{request.method} {request.url.path}", error)
     return problem_response(
         status, error.code, "The service is not available now.", hint="Try again.", headers=RETRY_LATER
     )

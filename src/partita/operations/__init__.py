@@ -9,7 +9,7 @@ from partita.operations._get import Get
 from partita.operations._operation import Context, Label, Operation, Procedure, Requests
 from partita.operations._precondition import Precondition
 from partita.operations._projection import check_projected, projection_of
-from partita.operations._query import First, Page, Query, WalkResult
+from partita.operations._query import Count, First, Page, Query, WalkResult
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
 from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
@@ -50,6 +50,7 @@ __all__ = [
     "Check",
     "Collect",
     "Context",
+    "Count",
     "CursorSealer",
     "Delete",
     "DeleteImages",

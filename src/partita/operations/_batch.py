@@ -2,66 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, overload
 
+from pydantic import BaseModel
+
 from partita.errors import OperationError, Unprocessed
-from partita.model import Entity
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._transact import check_gets
 from partita.operations.writes import Delete, Put
+from partita.runtime import Together
 from partita.store import (
     BatchGetItem,
     BatchGetResponse,
     BatchWriteItem,
     BatchWriteResponse,
     DeleteItem,
-    GetItem,
     PutItem,
 )
 from partita.values import Item
 
-E = TypeVar("E", bound=Entity)
+M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 MAX_GETS = 100
 MAX_WRITES = 25
 
 
-class BatchGet(Operation[tuple[E | None, ...]], Generic[E], frozen=True):
-    """Read many items by key; the results align with the gets."""
+class BatchGet(Operation[tuple[M | None, ...]], Generic[M], frozen=True):
+    """Read many items by key, 100 in a request and several requests at once; the results align with the gets."""
 
     sends = (BatchGetItem,)
 
-    gets: tuple[Get[E], ...]
+    gets: tuple[Get[M], ...]
 
-    def requests(self, context: Context) -> Requests[tuple[E | None, ...]]:
-        """Send each chunk, and what it leaves unprocessed again."""
-        found: dict[int, E | None] = {}
-        for consistent in (False, True):  # one request reads a table with one consistency
-            positions = [i for i, get in enumerate(self.gets) if get.is_consistent is consistent]
-            for chunk in chunks(positions, MAX_GETS):
-                items = yield from self._read([self.gets[i] for i in chunk], context)
-                found |= {i: self.gets[i].result(item, context) for i, item in zip(chunk, items, strict=True)}
-        return tuple(found[i] for i in range(len(self.gets)))
+    def requests(self, context: Context) -> Requests[tuple[M | None, ...]]:
+        """Send all chunks together, and again what each leaves unprocessed."""
+        wanted = [_place(get) for get in self.gets]
+        different = dict(zip(wanted, self.gets, strict=True))
+        parts = [list(part) for group in _one_way(different) for part in chunks(group, MAX_GETS)]
+        found: dict[Any, Item | None] = {}
+        if len(parts) == 1:
+            found = yield from self._read(parts[0], different, context)
+        else:
+            reads = tuple(self._read(part, different, context) for part in parts)
+            for part in (yield Together(reads)) if reads else ():
+                found |= part
+        return tuple(get.result(found[place], context) for place, get in zip(wanted, self.gets, strict=True))
 
-    def _read(self, gets: Sequence[Get[E]], context: Context) -> Requests[list[Item | None]]:
-        requests = [get.request() for get in gets]
-        items: list[Item | None] = [None] * len(requests)
-        waiting: tuple[GetItem, ...] = tuple(requests)
+    def _read(self, places: list[Any], gets: dict[Any, Get[M]], context: Context) -> Requests[dict[Any, Item | None]]:
+        requests = {place: gets[place].request() for place in places}
+        found: dict[Any, Item | None] = dict.fromkeys(places)
         for attempt in range(context.retry.tries):
             if attempt:
                 yield context.retry.pause_before(attempt, context.random)
-            response: BatchGetResponse = yield BatchGetItem(waiting)
-            for request, item in zip(waiting, response.items, strict=True):
-                if item is not None:
-                    items[requests.index(request)] = item
-            waiting = response.unprocessed
-            if not waiting:
-                return items
-        left = [get for get, request in zip(gets, requests, strict=True) if request in waiting]
-        raise Unprocessed(f"{len(left)} of {len(gets)} reads were left unprocessed.", operations=left)
+            response: BatchGetResponse = yield BatchGetItem(tuple(requests.values()))
+            found |= {place: item for place, item in zip(requests, response.items, strict=True) if item is not None}
+            requests = {place: each for place, each in requests.items() if each in response.unprocessed}
+            if not requests:
+                return found
+        left = [gets[place] for place in requests]
+        raise Unprocessed(f"{len(left)} of {len(places)} reads were left unprocessed.", operations=left)
+
+
+def _place(get: Get[Any]) -> Any:
+    """What one request may name once: an item, and how it is read."""
+    key = tuple(sorted(get.key.items()))
+    return get.schema.table.name, key, get.is_consistent, get.projection
+
+
+def _one_way(gets: Mapping[Any, Get[Any]]) -> list[list[Any]]:
+    """The gets in groups that read each table in one way: with one consistency and one projection."""
+    ways: dict[str, list[Any]] = {}
+    groups: list[list[Any]] = []
+    for place, get in gets.items():
+        of_table = ways.setdefault(get.schema.table.name, [])
+        way = get.is_consistent, get.projection
+        if way not in of_table:
+            of_table.append(way)
+        number = of_table.index(way)
+        groups += [[]] if number == len(groups) else []
+        groups[number].append(place)
+    return groups
 
 
 class BatchWrite(Operation[None], frozen=True):
@@ -94,11 +117,11 @@ class BatchWrite(Operation[None], frozen=True):
 
 # Gets of one entity are gets of any, too: the first that fits says more of them.
 @overload
-def batch_get(gets: Sequence[Get[E]]) -> BatchGet[E]: ...  # pyright: ignore[reportOverlappingOverload]
+def batch_get(gets: Sequence[Get[M]]) -> BatchGet[M]: ...  # pyright: ignore[reportOverlappingOverload]
 @overload
-def batch_get(gets: Sequence[Get[Any]]) -> BatchGet[Entity]: ...
+def batch_get(gets: Sequence[Get[Any]]) -> BatchGet[BaseModel]: ...
 def batch_get(gets: Sequence[Get[Any]]) -> BatchGet[Any]:
-    """Read many items by key, 100 at a time.
+    """Read many items by key: 100 in one request, and several requests at once.
 
     Raises:
         OperationError: something among them is not a get.

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from partita.operations._cursor import CursorSealer
 from partita.operations._unclaimed import UnclaimedItems
-from partita.runtime import Clock, Pause, RetryPolicy, system_clock
+from partita.runtime import Clock, Pause, RetryPolicy, Together, system_clock
 from partita.store import Request
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
-Requests: TypeAlias = Generator[Request[Any] | Pause | UnclaimedItems, Any, R]
+Requests: TypeAlias = Generator[Request[Any] | Pause | UnclaimedItems | Together, Any, R]
 """What an operation does: it yields requests, is sent their responses, and returns its result."""
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Generic, TypeVar
 from partita.errors import OperationError
 from partita.operations._operation import Context, Operation, Procedure, Requests
 from partita.operations._unclaimed import UnclaimedItems
-from partita.runtime import Pause, relay
+from partita.runtime import Pause, Together, relay
 from partita.store import BatchWriteItem, DeleteItem, PutItem, Request, TransactWriteItems, UpdateItem
 
 R = TypeVar("R")
@@ -33,7 +33,7 @@ class _Reading(Operation[R], Generic[R], frozen=True):
         """The operation's own requests; one that writes is refused."""
         return relay(self.operation.requests(context), self._pass_on)
 
-    def _pass_on(self, request: Request[Any] | Pause | UnclaimedItems) -> Requests[Any]:
+    def _pass_on(self, request: Request[Any] | Pause | UnclaimedItems | Together) -> Requests[Any]:
         if isinstance(request, _WRITES):
             hint = "Return the write as an action of the Plan, so that it commits together with the record."
             raise OperationError(f"{self.name} writes while a plan is being made.", hint=hint)

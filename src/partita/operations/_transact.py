@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar, overload
 
 from msgspec.structs import replace
+from pydantic import BaseModel
 
 from partita.errors import ConditionFailed, OperationError, TransactionCancelled
-from partita.model import Budget, Entity
+from partita.model import Budget
 from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Requests
 from partita.store import GetItem, TransactAction, TransactGetItems, TransactGetResponse, TransactWriteItems
 
-A = TypeVar("A", bound=Entity)
-B = TypeVar("B", bound=Entity)
-C = TypeVar("C", bound=Entity)
-D = TypeVar("D", bound=Entity)
+A = TypeVar("A", bound=BaseModel)
+B = TypeVar("B", bound=BaseModel)
+C = TypeVar("C", bound=BaseModel)
+D = TypeVar("D", bound=BaseModel)
 
 MAX_ACTIONS = 100
 """As many writes and checks as one transaction may have."""

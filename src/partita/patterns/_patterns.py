@@ -65,6 +65,10 @@ class Pattern(Struct, frozen=True):
 def get(entity: type[E], *, budget: Budget | None = None) -> Callable[[Callable[P, None]], Callable[P, Get[E]]]: ...
 @overload
 def get(
+    entity: type[Entity], *, view: type[M], budget: Budget | None = None
+) -> Callable[[Callable[P, None]], Callable[P, Get[M]]]: ...
+@overload
+def get(
     entity: type[E], *, name: str, doc: str, parameters: Sequence[str] = (), budget: Budget | None = None
 ) -> Callable[..., Get[E]]: ...
 def get(
@@ -73,9 +77,12 @@ def get(
     name: str | None = None,
     doc: str = "",
     parameters: Sequence[str] = (),
+    view: type[BaseModel] | None = None,
     budget: Budget | None = None,
 ) -> Callable[..., Any]:
     """Declare a read of one item; the parameters are the fields of the entity's primary key.
+
+    With a `view`, only its fields are read.
 
     @get(Task, budget=Rcu(0.5))
     def task_by_id(user_id: str, task_id: str) -> None: ...
@@ -87,7 +94,7 @@ def get(
     schema = schema_of(entity)
 
     def declare(signature: PatternSignature) -> Callable[..., Get[Any]]:
-        return _get_pattern(signature, schema, budget)
+        return _get_pattern(signature, schema, budget, view)
 
     if name is None:
         return _decorator(declare)
@@ -174,7 +181,7 @@ def collect(
             return Collect(result, slots, schema.table, condition, index, limit, pattern=declared)
 
         sends = permissions(keys[0], schema.table, QueryTable)
-        declared = _register(signature, make, "collect", schema, keys[0], budget, sends=sends)
+        declared = register(signature, make, "collect", schema, keys[0], budget, sends=sends)
         return make
 
     return _decorator(declare)
@@ -204,7 +211,7 @@ def pattern(
         schema = _entity_of(function, via, writes)
         sends = sends_of(function, schema, via, writes)
         signature = PatternSignature.of_function(function)
-        declared = _register(signature, make, _kind_of(function, budget), schema, None, budget, sends=sends)
+        declared = register(signature, make, _kind_of(function, budget), schema, None, budget, sends=sends)
         return make
 
     return declare
@@ -227,9 +234,10 @@ def _undecorated(
 
 
 def _get_pattern(
-    signature: PatternSignature, schema: EntitySchema[Any], budget: Budget | None
+    signature: PatternSignature, schema: EntitySchema[Any], budget: Budget | None, view: type[BaseModel] | None
 ) -> Callable[..., Get[Any]]:
     key = schema.primary
+    projection = None if view is None else projection_of(schema, key, view)
     parameters = KeyParameters(signature, schema, key)
     parameters.refuse_ranges()
     if missing := [field for field in key.inputs if field not in parameters.names]:
@@ -241,10 +249,10 @@ def _get_pattern(
 
     def make(*args: Any, **kwargs: Any) -> Get[Any]:
         values = parameters.ordered(args, kwargs)
-        return Get(schema, render(values), values, pattern=declared)
+        return Get(schema, render(values), values, view=view, projection=projection, pattern=declared)
 
     sends = permissions(key, schema.table, GetItem)
-    declared = _register(signature, make, "get", schema, key, budget, sends=sends)
+    declared = register(signature, make, "get", schema, key, budget, sends=sends, view=view)
     return make
 
 
@@ -267,11 +275,11 @@ def _query_pattern(
         return replace(made, other_shards=tuple(others)) if others else made
 
     sends = permissions(key, schema.table, QueryTable)
-    declared = _register(signature, make, "query", schema, key, budget, view=view, sends=sends)
+    declared = register(signature, make, "query", schema, key, budget, view=view, sends=sends)
     return make
 
 
-def _register(
+def register(
     signature: PatternSignature,
     make: Callable[..., Operation[Any]],
     kind: PatternKind,
@@ -282,6 +290,7 @@ def _register(
     sends: tuple[Permission, ...] | None,
     view: type[BaseModel] | None = None,
 ) -> Pattern:
+    """Make a pattern known to its table, and to the function that makes its operations."""
     if budget is not None and not isinstance(budget, Budget):
         message = f"{signature.name}: budget={budget!r} does not say of what."
         raise ModelError(message, owner=signature.name, hint=f"Write Rcu({budget!r}) or Wcu({budget!r}).")

@@ -27,16 +27,17 @@ class Removal(Struct, frozen=True):
     more: bool
 
 
-def remove_all(query: Query[E], delete: Callable[[Sequence[Delete[E]]], BatchWrite] = batch_write) -> Procedure[int]:
+def remove_all(query: Query[Any], delete: Callable[[Sequence[Delete[E]]], BatchWrite] = batch_write) -> Procedure[int]:
     """Delete every item of the query's entity in its range, expired ones too; how many there were.
 
-    What is written meanwhile may stay: stop writers first. `delete` is the access pattern of one batch.
+    Keys alone are read, also where the query has a view. What is written meanwhile may stay: stop writers first.
+    `delete` is the access pattern of one batch.
     """
     return (yield from remove_some(query, delete, limit=None)).removed
 
 
 def remove_some(
-    query: Query[E],
+    query: Query[Any],
     delete: Callable[[Sequence[Delete[E]]], BatchWrite] = batch_write,
     *,
     limit: int | None,

@@ -3,6 +3,7 @@
 from partita.runtime._clock import Clock, system_clock
 from partita.runtime._hosts import AllowedHosts, is_loopback
 from partita.runtime._ids import RANDOM_BITS, Ulids, new_ulid
+from partita.runtime._outage_log import OutageLog
 from partita.runtime._private_files import (
     close_to_others,
     create_private,
@@ -12,13 +13,16 @@ from partita.runtime._private_files import (
 )
 from partita.runtime._relay import Pause, relay, run, run_async
 from partita.runtime._retry import RetryPolicy
+from partita.runtime._together import Together
 
 __all__ = [
     "RANDOM_BITS",
     "AllowedHosts",
     "Clock",
+    "OutageLog",
     "Pause",
     "RetryPolicy",
+    "Together",
     "Ulids",
     "close_to_others",
     "create_private",

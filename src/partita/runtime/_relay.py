@@ -7,9 +7,12 @@ with blocking calls, `run_async` with `await`, and `relay` lets another generato
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
-from typing import Any, TypeVar, final
+from contextvars import copy_context
+from typing import Any, Final, TypeVar, final
 
 from msgspec import Struct
+
+from partita.runtime._together import Outcome, Together, rounds
 
 Q = TypeVar("Q")
 S = TypeVar("S")
@@ -23,13 +26,21 @@ class Pause(Struct, frozen=True):
     seconds: float
 
 
+MAX_AT_ONCE: Final = 8
+"""As many requests are executed at the same time, where they are asked for together."""
+
+
 def relay(requests: Generator[Q, Any, R], respond: Callable[[Q], Generator[S, Any, Any]]) -> Generator[S, Any, R]:
     """Respond to each request with what `respond` returns or raises; what `respond` yields is yielded on."""
     try:
         request = next(requests)
         while True:
             try:
-                response = yield from respond(request)
+                if isinstance(request, Together):
+                    parts: Any = Together(tuple(relay(part, respond) for part in request.parts))
+                    response = yield parts
+                else:
+                    response = yield from respond(request)
             except Exception as error:  # noqa: BLE001 - the generator decides what to do with it
                 request = requests.throw(error)
             else:
@@ -44,7 +55,7 @@ def run(requests: Generator[Q, Any, R], execute: Callable[[Q], Any]) -> R:
         request = next(requests)
         while True:
             try:
-                response = execute(request)
+                response = _run_together(request, execute) if isinstance(request, Together) else execute(request)
             except Exception as error:  # noqa: BLE001 - the generator decides what to do with it
                 request = requests.throw(error)
             else:
@@ -61,10 +72,52 @@ async def run_async(
         request = next(requests) if first is None else first
         while True:
             try:
-                response = await execute(request)
+                if isinstance(request, Together):
+                    response = await _run_together_async(request, execute)
+                else:
+                    response = await execute(request)
             except Exception as error:  # noqa: BLE001 - the generator decides what to do with it
                 request = requests.throw(error)
             else:
                 request = requests.send(response)
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
+
+
+def _run_together(together: Together, execute: Callable[[Any], Any]) -> list[Any]:
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - most programs never need it
+
+    def outcome(request: Any) -> Outcome:
+        try:
+            response = _run_together(request, execute) if isinstance(request, Together) else execute(request)
+        except Exception as error:  # noqa: BLE001 - the generator that asked for it decides what to do with it
+            return Outcome(error=error)
+        return Outcome(response)
+
+    with ThreadPoolExecutor(min(len(together.parts), MAX_AT_ONCE) or 1) as pool:
+
+        def outcomes(requests: list[Any]) -> list[Outcome]:
+            futures = [pool.submit(copy_context().run, outcome, request) for request in requests]
+            return [future.result() for future in futures]
+
+        return run(rounds(together.parts), outcomes)
+
+
+async def _run_together_async(together: Together, execute: Callable[[Any], Awaitable[Any]]) -> list[Any]:
+    import asyncio  # noqa: PLC0415 - only who runs an event loop needs it
+
+    free = asyncio.Semaphore(MAX_AT_ONCE)
+
+    async def outcome(request: Any) -> Outcome:
+        try:
+            if isinstance(request, Together):
+                return Outcome(await _run_together_async(request, execute))
+            async with free:
+                return Outcome(await execute(request))
+        except Exception as error:  # noqa: BLE001 - the generator that asked for it decides what to do with it
+            return Outcome(error=error)
+
+    async def outcomes(requests: list[Any]) -> list[Outcome]:
+        return await asyncio.gather(*map(outcome, requests))
+
+    return await run_async(rounds(together.parts), outcomes)

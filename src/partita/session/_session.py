@@ -11,6 +11,7 @@ from random import Random, SystemRandom
 from typing import Any, Final, Self, TypeVar
 
 from msgspec.structs import replace
+from pydantic import BaseModel
 
 from partita.errors import OperationError
 from partita.model import Table
@@ -19,10 +20,12 @@ from partita.runtime import Clock, Pause, RetryPolicy, run, run_async, system_cl
 from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita.session._meter import Meter
 from partita.session._pipeline import Pipeline
+from partita.session._stream import AsyncItemStream, ItemStream, PagedRead
 from partita.session._tables import ensure_tables
 from partita.store import Request, Store, TableNames, named_store
 
 R = TypeVar("R")
+M = TypeVar("M", bound=BaseModel)
 
 logger: Final = logging.getLogger("partita")
 
@@ -122,6 +125,15 @@ class Session(_Settings):
         """Run writes and checks as one transaction, all or nothing."""
         self.run(transact(*actions, token=token))
 
+    def stream(self, read: PagedRead[M], *, max_items: int) -> ItemStream[M]:
+        """The items of a query or scan one by one, read as they are asked for; a page at a time is held.
+
+        Args:
+            read: a query, or in a maintenance session a scan; its limit is the size of a page.
+            max_items: as many are given at most; `truncated` of the stream says whether more would follow.
+        """
+        return ItemStream(read, max_items, self.run)
+
     def create_tables(self, tables: Iterable[Table]) -> None:
         """Create the tables and global indexes that are declared and not there yet."""
         run(ensure_tables(tables), self._execute)
@@ -148,6 +160,10 @@ class AsyncSession(_Settings):
     async def transact(self, *actions: Action, token: str | None = None) -> None:
         """Run writes and checks as one transaction, all or nothing."""
         await self.run(transact(*actions, token=token))
+
+    def stream(self, read: PagedRead[M], *, max_items: int) -> AsyncItemStream[M]:
+        """The items of a query or scan one by one, for `async for`; see `Session.stream`."""
+        return AsyncItemStream(read, max_items, self.run)
 
     async def create_tables(self, tables: Iterable[Table]) -> None:
         """Create the tables and global indexes that are declared and not there yet."""

@@ -1,7 +1,8 @@
 """DynamoDB's own protocol, served over a store, so that any DynamoDB tool can open it."""
 
+from partita.wire._execution import RegionStores
 from partita.wire._server import WireServer
 from partita.wire._signature import AccessKey
 from partita.wire.connection import Limits
 
-__all__ = ["AccessKey", "Limits", "WireServer"]
+__all__ = ["AccessKey", "Limits", "RegionStores", "WireServer"]

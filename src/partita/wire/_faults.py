@@ -70,10 +70,10 @@ def not_found(what: str) -> Fault:
 
 
 class Response(Struct, frozen=True):
-    """What goes back to the client: a status, and a body that becomes JSON."""
+    """What goes back to the client: a status, and a body that becomes JSON, or None."""
 
     status: int
-    body: Json
+    body: Json | None
 
 
 def kind_of_error(error: Exception) -> str:

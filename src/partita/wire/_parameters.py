@@ -16,11 +16,12 @@ R = TypeVar("R")
 Requests: TypeAlias = Generator[Request[Any], Any, R]
 """Yields requests to the store, is sent their responses, and returns an `R`."""
 
-Operation: TypeAlias = Callable[["Parameters"], Requests[Json]]
-"""Reads the parameters of a call, makes requests, and returns the body of the response."""
+Operation: TypeAlias = Callable[["Parameters"], Requests[Json | None]]
+"""Reads the parameters of a call, makes requests, and returns the body of the response; None for an empty one."""
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]+", re.ASCII)
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)", re.ASCII)
+DEFAULT_REGION: Final = "us-east-1"
 MAX_NAME: Final = 255
 MIN_NAME: Final = 3
 MAX_ATTRIBUTE: Final = 65_535
@@ -64,14 +65,15 @@ def check_attribute_name(name: str) -> None:
 
 
 class Parameters:
-    """Reads parameters; the first that violates a constraint refuses the call."""
+    """Reads parameters; the first that violates a constraint refuses the call. `region` is the one that was asked."""
 
-    __slots__ = ("given",)
+    __slots__ = ("given", "region")
 
-    def __init__(self, given: Any) -> None:
+    def __init__(self, given: Any, region: str = DEFAULT_REGION) -> None:
         if type(given) is not dict:
             raise _unexpected(given, "Structure")
         self.given: Json = given
+        self.region = region
 
     def table(self, name: str = "TableName") -> str:
         """The name of a table, which may be given by its ARN; nothing else counts where it is wrong."""

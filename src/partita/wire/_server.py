@@ -13,14 +13,16 @@ import msgspec
 
 from partita.errors import SerializationFailed
 from partita.runtime import AllowedHosts, Clock, relay, run_async, system_clock
-from partita.store import Json, Request
-from partita.store.embedded import READS, EmbeddedStore
+from partita.store import Json, Request, Store
+from partita.store.embedded import READS
+from partita.wire._access import PolicyGuard
+from partita.wire._execution import Execution, LocatedRequest, RegionStores, region_of
 from partita.wire._faults import Fault, Response, error_response
 from partita.wire._operations import operations
 from partita.wire._parameters import Parameters, Requests
 from partita.wire._signature import AccessKey, Authorization, check_authorization, check_body
-from partita.wire._tables import fixed
 from partita.wire.connection import Connection, Connections, Head, HttpRequest, Limits
+from partita.wire.tables import fixed
 
 _PREFIXES: Final = ("DynamoDB_20120810.", "DynamoDBStreams_20120810.")
 _EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
@@ -33,13 +35,17 @@ THIS_MACHINE: Final = AllowedHosts()
 
 
 class WireServer:
-    """Serves a store. With a key, requests must be signed with it; without, every request is executed."""
+    """Serves a store. With a key, requests must be signed with it; without, every request is executed.
+
+    With `regions`, each region has a store of its own, and the first one is that of us-east-1.
+    """
 
     def __init__(
         self,
-        store: EmbeddedStore,
+        store: Store,
         *,
         key: AccessKey | None = None,
+        regions: RegionStores | None = None,
         allowed_hosts: AllowedHosts = THIS_MACHINE,
         limits: Limits = DEFAULT_LIMITS,
         clock: Clock = system_clock,
@@ -49,6 +55,8 @@ class WireServer:
         self.connections = Connections(limits, timer)
         self._store = store
         self._key = key
+        self._regions = regions
+        self._guard = None if key is None else PolicyGuard(key.id, timer)
         self._allows_host = lru_cache(_KNOWN_HOSTS)(allowed_hosts.allows)  # connections repeat it in every request
         self._allows_origin = allowed_hosts.allows_origin
         self._clock = clock
@@ -96,11 +104,16 @@ class WireServer:
     def respond(self, request: HttpRequest) -> Requests[Response]:
         """The response to a request. Reads are executed on the way; a write is yielded, to be awaited."""
         try:
-            return Response(200, (yield from relay(self._operation(request), self._execute_read)))
+            region = region_of(request.head.headers.get("authorization", ""))
+            execute = self._execute_read
+            if self._guard is not None or self._regions is not None:
+                store = self._store if self._regions is None else self._regions.of(region)
+                execute = Execution(store, self._guard, region, _operation_name(request.head))
+            return Response(200, (yield from relay(self._operation(request, region), execute)))
         except Exception as error:  # noqa: BLE001 - the client gets a response, whatever it was
             return error_response(error)
 
-    def _operation(self, request: HttpRequest) -> Requests[Json]:
+    def _operation(self, request: HttpRequest, region: str) -> Requests[Json | None]:
         """The operation that the request names, with its parameters.
 
         Raises:
@@ -120,7 +133,7 @@ class WireServer:
         operation = self._operations.get(_operation_name(head))
         if operation is None:
             raise Fault("UnknownOperationException", "")
-        return operation(Parameters(given))
+        return operation(Parameters(given, region))
 
     def _execute_read(self, request: Request[Any]) -> Requests[Any]:
         """Execute a read at once, on the event loop; pass a write on."""
@@ -130,7 +143,12 @@ class WireServer:
 
     async def finish(self, responding: Requests[Response], write: Request[Any]) -> Response:
         """The response that waits for this write, and maybe for more; other connections go on meanwhile."""
-        return await run_async(responding, self._store.execute_async, write)
+        execute: Any = _execute_located if isinstance(write, LocatedRequest) else self._store.execute_async
+        return await run_async(responding, execute, write)
+
+
+async def _execute_located(located: LocatedRequest) -> Any:
+    return await located.store.execute_async(located.request)
 
 
 def _operation_name(head: Head) -> str:

@@ -26,7 +26,7 @@ from partita.store import (
     table_definition,
     wire_item,
 )
-from partita.wire._describe import REGION, stream_arn
+from partita.wire._describe import stream_arn
 from partita.wire._faults import Fault, not_found
 from partita.wire._parameters import MAX_LONG, Operation, Parameters, Requests, refuse, violated
 
@@ -76,7 +76,7 @@ def list_streams(call: Parameters) -> Requests[Json]:
     for name in tables:
         stream = yield from _latest(name)
         if stream is not None:
-            arn = stream_arn(name, stream.stream_id)
+            arn = stream_arn(call.region, name, stream.stream_id)
             streams.append({"StreamArn": arn, "TableName": name, "StreamLabel": stream.stream_id})
     if start is not None:
         streams = [stream for stream in streams if stream["StreamArn"] > start]
@@ -141,7 +141,7 @@ def describe_stream(call: Parameters) -> Requests[Json]:
         if (start is None or shard.id > start) and (parent is None or shard.parent == parent)
     ]
     body: Json = {
-        "StreamArn": stream_arn(table, stream.stream_id),
+        "StreamArn": stream_arn(call.region, table, stream.stream_id),
         "StreamLabel": stream.stream_id,
         "StreamStatus": "ENABLED" if stream.enabled else "DISABLED",
         "StreamViewType": stream.view,
@@ -212,7 +212,7 @@ class StreamReading:
                 "ExpiredIteratorException", "Iterator expired. The iterator was created more than 15 minutes ago"
             )
         page: StreamPage = yield ReadStream(position.table, position.shard, position.after, limit)
-        body: Json = {"Records": [_record_body(record, position) for record in page.records]}
+        body: Json = {"Records": [_record_body(record, position, call.region) for record in page.records]}
         if not page.closed:
             after = page.records[-1].sequence if page.records else position.after
             body["NextShardIterator"] = _token(msgspec.structs.replace(position, after=after, at=self._clock()))
@@ -234,7 +234,7 @@ def _after(kind: str, sequence: str | None, shard: Shard) -> int:
     return after
 
 
-def _record_body(record: StreamRecord, position: Position) -> Json:
+def _record_body(record: StreamRecord, position: Position, region: str) -> Json:
     change: Json = {
         "ApproximateCreationDateTime": int(record.at),
         "Keys": wire_item(record.keys),
@@ -252,7 +252,7 @@ def _record_body(record: StreamRecord, position: Position) -> Json:
         "eventName": record.event,
         "eventVersion": "1.1",
         "eventSource": "aws:dynamodb",
-        "awsRegion": REGION,
+        "awsRegion": region,
         "dynamodb": change,
     }
     if record.by_ttl:

@@ -166,7 +166,7 @@ def a_transaction_on_a_missing_table_is_not_found(api: Api) -> None:
     refused(api, "TransactGetItems", kind=kind, TransactItems=[{"Get": {"TableName": name, "Key": {"pk": s("x")}}}])
 
 
-@probe(rule=39, tier=2)
+@probe(rule=39, tier=2, races=True)
 def writes_that_meet_succeed_or_say_that_they_met(api: Api) -> None:
     """Transactions and single writes of one item at once: what is not a conflict is counted."""
     key, table = api.new_key(), api.table("hash")

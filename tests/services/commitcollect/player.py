@@ -13,7 +13,7 @@ from partita.runtime import Pause, relay
 from partita.store import Request
 from partita_services.commitcollect.strava.interface import StravaError, StravaRequest
 from partita_services.commitcollect.strava.tokens import ConnectionLost
-from partita_services.commitcollect.work import Tools, TryLater, Work
+from partita_services.commitcollect.work import Notify, Tools, TryLater, Work
 
 ENDS = (PartitaError, StravaError, TryLater, ConnectionLost)
 
@@ -66,6 +66,8 @@ class Player:
     def _execute(self) -> Any:
         if isinstance(self.next, Pause):
             return None
+        if isinstance(self.next, Notify):
+            return self.tools.notices.execute(self.next.send)
         if isinstance(self.next, Send):
             return self.tools.queue.execute(self.next)
         if isinstance(self.next, StravaRequest):

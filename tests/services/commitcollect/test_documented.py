@@ -21,5 +21,5 @@ def test_every_route_is_on_the_page() -> None:
 
 def test_every_setting_is_on_the_page() -> None:
     names = [value for value in vars(settings).values() if isinstance(value, str) and value.startswith("PARTITA_")]
-    assert len(names) == 7
+    assert len(names) == 8
     assert [name for name in names if f"`{name}`" not in PAGE] == []

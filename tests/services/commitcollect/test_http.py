@@ -10,7 +10,8 @@ import httpx
 import pytest
 from msgspec.structs import replace
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
-from tests.services.commitcollect.world import SETTINGS, WEBHOOK, World, event
+from tests.services.commitcollect.world import SETTINGS, TRACE, WEBHOOK, World, event
+from tests.services.fields import check_fields
 from tests.services.routes import routes_of
 
 from partita import AsyncSession, insert
@@ -19,15 +20,21 @@ from partita.errors import StoreUnavailable
 from partita.http import AppState, Identity
 from partita.queue import Send
 from partita.queue._interface import MAX_BODY_BYTES
+from partita.reports import TABLE as REPORTS_TABLE
+from partita.reports import ProcessFigures, Reporter, ReportReader
 from partita.store import PutItem, QueryTable, ScanTable, TransactWriteItems
 from partita.testing import FaultyStore
-from partita_services.commitcollect.audit import AUDIT, AUDIT_TABLE
+from partita_services.commitcollect.audit import AUDIT, AUDIT_TABLE, LoggedOut
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.http import ROUTER
 from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.model import MAX_ACTIVE, Milestone, milestones_of
 
 ROUTES = routes_of(ROUTER)
+FOR_EVERYBODY = ("GET /models", "GET /models/{model_id}/picture")
+FOR_OPERATORS = ("PUT /models/{model_id}", "POST /models/{model_id}/retire")
+LAST = ("DELETE /me/connection", "DELETE /me")
+"""After these there is nothing to work on."""
 
 DRAFT: dict[str, Any] = {
     "title": "Run 10 km",
@@ -67,9 +74,9 @@ async def test_without_a_session_there_is_nothing_but_models(stranger: httpx.Asy
     refused = []
     for route in ROUTES:
         method, path = route.split()
-        response = await stranger.request(method, f"/api{path.format(milestone_id='m1')}")
-        refused += [route] if (response.status_code, response.json().get("code")) == (401, "unauthenticated") else []
-    assert refused == [route for route in ROUTES if route != "GET /models"]
+        response = await stranger.request(method, f"/api{path.format(milestone_id='m1', model_id='lighthouse')}")
+        refused += [route] if response.status_code == 401 and response.json()["code"] == "unauthenticated" else []
+    assert refused == [route for route in ROUTES if route not in FOR_EVERYBODY]
 
 
 @pytest.mark.req("C01", "C07")
@@ -208,7 +215,7 @@ async def test_a_milestone_only_moves_forwards(browser: httpx.AsyncClient, conne
     browser.cookies.set("__Host-commitcollect", connected.log_in(), domain="collect.test", path="/")
     path = f"/api/milestones/{over['milestone_id']}"
     assert (await browser.get(path)).json()["status"] == "EXPIRED"
-    late = await browser.patch(path, json={"version": 1, "ends_on": "2026-02-01"})
+    late = await browser.patch(path, json={"version": 2, "ends_on": "2026-02-01"})
     assert (late.status_code, late.json()["code"]) == (409, "illegal_transition")
 
 
@@ -432,6 +439,19 @@ async def test_models_and_their_parts_are_there_for_everybody(stranger: httpx.As
     assert models[1]["parts"][0] == {"part_index": 1, "name": "Hull", "svg": "part-1"}
 
 
+@pytest.mark.req("X14")
+async def test_lists_can_be_asked_for_some_fields(browser: httpx.AsyncClient, connected: World) -> None:
+    await create(browser, target=2_000)
+    for number in (1, 2):
+        connected.strava.train(number)
+        await browser.post(WEBHOOK, json=strava_says(number, "create", connected))
+    connected.work()
+    for path in ("/api/milestones", "/api/workouts", "/api/awards", "/api/audit"):
+        await check_fields(browser, path)
+        refused = await browser.get(path, params={"fields": "user_id"})
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "fields"), path
+
+
 @pytest.mark.req("C22")
 async def test_the_trail_is_read_by_user_by_story_and_by_kind_and_month(browser: httpx.AsyncClient) -> None:
     await browser.post("/api/milestones", json=DRAFT, headers={"X-Request-Id": "story-1"})
@@ -476,6 +496,34 @@ async def test_a_trail_that_cannot_be_written_breaks_nothing_and_is_counted(
     connected.work()
     assert list(connected.workouts) == ["1"]
     assert AUDIT.dropped(connected.db.meter) == 1
+
+
+@pytest.mark.req("C22")
+async def test_records_that_servers_and_workers_lost_are_at_metrics(
+    connected: World, store: FaultyStore, identity: Identity, embedded: object
+) -> None:
+    server = AsyncSession(store, clock=connected.clock, secret=b"fake")
+    connected.db.create_tables([REPORTS_TABLE])
+    state = AppState(server, identity, {SERVICE.name: connected.tools}, reports=ReportReader(server))
+    session_id = connected.log_in()
+    worker = connected.db.of_service(SERVICE.name)
+    reporter = Reporter(worker, lambda: ProcessFigures(worker.meter.usage()), name="w1", services=[SERVICE.name])
+    transport = httpx.ASGITransport(build_app([SERVICE], state))
+    async with httpx.AsyncClient(transport=transport, base_url="https://collect.test") as browser:
+        browser.cookies.set("__Host-commitcollect", session_id, domain="collect.test", path="/")
+        store.unavailable(on=PutItem)
+        assert worker.run(AUDIT.append(LoggedOut(), user_id=connected.user_id, trace=TRACE)) is None
+        await browser.get("/commitcollect/api/me")
+        store.unavailable(on=PutItem)
+        assert (await browser.post("/commitcollect/auth/logout")).status_code == 204
+        reporter.report()
+        text = (await browser.get("/metrics")).text
+    counted = [line for line in text.splitlines() if line.startswith("partita_failures_total") and "AuditEntry" in line]
+    lost = [line for line in counted if not line.endswith(" 0.0")]
+    labels = 'pattern="AuditEntry.append",process="{}",service="commitcollect"'
+    assert sorted(lost) == [
+        f"partita_failures_total{{{labels.format(process)}}} 1.0" for process in ("server", "worker")
+    ]
 
 
 # --- webhooks ---
@@ -557,10 +605,10 @@ async def test_no_route_and_no_job_scans_and_progress_sends_its_projection(
 ) -> None:
     created = await create(browser, target=1_000_000)
     connected.strava.train(1)
-    for route in (*(route for route in ROUTES if route != "DELETE /me"), "DELETE /me"):
+    for route in (*(route for route in ROUTES if route not in (*LAST, *FOR_OPERATORS)), *LAST):
         store.requests.clear()
         method, path = route.split()
-        url = f"/api{path.format(milestone_id=created['milestone_id'])}"
+        url = f"/api{path.format(milestone_id=created['milestone_id'], model_id='lighthouse')}"
         response = await browser.request(method, url, **({"json": BODIES[route]} if route in BODIES else {}))
         assert response.is_success, response.text
         await browser.post(WEBHOOK, json=strava_says(1, "create", connected))
@@ -568,7 +616,7 @@ async def test_no_route_and_no_job_scans_and_progress_sends_its_projection(
         assert [request for request in store.requests if isinstance(request, ScanTable)] == []
         queries = [request for request in store.requests if isinstance(request, QueryTable)]
         walks = [query for query in queries if query.index == "LSI1" and "WORKOUT#" in repr(query.key_condition)]
-        assert [query for query in walks if query.projection is None and route != "GET /workouts"] == []
+        assert [query for query in walks if query.projection is None] == []
 
 
 @pytest.mark.req("X07")

@@ -13,19 +13,20 @@ from typing import Any
 from msgspec import Struct
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION, StravaModel
 
-from partita import EmbeddedStore, Session, insert
+from partita import EmbeddedStore, Session
 from partita.queue import Acknowledge, Message, Queue, QueueRequest, Receive, Send
 from partita.queue.embedded import EmbeddedQueue
 from partita.recipes.audit import Trace
 from partita.store import Store
 from partita.testing import FakeClock, counted_ulids
 from partita_services.commitcollect.bootstrap import SERVICE
+from partita_services.commitcollect.collectibles.definition import bundled
+from partita_services.commitcollect.collectibles.loading import load_model
 from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
 from partita_services.commitcollect.jobs.ingest import EventJob
 from partita_services.commitcollect.jobs.worker import work_once
-from partita_services.commitcollect.milestones.catalogue import models, parts
 from partita_services.commitcollect.model import (
-    Award,
+    AwardRow,
     Connection,
     Metric,
     Milestone,
@@ -114,7 +115,7 @@ class World(Struct):
         return {workout.activity_id: workout for workout in stored if workout.ttl is None}
 
     @property
-    def awards(self) -> Sequence[Award]:
+    def awards(self) -> Sequence[AwardRow]:
         return self.db.run(awards_of(self.user_id).page(100)).items
 
     def milestone(self, milestone_id: str) -> Milestone:
@@ -164,7 +165,7 @@ class ListQueue:
 def tools_of(clock: FakeClock, queue: Queue, strava: StravaModel) -> Tools:
     """What routes and workers share, with the fake clock."""
     application = Application(SETTINGS, Vault(SETTINGS.token_key), clock, counted_ulids(clock))
-    return Tools(application, strava, queue)
+    return Tools(application, strava, queue, ListQueue())
 
 
 @contextmanager
@@ -177,8 +178,8 @@ def new_world(
         db = Session(store or memory, clock=clock, secret=b"fake", strict_budgets=True, random=Random(0))
         db.sleep = clock.advance
         db.create_tables(SERVICE.tables)
-        for item in (*models(), *parts()):
-            db.run(insert(item))
+        for definition in bundled():
+            db.run(load_model(definition))
         strava = StravaModel(clock)
         yield World(db, strava, tools_of(clock, queue or ListQueue(), strava), clock)
 

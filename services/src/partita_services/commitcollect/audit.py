@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
+
+from pydantic import BaseModel
 
 from partita import Condition, Index, Key, Query, Rcu, Table, f, pattern, query
 from partita.recipes.audit import AuditEvent, AuditRecord, AuditTrail
@@ -21,6 +23,16 @@ class AuditEntry(AuditRecord, table=AUDIT_TABLE):
     by_event: ClassVar = Key("EVENT#{event_type}#{month}", _SORT, index="GSI2")
 
 
+class AuditRow(BaseModel):
+    """A record in a list."""
+
+    event_type: str
+    occurred_at: int
+    request_id: str
+    correlation_id: str
+    details: dict[str, Any]
+
+
 AUDIT: Final = AuditTrail(AuditEntry, retention=timedelta(days=90))
 
 
@@ -34,11 +46,23 @@ class LoggedOut(AuditEvent):
     """A browser was logged out."""
 
 
+class LoggedOutEverywhere(AuditEvent):
+    """All browsers of a user were logged out."""
+
+    browsers: int
+
+
 class AthleteLinked(AuditEvent):
     """A Strava account was connected."""
 
     athlete_id: str
     scopes: str
+
+
+class DisconnectRequested(AuditEvent):
+    """A user wants no connection to Strava any more."""
+
+    athlete_id: str
 
 
 class AthleteUnlinked(AuditEvent):
@@ -67,24 +91,53 @@ class BackfillFinished(AuditEvent):
     found: int
 
 
-class MilestoneCreated(AuditEvent):
+class MilestoneEvent(AuditEvent):
+    """Something of a milestone. Its title is the user's own words, so the model's name says which one it is."""
+
+    milestone_id: str
+    model: str
+
+
+class MilestoneCreated(MilestoneEvent):
     """A user has committed to something."""
 
-    milestone_id: str
-    model_id: str
+
+class MilestoneEdited(MilestoneEvent):
+    """A user has changed a milestone."""
+
+    changed: str
+    """The names of what is different now."""
 
 
-class PartAwarded(AuditEvent):
+class MilestoneCancelled(MilestoneEvent):
+    """A user has given a milestone up."""
+
+
+class MilestoneExpired(MilestoneEvent):
+    """A milestone was not reached in time."""
+
+
+class PartAwarded(MilestoneEvent):
     """A part was earned."""
 
-    milestone_id: str
-    part_index: int
+    part: str
 
 
-class MilestoneCompleted(AuditEvent):
+class MilestoneCompleted(MilestoneEvent):
     """The last part was earned."""
 
-    milestone_id: str
+
+class ModelLoaded(AuditEvent):
+    """An operator has loaded a model."""
+
+    model: str
+    outcome: str
+
+
+class ModelRetired(AuditEvent):
+    """An operator has retired a model."""
+
+    model: str
 
 
 class DeletionRequested(AuditEvent):
@@ -95,23 +148,23 @@ class AccountDeleted(AuditEvent):
     """Everything of a user is gone, except for this trail."""
 
 
-@query(AuditEntry, AuditEntry.primary, newest_first=True, budget=Rcu(12.5))
+@query(AuditEntry, AuditEntry.primary, view=AuditRow, newest_first=True, budget=Rcu(12.5))
 def events_of_user(user_id: str) -> None:
     """What happened to a user, newest first."""
 
 
-@query(AuditEntry, AuditEntry.by_correlation, newest_first=True, budget=Rcu(12.5))
+@query(AuditEntry, AuditEntry.by_correlation, view=AuditRow, newest_first=True, budget=Rcu(12.5))
 def events_of_story(correlation_id: str) -> None:
     """All that belongs to one story, newest first."""
 
 
-@query(AuditEntry, AuditEntry.by_event, newest_first=True, budget=Rcu(12.5))
+@query(AuditEntry, AuditEntry.by_event, view=AuditRow, newest_first=True, budget=Rcu(12.5))
 def events_of_month(event_type: str, month: str) -> None:
     """What happened of one kind in one month, newest first."""
 
 
-@pattern(budget=Rcu(125))
-def events_seen_by(user_id: str, events: Query[AuditEntry]) -> Query[AuditEntry]:
+@pattern(budget=Rcu(125), via=(events_of_story, events_of_month))
+def events_seen_by(user_id: str, events: Query[AuditRow]) -> Query[AuditRow]:
     """Those events that are the user's own; at most ten pages of 100 are inspected."""
     own: Condition = f(AuditEntry.user_id).eq(user_id)
     return events.where(own)

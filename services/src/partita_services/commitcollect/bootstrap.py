@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Final
 from partita.queue import Create, QueuePolicy
 from partita.service import Installation, Service, WorkerContext
 from partita_services.commitcollect.audit import AUDIT_TABLE
+from partita_services.commitcollect.collectibles.model import collectible
 from partita_services.commitcollect.model import (
     IDEMPOTENCY_TABLE,
     TABLE,
     active_milestones,
     awards_of,
-    collectible,
     connection_of,
-    limit_of,
     milestone_by_id,
     milestones_of,
     owner_of,
     profile_of,
     requests_of,
-    subscription_of,
     workouts_of,
     workouts_within,
 )
@@ -31,6 +29,7 @@ from partita_services.commitcollect.samples.data import seed
 from partita_services.commitcollect.samples.examples import examples
 from partita_services.commitcollect.signin.limits import LIMITS
 from partita_services.commitcollect.signin.sessions import SESSIONS_TABLE
+from partita_services.commitcollect.strava.model import limit_of, save_limit, save_subscription, subscription_of
 from partita_services.commitcollect.writes import (
     award_parts,
     change_connection,
@@ -46,8 +45,6 @@ from partita_services.commitcollect.writes import (
     forget_profile,
     forget_tickets,
     open_quarter,
-    save_limit,
-    save_subscription,
     save_workout,
     save_workouts,
     take_ticket,
@@ -63,6 +60,8 @@ if TYPE_CHECKING:
 QUEUE: Final = "commitcollect"
 POLICY: Final = QueuePolicy(max_receives=50)
 """A job that fails is tried for half a day before it becomes a dead letter."""
+NOTICE_QUEUE: Final = "commitcollect-notices"
+NOTICE_POLICY: Final = QueuePolicy(max_receives=50)
 
 # ruff: noqa: PLC0415 - the model is of use without what HTTP, Strava and cryptography need
 
@@ -109,12 +108,18 @@ def open_tools(installation: Installation) -> Iterator[Tools]:
     from partita_services.commitcollect.strava.client import StravaClient
     from partita_services.commitcollect.strava.settings import read
     from partita_services.commitcollect.strava.vault import Vault
-    from partita_services.commitcollect.work import Application, Tools
+    from partita_services.commitcollect.work import Application, Tools, sender_of
 
     settings = read(installation)
-    with closing(installation.open_queue(QUEUE, POLICY)) as queue, closing(StravaClient(settings)) as strava:
+    send = sender_of(settings)
+    with (
+        closing(installation.open_queue(QUEUE, POLICY)) as queue,
+        closing(installation.open_queue(NOTICE_QUEUE, NOTICE_POLICY)) as notices,
+        closing(StravaClient(settings)) as strava,
+    ):
         queue.execute(Create())
-        yield Tools(Application(settings, Vault(settings.token_key)), strava, queue)
+        notices.execute(Create())
+        yield Tools(Application(settings, Vault(settings.token_key)), strava, queue, notices, send)
 
 
 _SHARED: Final = (
@@ -134,11 +139,13 @@ _SHARED: Final = (
     workouts_within,
     "AuditEntry.append",
     "LoginSession.end_all",
+    "Notice.forwarded",
     "Request.remember",
     "login_sessions_of_user",
+    "notices_waiting",
     "request_by_key",
 )
-"""What both routes and workers use: either may award parts, end sessions, and remember what was done."""
+"""What both routes and workers use: either may award parts and announce them, end sessions, and remember requests."""
 
 _WORKERS: Final = (
     count_look,
@@ -176,6 +183,6 @@ SERVICE: Final = Service(
     apps=_apps,
     worker=_work,
     roles={"request": _SHARED, "worker": (*_SHARED, *_WORKERS), "nobody": ("LoginSession.rotate",)},
-    queues={QUEUE: POLICY},
+    queues={QUEUE: POLICY, NOTICE_QUEUE: NOTICE_POLICY},
     rate_limit=LIMITS,
 )

@@ -1,16 +1,84 @@
-"""`partita commitcollect …`: the Strava simulator on a port of its own."""
+"""`partita commitcollect …`: the models that can be collected, and the Strava simulator on a port of its own."""
 
 from __future__ import annotations
 
+import time
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
 import click
 
-from partita.cli import DataFolder, data_option, installation_of, listening, needs_serve, run_app
+from partita import Session
+from partita.cli import (
+    DataFolder,
+    data_option,
+    echo_table,
+    installation_of,
+    listening,
+    needs_serve,
+    run_app,
+    store_options,
+)
 from partita.runtime import AllowedHosts
+from partita_services.commitcollect.collectibles.definition import bundled, read_definition
+from partita_services.commitcollect.collectibles.loading import all_models, load_model
+from partita_services.commitcollect.collectibles.loading import retire as retire_model
+from partita_services.commitcollect.model import TABLE
 
 
 @click.group()
 def commitcollect() -> None:
     """Work with CommitCollect."""
+
+
+@commitcollect.group()
+def models() -> None:
+    """Load, list and retire the models that can be collected."""
+
+
+@models.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@store_options
+def load(files: tuple[Path, ...], data: DataFolder) -> None:
+    """Load models: a new one is added, one that is there gets its words and picture, a retired one comes back.
+
+    FILE is JSON with model_id, name, story, parts and picture, which names an SVG file beside it. Without a file it is
+    the models that come with the service.
+    """
+    definitions = [read_definition(file) for file in files] if files else bundled()
+    with closing(data.open_store()) as store:
+        session = Session(store)
+        session.create_tables([TABLE])
+        for definition in definitions:
+            click.echo(f"{definition.model_id}: {session.run(load_model(definition))}")
+
+
+@models.command("list")
+@store_options
+def list_models(data: DataFolder) -> None:
+    """List all models, with their parts."""
+    with closing(data.open_store(must_exist=True)) as store:
+        found = Session(store).run(all_models())
+    if not found:
+        click.echo("There are no models. `partita commitcollect models load` loads those that come with the service.")
+        return
+    rows = [(one.model.model_id, one.model.name, str(len(one.parts)), _since(one.model.retired_at)) for one in found]
+    echo_table(("model", "name", "parts", "retired"), rows)
+
+
+@models.command()
+@click.argument("model_id")
+@store_options
+def retire(model_id: str, data: DataFolder) -> None:
+    """Let no milestone begin with a model any more. Those that have begun go on."""
+    with closing(data.open_store(must_exist=True)) as store:
+        retired = Session(store).run(retire_model(model_id, time.time()))
+    click.echo(f"{model_id}: retired since {_since(retired.retired_at)}")
+
+
+def _since(instant: datetime | None) -> str:
+    return f"{instant:%Y-%m-%d}" if instant else "-"
 
 
 @commitcollect.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple, Required
 
@@ -13,41 +14,46 @@ from partita.errors import ConditionFailed, IllegalTransition, ItemMissing, Part
 from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Plan
 from partita_services.commitcollect.audit import (
-    AUDIT,
-    AuditEntry,
+    AuditRow,
+    MilestoneCancelled,
     MilestoneCreated,
+    MilestoneEdited,
+    MilestoneExpired,
     events_of_month,
     events_of_story,
     events_of_user,
     events_seen_by,
 )
+from partita_services.commitcollect.collectibles.definition import ModelId
+from partita_services.commitcollect.collectibles.model import Collectible, collectible
 from partita_services.commitcollect.jobs.backfill import start_backfill
-from partita_services.commitcollect.milestones.awarding import audit_awards, award_of, begin, is_over, settle
-from partita_services.commitcollect.milestones.catalogue import MODEL_IDS
-from partita_services.commitcollect.milestones.progress import Progress, measure
+from partita_services.commitcollect.milestones.awarding import audit, audit_awards, award_of, begin, is_over, settle
+from partita_services.commitcollect.milestones.notices import notices_of
+from partita_services.commitcollect.milestones.progress import measure
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
+    AnyMilestone,
     Award,
+    AwardRow,
     Backfill,
-    Collectible,
     Connection,
     ConnectionState,
     Metric,
     Milestone,
     MilestoneStatus,
     Profile,
+    Progress,
     SportType,
     Title,
     active_milestones,
     awards_for,
     awards_of,
-    collectible,
     connection_of,
-    limit_of,
     milestone_by_id,
     milestones_of,
     profile_of,
 )
+from partita_services.commitcollect.strava.model import limit_of
 from partita_services.commitcollect.work import Application, Work
 from partita_services.commitcollect.writes import cancel_milestone, change_milestone, create_milestone
 
@@ -66,7 +72,7 @@ class MilestoneDraft(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: Title
-    model_id: Literal["lighthouse", "sailing-boat", "steam-locomotive"] = Field(examples=["lighthouse"])
+    model_id: ModelId = Field(examples=["lighthouse"])
     metric: Metric
     target: Target
     sport_types: SportTypes = ()
@@ -97,8 +103,16 @@ class MilestoneEdit(TypedDict, total=False):
 class Standing(NamedTuple):
     """A milestone, and how far it has come."""
 
+    milestone: AnyMilestone
+    progress: Progress
+
+
+class Creation(NamedTuple):
+    """A new milestone, how far it has come, and what it had earned by then."""
+
     milestone: Milestone
     progress: Progress
+    awards: Sequence[Award]
 
 
 class Account(NamedTuple):
@@ -115,6 +129,10 @@ class NotConnected(Exception):
 
 class TooMany(Exception):
     """The user has as many active milestones as there may be."""
+
+
+class ModelUnavailable(ValueError):
+    """There is no such model, or it is retired."""
 
 
 class WindowInvalid(ValueError):
@@ -143,16 +161,17 @@ def synchronise(app: Application, user_id: str, trace: Trace) -> Work[Backfill]:
         NotConnected: there is nobody to read for.
     """
     connection = yield from connection_of(user_id).consistent()
-    if connection is None or connection.state is ConnectionState.RECONNECT:
+    if connection is None or connection.state is not ConnectionState.CONNECTED:
         raise NotConnected("Strava does not let us in. Connect again.")
     return (yield from start_backfill(app, connection, trace))
 
 
-def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[Plan[Standing]]:
+def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[Plan[Creation]]:
     """Plan to create a milestone, with the parts that earlier workouts have earned.
 
     Raises:
-        ItemMissing: there is no such user any more, or no such model.
+        ItemMissing: there is no such user any more.
+        ModelUnavailable: there is no such model, or it is retired.
         TooMany: the user has as many active ones as there may be.
     """
     profile = yield from profile_of(user_id).consistent()
@@ -162,12 +181,12 @@ def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[
         raise TooMany(f"You have {MAX_ACTIVE} active milestones. Cancel one first.")
     found = yield from _collectible(draft.model_id)
     at = datetime.fromtimestamp(now, UTC)
-    drafted = Milestone(user_id=user_id, **draft.model_dump(), parts_total=len(found.parts), created_at=at)
+    drafted = _drafted(user_id, draft, found, at)
     (progress,) = yield from measure(user_id, [drafted], consistent=True)
-    milestone = begin(drafted, progress.value, now)
+    milestone = begin(drafted, progress, now)
     awards = [award_of(milestone, part, at) for part in found.parts[: milestone.parts_earned]]
-    created = Standing(milestone.model_copy(update={"version": 1}), progress)
-    return Plan(created, create_milestone(milestone, awards, profile))
+    created = Creation(milestone.model_copy(update={"version": 1}), progress, awards)
+    return Plan(created, create_milestone(milestone, awards, profile, notices_of(milestone, awards, now)))
 
 
 def is_outdated(error: PartitaError) -> bool:
@@ -175,11 +194,12 @@ def is_outdated(error: PartitaError) -> bool:
     return isinstance(error, ConditionFailed) and isinstance(error.current, Profile)
 
 
-def audit_creation(milestone: Milestone, trace: Trace) -> Procedure[None]:
-    """Write down that a milestone was created, and what it had earned by then."""
-    event = MilestoneCreated(milestone_id=milestone.milestone_id, model_id=milestone.model_id)
-    yield from AUDIT.append(event, user_id=milestone.user_id, trace=trace)
-    yield from audit_awards(milestone, 0, trace)
+def audit_creation(created: Creation, trace: Trace) -> Procedure[None]:
+    """Write down that a milestone was created, what it had earned by then, and that its time was over."""
+    yield from audit(created.milestone, MilestoneCreated, trace)
+    yield from audit_awards(created.milestone, created.awards, trace)
+    if created.milestone.status is MilestoneStatus.EXPIRED:
+        yield from audit(created.milestone, MilestoneExpired, trace)
 
 
 def after_creation(user_id: str, milestone_id: str, now: float, trace: Trace) -> Procedure[None]:
@@ -188,23 +208,31 @@ def after_creation(user_id: str, milestone_id: str, now: float, trace: Trace) ->
     yield from settle(milestone, now, trace)
 
 
-def show_milestone(user_id: str, milestone_id: str, now: float) -> Procedure[Standing]:
-    """A milestone, and how far it has come.
+def show_milestone(user_id: str, milestone_id: str, now: float, trace: Trace) -> Procedure[Standing]:
+    """A milestone, and how far it has come. One whose time is over ends now, if nobody has noticed before.
 
     Raises:
         ItemMissing: the user has no such milestone.
     """
     milestone = yield from _milestone(user_id, milestone_id)
+    if _is_overdue(milestone, now):
+        yield from settle(milestone, now, trace)
+        milestone = yield from _milestone(user_id, milestone_id)
     (progress,) = yield from measure(user_id, [milestone])
-    return Standing(as_of(milestone, now), progress)
+    return Standing(milestone, progress)
 
 
-def list_milestones(user_id: str, limit: int, cursor: str | None, now: float) -> Procedure[Page[Any]]:
-    """A page of a user's milestones with their progress, the active ones first."""
+def list_milestones(user_id: str, limit: int, cursor: str | None, now: float, trace: Trace) -> Procedure[Page[Any]]:
+    """A page of a user's milestones with their progress, the active ones first. Those whose time is over end now."""
     page = yield from milestones_of(user_id).page(limit, after=cursor)
-    progress = yield from measure(user_id, page.items)
-    standings = (Standing(as_of(milestone, now), p) for milestone, p in zip(page, progress, strict=True))
-    return Page(tuple(standings), page.next_cursor)
+    milestones: list[AnyMilestone] = []
+    for row in page:
+        overdue = _is_overdue(row, now)
+        milestones += (
+            [(yield from show_milestone(user_id, row.milestone_id, now, trace)).milestone] if overdue else [row]
+        )
+    progress = yield from measure(user_id, milestones)
+    return Page(tuple(map(Standing, milestones, progress)), page.next_cursor)
 
 
 def edit_milestone(
@@ -221,31 +249,23 @@ def edit_milestone(
     milestone = yield from _milestone(user_id, milestone_id)
     if milestone.version != edit["version"]:
         raise VersionConflict("The milestone has changed since you read it.", current=milestone)
-    if as_of(milestone, now).status is not MilestoneStatus.ACTIVE:
+    if milestone.status is not MilestoneStatus.ACTIVE or _is_overdue(milestone, now):
         raise IllegalTransition("The milestone has ended.", current=milestone)
     if "ends_on" in edit:
         _check_window(milestone.starts_on, edit["ends_on"])
-    changed = yield from _write(milestone, edit)
+    changed = yield from _write(milestone, edit, trace)
     yield from settle(changed, now, trace)
-    return (yield from show_milestone(user_id, milestone_id, now))
+    return (yield from show_milestone(user_id, milestone_id, now, trace))
 
 
-def list_awards(user_id: str, milestone_id: str | None) -> Query[Award]:
+def list_awards(user_id: str, milestone_id: str | None) -> Query[AwardRow]:
     """The parts that a user has earned, all of them or those of one milestone."""
     return awards_of(user_id) if milestone_id is None else awards_for(user_id, milestone_id)
 
 
-def list_models() -> Procedure[list[Collectible]]:
-    """All models with their parts."""
-    found: list[Collectible] = []
-    for model_id in MODEL_IDS:
-        found += [(yield from _collectible(model_id))]
-    return found
-
-
 def list_events(
     user_id: str, correlation_id: str | None = None, event_type: str | None = None, month: str | None = None
-) -> Query[AuditEntry]:
+) -> Query[AuditRow]:
     """What happened to a user: all of it, of one story, or of one kind in one month."""
     if correlation_id is not None:
         return events_seen_by(user_id, events_of_story(correlation_id))
@@ -254,11 +274,14 @@ def list_events(
     return events_of_user(user_id)
 
 
-def as_of(milestone: Milestone, now: float) -> Milestone:
-    """The milestone as it is to be seen: one whose time is over has expired, also where nobody has written that yet."""
-    if milestone.status is MilestoneStatus.ACTIVE and is_over(milestone, now):
-        return milestone.model_copy(update={"status": MilestoneStatus.EXPIRED})
-    return milestone
+def _is_overdue(milestone: AnyMilestone, now: float) -> bool:
+    """Whether its time is over, and nobody has written that yet."""
+    return milestone.status is MilestoneStatus.ACTIVE and is_over(milestone, now)
+
+
+def _drafted(user_id: str, draft: MilestoneDraft, found: Collectible, at: datetime) -> Milestone:
+    name, total = found.model.name, len(found.parts)
+    return Milestone(user_id=user_id, model_name=name, parts_total=total, created_at=at, **draft.model_dump())
 
 
 def _milestone(user_id: str, milestone_id: str) -> Procedure[Milestone]:
@@ -271,15 +294,26 @@ def _milestone(user_id: str, milestone_id: str) -> Procedure[Milestone]:
 def _collectible(model_id: str) -> Procedure[Collectible]:
     found = yield from collectible(model_id)
     if found is None:
-        raise ItemMissing(f"There is no model {model_id}.", hint="Ask the operator to run `partita seed`.")
+        raise ModelUnavailable(f"There is no model {model_id}.")
+    if found.model.retired_at is not None:
+        raise ModelUnavailable(f"The model {model_id} is retired.")
     return found
 
 
-def _write(milestone: Milestone, edit: MilestoneEdit) -> Procedure[Milestone]:
+def _write(milestone: Milestone, edit: MilestoneEdit, trace: Trace) -> Procedure[Milestone]:
     changes = _changes(edit)
+    changed = milestone
     if "status" in edit:
-        return (yield from cancel_milestone(milestone, *changes))
-    return (yield from change_milestone(milestone, *changes)) if changes else milestone
+        (reached,) = yield from measure(milestone.user_id, [milestone], consistent=True)
+        changed = yield from cancel_milestone(milestone, reached, *changes)
+    elif changes:
+        changed = yield from change_milestone(milestone, *changes)
+    if changes:
+        names = ", ".join(name for name in edit if name not in ("version", "status"))
+        yield from audit(milestone, MilestoneEdited, trace, changed=names)
+    if "status" in edit:
+        yield from audit(milestone, MilestoneCancelled, trace)
+    return changed
 
 
 def _changes(edit: MilestoneEdit) -> list[Change]:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Annotated, Any, Final, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Response
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from partita import Page, retry_on_conflict
-from partita.errors import VersionConflict
+from partita import retry_on_conflict
+from partita.errors import PartitaError, VersionConflict
 from partita.http import (
     Db,
+    FieldPaging,
     FieldProblem,
     HttpProblem,
     IfNoneMatch,
-    Listing,
     Now,
     Once,
-    Paging,
+    PartialListing,
     Resources,
     describe_problems,
     is_not_modified,
@@ -29,14 +29,18 @@ from partita.http import (
 )
 from partita.recipes.idempotency import StoredResponse
 from partita_services.commitcollect import handlers
+from partita_services.commitcollect.collectibles.http import ROUTER as MODELS
 from partita_services.commitcollect.handlers import (
+    Creation,
     MilestoneDraft,
     MilestoneEdit,
+    ModelUnavailable,
     NotConnected,
-    Standing,
     TooMany,
     WindowInvalid,
 )
+from partita_services.commitcollect.jobs.announcing import forward_notices
+from partita_services.commitcollect.jobs.disconnect import request_disconnect
 from partita_services.commitcollect.jobs.erasure import request_deletion
 from partita_services.commitcollect.model import REQUESTS, latest_workouts
 from partita_services.commitcollect.responses import (
@@ -44,10 +48,9 @@ from partita_services.commitcollect.responses import (
     AwardView,
     BackfillView,
     Deletion,
+    Disconnecting,
     EventView,
     MilestoneView,
-    Models,
-    ModelView,
     WorkoutView,
 )
 from partita_services.commitcollect.signin.browser import (
@@ -61,13 +64,13 @@ from partita_services.commitcollect.work import Tools, do_async
 
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
 
-V = TypeVar("V", bound=BaseModel)
+ROUTER.include_router(MODELS)
 
 MilestoneId = Annotated[str, Path(min_length=1, max_length=64, examples=["01K9ZQ3V7M2Y8R4C6T1XWNB5HD"])]
 OnceByVisitor = Annotated[Once, Depends(once_by(REQUESTS, as_caller))]
 
 
-class AwardQuery(Paging):
+class AwardQuery(FieldPaging[AwardView]):
     """Which awards, and which page of them."""
 
     model_config = ConfigDict(extra="forbid")
@@ -75,7 +78,7 @@ class AwardQuery(Paging):
     milestone_id: str | None = Field(default=None, min_length=1, max_length=64, description="those of one milestone")
 
 
-class AuditQuery(Paging):
+class AuditQuery(FieldPaging[EventView]):
     """Which events, and which page of them: all, those of one story, or those of one kind in one month."""
 
     model_config = ConfigDict(extra="forbid")
@@ -116,6 +119,14 @@ async def delete_me(
     return Deletion()
 
 
+@ROUTER.delete("/me/connection", status_code=202, responses=describe_problems(409))
+async def disconnect(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace) -> Disconnecting:
+    """Disconnect Strava: workouts are removed, milestones and awards stay. To send it again does no harm."""
+    if not await do_async(request_disconnect(visitor.user_id, trace), db, tools):
+        raise HttpProblem(409, "not_connected", "There is no connection to Strava.")
+    return Disconnecting()
+
+
 @ROUTER.post("/sync", status_code=202, responses=describe_problems(409))
 async def synchronise(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace) -> BackfillView:
     """Read the last weeks from Strava again, in the background. To send it again does no harm."""
@@ -131,13 +142,14 @@ async def list_milestones(
     visitor: CurrentVisitor,
     db: Db,
     now: Now,
-    paging: Annotated[Paging, Query()],
+    trace: CurrentTrace,
+    paging: Annotated[FieldPaging[MilestoneView], Query()],
     response: Response,
     if_none_match: IfNoneMatch = None,
-) -> Listing[MilestoneView]:
+) -> PartialListing[MilestoneView]:
     """The user's milestones with their progress, the active ones first."""
-    page = await db.run(handlers.list_milestones(visitor.user_id, paging.limit, paging.cursor, now))
-    listing = _listing(page, MilestoneView.of)
+    page = await db.run(handlers.list_milestones(visitor.user_id, paging.limit, paging.cursor, now, trace))
+    listing = PartialListing.of(page, paging.fields, MilestoneView.of)
     tag = f'"{hashlib.sha256(listing.model_dump_json().encode()).hexdigest()[:32]}"'
     if is_not_modified(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})  # type: ignore[return-value]  # instead of the model
@@ -147,7 +159,13 @@ async def list_milestones(
 
 @ROUTER.post("/milestones", status_code=201, response_model=MilestoneView, responses=describe_problems(404, 409))
 async def create_milestone(
-    once: OnceByVisitor, visitor: CurrentVisitor, db: Db, now: Now, trace: CurrentTrace, draft: MilestoneDraft
+    once: OnceByVisitor,
+    visitor: CurrentVisitor,
+    db: Db,
+    now: Now,
+    tools: Resources[Tools],
+    trace: CurrentTrace,
+    draft: MilestoneDraft,
 ) -> Response:
     """Commit to a milestone. What earlier workouts have earned is awarded at once."""
     with _problems():
@@ -158,17 +176,22 @@ async def create_milestone(
             )
         )
     if outcome.result is not None:
-        await db.run(handlers.audit_creation(outcome.result.milestone, trace))
+        await db.run(handlers.audit_creation(outcome.result, trace))
     # Also where the response is replayed: whoever sent it first may have died before this.
     created = MilestoneView.model_validate_json(outcome.response.body)
     await db.run(handlers.after_creation(visitor.user_id, created.milestone_id, now, trace))
+    if created.parts_earned:
+        with suppress(PartitaError):  # else a worker does it in a while
+            await do_async(forward_notices(), db, tools)
     return response_of(outcome)
 
 
 @ROUTER.get("/milestones/{milestone_id}", responses=describe_problems(404))
-async def show_milestone(visitor: CurrentVisitor, db: Db, now: Now, milestone_id: MilestoneId) -> MilestoneView:
+async def show_milestone(
+    visitor: CurrentVisitor, db: Db, now: Now, trace: CurrentTrace, milestone_id: MilestoneId
+) -> MilestoneView:
     """One milestone with its progress."""
-    return MilestoneView.of(await db.run(handlers.show_milestone(visitor.user_id, milestone_id, now)))
+    return MilestoneView.of(await db.run(handlers.show_milestone(visitor.user_id, milestone_id, now, trace)))
 
 
 @ROUTER.patch("/milestones/{milestone_id}", responses=describe_problems(404, 409))
@@ -187,41 +210,39 @@ async def edit_milestone(
 
 
 @ROUTER.get("/workouts", responses=describe_problems(400))
-async def list_workouts(visitor: CurrentVisitor, db: Db, paging: Annotated[Paging, Query()]) -> Listing[WorkoutView]:
+async def list_workouts(
+    visitor: CurrentVisitor, db: Db, paging: Annotated[FieldPaging[WorkoutView], Query()]
+) -> PartialListing[WorkoutView]:
     """The user's workouts, newest first."""
     page = await db.run(latest_workouts(visitor.user_id).page(paging.limit, after=paging.cursor))
-    return _listing(page, WorkoutView.of)
+    return PartialListing.of(page, paging.fields, WorkoutView.of)
 
 
 @ROUTER.get("/awards", responses=describe_problems(400))
-async def list_awards(visitor: CurrentVisitor, db: Db, wanted: Annotated[AwardQuery, Query()]) -> Listing[AwardView]:
+async def list_awards(
+    visitor: CurrentVisitor, db: Db, wanted: Annotated[AwardQuery, Query()]
+) -> PartialListing[AwardView]:
     """The parts that were earned, milestone by milestone."""
     awards = handlers.list_awards(visitor.user_id, wanted.milestone_id)
-    return _listing(await db.run(awards.page(wanted.limit, after=wanted.cursor)), AwardView.of)
-
-
-@ROUTER.get("/models")
-async def list_models(db: Db) -> Models:
-    """All models that can be collected, with their parts."""
-    return Models(items=tuple(ModelView.of(found) for found in await db.run(handlers.list_models())))
+    page = await db.run(awards.page(wanted.limit, after=wanted.cursor))
+    return PartialListing.of(page, wanted.fields, AwardView.of)
 
 
 @ROUTER.get("/audit", responses=describe_problems(400))
-async def list_events(visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQuery, Query()]) -> Listing[EventView]:
+async def list_events(
+    visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQuery, Query()]
+) -> PartialListing[EventView]:
     """What happened to the user, newest first."""
     events = handlers.list_events(visitor.user_id, wanted.correlation_id, wanted.event_type, wanted.month)
-    return _listing(await db.run(events.page(wanted.limit, after=wanted.cursor)), EventView.of)
+    page = await db.run(events.page(wanted.limit, after=wanted.cursor))
+    return PartialListing.of(page, wanted.fields, EventView.of)
 
 
-def _created(standing: Standing) -> StoredResponse:
-    view = MilestoneView.of(standing)
+def _created(created: Creation) -> StoredResponse:
+    view = MilestoneView.of(created)
     return StoredResponse.of(
         view, status=201, headers={"Location": f"/commitcollect/api/milestones/{view.milestone_id}"}
     )
-
-
-def _listing(page: Page[Any], view: Callable[[Any], V]) -> Listing[V]:
-    return Listing(items=tuple(view(item) for item in page.items), next_cursor=page.next_cursor)
 
 
 @contextmanager
@@ -235,7 +256,8 @@ def _problems() -> Iterator[None]:
         raise HttpProblem(409, conflict.code, conflict.message, hint=hint, members=members) from conflict
     except TooMany as refused:
         raise HttpProblem(409, "too_many_milestones", str(refused)) from refused
-    except WindowInvalid as refused:
-        problem = FieldProblem(location="body", field="ends_on", message=str(refused))
+    except (WindowInvalid, ModelUnavailable) as refused:
+        field = "ends_on" if isinstance(refused, WindowInvalid) else "model_id"
+        problem = FieldProblem(location="body", field=field, message=str(refused))
         detail = f"{problem.field}: {problem.message}"
         raise HttpProblem(422, "invalid_request", detail, members={"errors": [problem]}) from refused

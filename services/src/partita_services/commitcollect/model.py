@@ -5,10 +5,9 @@ Budgets are for items of up to 1 KB, and pages of 100; `writes.py` has the write
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final, TypeAlias
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -22,7 +21,6 @@ from partita import (
     Span,
     Table,
     Version,
-    collect,
     f,
     get,
     new_ulid,
@@ -71,10 +69,11 @@ class MilestoneStatus(StrEnum):
 
 
 class ConnectionState(StrEnum):
-    """Whether Strava still lets us in, or the user has to connect again."""
+    """Whether Strava still lets us in, or the user has to connect again, or wants to be disconnected."""
 
     CONNECTED = "connected"
     RECONNECT = "reconnect"
+    LEAVING = "leaving"
 
 
 class WhyNot(StrEnum):
@@ -143,20 +142,6 @@ class Connection(Entity, table=TABLE):
     backfill: Backfill | None = None
 
 
-class Tickets(Entity, table=TABLE):
-    """Numbers for reads of Strava: taken before the read, so that an earlier read never overwrites a later one."""
-
-    primary: ClassVar = Key("USER#{user_id}", "STRAVA#TICKETS")
-
-    user_id: str
-    issued: int = 0
-    quarter: int = 0
-    """The quarter of an hour since the epoch in which an event led to a read."""
-    looks: int = 0
-    """How many reads events have led to in it, and on its day."""
-    looks_today: int = 0
-
-
 class Workout(Entity, table=TABLE):
     """A Strava activity as it was last read. One that is gone has no start, is on no index, and expires."""
 
@@ -179,6 +164,20 @@ class Workout(Entity, table=TABLE):
     ttl: int | None = None
 
 
+class WorkoutRow(BaseModel):
+    """A workout in a list."""
+
+    activity_id: str
+    name: str
+    sport_type: str
+    started_at: datetime
+    started_local: datetime
+    distance: float
+    moving_time: int
+    elevation_gain: float
+    why_not: WhyNot | None = None
+
+
 class CountedWorkout(BaseModel):
     """What progress needs of a workout."""
 
@@ -192,6 +191,22 @@ class CountedWorkout(BaseModel):
     why_not: WhyNot | None = None
 
 
+class Progress(BaseModel):
+    """How far a milestone has come."""
+
+    value: float = Field(description="in the unit of the metric", examples=[61_250.5])
+    fraction: float = Field(description="of the target, from 0 to 1", examples=[0.6125])
+    counted: int = Field(description="workouts that count", examples=[9])
+    inspected: int = Field(description="workouts of the window that were looked at", examples=[12])
+    truncated: bool = Field(
+        description=f"there are more workouts than the {MAX_WORKOUTS:,} that are looked at: the value is at least this",
+        examples=[False],
+    )
+    not_counted: dict[str, int] = Field(
+        description="workouts of the window that do not count: manual, flagged, other_sport", examples=[{"manual": 3}]
+    )
+
+
 class Milestone(Entity, table=TABLE):
     """What a user has committed to, and the model that it earns."""
 
@@ -202,6 +217,8 @@ class Milestone(Entity, table=TABLE):
     milestone_id: str = Field(default_factory=new_ulid)
     title: Title
     model_id: str
+    model_name: str = ""
+    """As the model was called when the user chose it."""
     metric: Metric
     target: int
     sport_types: tuple[SportType, ...] = ()
@@ -213,7 +230,33 @@ class Milestone(Entity, table=TABLE):
     parts_earned: int = 0
     created_at: datetime
     completed_at: datetime | None = None
+    reached: Progress | None = None
+    """How far it had come when it ended: that stays, whatever becomes of the workouts."""
     version: Version = 0
+
+
+class MilestoneRow(BaseModel):
+    """A milestone in a list: all but its keys."""
+
+    milestone_id: str
+    title: str
+    model_id: str
+    model_name: str = ""
+    metric: Metric
+    target: int
+    sport_types: tuple[str, ...] = ()
+    starts_on: date
+    ends_on: date
+    status: MilestoneStatus
+    parts_total: int
+    parts_earned: int = 0
+    created_at: datetime
+    completed_at: datetime | None = None
+    reached: Progress | None = None
+    version: int
+
+
+AnyMilestone: TypeAlias = Milestone | MilestoneRow
 
 
 class MilestoneLife(Lifecycle[Milestone, MilestoneStatus]):
@@ -242,26 +285,15 @@ class Award(Entity, table=TABLE):
     awarded_at: datetime
 
 
-class Model(Entity, table=TABLE):
-    """Something worth collecting."""
+class AwardRow(BaseModel):
+    """An award in a list."""
 
-    primary: ClassVar = Key("MODEL#{model_id}", "META")
-
-    model_id: str
-    name: str
-    story: str
-
-
-class Part(Entity, table=TABLE):
-    """A part of a model; they are earned in the order of their index, from 1."""
-
-    primary: ClassVar = Key("MODEL#{model_id}", "PART#{part_index:03}")
-
-    model_id: str
+    milestone_id: str
     part_index: int
-    name: str
-    svg: str
-    """The element of the model's picture."""
+    model_id: str
+    part_name: str
+    part_svg: str
+    awarded_at: datetime
 
 
 class AthleteOwner(Entity, table=TABLE):
@@ -273,26 +305,6 @@ class AthleteOwner(Entity, table=TABLE):
     user_id: str
 
 
-class Subscription(Entity, table=TABLE):
-    """The webhook subscription that Strava gave this application."""
-
-    primary: ClassVar = Key("APPLICATION#{client_id}", "SUBSCRIPTION")
-
-    client_id: str
-    subscription_id: int
-    made_at: datetime | None = None
-    """Of nothing before that Strava has notified us."""
-
-
-class RateLimit(Entity, table=TABLE):
-    """Until when Strava wants this application to wait."""
-
-    primary: ClassVar = Key("APPLICATION#{client_id}", "LIMIT")
-
-    client_id: str
-    open_at: datetime
-
-
 class Request(IdempotencyRecord, table=IDEMPOTENCY_TABLE):
     """A request or a webhook event that was dealt with."""
 
@@ -301,14 +313,6 @@ class Request(IdempotencyRecord, table=IDEMPOTENCY_TABLE):
 
 
 REQUESTS: Final = Idempotency(Request, budget=Rcu(2))
-
-
-@dataclass(frozen=True)
-class Collectible:
-    """A model with all its parts."""
-
-    model: Model
-    parts: tuple[Part, ...]
 
 
 # --- reads ---
@@ -324,32 +328,17 @@ def connection_of(user_id: str) -> None:
     """A user's Strava account."""
 
 
-@get(Tickets, budget=Rcu(1))
-def tickets_of(user_id: str) -> None:
-    """How many reads of Strava a user's workouts had."""
-
-
 @get(AthleteOwner, budget=Rcu(1))
 def owner_of(athlete_id: str) -> None:
     """Whose account an athlete is."""
 
 
-@get(Subscription, budget=Rcu(0.5))
-def subscription_of(client_id: str) -> None:
-    """The webhook subscription of the application."""
-
-
-@get(RateLimit, budget=Rcu(0.5))
-def limit_of(client_id: str) -> None:
-    """Until when Strava wants the application to wait."""
-
-
 @query(Workout, Workout.primary, budget=Rcu(4))
 def workouts_of(user_id: str) -> None:
-    """A user's workouts, gone ones too, as they are stored."""
+    """A user's workouts, gone ones too: to remove them, by their keys alone."""
 
 
-@query(Workout, Workout.by_start, newest_first=True, budget=Rcu(12.5))
+@query(Workout, Workout.by_start, view=WorkoutRow, newest_first=True, budget=Rcu(12.5))
 def latest_workouts(user_id: str) -> None:
     """A user's workouts, newest first."""
 
@@ -364,34 +353,29 @@ def milestone_by_id(user_id: str, milestone_id: str) -> None:
     """One milestone."""
 
 
-@query(Milestone, Milestone.by_status, budget=Rcu(12.5))
+@query(Milestone, Milestone.by_status, view=MilestoneRow, budget=Rcu(12.5))
 def milestones_of(user_id: str) -> None:
     """A user's milestones, the active ones first."""
 
 
 @query(Milestone, Milestone.by_status, budget=Rcu(25))
 def milestones_with_status(user_id: str, status: MilestoneStatus) -> None:
-    """A user's milestones in one status."""
+    """A user's milestones in one status, to change them."""
 
 
-@query(Award, Award.primary, budget=Rcu(25))
+@query(Award, Award.primary, view=AwardRow, budget=Rcu(25))
 def awards_of(user_id: str) -> None:
     """All parts that a user has earned, milestone by milestone."""
 
 
-@query(Award, Award.primary, budget=Rcu(5))
+@query(Award, Award.primary, view=AwardRow, budget=Rcu(5))
 def awards_for(user_id: str, milestone_id: str) -> None:
     """The parts that a milestone has earned, in order."""
 
 
-@collect(Collectible, "MODEL#{model_id}", limit=50, budget=Rcu(2))
-def collectible(model_id: str) -> None:
-    """A model with all its parts."""
-
-
 @query(Request, Request.by_scope, budget=Rcu(4))
 def requests_of(scope: str) -> None:
-    """The requests and events of a user that are remembered."""
+    """The requests and events of a user that are remembered: to remove them, by their keys alone."""
 
 
 @pattern(budget=Rcu(25), via=milestones_with_status)

@@ -7,19 +7,20 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from partita_services.commitcollect.audit import AuditEntry
-from partita_services.commitcollect.handlers import Account, Standing
-from partita_services.commitcollect.milestones.progress import Progress
+from partita_services.commitcollect.audit import AuditRow
+from partita_services.commitcollect.collectibles.loading import LoadOutcome
+from partita_services.commitcollect.collectibles.model import Collectible
+from partita_services.commitcollect.handlers import Account, Creation, Standing
 from partita_services.commitcollect.model import (
-    Award,
+    AwardRow,
     Backfill,
-    Collectible,
     Connection,
     ConnectionState,
     Metric,
     MilestoneStatus,
+    Progress,
     WhyNot,
-    Workout,
+    WorkoutRow,
 )
 
 
@@ -96,6 +97,7 @@ class MilestoneView(BaseModel):
     milestone_id: str = Field(examples=["01K9ZQ3V7M2Y8R4C6T1XWNB5HD"])
     title: str
     model_id: str
+    model_name: str
     metric: Metric
     target: int
     sport_types: tuple[str, ...]
@@ -110,9 +112,11 @@ class MilestoneView(BaseModel):
     completed_at: datetime | None
 
     @classmethod
-    def of(cls, standing: Standing) -> MilestoneView:
+    def of(cls, standing: Standing | Creation) -> MilestoneView:
         """As it stands."""
-        return cls(**standing.milestone.model_dump(exclude={"user_id"}), progress=standing.progress)
+        fields = standing.milestone.model_dump(exclude={"user_id", "reached", "model_name"})
+        name = standing.milestone.model_name or standing.milestone.model_id
+        return cls(**fields, model_name=name, progress=standing.progress)
 
 
 class WorkoutView(BaseModel):
@@ -121,8 +125,8 @@ class WorkoutView(BaseModel):
     activity_id: str
     name: str
     sport_type: str
-    started_at: datetime | None
-    started_local: datetime | None
+    started_at: datetime
+    started_local: datetime
     distance: float
     moving_time: int
     elevation_gain: float
@@ -130,9 +134,9 @@ class WorkoutView(BaseModel):
     why_not: WhyNot | None
 
     @classmethod
-    def of(cls, workout: Workout) -> WorkoutView:
+    def of(cls, workout: WorkoutRow) -> WorkoutView:
         """As it was last read."""
-        return cls(**workout.model_dump(exclude={"user_id", "ticket", "ttl"}), counts=workout.why_not is None)
+        return cls(**workout.model_dump(), counts=workout.why_not is None)
 
 
 class AwardView(BaseModel):
@@ -146,9 +150,9 @@ class AwardView(BaseModel):
     awarded_at: datetime
 
     @classmethod
-    def of(cls, award: Award) -> AwardView:
+    def of(cls, award: AwardRow) -> AwardView:
         """As it was awarded."""
-        return cls(**award.model_dump(exclude={"user_id"}))
+        return cls(**award.model_dump())
 
 
 class PartView(BaseModel):
@@ -166,12 +170,32 @@ class ModelView(BaseModel):
     name: str
     story: str
     parts: tuple[PartView, ...]
+    retired_at: datetime | None = Field(description="since when no milestone can begin with it")
 
     @classmethod
     def of(cls, collectible: Collectible) -> ModelView:
         """With all its parts."""
         parts = tuple(PartView(**part.model_dump(exclude={"model_id"})) for part in collectible.parts)
-        return cls(**collectible.model.model_dump(), parts=parts)
+        return cls(**collectible.model.model_dump(exclude={"parts_total"}), parts=parts)
+
+
+class Loaded(BaseModel):
+    """What loading a model has done."""
+
+    outcome: LoadOutcome
+
+
+class Retired(BaseModel):
+    """A model that no milestone can begin with any more."""
+
+    model_id: str
+    retired_at: datetime | None
+
+
+class Disconnecting(BaseModel):
+    """What becomes of a connection."""
+
+    status: Literal["disconnecting"] = "disconnecting"
 
 
 class Models(BaseModel):
@@ -190,6 +214,6 @@ class EventView(BaseModel):
     details: dict[str, Any]
 
     @classmethod
-    def of(cls, entry: AuditEntry) -> EventView:
+    def of(cls, entry: AuditRow) -> EventView:
         """As it was written down."""
-        return cls(**entry.model_dump(include=set(cls.model_fields)))
+        return cls(**entry.model_dump())

@@ -11,17 +11,25 @@ from msgspec import Struct, field
 from partita import AsyncSession, Operation, Session, new_ulid
 from partita.queue import Body, Queue, Send, SentMessage, encode_body
 from partita.recipes.audit import Trace
+from partita.recipes.outbox import OutboxMessage, Sender, open_sender
 from partita.runtime import Clock, run, run_async, system_clock
 from partita_services.commitcollect.jobs.webhook_limits import WebhookLimits
 from partita_services.commitcollect.strava.interface import Strava, StravaRequest
-from partita_services.commitcollect.strava.settings import Settings
+from partita_services.commitcollect.strava.settings import QUEUE_ALONE, Settings
 from partita_services.commitcollect.strava.vault import Vault
 
 R = TypeVar("R")
 
-WorkRequest: TypeAlias = Operation[Any] | StravaRequest[Any] | Send
+
+class Notify(Struct, frozen=True):
+    """A notice to put into the queue of notices."""
+
+    send: Send
+
+
+WorkRequest: TypeAlias = Operation[Any] | StravaRequest[Any] | Send | Notify
 Work: TypeAlias = Generator[WorkRequest, Any, R]
-"""Operations, requests to Strava and sends, in order: a generator function with `yield from`."""
+"""Operations, requests to Strava, sends and notices, in order: a generator function with `yield from`."""
 
 
 class Application(Struct, frozen=True):
@@ -33,12 +41,31 @@ class Application(Struct, frozen=True):
     new_id: Callable[[], str] = new_ulid
 
 
+def drop(message: OutboxMessage) -> None:
+    """The sender of an installation that announces nothing."""
+
+
+def sender_of(settings: Settings) -> Sender | None:
+    """Who announces awards, as the settings say; None where somebody else reads the queue.
+
+    Raises:
+        OperationError: there is no such sender.
+    """
+    if not settings.sender:
+        return drop
+    return None if settings.sender == QUEUE_ALONE else open_sender(settings.sender)
+
+
 class Tools(Struct, frozen=True):
     """What routes and workers share."""
 
     application: Application
     strava: Strava
     queue: Queue
+    notices: Queue
+    """For awards that are to be announced."""
+    send: Sender | None = drop
+    """Takes the notices; None where somebody else reads their queue."""
     webhook_limits: WebhookLimits = field(default_factory=WebhookLimits)
 
 
@@ -76,6 +103,8 @@ def do(work: Work[R], db: Session, tools: Tools) -> R:
     def execute(request: WorkRequest) -> Any:
         if isinstance(request, Operation):
             return db.run(request)
+        if isinstance(request, Notify):
+            return tools.notices.execute(request.send)
         return tools.queue.execute(request) if isinstance(request, Send) else tools.strava.execute(request)
 
     return run(work, execute)
@@ -87,6 +116,8 @@ async def do_async(work: Work[R], db: AsyncSession, tools: Tools) -> R:
     async def execute(request: WorkRequest) -> Any:
         if isinstance(request, Operation):
             return await db.run(request)
+        if isinstance(request, Notify):
+            return await tools.notices.execute_async(request.send)
         if isinstance(request, Send):
             return await tools.queue.execute_async(request)
         return await asyncio.to_thread(tools.strava.execute, request)

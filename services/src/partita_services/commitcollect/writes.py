@@ -32,6 +32,7 @@ from partita import (
     update,
 )
 from partita.store import BatchWriteItem, ConditionCheck, DeleteItem, PutItem, UpdateItem
+from partita_services.commitcollect.milestones.notices import Notice
 from partita_services.commitcollect.model import (
     AthleteOwner,
     Award,
@@ -39,17 +40,15 @@ from partita_services.commitcollect.model import (
     Milestone,
     MilestoneLife,
     Profile,
-    RateLimit,
+    Progress,
     Request,
-    Subscription,
-    Tickets,
     Workout,
     connection_of,
     owner_of,
     profile_of,
-    tickets_of,
 )
 from partita_services.commitcollect.signin.sessions import LoginSession
+from partita_services.commitcollect.strava.model import Tickets, tickets_of
 
 _PUT: Final = (PutItem,)
 _CHECK: Final = (ConditionCheck,)
@@ -179,10 +178,12 @@ def forget_profile(user_id: str) -> Delete[Profile]:
     return delete(profile_of(user_id))
 
 
-@pattern(budget=Wcu(30), writes={Milestone: _PUT, Award: _PUT, Profile: (UpdateItem,)})
-def create_milestone(milestone: Milestone, awards: Sequence[Award], profile: Profile) -> Transaction:
-    """Write a new milestone and what it has earned already, up to 12 parts, unless the user leaves or made another."""
-    return transact(insert(milestone), *(insert(award) for award in awards), one_more(profile))
+@pattern(budget=Wcu(60), writes={Milestone: _PUT, Award: _PUT, Notice: _PUT, Profile: (UpdateItem,)})
+def create_milestone(
+    milestone: Milestone, awards: Sequence[Award], profile: Profile, notices: Sequence[Put[Notice]] = ()
+) -> Transaction:
+    """Write a new milestone and what it has earned already, up to 24 parts, unless the user leaves or made another."""
+    return transact(insert(milestone), *(insert(award) for award in awards), *notices, one_more(profile))
 
 
 @pattern(budget=Wcu(3))
@@ -192,33 +193,23 @@ def change_milestone(milestone: Milestone, *changes: Change) -> Update[Milestone
 
 
 @pattern(budget=Wcu(3))
-def cancel_milestone(milestone: Milestone, *changes: Change) -> Update[Milestone]:
+def cancel_milestone(milestone: Milestone, reached: Progress, *changes: Change) -> Update[Milestone]:
     """Give a milestone up. What it has earned stays."""
-    return MilestoneLife.cancel(milestone, *changes)
+    return MilestoneLife.cancel(milestone, *changes, f(Milestone.reached).set(reached))
 
 
 @pattern(budget=Wcu(3))
-def expire_milestone(milestone: Milestone) -> Update[Milestone]:
+def expire_milestone(milestone: Milestone, reached: Progress) -> Update[Milestone]:
     """End a milestone that was not reached in time."""
-    return MilestoneLife.expire(milestone)
+    return MilestoneLife.expire(milestone, f(Milestone.reached).set(reached))
 
 
-@pattern(budget=Wcu(28), writes={Milestone: (UpdateItem,), Award: _PUT})
-def award_parts(milestone: Update[Milestone], awards: Sequence[Award]) -> Transaction:
-    """Award parts, if nobody has, over the version of the milestone that was read. Up to 12 of them."""
-    return transact(milestone, *(insert(award) for award in awards))
-
-
-@pattern(budget=Wcu(1))
-def save_limit(limit: RateLimit) -> Put[RateLimit]:
-    """Remember until when to wait."""
-    return put(limit)
-
-
-@pattern(budget=Wcu(1))
-def save_subscription(subscription: Subscription) -> Put[Subscription]:
-    """Remember the subscription."""
-    return put(subscription)
+@pattern(budget=Wcu(58), writes={Milestone: (UpdateItem,), Award: _PUT, Notice: _PUT})
+def award_parts(
+    milestone: Update[Milestone], awards: Sequence[Award], notices: Sequence[Put[Notice]] = ()
+) -> Transaction:
+    """Award parts, if nobody has, over the version of the milestone that was read. Up to 24 of them."""
+    return transact(milestone, *(insert(award) for award in awards), *notices)
 
 
 def still_linked(connection: Connection) -> Check:

@@ -10,6 +10,7 @@ from partita.cli.data._personal import personal
 from partita.cli.data._queue import queue
 from partita.cli.data._restore import restore
 from partita.cli.data._seed import begin_seeding, is_seeding, seed, seed_service
+from partita.cli.data._sweep import sweep
 from partita.cli.data._tables import diff, tables
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "restore",
     "seed",
     "seed_service",
+    "sweep",
     "tables",
 ]

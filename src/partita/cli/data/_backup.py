@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
+from partita.cli.data._readable import readable
 from partita.store.embedded.upkeep import Progress
 
 
@@ -20,7 +21,7 @@ def backup(target: Path, data: DataFolder) -> None:
 
     An existing TARGET is never overwritten.
     """
-    with data.open_existing() as store, copying() as progress:
+    with readable(data) as folder, folder.open_existing() as store, copying() as progress:
         store.backup(target, progress)
     click.echo(f"{target}: {target.stat().st_size:,} bytes")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._extras import needs_lake, require
 from partita.cli._names import service_argument
 from partita.cli._output import echo_json, echo_table, json_option
+from partita.cli._signals import on_stop_signal
 from partita.cli.data._follow import Troubles, following
 from partita.cli.data._lake import lake_option
 from partita.errors import TableNotFound
@@ -54,8 +54,7 @@ def run(service: Service, lake: Path, data: DataFolder, *, once: bool) -> None:
             _catch_up(table, consumer, is_new=lake_lag(lake, table, store, time.time()) is None)
         if once:
             return
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.set())
+        on_stop_signal(stop.set)
         click.echo(f"Following {service.name} into {lake}. Stop with Ctrl-C.")
         with following(_named(consumers), poll_seconds=POLL_SECONDS):
             stop.wait()

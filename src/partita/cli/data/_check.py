@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
+from partita.cli.data._readable import readable
 from partita.queue.embedded import EmbeddedQueue
 
 
@@ -15,10 +16,11 @@ def check(data: DataFolder) -> None:
 
     Reads all of them, compares items, index entries and streams, messages and groups, and changes nothing.
     """
-    with data.open_existing() as store:
-        store.verify()
-    click.echo(f"{data.database}: sound")
-    for file in sorted(data.path.glob("queue-*.db")):
-        with EmbeddedQueue(file, file.stem.removeprefix("queue-")) as queue:
-            queue.verify()
-        click.echo(f"{file}: sound")
+    with readable(data) as folder:
+        with folder.open_existing() as store:
+            store.verify()
+        click.echo(f"{data.database}: sound")
+        for file in sorted(folder.path.glob("queue-*.db")):
+            with EmbeddedQueue(file, file.stem.removeprefix("queue-")) as queue:
+                queue.verify()
+            click.echo(f"{data.path / file.name}: sound")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import socket
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
@@ -12,6 +11,7 @@ import click
 
 from partita.cli._data_folder import DataFolder, data_option
 from partita.cli._listen import allowed_hosts_option, listening, warn_beyond_loopback
+from partita.cli._signals import stop_signals
 from partita.runtime import AllowedHosts
 
 SWEEP_SECONDS: Final = 60.0
@@ -32,15 +32,35 @@ if TYPE_CHECKING:
     help="Answer only requests that are signed with this access key. Prefer the variable: others see options.",
 )
 @allowed_hosts_option
-def dynamodb(data: DataFolder, host: str, port: int, key: str | None, allowed_hosts: AllowedHosts) -> None:
+@click.option("--regions", is_flag=True, help="Keep the tables of each region apart; us-east-1 has the usual database.")
+@click.option(
+    "--sweep-every",
+    type=click.FloatRange(min=0, min_open=True),
+    default=SWEEP_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often items that have expired are deleted.",
+)
+def dynamodb(
+    data: DataFolder,
+    host: str,
+    port: int,
+    *,
+    key: str | None,
+    allowed_hosts: AllowedHosts,
+    regions: bool,
+    sweep_every: float,
+) -> None:
     """Serve the database to any DynamoDB tool until Ctrl-C or SIGTERM."""
-    from partita.wire import WireServer
+    from partita.wire import RegionStores, WireServer
 
     access = _access_key(key)
-    with listening(host, port) as listener, closing(data.open(sweep_every=SWEEP_SECONDS)) as store:
+    with listening(host, port) as listener, closing(data.open(sweep_every=sweep_every)) as store:
         warn_beyond_loopback(listener, allowed_hosts)
-        server = WireServer(store, key=access, allowed_hosts=allowed_hosts)
-        asyncio.run(_serve(server, listener, data))
+        stores = RegionStores(store, lambda region: data.open_region(region, sweep_every=sweep_every))
+        server = WireServer(store, key=access, allowed_hosts=allowed_hosts, regions=stores if regions else None)
+        with closing(stores):
+            asyncio.run(_serve(server, listener, data))
     click.echo("Stopped.")
 
 
@@ -58,7 +78,7 @@ def _access_key(text: str | None) -> AccessKey | None:
 async def _serve(server: WireServer, listener: socket.socket, data: DataFolder) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in stop_signals():
         loop.add_signal_handler(number, stopped.set)
     await server.start(listener)
     host, port = listener.getsockname()[:2]

@@ -21,6 +21,7 @@ from partita import Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._installation import installation_of, metering_queues, opening, prepare_reports
 from partita.cli._names import chosen_services, named
+from partita.cli._signals import on_stop_signal, stop_signals
 from partita.queue import MeteredQueue
 from partita.reports import ProcessFigures, Reporter, reporting
 from partita.service import Service, WorkerContext
@@ -44,8 +45,7 @@ def worker(services: Sequence[Service], data: DataFolder, workers: int) -> None:
     with _opened(with_work, data, None):
         pass  # what cannot be opened is said here, once, and not again and again by the processes
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    on_stop_signal(stop.set)
     with working(with_work, data, workers) as busy:
         click.echo(f"{workers} at work for {', '.join(busy)}. Stop with Ctrl-C.")
         stop.wait()
@@ -106,7 +106,8 @@ class WorkerPool:
 def run_worker(services: Sequence[str], data: DataFolder, url: str | None) -> None:
     """What a worker process does, until it is told to stop or its parent is gone."""
     stop = threading.Event()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which tells when to stop
+    for number in stop_signals():  # the terminal's reach the parent too, which tells when to stop
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
     work_for([service for name in services if (service := named(name)) is not None], data, url, stop)

@@ -109,7 +109,7 @@ class Update(Write[E], Generic[E], frozen=True):
         return request, (yield from self._send(request, context))
 
     def _read_then_write(self, context: Context, returns: Returns) -> Requests[tuple[UpdateItem, WriteResponse]]:
-        read = Get(self.schema, self.key, (), is_consistent=True)
+        read: Get[E] = Get(self.schema, self.key, (), is_consistent=True)
         tries = MAX_REWRITES
         while True:
             response: ItemResponse = yield read.request()

@@ -1,7 +1,8 @@
-"""The bodies of requests: held within a budget that all connections share, and unpacked within bounds."""
+"""Bodies: those of requests are held within a shared budget and unpacked within bounds, those of responses packed."""
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from typing import Final
 
@@ -11,6 +12,9 @@ from partita.wire._faults import Fault
 _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 _MAX_MEMBERS: Final = 100
 _PIECE: Final = 64 * 1024
+MIN_PACKED: Final = 1024
+"""A smaller response gains nothing by being packed."""
+_FASTEST: Final = 1
 
 
 class ByteBudget:
@@ -105,3 +109,16 @@ def _unpack_member(view: memoryview, start: int, unpacked: bytearray, window: in
             raise Fault("RequestEntityTooLargeException", "The body is too large when unpacked.", status=413)
         start += len(piece) - len(member.unused_data)
     return start
+
+
+def accepts_gzip(encodings: str) -> bool:
+    """Whether a client that accepts these encodings can read gzip."""
+    if "gzip" not in encodings:
+        return False
+    offers = [offer.strip().replace(" ", "") for offer in encodings.split(",")]
+    return any(offer.partition(";")[0] == "gzip" and not offer.endswith(("q=0", "q=0.0")) for offer in offers)
+
+
+def pack(body: bytes) -> bytes:
+    """The body, packed with gzip."""
+    return gzip.compress(body, _FASTEST, mtime=0)

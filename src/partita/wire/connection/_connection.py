@@ -15,6 +15,7 @@ from partita.store import Request
 from partita.wire._faults import Fault, Response, error_response
 from partita.wire._parameters import Requests
 from partita.wire._signature import Authorization
+from partita.wire.connection._body import MIN_PACKED, accepts_gzip, pack
 from partita.wire.connection._connections import Connections
 from partita.wire.connection._reader import Head, HttpRequest, RequestReader
 
@@ -29,6 +30,7 @@ _REASONS: Final = {
     503: "Service Unavailable",
 }
 _CLOSE: Final = "connection: close\r\n"
+_PACKED: Final = "content-encoding: gzip\r\n"
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LINGER_SECONDS: Final = 2.0
 _ENCODE: Final = msgspec.json.Encoder().encode
@@ -174,7 +176,8 @@ class Connection(asyncio.Protocol):
         request.body.release()
         self.since = self._connections.timer()
         keep = request.head.keep_alive and not self._finishing
-        self._send(response, keep=keep, with_body=request.head.method != "HEAD")
+        packed = accepts_gzip(request.head.headers.get("accept-encoding", ""))
+        self._send(response, keep=keep, with_body=request.head.method != "HEAD", packed=packed)
         if not keep and self._transport is not None:
             self._finishing = True
             self._transport.close()
@@ -194,10 +197,13 @@ class Connection(asyncio.Protocol):
             self._transport.write_eof()
         self._transport.resume_reading()
 
-    def _send(self, response: Response, *, keep: bool, with_body: bool) -> None:
+    def _send(self, response: Response, *, keep: bool, with_body: bool, packed: bool = False) -> None:
         if self._transport is None:
             return
-        body = _ENCODE(response.body)
+        body = b"" if response.body is None else _ENCODE(response.body)
+        packed = packed and len(body) >= MIN_PACKED
+        if packed:
+            body = pack(body)
         head = (
             f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Error')}\r\n"
             f"server: partita\r\ndate: {self._service.date()}\r\n"
@@ -205,6 +211,6 @@ class Connection(asyncio.Protocol):
             f"content-length: {len(body)}\r\n"
             f"x-amz-crc32: {zlib.crc32(body)}\r\n"
             f"x-amzn-requestid: {_RANDOM_BITS(208):052X}\r\n"
-            f"{'' if keep else _CLOSE}\r\n"
+            f"{_PACKED if packed else ''}{'' if keep else _CLOSE}\r\n"
         )
         self._transport.write(head.encode() + body if with_body else head.encode())

@@ -50,7 +50,7 @@ def full_world(world: World) -> None:
 
 def left(world: World) -> dict[str, list[str]]:
     """The keys of all that is stored of the user, expired or not."""
-    nobodys = ("MODEL#", "APPLICATION#")
+    nobodys = ("MODEL#", "CATALOGUE", "PICTURE#", "APPLICATION#")
     tables = (TABLE, SESSIONS_TABLE, IDEMPOTENCY_TABLE)
     found = {table.name: world.db.store.execute(ScanTable(table.name)).items for table in tables}
     return {

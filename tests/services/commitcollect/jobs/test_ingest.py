@@ -313,7 +313,7 @@ def test_what_an_event_costs(world: World) -> None:
         ("active_milestones", 1, 0),
         ("workouts_within", 1, 0),
         ("collectible", 0.5, 0),
-        ("award_parts", 0, 5),
+        ("award_parts", 0, 7),
         ("AuditEntry.append", 0, 3),
         ("milestone_by_id", 1, 0),
         ("workouts_within", 1, 0),

@@ -18,9 +18,8 @@ from partita.store import PutItem
 from partita.testing import FaultyStore
 from partita_services.commitcollect.bootstrap import POLICY
 from partita_services.commitcollect.jobs.worker import MAX_PAUSE, run, work_once
-from partita_services.commitcollect.model import Subscription, subscription_of
 from partita_services.commitcollect.strava.interface import Subscribe
-from partita_services.commitcollect.writes import save_subscription
+from partita_services.commitcollect.strava.model import Subscription, save_subscription, subscription_of
 
 
 @pytest.fixture

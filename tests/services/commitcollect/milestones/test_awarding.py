@@ -14,29 +14,39 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.recipes.interleaving import every_schedule
 from tests.services.commitcollect.player import Player
-from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world, queued_world
+from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world, queued_world, revocation
 
-from partita import EmbeddedStore, Session, delete, insert
-from partita.errors import ConditionFailed
+from partita import EmbeddedStore, Session, delete, f, insert, put, update
+from partita.errors import ConditionFailed, TransactionCancelled
 from partita.queue import Send, encode_body
 from partita.store import PutItem, Request, ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, assert_budget
 from partita_services.commitcollect.audit import events_of_user
-from partita_services.commitcollect.handlers import MilestoneDraft, add_milestone
+from partita_services.commitcollect.collectibles.model import model_by_id
+from partita_services.commitcollect.handlers import (
+    MilestoneDraft,
+    MilestoneEdit,
+    add_milestone,
+    edit_milestone,
+    list_milestones,
+    show_milestone,
+)
 from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.jobs.worker import VISIBLE_AFTER, work_once
-from partita_services.commitcollect.milestones.awarding import GRACE, award_earned, settle
-from partita_services.commitcollect.milestones.catalogue import models
-from partita_services.commitcollect.milestones.progress import parts_earned
+from partita_services.commitcollect.milestones.awarding import award_earned, settle
+from partita_services.commitcollect.milestones.progress import measure, parts_earned
 from partita_services.commitcollect.model import (
     MAX_ACTIVE,
     TABLE,
+    Award,
     Metric,
+    Milestone,
     MilestoneStatus,
     Profile,
     active_milestones,
     milestones_of,
 )
+from partita_services.commitcollect.writes import award_parts, cancel_milestone
 
 R = TypeVar("R")
 
@@ -110,10 +120,46 @@ def test_an_award_stays_when_its_activity_is_deleted_and_is_not_earned_twice(wor
     assert world.milestone(milestone.milestone_id).parts_earned == 3
 
 
+@pytest.mark.req("C12", "C05")
+@pytest.mark.parametrize("ending", ["completed", "cancelled", "expired"])
+def test_what_a_milestone_had_reached_stays_when_all_workouts_are_gone(world: World, ending: str) -> None:
+    target = 3_000 if ending == "completed" else 12_000
+    milestone = world.commit(target=target, starts_on=TODAY, ends_on=TODAY)
+    train(world, range(1, 4))
+    if ending == "cancelled":
+        edit: MilestoneEdit = {"version": world.milestone(milestone.milestone_id).version, "status": "CANCELLED"}
+        world.db.run(edit_milestone(world.user_id, milestone.milestone_id, edit, world.clock(), TRACE))
+    world.clock.advance(5 * 86_400)
+    before = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE))
+    assert (before.progress.value, before.progress.counted) == (3_000.0, 3)
+    assert before.milestone.status == ending.upper()
+    world.strava.revoke()
+    world.do(process_event(world.app, revocation(world.clock())))
+    assert world.workouts == {}
+    with world.db.meter.watch() as seen:
+        after = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE))
+        (listed,) = world.db.run(list_milestones(world.user_id, 10, None, world.clock(), TRACE))
+    assert (after, listed.progress) == (before, before.progress)
+    assert "workouts_within" not in {run.name for run in seen}  # what has ended costs no more than itself
+
+
+@pytest.mark.req("C12", "C05")
+def test_one_that_was_completed_before_that_was_stored_is_complete_too(world: World) -> None:
+    milestone = world.commit(target=3_000)
+    train(world, range(1, 4))
+    done = world.milestone(milestone.milestone_id)
+    world.db.run(put(done.model_copy(update={"reached": None, "version": 0, "milestone_id": "old"})))
+    for number in (1, 2):
+        del world.strava.activities[number]
+        world.do(process_event(world.app, event(number, "delete", world.clock())))
+    shown = world.db.run(show_milestone(world.user_id, "old", world.clock(), TRACE)).progress
+    assert (shown.value, shown.fraction, shown.counted) == (3_000.0, 1.0, 1)
+
+
 @pytest.mark.req("C10")
 def test_a_milestone_expires_only_when_late_workouts_had_their_time(world: World) -> None:
     milestone = world.commit(starts_on=TODAY, ends_on=TODAY)
-    world.clock.advance(GRACE.total_seconds() + 43_199)
+    world.clock.advance(3 * 86_400 + 43_199)  # three days of grace, to their last second
     world.db.run(award_earned(world.user_id, world.clock(), TRACE))
     assert world.milestone(milestone.milestone_id).status is MilestoneStatus.ACTIVE
     world.clock.advance(43_201)
@@ -136,6 +182,35 @@ def test_in_every_order_of_two_workers_with_a_crash_each_part_is_awarded_once() 
             done = world.milestone(milestone.milestone_id)
             assert (indexes(world), done.status) == (list(range(1, 13)), MilestoneStatus.COMPLETED)
             assert done.version == 2
+
+
+@pytest.mark.req("C12")
+@pytest.mark.parametrize("distance", [1_000.0, 12_000.0], ids=["one part", "all parts"])
+def test_a_milestone_that_was_cancelled_meanwhile_is_awarded_nothing(world: World, distance: float) -> None:
+    """A worker has read it while it was active; the transaction that awards checks the version that was read."""
+    read = world.commit()
+    world.strava.train(1, distance=distance)
+    world.do(_store_only(world))
+    (reached,) = world.db.run(measure(world.user_id, [read]))
+    world.db.run(cancel_milestone(read, reached))
+    world.db.run(settle(read, world.clock(), TRACE))
+    after = world.milestone(read.milestone_id)
+    assert (after.status, after.parts_earned, after.version) == (MilestoneStatus.CANCELLED, 0, 2)
+    assert indexes(world) == []
+
+
+@pytest.mark.req("C12")
+def test_a_part_that_is_there_is_never_written_over(world: World) -> None:
+    """Not even where the milestone itself would allow it."""
+    milestone = world.commit()
+    train(world, range(1, 2))
+    (first,) = world.awards
+    now = world.milestone(milestone.milestone_id)
+    later = Award(user_id=world.user_id, **{**first.model_dump(), "awarded_at": first.awarded_at + timedelta(days=1)})
+    with pytest.raises(TransactionCancelled):
+        world.db.run(award_parts(update(now, f(Milestone.parts_earned).set(2)), [later]))
+    assert world.awards == (first,)
+    assert world.milestone(milestone.milestone_id) == now
 
 
 def _store_only(world: World) -> Any:
@@ -252,7 +327,7 @@ def test_eight_workers_that_die_at_random_award_each_part_once_from_events_that_
 @pytest.mark.req("C12")
 def test_a_model_that_is_gone_is_reported_and_nothing_is_awarded(world: World) -> None:
     milestone = world.commit()
-    world.db.run(delete(next(model for model in models() if model.model_id == milestone.model_id)))
+    world.db.run(delete(model_by_id(milestone.model_id)))
     with pytest.raises(LookupError, match="There is no model steam-locomotive"):
         train(world, range(1, 2))
     assert (len(world.workouts), indexes(world)) == (1, [])

@@ -14,8 +14,8 @@ from partita.store import QueryTable, ScanTable
 from partita.testing import FaultyStore, assert_budget
 from partita_services.commitcollect.handlers import show_milestone
 from partita_services.commitcollect.milestones.awarding import settle
-from partita_services.commitcollect.milestones.progress import Progress, measure
-from partita_services.commitcollect.model import MAX_WORKOUTS, Metric, Workout, latest_workouts
+from partita_services.commitcollect.milestones.progress import measure
+from partita_services.commitcollect.model import MAX_WORKOUTS, Metric, Progress, Workout, latest_workouts
 
 
 @pytest.fixture
@@ -86,13 +86,13 @@ def test_beyond_three_thousand_the_response_says_that_it_is_truncated_and_stays_
         milestone = world.commit(target=10_000_000)
         faulty = FaultyStore(world.db.store)
         world.db.store = faulty
-        whole = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock())).progress
+        whole = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE)).progress
         assert (whole.truncated, whole.inspected, whole.value) == (False, 2_999, 2_999_000.0)
         world.db.run(put(workout(world, MAX_WORKOUTS, first - timedelta(minutes=10))))
-        exact = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock())).progress
+        exact = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE)).progress
         assert (exact.truncated, exact.inspected, exact.value) == (False, MAX_WORKOUTS, 3_000_000.0)
         world.db.run(put(workout(world, MAX_WORKOUTS + 1, first - timedelta(minutes=10))))
-        cut = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock())).progress
+        cut = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE)).progress
         assert (cut.truncated, cut.inspected, cut.value) == (True, MAX_WORKOUTS, 3_000_000.0)
         world.db.run(settle(milestone, world.clock(), TRACE))  # consistent, and within its budget, too
         queries = [

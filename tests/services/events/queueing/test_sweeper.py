@@ -45,6 +45,20 @@ def test_a_request_that_the_queue_never_got_is_sent(
     check_first_come(db, event, 1, [request.request_id for request in requests])
 
 
+def test_a_request_of_a_quiet_event_is_sent_while_the_queue_is_busy_with_another(
+    db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock
+) -> None:
+    """Nothing of its own event was ever delivered, and the queue is not empty: only its status says that it is lost."""
+    quiet, busy = opened(db, capacity=1), opened(db, capacity=1)
+    (left,) = applied(db, quiet, "a")  # and then the server died
+    waiting = applied(db, busy, "b")
+    db.run(mark(waiting, queue.execute(sending(waiting))))
+    fake_clock.advance(LEASE.total_seconds() + 1)
+    assert sweeper.sweep() == 1
+    assert current(db, left).status is Status.QUEUED
+    assert queue.execute(GetStats()).waiting == 2
+
+
 def test_a_request_that_waits_in_the_queue_is_left_alone(
     db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock
 ) -> None:

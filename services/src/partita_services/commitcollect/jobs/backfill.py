@@ -19,6 +19,7 @@ from partita_services.commitcollect.model import (
     PER_TRANSACTION,
     Backfill,
     Connection,
+    ConnectionState,
     Workout,
     connection_of,
     workouts_within,
@@ -66,6 +67,8 @@ def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
     """Read one page, and have the next one read. Run again, it does no harm."""
     connection = yield from connection_of(job.user_id).consistent()
     if connection is None or connection.backfill is None or connection.backfill.sync_id != job.sync_id:
+        return
+    if connection.state is ConnectionState.LEAVING:
         return
     ticket = (yield from take_ticket(job.user_id)).issued
     after = int(datetime.combine(connection.backfill.since, time.min, UTC).timestamp())

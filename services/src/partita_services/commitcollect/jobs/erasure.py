@@ -14,6 +14,8 @@ from partita.errors import ConditionFailed, ItemMissing
 from partita.recipes.audit import Trace
 from partita.recipes.removal import remove_all
 from partita_services.commitcollect.audit import AUDIT, AccountDeleted, DeletionRequested
+from partita_services.commitcollect.jobs.announcing import forward_notices
+from partita_services.commitcollect.jobs.disconnect import leave_strava
 from partita_services.commitcollect.model import (
     awards_of,
     connection_of,
@@ -23,9 +25,7 @@ from partita_services.commitcollect.model import (
     workouts_of,
 )
 from partita_services.commitcollect.signin.sessions import SESSIONS
-from partita_services.commitcollect.strava.interface import Deauthorize, LimitReached, StravaError
-from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user
-from partita_services.commitcollect.work import Application, Job, TryLater, Work, send
+from partita_services.commitcollect.work import Application, Job, Work, send
 from partita_services.commitcollect.writes import (
     close_account,
     delete_awards,
@@ -69,10 +69,13 @@ def erase(app: Application, job: EraseJob) -> Work[None]:
     if profile is None or not profile.closing:
         return
     yield from SESSIONS.end_all(user_id)
-    yield from _leave_strava(app, user_id)
+    connection = yield from connection_of(user_id).consistent()
+    if connection is not None:
+        yield from leave_strava(app, connection)
     yield from forget_connection(user_id)
     yield from remove_all(milestones_of(user_id), delete_milestones)
     yield from remove_all(awards_of(user_id), delete_awards)
+    yield from forward_notices()  # those of the user leave the table, too
     yield from remove_all(workouts_of(user_id), delete_workouts)
     yield from forget_tickets(user_id)
     yield from remove_all(requests_of(user_id), delete_requests)
@@ -80,17 +83,3 @@ def erase(app: Application, job: EraseJob) -> Work[None]:
     with suppress(ConditionFailed):  # cut off here before, and the athlete is back as a new user
         yield from forget_owner(profile.athlete_id, user_id)
     yield from forget_profile(user_id)
-
-
-def _leave_strava(app: Application, user_id: str) -> Work[None]:
-    """Give the grant up, if Strava can be reached: the tokens are deleted in any case."""
-    connection = yield from connection_of(user_id).consistent()
-    if connection is None:
-        return
-    try:
-        yield from call_as_user(app, connection, Deauthorize)
-    except (ConnectionLost, StravaError):
-        return
-    except TryLater as later:
-        if not isinstance(later.__cause__, LimitReached):
-            raise  # a worker refreshes the tokens: that is soon over

@@ -128,7 +128,7 @@ def ingest(
         TryLater: the events of this athlete have led to as many reads as they may.
     """
     connection = yield from connection_of(user_id).consistent()
-    if connection is None or connection.state is ConnectionState.RECONNECT:
+    if connection is None or connection.state is not ConnectionState.CONNECTED:
         return IngestOutcome.NOT_CONNECTED
     ticket = (yield from take_look(app, user_id)) if by_event else (yield from take_ticket(user_id)).issued
     try:

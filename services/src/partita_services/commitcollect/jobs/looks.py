@@ -11,7 +11,7 @@ from typing import Final
 
 from partita.errors import ConditionFailed, ItemMissing
 from partita_services.commitcollect.jobs.webhook_limits import LOOKS_PER_DAY, LOOKS_PER_QUARTER
-from partita_services.commitcollect.model import Tickets
+from partita_services.commitcollect.strava.model import Tickets
 from partita_services.commitcollect.work import Application, TryLater, Work
 from partita_services.commitcollect.writes import count_look, open_quarter
 

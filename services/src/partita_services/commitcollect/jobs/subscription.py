@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from partita_services.commitcollect.jobs.ingest import withdraw
-from partita_services.commitcollect.model import Subscription, connection_of, subscription_of
+from partita_services.commitcollect.model import connection_of
 from partita_services.commitcollect.strava.interface import Subscribe
+from partita_services.commitcollect.strava.model import Subscription, save_subscription, subscription_of
 from partita_services.commitcollect.strava.tokens import call_strava
 from partita_services.commitcollect.work import Application, Job, Work, send
-from partita_services.commitcollect.writes import save_subscription
 
 CLOCKS_DIFFER: Final = timedelta(minutes=1)
 """By so much at most do the clocks of servers and workers."""

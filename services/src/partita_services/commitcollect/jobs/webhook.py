@@ -11,8 +11,9 @@ from pydantic import BaseModel, Field
 
 from partita.http import Db, HttpProblem, Resources, describe_problems
 from partita_services.commitcollect.jobs.ingest import EventJob
-from partita_services.commitcollect.model import owner_of, subscription_of
+from partita_services.commitcollect.model import owner_of
 from partita_services.commitcollect.signin.browser import CurrentTrace, same_site
+from partita_services.commitcollect.strava.model import subscription_of
 from partita_services.commitcollect.work import Tools, do_async, send
 
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403, 404, 429))

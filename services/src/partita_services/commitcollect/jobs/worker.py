@@ -11,7 +11,9 @@ from partita.errors import PoisonMessage
 from partita.queue import MAX_HIDDEN_SECONDS, Acknowledge, BodyDecoder, Message, Postpone, Receive
 from partita.service import WorkerContext
 from partita_services.commitcollect.audit import AUDIT
+from partita_services.commitcollect.jobs.announcing import Announcer
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
+from partita_services.commitcollect.jobs.disconnect import DisconnectJob, disconnect
 from partita_services.commitcollect.jobs.erasure import EraseJob, erase
 from partita_services.commitcollect.jobs.ingest import ActivityJob, EventJob, process_event, read_again
 from partita_services.commitcollect.jobs.subscription import SubscribeJob, renew_subscription, subscribe
@@ -31,6 +33,7 @@ JOBS: Final[Mapping[type[Job], Callable[[Application, Any], Work[Any]]]] = {
     ActivityJob: read_again,
     BackfillJob: backfill_page,
     SubscribeJob: subscribe,
+    DisconnectJob: disconnect,
     EraseJob: erase,
 }
 """Everything that is done in the background."""
@@ -42,14 +45,16 @@ def run(context: WorkerContext[Tools]) -> None:
     """Do jobs until it is time to stop."""
     db, tools = context.session, context.resources
     do(renew_subscription(tools.application, context.name), db, tools)
+    announcer = Announcer(db, tools)
     lost = 0
     while not context.stop.is_set():
-        work_once(db, tools, wait=WAIT_SECONDS)
+        done = work_once(db, tools, wait=WAIT_SECONDS)
+        announcer.announce(is_due=done > 0)
         lost = _warn_of_lost_records(db, lost)
 
 
 def _warn_of_lost_records(db: Session, before: int) -> int:
-    """Log how many audit records were lost since: nobody reads the meter of a worker."""
+    """Log how many audit records were lost since. The meter counts them, too."""
     lost = AUDIT.dropped(db.meter)
     if lost > before:
         logger.warning("%d audit records could not be written.", lost - before)

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from partita import Procedure, Update, f, retry_on_conflict, update
 from partita.errors import ConditionFailed, PartitaError, TransactionCancelled
 from partita.recipes.audit import Trace
-from partita_services.commitcollect.audit import AUDIT, MilestoneCompleted, PartAwarded
+from partita_services.commitcollect.audit import (
+    AUDIT,
+    MilestoneCompleted,
+    MilestoneEvent,
+    MilestoneExpired,
+    PartAwarded,
+)
+from partita_services.commitcollect.collectibles.model import Part, collectible
+from partita_services.commitcollect.milestones.notices import notices_of
 from partita_services.commitcollect.milestones.progress import measure, parts_earned
 from partita_services.commitcollect.model import (
     MAX_CHECKED,
+    AnyMilestone,
     Award,
     Milestone,
     MilestoneLife,
     MilestoneStatus,
-    Part,
+    Progress,
     active_milestones,
-    collectible,
     milestone_by_id,
 )
 from partita_services.commitcollect.writes import award_parts, expire_milestone
@@ -52,9 +61,10 @@ def _settle(milestone: Milestone | None, now: float, trace: Trace) -> Procedure[
         (progress,) = yield from measure(milestone.user_id, [milestone], consistent=True)
         earned = parts_earned(progress.value, milestone.target, milestone.parts_total)
         if earned > milestone.parts_earned:
-            yield from _award(milestone, earned, now, trace)
+            yield from _award(milestone, earned, progress, now, trace)
         elif is_over(milestone, now):
-            yield from expire_milestone(milestone)
+            yield from expire_milestone(milestone, progress)
+            yield from audit(milestone, MilestoneExpired, trace)
         else:
             return
         milestone = yield from milestone_by_id(milestone.user_id, milestone.milestone_id).consistent()
@@ -65,50 +75,57 @@ def _another_was_first(error: PartitaError) -> bool:
     return isinstance(error, ConditionFailed | TransactionCancelled)
 
 
-def is_over(milestone: Milestone, now: float) -> bool:
+def is_over(milestone: AnyMilestone, now: float) -> bool:
     """Whether nothing can count any more."""
     # Subtracted from today: the last days that there are have no day so much later.
     return datetime.fromtimestamp(now, UTC).date() - GRACE > milestone.ends_on
 
 
-def begin(milestone: Milestone, value: float, now: float) -> Milestone:
+def begin(milestone: Milestone, progress: Progress, now: float) -> Milestone:
     """A new milestone as it is to be written: with the parts that earlier workouts have earned, and ended if it has."""
-    earned = parts_earned(value, milestone.target, milestone.parts_total)
+    earned = parts_earned(progress.value, milestone.target, milestone.parts_total)
     changes: dict[str, Any] = {"parts_earned": earned}
     if earned == milestone.parts_total:
-        changes |= {"status": MilestoneStatus.COMPLETED, "completed_at": datetime.fromtimestamp(now, UTC)}
+        at = datetime.fromtimestamp(now, UTC)
+        changes |= {"status": MilestoneStatus.COMPLETED, "completed_at": at, "reached": progress}
     elif is_over(milestone, now):
-        changes |= {"status": MilestoneStatus.EXPIRED}
+        changes |= {"status": MilestoneStatus.EXPIRED, "reached": progress}
     return milestone.model_copy(update=changes)
 
 
-def audit_awards(milestone: Milestone, earlier: int, trace: Trace) -> Procedure[None]:
-    """Write down which parts a milestone has earned after so many earlier ones, and that it is complete."""
-    for part_index in range(earlier + 1, milestone.parts_earned + 1):
-        event = PartAwarded(milestone_id=milestone.milestone_id, part_index=part_index)
-        yield from AUDIT.append(event, user_id=milestone.user_id, trace=trace)
-    if milestone.parts_earned == milestone.parts_total:
-        done = MilestoneCompleted(milestone_id=milestone.milestone_id)
-        yield from AUDIT.append(done, user_id=milestone.user_id, trace=trace)
+def audit(milestone: Milestone, kind: type[MilestoneEvent], trace: Trace, **details: str) -> Procedure[None]:
+    """Write down what has happened to a milestone."""
+    # A milestone from before it had the name of its model has the identifier.
+    event = kind(milestone_id=milestone.milestone_id, model=milestone.model_name or milestone.model_id, **details)
+    yield from AUDIT.append(event, user_id=milestone.user_id, trace=trace)
 
 
-def _award(milestone: Milestone, earned: int, now: float, trace: Trace) -> Procedure[None]:
+def audit_awards(milestone: Milestone, awards: Sequence[Award], trace: Trace) -> Procedure[None]:
+    """Write down which parts a milestone has earned, and that it is complete with the last one."""
+    for award in awards:
+        yield from audit(milestone, PartAwarded, trace, part=award.part_name)
+    if awards and awards[-1].part_index == milestone.parts_total:
+        yield from audit(milestone, MilestoneCompleted, trace)
+
+
+def _award(milestone: Milestone, earned: int, progress: Progress, now: float, trace: Trace) -> Procedure[None]:
     found = yield from collectible(milestone.model_id)
     if found is None:
-        raise LookupError(f"There is no model {milestone.model_id}: run `partita seed`.")
+        raise LookupError(f"There is no model {milestone.model_id}: run `partita commitcollect models load`.")
     at = datetime.fromtimestamp(now, UTC)
-    parts = found.parts[milestone.parts_earned : earned]
-    yield from award_parts(_advance(milestone, earned, at), [award_of(milestone, part, at) for part in parts])
-    after = milestone.model_copy(update={"parts_earned": earned})
-    yield from audit_awards(after, milestone.parts_earned, trace)
+    awards = [award_of(milestone, part, at) for part in found.parts[milestone.parts_earned : earned]]
+    notices = notices_of(milestone, awards, now)
+    yield from award_parts(_advance(milestone, earned, progress, at), awards, notices)
+    yield from audit_awards(milestone, awards, trace)
 
 
-def _advance(milestone: Milestone, earned: int, at: datetime) -> Update[Milestone]:
+def _advance(milestone: Milestone, earned: int, progress: Progress, at: datetime) -> Update[Milestone]:
     """The milestone's own part of the transaction: with the last part it is complete."""
     earned_now = f(Milestone.parts_earned).set(earned)
     if earned < milestone.parts_total:
         return update(milestone, earned_now)
-    return MilestoneLife.complete(milestone, earned_now, f(Milestone.completed_at).set(at))
+    reached = f(Milestone.reached).set(progress)
+    return MilestoneLife.complete(milestone, earned_now, f(Milestone.completed_at).set(at), reached)
 
 
 def award_of(milestone: Milestone, part: Part, at: datetime) -> Award:

@@ -4,45 +4,51 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Final
 
-from pydantic import BaseModel, Field
-
 from partita import Procedure, Span, WalkResult
-from partita_services.commitcollect.model import MAX_WORKOUTS, CountedWorkout, Metric, Milestone, workouts_within
+from partita_services.commitcollect.model import (
+    MAX_WORKOUTS,
+    AnyMilestone,
+    CountedWorkout,
+    Metric,
+    MilestoneStatus,
+    Progress,
+    workouts_within,
+)
 
 OTHER_SPORT: Final = "other_sport"
+_NONE: Final[WalkResult[CountedWorkout]] = WalkResult((), truncated=False)
 
 
-class Progress(BaseModel):
-    """How far a milestone has come."""
+def measure(user_id: str, milestones: Sequence[AnyMilestone], *, consistent: bool = False) -> Procedure[list[Progress]]:
+    """How far each of a user's milestones has come, by one bounded read of the workouts in all their windows.
 
-    value: float = Field(description="in the unit of the metric", examples=[61_250.5])
-    fraction: float = Field(description="of the target, from 0 to 1", examples=[0.6125])
-    counted: int = Field(description="workouts that count", examples=[9])
-    inspected: int = Field(description="workouts of the window that were looked at", examples=[12])
-    truncated: bool = Field(
-        description=f"there are more workouts than the {MAX_WORKOUTS:,} that are looked at: the value is at least this",
-        examples=[False],
-    )
-    not_counted: Mapping[str, int] = Field(
-        description="workouts of the window that do not count: manual, flagged, other_sport", examples=[{"manual": 3}]
-    )
+    Where one has ended, that is what it had reached by then, and nothing is read for it.
+    """
+    running = [milestone for milestone in milestones if milestone.reached is None]
+    walked = (yield from _workouts(user_id, running, consistent=consistent)) if running else _NONE
+    return [milestone.reached or _complete(milestone, progress_of(milestone, walked)) for milestone in milestones]
 
 
-def measure(user_id: str, milestones: Sequence[Milestone], *, consistent: bool = False) -> Procedure[list[Progress]]:
-    """How far each of a user's milestones has come, by one bounded read of the workouts in all their windows."""
-    if not milestones:
-        return []
+def _workouts(
+    user_id: str, milestones: Sequence[AnyMilestone], *, consistent: bool
+) -> Procedure[WalkResult[CountedWorkout]]:
     window = Span.between(
         _first_instant(min(milestone.starts_on for milestone in milestones)),
         _last_instant(max(milestone.ends_on for milestone in milestones)),
     )
     workouts = workouts_within(user_id, window)
-    walked = yield from (workouts.consistent() if consistent else workouts).walk(max_items=MAX_WORKOUTS)
-    return [progress_of(milestone, walked) for milestone in milestones]
+    return (yield from (workouts.consistent() if consistent else workouts).walk(max_items=MAX_WORKOUTS))
+
+
+def _complete(milestone: AnyMilestone, progress: Progress) -> Progress:
+    """One that was completed before what it had reached was stored has reached its target, at least."""
+    if milestone.status is not MilestoneStatus.COMPLETED:
+        return progress
+    return progress.model_copy(update={"value": max(progress.value, milestone.target), "fraction": 1.0})
 
 
 def parts_earned(value: float, target: int, parts_total: int) -> int:
@@ -50,7 +56,7 @@ def parts_earned(value: float, target: int, parts_total: int) -> int:
     return min(math.floor(value * parts_total / target), parts_total)
 
 
-def progress_of(milestone: Milestone, walked: WalkResult[CountedWorkout]) -> Progress:
+def progress_of(milestone: AnyMilestone, walked: WalkResult[CountedWorkout]) -> Progress:
     """How far a milestone has come by workouts that were read newest first."""
     first, last = _first_instant(milestone.starts_on), _last_instant(milestone.ends_on)
     inside = [workout for workout in walked if first <= workout.started_local <= last]
@@ -67,7 +73,7 @@ def progress_of(milestone: Milestone, walked: WalkResult[CountedWorkout]) -> Pro
     )
 
 
-def why_not(workout: CountedWorkout, milestone: Milestone) -> str | None:
+def why_not(workout: CountedWorkout, milestone: AnyMilestone) -> str | None:
     """Why a workout in the window does not count; None where it does."""
     if workout.why_not is not None:
         return workout.why_not.value

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from partita import Put, Ulids, WalkResult, insert
-from partita_services.commitcollect.milestones.catalogue import models, parts
+from partita import Entity, Put, Ulids, WalkResult, insert
+from partita_services.commitcollect.collectibles.definition import bundled
+from partita_services.commitcollect.collectibles.model import CatalogueEntry, Part
 from partita_services.commitcollect.milestones.progress import parts_earned, progress_of
 from partita_services.commitcollect.model import (
     AthleteOwner,
@@ -20,10 +21,10 @@ from partita_services.commitcollect.model import (
     Milestone,
     MilestoneStatus,
     Profile,
-    Tickets,
     WhyNot,
     Workout,
 )
+from partita_services.commitcollect.strava.model import Tickets
 
 SAMPLE_USER: Final = "demo"
 SAMPLE_ATHLETE: Final = "1003"
@@ -71,7 +72,19 @@ def seed(now: float) -> Sequence[Put[Any]]:
         _connection(since),
     ]
     awards = [award for milestone in milestones for award in _awards(milestone)]
-    return [insert(item) for item in (*models(), *parts(), *user, *workouts, *milestones, *awards)]
+    return [insert(item) for item in (*_models(), *user, *workouts, *milestones, *awards)]
+
+
+def _models() -> list[Entity]:
+    """The models that come with the service, as `models load` writes them."""
+    items: list[Entity] = []
+    for each in bundled():
+        items += [CatalogueEntry(model_id=each.model_id), each.model, *each.stored_parts, each.stored_picture]
+    return items
+
+
+def _parts(model_id: str) -> list[Part]:
+    return next(each.stored_parts for each in bundled() if each.model_id == model_id)
 
 
 def _connection(since: datetime) -> Connection:
@@ -118,13 +131,14 @@ def _workout(number: int, day: datetime, rng: random.Random) -> Workout:
 
 def _milestone(number: int, sketch: _Sketch, today: datetime, workouts: Sequence[Workout]) -> Milestone:
     new_id = Ulids(lambda: 1_767_600_000 + number, random.Random(number))  # noqa: S311 - always the same
-    total = sum(part.model_id == sketch.model_id for part in parts())
+    total = len(_parts(sketch.model_id))
     created_at = today + timedelta(days=sketch.starts, hours=20)
     milestone = Milestone(
         user_id=SAMPLE_USER,
         milestone_id=new_id(),
         title=sketch.title,
         model_id=sketch.model_id,
+        model_name=next(each.name for each in bundled() if each.model_id == sketch.model_id),
         metric=sketch.metric,
         target=sketch.target,
         sport_types=sketch.sport_types,
@@ -135,8 +149,10 @@ def _milestone(number: int, sketch: _Sketch, today: datetime, workouts: Sequence
         created_at=created_at,
         completed_at=created_at + timedelta(days=40) if sketch.status is MilestoneStatus.COMPLETED else None,
     )
-    earned = parts_earned(progress_of(milestone, _walked(workouts)).value, sketch.target, total)
-    return milestone.model_copy(update={"parts_earned": earned})
+    progress = progress_of(milestone, _walked(workouts))
+    earned = parts_earned(progress.value, sketch.target, total)
+    reached = None if sketch.status is MilestoneStatus.ACTIVE else progress
+    return milestone.model_copy(update={"parts_earned": earned, "reached": reached})
 
 
 def _walked(workouts: Sequence[Workout]) -> WalkResult[CountedWorkout]:
@@ -145,7 +161,7 @@ def _walked(workouts: Sequence[Workout]) -> WalkResult[CountedWorkout]:
 
 
 def _awards(milestone: Milestone) -> list[Award]:
-    earned = [part for part in parts() if part.model_id == milestone.model_id][: milestone.parts_earned]
+    earned = _parts(milestone.model_id)[: milestone.parts_earned]
     return [
         Award(
             user_id=SAMPLE_USER,

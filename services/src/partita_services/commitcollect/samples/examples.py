@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 from partita import Entity, Operation, delete, f, update
 from partita.recipes.idempotency import Command
 from partita_services.commitcollect.audit import events_of_month, events_of_story, events_of_user, events_seen_by
+from partita_services.commitcollect.collectibles.definition import bundled
+from partita_services.commitcollect.collectibles.model import catalogue, retire_model, save_model
 from partita_services.commitcollect.jobs.ingest import gone
 from partita_services.commitcollect.model import (
     REQUESTS,
@@ -17,17 +19,22 @@ from partita_services.commitcollect.model import (
     Milestone,
     MilestoneStatus,
     Profile,
-    RateLimit,
-    Subscription,
-    Tickets,
+    Progress,
     Workout,
-    limit_of,
     milestone_by_id,
     requests_of,
-    subscription_of,
 )
 from partita_services.commitcollect.samples.data import SAMPLE_USER, seed
 from partita_services.commitcollect.signin.sessions import SESSIONS, begin_login
+from partita_services.commitcollect.strava.model import (
+    RateLimit,
+    Subscription,
+    Tickets,
+    limit_of,
+    save_limit,
+    save_subscription,
+    subscription_of,
+)
 from partita_services.commitcollect.writes import (
     award_parts,
     cancel_milestone,
@@ -43,8 +50,6 @@ from partita_services.commitcollect.writes import (
     expire_milestone,
     join,
     open_quarter,
-    save_limit,
-    save_subscription,
     save_workout,
     save_workouts,
 )
@@ -52,11 +57,12 @@ from partita_services.commitcollect.writes import (
 E = TypeVar("E", bound=Entity)
 
 _CLIENT = "commitcollect"
+_NOTHING = Progress(value=0, fraction=0, counted=0, inspected=0, truncated=False, not_counted={})
 
 
 def examples(now: float) -> Sequence[Operation[Any]]:
     """What the sample user may do, one operation for each pattern that needs more than fields of a sample."""
-    return [*_reads(), *_of_milestones(now), *_of_strava(now)]
+    return [*_reads(), *_of_models(now), *_of_milestones(now), *_of_strava(now)]
 
 
 def _reads() -> list[Operation[Any]]:
@@ -72,6 +78,15 @@ def _reads() -> list[Operation[Any]]:
     ]
 
 
+def _of_models(now: float) -> list[Operation[Any]]:
+    model = bundled()[0]
+    return [
+        catalogue(),
+        save_model(model.model, model.stored_parts, model.stored_picture),
+        retire_model(model.model_id, datetime.fromtimestamp(now, UTC)),
+    ]
+
+
 def _of_milestones(now: float) -> list[Operation[Any]]:
     milestones, awards, (profile,) = _samples(Milestone, now), _samples(Award, now), _samples(Profile, now)
     active = next(one for one in milestones if one.status is MilestoneStatus.ACTIVE)
@@ -81,8 +96,8 @@ def _of_milestones(now: float) -> list[Operation[Any]]:
     return [
         create_milestone(new, [part.model_copy(update={"milestone_id": "another"})], profile),
         change_milestone(stored, f(Milestone.title).set("Further")),
-        cancel_milestone(stored),
-        expire_milestone(stored),
+        cancel_milestone(stored, _NOTHING),
+        expire_milestone(stored, _NOTHING),
         award_parts(update(stored, f(Milestone.parts_earned).set(active.parts_total)), [part]),
         delete_milestones([delete(milestone_by_id(SAMPLE_USER, one.milestone_id)) for one in milestones]),
         delete_awards([delete(one) for one in awards[:25]]),

@@ -12,7 +12,7 @@ from partita import Action, Procedure
 from partita.errors import PartitaError, TransactionCancelled
 from partita.recipes.audit import Trace
 from partita.recipes.web_sessions import new_session_id
-from partita_services.commitcollect.audit import AUDIT, AthleteLinked, LoggedIn, LoggedOut
+from partita_services.commitcollect.audit import AUDIT, AthleteLinked, LoggedIn, LoggedOut, LoggedOutEverywhere
 from partita_services.commitcollect.jobs.backfill import start_backfill
 from partita_services.commitcollect.jobs.subscription import SubscribeJob
 from partita_services.commitcollect.model import AthleteOwner, Connection, Profile, connection_of, owner_of
@@ -90,6 +90,12 @@ def log_out(session_id: str, user_id: str, trace: Trace) -> Procedure[None]:
     """End a session."""
     yield from SESSIONS.end(session_id)
     yield from AUDIT.append(LoggedOut(), user_id=user_id, trace=trace)
+
+
+def log_out_everywhere(user_id: str, trace: Trace) -> Procedure[None]:
+    """End all sessions of a user."""
+    ended = yield from SESSIONS.end_all(user_id)
+    yield from AUDIT.append(LoggedOutEverywhere(browsers=ended), user_id=user_id, trace=trace)
 
 
 def _check_state(back: Return) -> Procedure[None]:

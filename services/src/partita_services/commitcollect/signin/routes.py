@@ -16,7 +16,14 @@ from partita_services.commitcollect.signin.browser import (
     same_site,
     session_cookie,
 )
-from partita_services.commitcollect.signin.login import LoginRefused, Return, arrive, depart, log_out
+from partita_services.commitcollect.signin.login import (
+    LoginRefused,
+    Return,
+    arrive,
+    depart,
+    log_out,
+    log_out_everywhere,
+)
 from partita_services.commitcollect.strava.settings import STRAVA_URL
 from partita_services.commitcollect.work import Tools, do_async
 
@@ -86,4 +93,13 @@ async def leave(
 ) -> None:
     """Log this browser out."""
     await db.run(log_out(visitor.session_id, visitor.user_id, trace))
+    cookie.clear(response)
+
+
+@ROUTER.post("/auth/logout-everywhere", status_code=204, response_class=Response)
+async def leave_everywhere(
+    visitor: CurrentVisitor, db: Db, trace: CurrentTrace, cookie: CurrentCookie, response: Response
+) -> None:
+    """Log the user out in all browsers."""
+    await db.run(log_out_everywhere(visitor.user_id, trace))
     cookie.clear(response)

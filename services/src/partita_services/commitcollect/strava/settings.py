@@ -24,6 +24,10 @@ VERIFY_TOKEN: Final = "PARTITA_STRAVA_VERIFY_TOKEN"  # noqa: S105 - the name of 
 TOKEN_KEY: Final = "PARTITA_COMMITCOLLECT_KEY"  # noqa: S105 - the name of a setting
 PUBLIC_URL: Final = "PARTITA_COMMITCOLLECT_URL"
 SIMULATOR: Final = "PARTITA_STRAVA_SIMULATOR"
+SENDER: Final = "PARTITA_COMMITCOLLECT_SENDER"
+
+QUEUE_ALONE: Final = "queue"
+"""The value of `PARTITA_COMMITCOLLECT_SENDER` where somebody else reads the queue of notices."""
 
 EVERYONE: Final = "everyone"
 """The value of `PARTITA_STRAVA_SIMULATOR` that serves the simulator beyond this machine."""
@@ -51,6 +55,8 @@ class Settings(Struct, frozen=True):
     """Whether the socket that it is served at is of this machine alone."""
     has_simulator: bool = False
     """Whether its Strava is the simulator that is served beside it."""
+    sender: str = ""
+    """Who announces awards; empty where nobody does."""
 
     @property
     def is_local(self) -> bool:
@@ -99,6 +105,7 @@ def read(installation: Installation, environment: Mapping[str, str] = os.environ
         token_key=_key(environment.get(TOKEN_KEY)) or installation.secret("strava tokens"),
         is_loopback=installation.is_loopback is True,
         has_simulator=has_simulator,
+        sender=environment.get(SENDER, ""),
     )
 
 

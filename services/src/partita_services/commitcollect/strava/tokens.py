@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 
 from partita import Change, Procedure, Update, any_of, f
 from partita.errors import ConditionFailed
-from partita_services.commitcollect.model import Connection, ConnectionState, RateLimit, limit_of
+from partita_services.commitcollect.model import Connection, ConnectionState
 from partita_services.commitcollect.strava.interface import (
     LimitReached,
     Refresh,
@@ -28,9 +28,10 @@ from partita_services.commitcollect.strava.interface import (
     Tokens,
     Unauthorized,
 )
+from partita_services.commitcollect.strava.model import RateLimit, limit_of, save_limit
 from partita_services.commitcollect.strava.vault import SealBroken
 from partita_services.commitcollect.work import Application, TryLater, Work
-from partita_services.commitcollect.writes import change_connection, save_limit
+from partita_services.commitcollect.writes import change_connection
 
 R = TypeVar("R")
 

@@ -33,15 +33,36 @@ export function accountPanel({ attempt, left }) {
       word: "delete",
       work: async () => {
         await api.deleteAccount();
-        left();
+        left("Your account is being deleted, with everything that belonged to it.");
       },
     });
+  const out = async () => {
+    if (await attempt(api.logOutEverywhere)) left("You are logged out in all browsers.");
+  };
+  const everywhere = el("button", { className: "button", type: "button", onclick: out }, "Log out everywhere");
   const bin = el("button", { className: "button danger", type: "button", onclick: leave }, "Delete account");
-  return el("section", { className: "panel account" }, el("header", {}, el("h2", {}, "Account")), trail, el("footer", { className: "actions" }, bin));
+  return el("section", { className: "panel account" }, el("header", {}, el("h2", {}, "Account")), trail, el("footer", { className: "actions" }, everywhere, bin));
 }
 
+// What the trail says, in words; it names models and parts.
+const WORDS = {
+  athlete_linked: () => "Connected Strava",
+  athlete_unlinked: ({ workouts }) => `Disconnected Strava, ${workouts} ${workouts === 1 ? "workout" : "workouts"} removed`,
+  disconnect_requested: () => "Asked to disconnect Strava",
+  reconnect_needed: () => "Strava no longer took our key",
+  backfill_finished: ({ found }) => `Read ${found} earlier ${found === 1 ? "workout" : "workouts"}`,
+  workout_ingested: ({ outcome }) => `Read a workout again: ${outcome}`,
+  logged_in: ({ is_new_user: isNew }) => (isNew ? "Logged in for the first time" : "Logged in"),
+  logged_out_everywhere: ({ browsers }) => `Logged out in ${browsers} ${browsers === 1 ? "browser" : "browsers"}`,
+  milestone_created: ({ model }) => `Committed to the ${model.toLowerCase()}`,
+  milestone_edited: ({ model, changed }) => `Changed the ${model.toLowerCase()} milestone: ${changed.replaceAll("_", " ")}`,
+  milestone_cancelled: ({ model }) => `Cancelled the ${model.toLowerCase()} milestone`,
+  milestone_expired: ({ model }) => `The ${model.toLowerCase()} milestone expired`,
+  milestone_completed: ({ model }) => `Completed the ${model.toLowerCase()}`,
+  part_awarded: ({ model, part }) => `Earned a part of the ${model.toLowerCase()}: ${part}`,
+};
+
 function record({ event_type: type, occurred_at: seconds, details }) {
-  const at = seconds * 1000;
-  const text = Object.entries(details).filter(([name]) => !name.endsWith("_id")).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ");
-  return el("li", {}, el("strong", {}, type.toLowerCase().replaceAll("_", " ").replaceAll(".", " ")), el("span", { className: "small" }, text ? `${instantText(at)} · ${text}` : instantText(at)));
+  const text = WORDS[type] && !("part_index" in details) && !("model_id" in details) ? WORDS[type](details) : type.replaceAll("_", " ");
+  return el("li", {}, el("strong", {}, text), el("span", { className: "small" }, instantText(seconds * 1000)));
 }

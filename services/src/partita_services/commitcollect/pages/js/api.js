@@ -17,5 +17,7 @@ export const audit = (cursor) => page("audit", { limit: 20, cursor });
 export const create = (data) => askOnce("POST", "api/milestones", { data });
 export const change = (id, data) => ask("PATCH", milestone(id), { data });
 export const sync = () => ask("POST", "api/sync");
+export const disconnect = () => ask("DELETE", "api/me/connection");
+export const logOutEverywhere = () => ask("POST", "auth/logout-everywhere");
 export const logOut = () => ask("POST", "auth/logout");
 export const deleteAccount = () => ask("DELETE", "api/me");

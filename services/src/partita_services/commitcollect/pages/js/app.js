@@ -5,7 +5,7 @@ import { accountPanel } from "./account.js";
 import * as api from "./api.js";
 import { ConnectionPanel } from "./connection.js";
 import { Dashboard } from "./dashboard.js";
-import { welcome } from "./welcome.js";
+import { problemNotice, welcome } from "./welcome.js";
 import { WorkoutList } from "./workouts.js";
 
 const EVERY = 2000;
@@ -16,6 +16,8 @@ const AT_LEAST = 15; // looks between two readings of the milestones, when nothi
 const content = document.querySelector("#content");
 const session = document.querySelector("#session");
 const said = document.querySelector("#said");
+const models = await api.models().catch(() => []);
+const offered = models.filter((model) => !model.retired_at);
 let hush;
 
 function say(text, kind = "") {
@@ -44,15 +46,17 @@ function leave(text = "") {
   leave.isDone = true;
   clearTimeout(leave.timer);
   replace(session);
-  replace(content, welcome(new URLSearchParams(location.search).get("problem"), text));
+  replace(content, welcome(problem(), text, offered));
 }
 
+const problem = () => new URLSearchParams(location.search).get("problem");
+
 async function open() {
-  const [me, models] = await Promise.all([api.me(), api.models()]);
-  const connection = new ConnectionPanel({ attempt: (work) => attempt(work).then(refresh) });
+  const me = await api.me();
+  const connection = new ConnectionPanel({ attempt: (work) => attempt(work).then(() => attempt(refresh)) });
   const workouts = new WorkoutList({ attempt });
   const dashboard = new Dashboard(models, { say, attempt, refresh });
-  const account = accountPanel({ attempt, left: () => leave("Your account is being deleted, with everything that belonged to it.") });
+  const account = accountPanel({ attempt, left: leave });
 
   async function refresh() {
     const [now, milestones, newest] = await Promise.all([api.me(), api.milestones(), api.workouts()]);
@@ -85,8 +89,9 @@ async function open() {
   replace(session, el("span", { className: "name" }, me.name), el("button", { className: "button", type: "button", onclick: out }, "Log out"));
   connection.show(me);
   await refresh();
+  const wrong = problemNotice(problem()); // what went wrong while somebody was logged in already
   history.replaceState(null, "", "./");
-  replace(content, el("div", { className: "board" }, dashboard.element, el("aside", { ariaLabel: "Strava and account" }, connection.element, workouts.element, account)));
+  replace(content, ...(wrong ? [wrong] : []), el("div", { className: "board" }, dashboard.element, el("aside", { ariaLabel: "Strava and account" }, connection.element, workouts.element, account)));
   watch();
 }
 

@@ -2,6 +2,7 @@
 
 import { el, replace, write } from "/assets/dom.js";
 import * as api from "./api.js";
+import { confirm } from "./dialog.js";
 import { dayText, instantText } from "./format.js";
 import { icon } from "./icons.js";
 
@@ -20,7 +21,7 @@ export class ConnectionPanel {
     const state = connection?.state ?? "none";
     const backfill = connection?.backfill;
     this.element.dataset.state = state;
-    write(this.state, { connected: "Connected", reconnect: "Needs you", none: "Not connected" }[state]);
+    write(this.state, { connected: "Connected", reconnect: "Needs you", leaving: "Disconnecting", none: "Not connected" }[state]);
     write(this.who, connection ? connection.athlete_name : "Connect Strava, and your workouts begin to count.");
     this.bar.hidden = backfill?.state !== "running";
     if (backfill) {
@@ -31,6 +32,15 @@ export class ConnectionPanel {
     this.#offer(state, backfill?.state === "running", site);
   }
 
+  #disconnect() {
+    confirm({
+      title: "Disconnect Strava?",
+      text: ["We give up the access at Strava, and remove the workouts that came from there.", "Parts that you earned and milestones that have ended stay as they are. Those that run start from nothing when you connect again."],
+      action: "Disconnect",
+      work: () => this.attempt(api.disconnect),
+    });
+  }
+
   #offer(state, isRunning, site) {
     const offered = `${state} ${isRunning} ${site}`;
     if (this.action.dataset.offered === offered) return;
@@ -38,12 +48,15 @@ export class ConnectionPanel {
     const connect = el("a", { className: "button primary", href: "auth/login" }, state === "none" ? "Connect Strava" : "Reconnect");
     const resync = el("button", { className: "button", type: "button", disabled: isRunning, onclick: () => this.attempt(api.sync) }, icon("sync"), "Sync again");
     const open = el("a", { className: "button quiet", href: `${site}/`, target: "_blank", rel: "noreferrer" }, "Open Strava");
-    replace(this.action, state === "connected" ? resync : connect, ...(site ? [open] : []));
+    const end = el("button", { className: "button quiet", type: "button", onclick: () => this.#disconnect() }, "Disconnect");
+    const first = { connected: [resync], leaving: [] }[state] ?? [connect];
+    replace(this.action, ...first, ...(site ? [open] : []), ...(state === "none" || state === "leaving" ? [] : [end]));
   }
 }
 
 function statusText(state, connection, backfill) {
   if (state === "none") return "";
+  if (state === "leaving") return "Your workouts are being removed here. Milestones that have ended and your parts stay.";
   if (state === "reconnect") return "Strava no longer takes our key. What you earned is safe; reconnect to go on.";
   if (!backfill) return `Since ${instantText(connection.connected_at)}`;
   if (backfill.waiting_until) return `Strava asks us to wait until ${instantText(backfill.waiting_until)}. Then it goes on by itself.`;

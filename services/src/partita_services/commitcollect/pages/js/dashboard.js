@@ -9,6 +9,7 @@ import { icon } from "./icons.js";
 import { MilestoneCard } from "./milestone.js";
 import { picture } from "./picture.js";
 
+const SHELF = 3;
 const ORDER = { ACTIVE: 0, COMPLETED: 1, EXPIRED: 2, CANCELLED: 2 };
 
 export class Dashboard {
@@ -17,6 +18,7 @@ export class Dashboard {
 
   constructor(models, { say, attempt, refresh }) {
     this.models = new Map(models.map((model) => [model.model_id, model]));
+    this.offered = models.filter((model) => !model.retired_at); // those that are retired go on where they have begun
     this.say = say;
     this.attempt = attempt;
     this.refresh = refresh;
@@ -47,14 +49,15 @@ export class Dashboard {
   #card(milestone) {
     const { milestone_id: id } = milestone;
     if (!this.#cards.has(id)) {
-      const model = this.models.get(milestone.model_id) ?? { model_id: milestone.model_id, name: "The model", parts: [] };
+      const model = this.models.get(milestone.model_id) ?? { model_id: milestone.model_id, name: milestone.model_name, story: "", parts: [] };
       this.#cards.set(id, new MilestoneCard(model, { edit: (now) => this.#edit(now), cancel: (now) => this.#cancel(now), earned: (parts, now) => this.#earned(parts, now) }));
     }
     return this.#cards.get(id);
   }
 
   #invitation() {
-    const shown = [...this.models.values()].map((model) => {
+    if (!this.offered.length) return el("div", { className: "invitation" }, el("h2", {}, "There are no models to collect yet"), el("p", {}, "Whoever operates this service has to load them."));
+    const shown = this.offered.slice(0, SHELF).map((model) => {
       const one = picture(model);
       one.show(0);
       return one;
@@ -70,7 +73,7 @@ export class Dashboard {
   }
 
   #earned(parts, milestone) {
-    const model = this.models.get(milestone.model_id);
+    const model = this.models.get(milestone.model_id) ?? { name: milestone.model_name };
     if (milestone.status === "COMPLETED") {
       this.say(`${model.name} is complete. Well done!`, "joy");
       celebrate(this.#cards.get(milestone.milestone_id).picture);
@@ -81,7 +84,11 @@ export class Dashboard {
   }
 
   #create() {
-    newMilestone([...this.models.values()], async (milestone) => {
+    if (!this.offered.length) {
+      this.say("There are no models to collect yet.", "wrong");
+      return;
+    }
+    newMilestone(this.offered, async (milestone) => {
       this.say(`You committed to “${milestone.title}”.`);
       await this.attempt(this.refresh);
       this.#cards.get(milestone.milestone_id)?.element.scrollIntoView({ block: "nearest", behavior: "smooth" });

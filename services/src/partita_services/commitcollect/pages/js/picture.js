@@ -7,7 +7,7 @@ let copies = 0;
 
 function file(modelId) {
   if (!files.has(modelId)) {
-    files.set(modelId, fetch(`models/${modelId}.svg`).then(async (response) => {
+    files.set(modelId, fetch(`api/models/${encodeURIComponent(modelId)}/picture`).then(async (response) => {
       const text = response.ok ? await response.text() : "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 400 400'/>";
       return new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
     }));
@@ -23,6 +23,7 @@ export function picture(model) {
 
   const ready = file(model.model_id).then((source) => {
     const copy = document.importNode(source, true);
+    drawing.setAttribute("viewBox", copy.getAttribute("viewBox") ?? "0 0 400 400");
     own(copy);
     drawing.append(...copy.childNodes);
   });

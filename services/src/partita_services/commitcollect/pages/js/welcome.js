@@ -3,7 +3,6 @@
 import { el } from "/assets/dom.js";
 import { picture } from "./picture.js";
 
-const LIGHTHOUSE = { model_id: "lighthouse", name: "Lighthouse", parts: Array.from({ length: 10 }, (_, index) => ({ name: `Part ${index + 1}` })) };
 const PAUSE = 900;
 const ADMIRE = 4; // how many pauses the whole of it is looked at
 
@@ -16,28 +15,36 @@ const PROBLEMS = {
   account_closing: "That account is being deleted. Please wait a little, and connect again to start over.",
 };
 
-export function welcome(problem, said = "") {
-  const model = picture(LIGHTHOUSE);
-  build(model);
+// What went wrong at Strava, as a notice; null where nothing did.
+export function problemNotice(problem) {
+  return problem ? el("p", { className: "notice wrong", role: "alert" }, PROBLEMS[problem] ?? "That did not work at Strava. Please try again.") : null;
+}
+
+export function welcome(problem, said, models) {
+  const [shown] = models;
+  const model = shown ? picture(shown) : null;
+  if (model) build(model, shown.parts.length);
   return el(
     "section",
     { className: "welcome" },
     el(
       "div",
       {},
-      problem ? el("p", { className: "notice wrong", role: "alert" }, PROBLEMS[problem] ?? "The login did not work. Please try again.") : null,
+      problemNotice(problem),
       said ? el("p", { className: "notice", role: "status" }, said) : null,
       el("h1", {}, "Every workout builds something"),
-      el("p", { className: "lead" }, "Commit to a milestone, train as you always do, and earn a model part by part: a lighthouse, a sailing boat, a steam locomotive."),
+      el("p", { className: "lead" }, `Commit to a milestone, train as you always do, and earn a model part by part${named(models)}.`),
       el("p", {}, el("a", { className: "button primary large", href: "auth/login" }, "Connect with Strava")),
       el("p", { className: "small" }, "We read your activities, and never change them. You can leave at any time, with everything deleted."),
     ),
-    model,
+    ...(model ? [model] : []),
   );
 }
 
-function build(model) {
-  const parts = LIGHTHOUSE.parts.length;
+const NAMED = 3;
+const named = (models) => (models.length ? `: ${models.slice(0, NAMED).map(({ name }) => name.toLowerCase()).join(", ")}` : "");
+
+function build(model, parts) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
     model.show(parts);
     return;

@@ -1,4 +1,4 @@
-"""What DynamoDB knows of a table and a store does not: billing, tags, protection. Kept as items in the store itself."""
+"""What DynamoDB knows of a table and a store does not. Kept as items in the store itself."""
 
 from __future__ import annotations
 
@@ -16,17 +16,55 @@ TABLE: Final = "partita.wire.settings"
 """Made when there is something to keep; no client is shown it in a listing."""
 
 ON_DEMAND: Final = "PAY_PER_REQUEST"
+PROVISIONED: Final = "PROVISIONED"
+MAX_RECOVERY_DAYS: Final = 35
+OWN: Final = "/"
+"""What stands for the table itself where others stand by the name of an index or a stream."""
 
 
 class Throughput(Struct, frozen=True):
-    """Provisioned capacity units."""
+    """Provisioned capacity units, and when they were changed, in milliseconds."""
 
     read: int = 0
     write: int = 0
+    increased_at: int | None = None
+    decreased_at: int | None = None
+    decreases: int = 0
+    """On the day of the last one."""
+
+
+class Units(Struct, frozen=True):
+    """Read and write units, either of which may be open."""
+
+    read: int | None = None
+    write: int | None = None
+
+
+class Insights(Struct, frozen=True):
+    """Contributor insights of a table or an index."""
+
+    enabled: bool
+    mode: str
+    at: int
+
+
+class Destination(Struct, frozen=True):
+    """A Kinesis stream that changes should go to."""
+
+    stream: str
+    active: bool
+    precision: str | None = None
+
+
+class Policy(Struct, frozen=True):
+    """A policy, and the number of its version."""
+
+    text: str
+    revision: str
 
 
 class Settings(Struct, frozen=True):
-    """One table's settings."""
+    """One table's settings; times are in milliseconds."""
 
     billing: str = ON_DEMAND
     throughput: Throughput = Throughput()
@@ -35,6 +73,21 @@ class Settings(Struct, frozen=True):
     protected: bool = False
     table_class: str | None = None
     recovery: bool = False
+    on_demand_at: int | None = None
+    """When it was last made an on-demand table, if ever."""
+    class_at: int | None = None
+    encryption_key: str | None = None
+    """The ARN of the key; None for the one that AWS owns."""
+    request_limits: dict[str, Units] = {}
+    """The most that may be asked of an on-demand table in a second: by index."""
+    warm: dict[str, Units] = {}
+    """What it can take at once: by index, where it is more than capacity says."""
+    insights: dict[str, Insights] = {}
+    destinations: dict[str, Destination] = {}
+    policies: dict[str, Policy] = {}
+    """By the label of the stream."""
+    recovery_days: int = MAX_RECOVERY_DAYS
+    recovery_at: int | None = None
 
 
 DEFAULT: Final = Settings()

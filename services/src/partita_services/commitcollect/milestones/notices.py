@@ -1,0 +1,49 @@
+"""Notices of awards: written in the transaction that awards the parts, for a sender of the operator's choosing.
+
+They name the model and its parts, and say nothing of workouts. Whoever sends them knows how to reach the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from partita import Key, Put, Rcu
+from partita.queue import Body
+from partita.recipes.outbox import Outbox, OutboxRecord
+from partita_services.commitcollect.model import TABLE, Award, Milestone
+
+
+class Notice(OutboxRecord, table=TABLE):
+    """A notice that is not in the queue yet."""
+
+    primary: ClassVar = Key("NOTICES#{shard}", "NOTICE#{message_id}")
+
+
+class PartsAwarded(Body, frozen=True):
+    """A user has earned parts, and with the last of them the model."""
+
+    kind = "parts_awarded"
+
+    user_id: str
+    milestone_id: str
+    model: str
+    parts: tuple[str, ...]
+    is_complete: bool
+
+
+NOTICES: Final = Outbox(Notice, budget=Rcu(7))
+
+
+def notices_of(milestone: Milestone, awards: Sequence[Award], now: float) -> list[Put[Notice]]:
+    """Part of the transaction that awards parts; none where there are none."""
+    if not awards:
+        return []
+    body = PartsAwarded(
+        user_id=milestone.user_id,
+        milestone_id=milestone.milestone_id,
+        model=milestone.model_name or milestone.model_id,
+        parts=tuple(award.part_name for award in awards),
+        is_complete=awards[-1].part_index == milestone.parts_total,
+    )
+    return [NOTICES.message(body, group=milestone.user_id, now=now)]

@@ -1,0 +1,98 @@
+"""A wait for a file lock, with a deadline: a thread of its own waits without one.
+
+    caller    wait ──────────────────────────┬─ has the lock          wait ── deadline ── goes on without it
+    thread      flock ··· (another process) ─┘                          flock ··············· releases it at once
+
+The thread begins with the first wait, and stays for the next: where processes write in turn, each write waits.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows
+    fcntl = None  # type: ignore[assignment]
+
+
+class LockWaiter:
+    """Waits at the turnstile and then for the lock, both given as descriptors; for one caller at a time."""
+
+    def __init__(self, turnstile: int, lock: int) -> None:
+        self._turnstile = turnstile
+        self._lock = lock
+        self._mutex = threading.Lock()
+        self._asked = threading.Semaphore(0)
+        self._granted = threading.Lock()
+        self._granted.acquire()
+        self._thread: threading.Thread | None = None
+        self._is_wanted = False
+        self._is_stopped = False
+        self._error: OSError | None = None
+        self.is_waiting = False
+        """Whether the thread waits for the lock, for somebody or for nobody any more."""
+
+    def wait(self, seconds: float) -> bool:
+        """Have the lock; False where that takes too long.
+
+        Raises:
+            OSError: the file cannot be locked.
+        """
+        with self._mutex:
+            self._is_wanted = True
+            if not self.is_waiting:
+                self.is_waiting = True
+                self._start()
+                self._asked.release()
+        got = False
+        try:
+            got = self._granted.acquire(timeout=seconds)
+        finally:
+            if not got:
+                with self._mutex:
+                    self._is_wanted = False
+                    got = self._granted.acquire(blocking=False)  # it came at this very instant
+        if self._error is not None:
+            raise self._error
+        return got
+
+    def _start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="partita-lock", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while True:
+            self._asked.acquire()
+            if self._is_stopped:
+                return
+            error = self._flock()
+            with self._mutex:
+                self.is_waiting = False
+                self._error = error
+                if self._is_stopped:
+                    os.close(self._turnstile)
+                    os.close(self._lock)
+                elif self._is_wanted:
+                    self._is_wanted = False
+                    self._granted.release()
+                elif error is None:
+                    fcntl.flock(self._lock, fcntl.LOCK_UN)
+
+    def _flock(self) -> OSError | None:
+        try:
+            fcntl.flock(self._turnstile, fcntl.LOCK_EX)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            fcntl.flock(self._turnstile, fcntl.LOCK_UN)
+        except OSError as error:
+            return error
+        return None
+
+    def stop(self) -> bool:
+        """End the thread; False where it still waits, and closes the files when it is done."""
+        with self._mutex:
+            self._is_stopped = True
+            self._asked.release()
+            return not self.is_waiting

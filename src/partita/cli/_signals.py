@@ -1,0 +1,20 @@
+"""The signals that ask a command to stop: Ctrl-C, SIGTERM, and those of a terminal that is closed or says quit."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+
+
+def stop_signals() -> Iterator[signal.Signals]:
+    """All that this system has, but for those that whoever started the process wants ignored, as `nohup` does."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
+        number = getattr(signal.Signals, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            yield number
+
+
+def on_stop_signal(stop: Callable[[], None]) -> None:
+    """Call this when the process is asked to stop, however often; from the main thread."""
+    for number in stop_signals():
+        signal.signal(number, lambda *_: stop())

@@ -1,0 +1,34 @@
+"""Outages in the log: one line when something is not available, and how often that was met, not a line each time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from logging import Logger
+from typing import Final
+
+OUTAGE_SECONDS: Final = 60.0
+"""So long what fails in the same way is counted and not logged."""
+
+
+class OutageLog:
+    """Logs the first failure of a kind, and then once in a while how many there were."""
+
+    def __init__(self, logger: Logger, clock: Callable[[], float] = time.monotonic) -> None:
+        self._logger = logger
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._logged: dict[str, float] = {}
+        self._counted: dict[str, int] = {}
+
+    def report(self, code: str, request: str, error: Exception) -> None:
+        """Log that a request met an outage, unless the outage is in the log already."""
+        with self._lock:
+            now = self._clock()
+            if now - self._logged.get(code, float("-inf")) < OUTAGE_SECONDS:
+                self._counted[code] = self._counted.get(code, 0) + 1
+                return
+            self._logged[code], others = now, self._counted.pop(code, 0)
+        # No traceback: it is the same for every request, and says nothing of the cause.
+        self._logger.error("%s failed: %s%s", request, error, f" So did {others:,} requests before." if others else "")

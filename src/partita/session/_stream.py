@@ -1,0 +1,110 @@
+"""Streams: the items of a long range one by one, of which a page at a time is held."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextlib import suppress
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+
+from partita.errors import OperationError
+from partita.operations import Operation, Page
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class PagedRead(Protocol[M]):
+    """What can be streamed: a query or a scan, which reads on from a cursor."""
+
+    @property
+    def limit(self) -> int:
+        """How many items a page has."""
+        ...
+
+    @property
+    def cursor(self) -> str | None:
+        """Where it begins."""
+        ...
+
+    def page(self, limit: int, *, after: str | None = None) -> Operation[Page[M]]:
+        """One page, after the cursor of the page before."""
+        ...
+
+
+Steps: TypeAlias = Generator[Operation[Page[M]] | tuple[M, ...], Page[M] | None, None]
+"""What a stream does: it yields the read of a page and is sent the page, and yields the items to give."""
+
+
+class _Stream(Generic[M]):
+    """What both kinds of stream share: what to read next, and whether more would follow."""
+
+    def __init__(self, read: PagedRead[M], max_items: int) -> None:
+        if max_items < 1:
+            raise OperationError(f"A stream gives at least 1 item, not {max_items}.")
+        self._read = read
+        self._max_items = max_items
+        self._truncated = False
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the last loop over it ended at the maximum, with more to come."""
+        return self._truncated
+
+    def _steps(self) -> Steps[M]:
+        self._truncated, left, cursor = False, self._max_items, self._read.cursor
+        while left:
+            page = yield self._read.page(min(self._read.limit, left), after=cursor)
+            assert page is not None  # noqa: S101 - it is sent for every read
+            yield page.items
+            left, cursor = left - len(page), page.next_cursor
+            if cursor is None:
+                return
+        # A page that ends at its limit has a cursor, whether or not anything follows.
+        self._truncated = bool((yield self._read.page(1, after=cursor)))
+
+
+class ItemStream(_Stream[M], Generic[M]):
+    """The items of a query or scan, one by one: `for task in db.stream(tasks_of("ada"), max_items=10_000)`.
+
+    Each loop over it reads from the beginning.
+    """
+
+    def __init__(self, read: PagedRead[M], max_items: int, run: Callable[[Operation[Page[M]]], Page[M]]) -> None:
+        super().__init__(read, max_items)
+        self._run = run
+
+    def __iter__(self) -> Iterator[M]:
+        steps = self._steps()
+        page: Page[M] | None = None
+        with suppress(StopIteration):
+            while True:
+                step = steps.send(page)
+                page = None
+                if isinstance(step, tuple):
+                    yield from step
+                else:
+                    page = self._run(step)
+
+
+class AsyncItemStream(_Stream[M], Generic[M]):
+    """The same with `async for`."""
+
+    def __init__(
+        self, read: PagedRead[M], max_items: int, run: Callable[[Operation[Page[M]]], Awaitable[Page[M]]]
+    ) -> None:
+        super().__init__(read, max_items)
+        self._run = run
+
+    async def __aiter__(self) -> AsyncIterator[M]:
+        steps = self._steps()
+        page: Page[M] | None = None
+        with suppress(StopIteration):
+            while True:
+                step = steps.send(page)
+                page = None
+                if isinstance(step, tuple):
+                    for item in step:
+                        yield item
+                else:
+                    page = await self._run(step)

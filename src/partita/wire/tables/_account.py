@@ -1,0 +1,26 @@
+"""What is the same for every table: the limits of an account, and operations whose response never changes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from partita.store import Json
+from partita.wire._parameters import Operation, Parameters, Requests
+
+
+def fixed(body: Json) -> Operation:
+    """An operation whose response is always the same."""
+
+    def operation(_: Parameters) -> Requests[Json]:
+        return body
+        yield  # a generator that makes no requests
+
+    return operation
+
+
+LIMITS: Final = {
+    "AccountMaxReadCapacityUnits": 80_000,
+    "AccountMaxWriteCapacityUnits": 80_000,
+    "TableMaxReadCapacityUnits": 40_000,
+    "TableMaxWriteCapacityUnits": 40_000,
+}

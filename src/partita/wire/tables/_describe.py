@@ -1,0 +1,82 @@
+"""Tables, as DynamoDB describes them."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+
+from partita.store import Json, TableDescription, table_definition
+from partita.wire._describe import stream_arn, table_arn
+from partita.wire.tables._encryption import encryption_body
+from partita.wire.tables._settings import ON_DEMAND, Settings, Throughput
+from partita.wire.tables._throughput import limits_body, throughput_body
+
+
+def table_body(
+    description: TableDescription, settings: Settings, region: str, status: str | None = None, now: int | None = None
+) -> Json:
+    """The description of a table; its status is its own where none is given."""
+    schema = description.schema
+    body = table_definition(schema)
+    del body["BillingMode"]
+    body |= {
+        "TableStatus": status or "ACTIVE",
+        "CreationDateTime": description.created_at,
+        "ProvisionedThroughput": throughput_body(settings.throughput, now),
+        "TableSizeBytes": description.size_bytes,
+        "ItemCount": description.item_count,
+        "TableArn": table_arn(region, schema.name),
+        "TableId": _identity(f"{schema.name}/{description.created_at}"),
+        "DeletionProtectionEnabled": settings.protected,
+        **limits_body(settings),
+        **encryption_body(settings.encryption_key),
+    }
+    _describe_billing(body, description, settings)
+    if settings.table_class is not None:
+        body["TableClassSummary"] = {"TableClass": settings.table_class}
+        if settings.class_at is not None:
+            body["TableClassSummary"]["LastUpdateDateTime"] = settings.class_at / 1000
+    _describe_indexes(body, settings, now)
+    if schema.stream is not None and description.stream_id is not None:
+        body["LatestStreamLabel"] = description.stream_id
+        body["LatestStreamArn"] = stream_arn(region, schema.name, description.stream_id)
+    return body
+
+
+def _describe_billing(body: Json, description: TableDescription, settings: Settings) -> None:
+    """How it is billed; nothing of a table that was never on demand."""
+    if settings.billing == ON_DEMAND:
+        since = description.created_at if settings.on_demand_at is None else settings.on_demand_at / 1000
+    elif settings.on_demand_at is not None:
+        since = settings.on_demand_at / 1000
+    else:
+        return
+    body["BillingModeSummary"] = {"BillingMode": settings.billing, "LastUpdateToPayPerRequestDateTime": since}
+
+
+def _identity(text: str) -> str:
+    digest = hashlib.md5(text.encode(), usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest, version=4))  # the form that clients know, and always the same
+
+
+def deleted_body(description: TableDescription, settings: Settings, region: str) -> Json:
+    """The description of a table that was deleted: no longer how it was made."""
+    gone = (
+        "AttributeDefinitions",
+        "CreationDateTime",
+        "GlobalSecondaryIndexes",
+        "KeySchema",
+        "LocalSecondaryIndexes",
+    )
+    body = table_body(description, settings, region, "DELETING")
+    return {name: value for name, value in body.items() if name not in gone}
+
+
+def _describe_indexes(body: Json, settings: Settings, now: int | None) -> None:
+    for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        for index in body.get(kind, ()):
+            name = index["IndexName"]
+            index |= {"IndexArn": f"{body['TableArn']}/index/{name}", "IndexSizeBytes": 0, "ItemCount": 0}
+            if kind == "GlobalSecondaryIndexes":
+                units = throughput_body(settings.indexes.get(name, Throughput()), now)
+                index |= {"IndexStatus": "ACTIVE", "ProvisionedThroughput": units, **limits_body(settings, name)}

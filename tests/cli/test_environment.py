@@ -1,0 +1,107 @@
+"""Odd places to run in: closed output, folders that cannot be named or written, terminals that go away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Run
+
+from partita.cli import _signals
+
+DEADLINE = 60
+MAIN = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")']
+UNTIL_STOPPED = {
+    "serve": ["serve", "todo", "--port", "0", "--no-seed", "--workers", "0"],
+    "dynamodb": ["dynamodb", "--port", "0"],
+    "worker": ["worker", "events", "--workers", "1"],
+}
+
+
+def started(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """A command that runs until it is stopped, and has said so."""
+    process = subprocess.Popen(
+        [*MAIN, *words],
+        env=os.environ | {"PARTITA_DATA": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    said = ""
+    while "Stop with Ctrl-C." not in said:
+        line = process.stdout.readline()
+        assert line, said
+        said += line
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT, signal.SIGINT])
+@pytest.mark.parametrize("command", UNTIL_STOPPED)
+def test_every_signal_of_a_terminal_stops_in_order(command: str, number: signal.Signals, folder: Path) -> None:
+    with started(folder, *UNTIL_STOPPED[command]) as process:
+        process.send_signal(number)  # at once: a server may still be starting
+        output, _ = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, output) == (0, "Stopped.\n")
+
+
+def test_ctrl_c_twice_ends_a_server_without_a_traceback(folder: Path) -> None:
+    with started(folder, *UNTIL_STOPPED["serve"]) as process:
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=DEADLINE)
+    assert output == "Stopped.\n"
+
+
+def test_a_signal_that_is_to_be_ignored_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal, "getsignal", {signal.SIGHUP: signal.SIG_IGN}.get)
+    assert set(_signals.stop_signals()) == {signal.SIGINT, signal.SIGTERM, signal.SIGQUIT}
+
+
+@pytest.mark.parametrize("closed", ["1>&-", "1>&- 2>&- <&-"])
+def test_a_server_needs_no_output(closed: str, folder: Path) -> None:
+    script = f'"$@" {closed} & pid=$!; while [ ! -e "$PARTITA_DATA/secret.key" ]; do :; done; kill $pid; wait $pid'
+    process = subprocess.run(
+        ["sh", "-c", script, "sh", *MAIN, *UNTIL_STOPPED["serve"]],
+        env=os.environ | {"PARTITA_DATA": str(folder)},
+        capture_output=True,
+        check=False,
+        timeout=DEADLINE,
+        text=True,
+    )
+    assert "Traceback" not in process.stderr
+    assert process.returncode in {0, 128 + signal.SIGTERM}  # the latter where it had not begun to serve
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_refused_and_not_made(tmp_path: Path, run: Run) -> None:
+    folder = os.fsdecode(bytes(tmp_path / "odd") + b"\xff")
+    result = run("serve", "todo", "--data", folder)
+    assert result.exit_code == 1
+    assert "is not UTF-8. SQLite opens no other: choose another with --data." in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def read_only(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """As on a read-only mount, where not even root may write."""
+    access: Callable[..., bool] = os.access
+
+    def denied(path: Path, mode: int) -> bool:
+        return access(path, mode) and not (mode == os.W_OK and Path(path) == folder)
+
+    monkeypatch.setattr(os, "access", denied)
+
+
+@pytest.mark.usefixtures("read_only")
+def test_what_cannot_be_written_is_checked_and_backed_up_in_a_copy(seeded: Run, folder: Path, tmp_path: Path) -> None:
+    before = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
+    checked = seeded("check")
+    assert "cannot be written: this works on a copy" in checked.output
+    assert f"{folder}/partita.db: sound" in checked.output
+    assert seeded("backup", str(tmp_path / "copy.db")).exit_code == 0
+    assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == before

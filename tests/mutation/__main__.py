@@ -1,0 +1,87 @@
+"""`python -m tests.mutation`: plant faults at random in the rules of the services, and count those that tests catch.
+
+    python -m tests.mutation --count 100 --seed 1
+    python -m tests.mutation --only events/queueing/sweeper.py --count 20
+
+Faults are chosen at random from all rule modules, always the same for a seed. The first run records which tests reach
+which lines; `--reach FILE` keeps that for the next run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from tests.mutation.faults import Fault, faults_of
+from tests.mutation.reach import Reach
+from tests.mutation.trial import SERVICES, Verdict, read_reach, try_fault
+
+NO_RULES: Final = ("bootstrap.py", "commands.py", "__init__.py", "samples", "simulator", "loadtest")
+"""What puts a service together, shows it or tries it: the rules are in the rest."""
+
+
+def rule_modules() -> list[Path]:
+    """The modules of the five services that have rules."""
+    found = sorted(SERVICES.rglob("*.py"))
+    return [
+        path
+        for path in found
+        if not set(NO_RULES) & set(path.relative_to(SERVICES).parts) and len(path.relative_to(SERVICES).parts) > 1
+    ]
+
+
+def chosen(seed: int, count: int, only: str = "") -> list[Fault]:
+    """Faults at random: the same for a seed, as long as the sources are the same."""
+    faults = [fault for path in rule_modules() for fault in faults_of(SERVICES, path) if fault.module.startswith(only)]
+    return random.Random(seed).sample(faults, min(count, len(faults)))
+
+
+def tried(faults: Sequence[Fault], reach: Reach) -> Iterator[Verdict]:
+    """Try the faults one after another."""
+    for number, fault in enumerate(faults, start=1):
+        verdict = try_fault(fault, reach)
+        print(f"{number:4} {verdict}", flush=True)
+        yield verdict
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try faults, and say which ones nothing noticed; the exit status is 1 where fewer than `--bar` percent were."""
+    options = _options().parse_args(arguments)
+    faults = chosen(options.seed, options.count, options.only)[options.skip :]
+    verdicts = list(tried(faults, _reach(options.reach)))
+    missed = [verdict for verdict in verdicts if not verdict.is_caught]
+    caught = len(verdicts) - len(missed)
+    print(f"\nSeed {options.seed}: {caught} of {len(verdicts)} faults were caught.")
+    for verdict in missed:
+        print(f"  {verdict.outcome}: {verdict.fault}")
+    return 0 if caught * 100 >= options.bar * len(verdicts) else 1
+
+
+def _reach(file: Path | None) -> Reach:
+    if file is not None and file.exists():
+        return msgspec.json.decode(file.read_bytes(), type=Reach)
+    if file is not None:
+        return read_reach(file)
+    with tempfile.TemporaryDirectory(prefix="partita-reach-") as folder:
+        return read_reach(Path(folder) / "reach.json")
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=100, help="how many faults")
+    parser.add_argument("--seed", type=int, default=1, help="chooses them")
+    parser.add_argument("--skip", type=int, default=0, help="how many of them an earlier run has tried")
+    parser.add_argument("--only", default="", help="the beginning of the modules' paths, such as events/queueing")
+    parser.add_argument("--reach", type=Path, help="a file that keeps which tests reach which lines")
+    parser.add_argument("--bar", type=int, default=90, help="percent that must be caught")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

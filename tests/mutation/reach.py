@@ -1,0 +1,71 @@
+"""A plugin of pytest: which tests reach which lines of the services, and how long each test takes.
+
+PARTITA_REACH=reach.json python -m pytest -p tests.mutation.reach tests/services
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Final
+
+import coverage
+import msgspec
+import pytest
+from msgspec import Struct
+
+SETTING: Final = "PARTITA_REACH"
+"""The setting that names the file to write."""
+PACKAGE: Final = "partita_services"
+
+
+class Reach(Struct):
+    """What the tests reach."""
+
+    tests: dict[str, float] = {}
+    """How many seconds each test takes."""
+    lines: dict[str, dict[int, list[str]]] = {}
+    """The tests that reach each line, by module."""
+
+    def of(self, module: str, line: int) -> list[str]:
+        """The tests that reach a line."""
+        return self.lines.get(module, {}).get(line, [])
+
+    def of_module(self, module: str) -> set[str]:
+        """The tests that reach anything in a module."""
+        return {test for tests in self.lines.get(module, {}).values() for test in tests}
+
+
+class _Recorder:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._coverage = coverage.Coverage(data_file=None, source_pkgs=[PACKAGE], messages=False)
+        self._coverage.start()
+        self._reach = Reach()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._coverage.switch_context(item.nodeid)
+        start = time.perf_counter()
+        try:
+            return (yield)
+        finally:
+            self._reach.tests[item.nodeid] = time.perf_counter() - start
+            self._coverage.switch_context("")
+
+    def pytest_sessionfinish(self) -> None:
+        self._coverage.stop()
+        data = self._coverage.get_data()
+        for path in data.measured_files():
+            module = path.rpartition(f"/{PACKAGE}/")[2]
+            found = {line: sorted(filter(None, tests)) for line, tests in data.contexts_by_lineno(path).items()}
+            self._reach.lines[module] = {line: tests for line, tests in found.items() if tests}
+        self._file.write_bytes(msgspec.json.encode(self._reach))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record, where the setting says so."""
+    if file := os.environ.get(SETTING):
+        config.pluginmanager.register(_Recorder(Path(file)))

@@ -1,0 +1,109 @@
+"""The audit trail: what is written down of each thing that happens, and for how long it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world
+
+from partita_services.commitcollect.audit import AUDIT, LoggedOut, events_of_user
+from partita_services.commitcollect.handlers import (
+    MilestoneDraft,
+    MilestoneEdit,
+    add_milestone,
+    audit_creation,
+    edit_milestone,
+    list_milestones,
+    show_milestone,
+)
+from partita_services.commitcollect.jobs.ingest import process_event
+from partita_services.commitcollect.model import Metric
+
+pytestmark = pytest.mark.req("C22")
+
+DAY = 86_400
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with new_world() as world:
+        world.log_in()
+        yield world
+
+
+def test_a_record_is_kept_for_ninety_days_to_the_second(world: World) -> None:
+    written = world.db.run(AUDIT.append(LoggedOut(), user_id=world.user_id, trace=TRACE))
+    assert written is not None
+    assert written.ttl - written.occurred_at == 90 * DAY
+    world.clock.advance(90 * DAY - 1)
+    assert len(list(world.db.run(events_of_user(world.user_id)))) == 3
+    world.clock.advance(1)
+    assert list(world.db.run(events_of_user(world.user_id))) == []
+
+
+def trail(world: World) -> list[tuple[str, dict[str, Any]]]:
+    """What happened to milestones, without their identifiers, in a fixed order."""
+    entries = world.db.run(events_of_user(world.user_id).page(100))
+    own = [entry for entry in entries if entry.event_type.startswith(("milestone_", "part_"))]
+    shown = [(entry.event_type, {k: v for k, v in entry.details.items() if k != "milestone_id"}) for entry in own]
+    return sorted(shown, key=str)
+
+
+def test_cancelling_and_editing_are_in_the_trail_with_the_name_of_the_model(world: World) -> None:
+    milestone = world.commit(model_id="lighthouse")
+    edits: list[MilestoneEdit] = [
+        {"version": 1},
+        {"version": 1, "title": "Further", "target": 99_000},
+        {"version": 2, "title": "Enough", "status": "CANCELLED"},
+    ]
+    for edit in edits:
+        world.db.run(edit_milestone(world.user_id, milestone.milestone_id, edit, world.clock(), TRACE))
+    assert trail(world) == [
+        ("milestone_cancelled", {"model": "Lighthouse"}),
+        ("milestone_edited", {"model": "Lighthouse", "changed": "title"}),
+        ("milestone_edited", {"model": "Lighthouse", "changed": "title, target"}),
+    ]
+
+
+def test_parts_are_named(world: World) -> None:
+    world.commit(model_id="sailing-boat", metric=Metric.COUNT, target=4, starts_on=TODAY)
+    for number in (1, 2, 3, 4):
+        world.strava.train(number)
+        world.do(process_event(world.app, event(number, "create", world.clock())))
+    names = ["Boom", "Cabin", "Deck", "Hull", "Jib", "Mainsail", "Mast", "Pennant"]
+    assert trail(world) == [
+        ("milestone_completed", {"model": "Sailing boat"}),
+        *(("part_awarded", {"model": "Sailing boat", "part": name}) for name in names),
+    ]
+
+
+@pytest.mark.parametrize("noticed_by", ["an event", "the list", "a look at it"])
+def test_expiring_is_in_the_trail_once_whoever_notices(world: World, noticed_by: str) -> None:
+    milestone = world.commit(starts_on=TODAY, ends_on=TODAY)
+    world.clock.advance(5 * DAY)
+    for _ in range(2):
+        if noticed_by == "an event":
+            world.do(process_event(world.app, event(1, "update", world.clock())))
+        elif noticed_by == "the list":
+            (listed,) = world.db.run(list_milestones(world.user_id, 10, None, world.clock(), TRACE))
+            assert listed.milestone.status == "EXPIRED"
+        else:
+            world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE))
+    assert world.milestone(milestone.milestone_id).status == "EXPIRED"
+    assert trail(world) == [("milestone_expired", {"model": "Steam locomotive"})]
+
+
+def test_a_milestone_that_begins_when_its_time_is_over_has_expired(world: World) -> None:
+    long_ago = TODAY - timedelta(days=60)
+    draft = MilestoneDraft(
+        title="Late", model_id="lighthouse", metric=Metric.COUNT, target=1, starts_on=long_ago, ends_on=long_ago
+    )
+    plan = world.db.run(add_milestone(world.user_id, draft, world.clock()))
+    world.db.run(audit_creation(world.db.run(plan.run()), TRACE))
+    assert trail(world) == [
+        ("milestone_created", {"model": "Lighthouse"}),
+        ("milestone_expired", {"model": "Lighthouse"}),
+    ]
