@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
 
-from partita import Entity, Index, Key, LocalIndex, Registry, Table, f, upsert
+from partita import Derived, Entity, Index, Key, LocalIndex, Registry, Shards, Table, f, put, query, update, upsert
 from partita.expressions._ast import AddAction, Arithmetic, Compare, Path, SetAction, Update, Value
 from partita.operations import Context
 from partita.store._requests import (
@@ -23,29 +23,31 @@ from partita.store._requests import (
     TransactWriteItems,
     UpdateItem,
 )
-from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
 from partita.values import Item
 
-_WRITER: Final = KeyAttribute("writer")
-_NUMBER: Final = KeyAttribute("n", "N")
-TABLE: Final = TableSchema(
-    "steps",
-    _WRITER,
-    KeyAttribute("slot"),
-    indexes=(
-        IndexSchema("by_group", (KeyAttribute("group"),), (_NUMBER,)),
-        IndexSchema("by_number", (_WRITER,), (_NUMBER,), local=True),
-    ),
-    stream="NEW_AND_OLD_IMAGES",
-)
-
 MODEL: Final = Table(
-    TABLE.name,
+    "steps",
     hash="writer",
     range="slot",
-    indexes=[Index("by_group", hash="group", range=("n", "N")), LocalIndex("by_number", range=("n", "N"))],
+    indexes=[
+        Index("by_group", hash="group", range=("n", "N")),
+        LocalIndex("by_number", range=("n", "N")),
+        Index("inverted", hash="slot", range="writer"),
+        Index("by_all", hash=["writer", "group"], range=[("n", "N"), "slot"]),
+        Index("opened"),
+    ],
+    stream="NEW_AND_OLD_IMAGES",
     registry=Registry(),
 )
+TABLE: Final = MODEL.schema
+
+
+def _place(slot: str) -> str:
+    return slot.rpartition("-")[2]
+
+
+def _is_opened(is_open: bool) -> bool:  # noqa: FBT001 - a function of a field
+    return is_open
 
 
 class Slot(Entity, table=MODEL):
@@ -54,12 +56,29 @@ class Slot(Entity, table=MODEL):
     primary: ClassVar = Key("{writer}", "{slot}")
     by_group: ClassVar = Key("{group}", "{n}", index="by_group")
     by_number: ClassVar = Key("{writer}", "{n}", index="by_number")
+    inverted: ClassVar = Key("{slot}", "{writer}", index="inverted")
+    by_all: ClassVar = Key(["{writer}", "{group}"], ["{n}", "{slot}"], index="by_all")
+    opened: ClassVar = Key("OPEN#{writer}#{shard}", "{place}#{slot}", index="opened", when=_is_opened)
+
+    place: ClassVar = Derived(_place)
+    shard: ClassVar = Shards(2, "slot")
 
     writer: str
     slot: str
     group: str
     n: int
     text: str
+    is_open: bool = False
+
+
+@query(Slot, Slot.opened)
+def opened_by(writer: str) -> None:
+    """What a writer has opened, of all shards."""
+
+
+@query(Slot, Slot.by_all)
+def all_of_group(writer: str, group: str) -> None:
+    """A writer's items of a group, by number."""
 
 
 SHARED: Final = "shared"
@@ -101,6 +120,11 @@ def _raise(writer: str, state: State, chance: random.Random) -> Step:
     slot = chance.choice(_SLOTS)
     if slot not in state:
         return _put(writer, state, chance)
+    if chance.random() < 0.5:  # by the library, which opens or closes it as well
+        is_open, number = chance.random() < 0.5, state[slot] + 1
+        stored = _slot(writer, slot, state[slot], is_open=not is_open)
+        opened = update(stored, f(Slot.n).set(number), f(Slot.is_open).set(is_open)).action(Context())
+        return Step(opened, {slot: number})
     raised = Update(sets=(SetAction(_N, Arithmetic("+", _N, Value(1))),))
     return Step(UpdateItem(TABLE.name, _key(writer, slot), raised, _number_is(state[slot])), {slot: state[slot] + 1})
 
@@ -108,7 +132,7 @@ def _raise(writer: str, state: State, chance: random.Random) -> Step:
 def _upsert(writer: str, state: State, chance: random.Random) -> Step:
     """Raise a number, or make the item with it: one request, which writes the keys of both indexes."""
     slot, amount = chance.choice(_SLOTS), chance.randint(1, 9)
-    new = Slot(writer=writer, slot=slot, group=slot, n=1_000, text=writer * 20)
+    new = _slot(writer, slot, 1_000)
     request = upsert(new, f(Slot.n).add(amount)).action(Context())
     return Step(request, {slot: state.get(slot, 1_000) + amount})
 
@@ -136,10 +160,10 @@ def _credit(writer: str, state: State, chance: random.Random) -> Step:
 
 
 def _batch(writer: str, state: State, chance: random.Random) -> Step:  # noqa: ARG001
-    deleted, *put = chance.sample(_SLOTS, 6)
-    leaves: dict[str, int | None] = {slot: _number(chance) for slot in put}
-    puts = tuple(_put_request(writer, slot, leaves[slot]) for slot in put)
-    return Step(BatchWriteItem((*puts, DeleteItem(TABLE.name, _key(writer, deleted)))), {**leaves, deleted: None})
+    deleted, *stored = chance.sample(_SLOTS, 6)
+    numbers = {slot: _number(chance) for slot in stored}
+    puts = tuple(_put_request(writer, slot, number) for slot, number in numbers.items())
+    return Step(BatchWriteItem((*puts, DeleteItem(TABLE.name, _key(writer, deleted)))), {**numbers, deleted: None})
 
 
 _KINDS: Final[tuple[Callable[[str, State, random.Random], Step], ...]] = (
@@ -162,8 +186,12 @@ def _key(writer: str, slot: str) -> Item:
     return {"writer": writer, "slot": slot}
 
 
-def _put_request(writer: str, slot: str, number: int | None) -> PutItem:
-    return PutItem(TABLE.name, {**_key(writer, slot), "group": slot, "n": number, "text": writer * 20})
+def _slot(writer: str, slot: str, number: int, *, is_open: bool = False) -> Slot:
+    return Slot(writer=writer, slot=slot, group=slot, n=number, text=writer * 20, is_open=is_open)
+
+
+def _put_request(writer: str, slot: str, number: int) -> PutItem:
+    return put(_slot(writer, slot, number, is_open=number % 2 == 1)).action(Context())
 
 
 def _number_is(number: int) -> Compare:

@@ -20,9 +20,10 @@ from typing import Final
 import click
 from msgspec import Struct
 
-from bench._script import CREDIT, SHARED, TABLE, TOTAL, State, Step, steps
-from partita import EmbeddedStore
+from bench._script import CREDIT, SHARED, TABLE, TOTAL, Slot, State, Step, all_of_group, opened_by, steps
+from partita import EmbeddedStore, Session
 from partita.expressions._ast import KeyCondition
+from partita.model import schema_of
 from partita.store._requests import CreateTable, GetItem, QueryTable
 
 PROCESSES: Final = 2
@@ -107,7 +108,31 @@ def _stored(store: EmbeddedStore, writer: str) -> State:
     )
     if by_key != by_number:
         raise Lost(f"{writer}: the table has {by_key}, its index {by_number}")
+    check_entries(store, writer)
     return by_key
+
+
+def check_entries(store: EmbeddedStore, writer: str) -> None:
+    """Every item has the index keys that its fields make, and every index has the items that it should.
+
+    Raises:
+        Lost: one of them has not.
+    """
+    session, schema = Session(store), schema_of(Slot)
+    whole = store.execute(QueryTable(TABLE.name, KeyCondition((("writer", writer),)))).items
+    slots = [schema.entity(item) for item in whole if "group" in item]
+    for item in whole:
+        if "group" in item and item != schema.item(schema.entity(item)):
+            raise Lost(f"{writer}: {item} has other keys than its fields make.")
+    expected = {slot for slot in slots if slot.is_open}
+    if set(session.run(opened_by(writer))) != expected:
+        raise Lost(f"{writer}: the index of what is open has not {expected}.")
+    for slot in slots:
+        if session.run(all_of_group(writer, slot.group)).items != (slot,):
+            raise Lost(f"{writer}: the index of several attributes has not {slot}.")
+        inverted = KeyCondition((("slot", slot.slot), ("writer", writer)))
+        if len(store.execute(QueryTable(TABLE.name, inverted, index="inverted")).items) != 1:
+            raise Lost(f"{writer}: the inverted index has not {slot}.")
 
 
 def check_total(store: EmbeddedStore, states: dict[str, State]) -> None:

@@ -32,6 +32,8 @@ def partiql(data: bytes) -> None:
     batch = _executed("BatchExecuteStatement", {"Statements": [call]})
     assert batch is not None
     assert len(batch["Responses"]) == 1
+    together = _executed("ExecuteTransaction", {"TransactStatements": [call]})
+    assert together is None or len(together["Responses"]) <= 1
 
 
 def _executed(name: str, call: Json) -> Json | None:

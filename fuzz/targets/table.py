@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from msgspec import structs
 
 from partita import EmbeddedStore
-from partita.errors import ValidationFailed
+from partita.errors import TransactionCancelled, ValidationFailed
 from partita.expressions import Exists, Path
 from partita.store import (
     BatchWriteItem,
@@ -59,8 +59,12 @@ class TriedStore(EmbeddedStore):
     """Executes reads; executes a write in a transaction that is cancelled once all of it was checked."""
 
     def execute(self, request: Request[R]) -> R:
-        """Read, or try."""
-        response: R = super().execute(_tried(request))
+        """Read, or try; the reasons of a transaction are those of its own actions."""
+        try:
+            response: R = super().execute(_tried(request))
+        except TransactionCancelled as cancelled:
+            own = len(request.actions) if isinstance(request, TransactWriteItems) else None
+            raise TransactionCancelled(cancelled.reasons[:own]) from None
         return response
 
     async def execute_async(self, request: Request[R]) -> R:

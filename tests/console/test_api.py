@@ -41,6 +41,7 @@ async def test_everything_that_is_declared_is_there(client: httpx.AsyncClient) -
         "index": "GSI1",
         "hash": "USER#{user_id}",
         "range": "STATUS#{status}#{task_id}",
+        "when": None,
     }
     described = next(each for each in service["patterns"] if each["name"] == "tasks_with_status")
     assert described == {

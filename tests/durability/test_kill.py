@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 from bench._script import CREDIT, TABLE, State, Step, steps
-from bench.kill import Lost, check_total, stored_state
+from bench.kill import Lost, check_entries, check_total, stored_state
 
 from partita import EmbeddedStore
-from partita.store._requests import CreateTable, DeleteItem, TransactWriteItems
+from partita.expressions._ast import KeyCondition
+from partita.store._requests import CreateTable, DeleteItem, PutItem, QueryTable, TransactWriteItems
+from partita.values import Item
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +72,26 @@ def test_a_lost_item_is_noticed(store: EmbeddedStore) -> None:
     store.execute(DeleteItem(TABLE.name, {"writer": "writer", "slot": CREDIT}))
     with pytest.raises(Lost, match=CREDIT):
         stored_state(store, "writer", {}, script(), 200)
+
+
+def test_an_index_entry_that_should_not_be_there_is_noticed(store: EmbeddedStore) -> None:
+    check_entries(store, "writer")
+    closed = next(item for item in items_of(store) if item.get("is_open") is False)
+    forged = {**closed, "openedPK": "OPEN#writer#0", "openedSK": "x"}
+    store.execute(PutItem(TABLE.name, forged))
+    with pytest.raises(Lost, match="has other keys than its fields make"):
+        check_entries(store, "writer")
+
+
+def test_an_index_entry_that_is_missing_is_noticed(store: EmbeddedStore) -> None:
+    opened = next(item for item in items_of(store) if item.get("is_open") is True)
+    store.execute(PutItem(TABLE.name, {name: value for name, value in opened.items() if name != "openedPK"}))
+    with pytest.raises(Lost, match="has other keys than its fields make"):
+        check_entries(store, "writer")
+
+
+def items_of(store: EmbeddedStore) -> list[Item]:
+    return store.execute(QueryTable(TABLE.name, KeyCondition((("writer", "writer"),)))).items
 
 
 def test_half_a_transaction_is_noticed(store: EmbeddedStore) -> None:

@@ -73,10 +73,13 @@ def test_equalities_come_first_in_the_order_of_the_text(text: str, condition: Ke
                 "the key attribute as its first operand"
             ),
         ),
-        ("pk = :one AND pk = :two", "KeyConditionExpressions must only contain one condition per key"),
+        (
+            "pk = :one AND pk = :two",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
+        ),
         (
             "pk = :one AND sk > :one AND sk < :two",
-            "KeyConditionExpressions must only contain one condition per key",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
         ),
         ("pk > :one", "Query key condition not supported"),
         ("pk = :one AND a > :one AND b > :one", "Query key condition not supported"),

@@ -228,6 +228,26 @@ def test_an_upsert_keeps_a_conditional_entry_right(sensors: Session) -> None:
     assert is_whole(sensors, sensors.run(upsert(reading("s", NOON.replace(minute=1)), f(Reading.note).set("by key"))))
 
 
+def test_an_upsert_guards_a_condition_of_one_field(partita_db: Session) -> None:
+    open_ones = Table("open-ones", indexes=[Index("GSI1")], registry=Registry())
+
+    class Door(Entity, table=open_ones):
+        primary: ClassVar = Key("DOOR#{door}", "DOOR")
+        ajar: ClassVar = Key("AJAR", "{door}", index="GSI1", when=is_ajar)
+        door: str
+        ajar_now: bool = False
+        uses: int = 0
+
+    partita_db.create_tables([open_ones])
+    for _ in range(2):
+        door = partita_db.run(upsert(Door(door="a"), f(Door.uses).add(1)))
+    assert (door.uses, schema_of(Door).item(door).get("GSI1PK")) == (2, None)
+
+
+def is_ajar(ajar_now: bool) -> bool:  # noqa: FBT001 - a function of a field
+    return ajar_now
+
+
 def test_what_the_key_is_derived_from_cannot_be_updated() -> None:
     with pytest.raises(OperationError, match=r"Reading\.at is the key and cannot be updated"):
         update(reading("s", NOON), f(Reading.at).set(NOON))

@@ -306,5 +306,30 @@ def test_the_entities_of_a_collection_have_a_key_in_its_partition(partition: str
 
 
 def test_a_collections_parameters_are_the_fields_of_its_partition() -> None:
-    with refused("both: its parameters must be the fields of 'USER#{user_id}'"):
-        collect(result(found=many(made())), "USER#{user_id}")(both)
+    with refused("task_only: its parameters must be the fields of 'USER#{user_id}', each by one value"):
+        collect(result(found=many(made())), "USER#{user_id}")(task_only)
+    with refused("unknown_field: task cannot restrict a sort key of Result"):
+        collect(result(found=many(made())), "USER#{user_id}")(unknown_field)
+    with refused("'user_id' is declared as <class 'int'>"):
+        collect(result(found=many(made())), "USER#{user_id}")(wrong_type)
+    with refused("its parameters must be the fields of"):
+        collect(result(found=many(made())), "USER#{user_id}")(span_of_partition)
+
+
+@pytest.mark.parametrize(
+    ("limits", "complaint"),
+    [
+        ({Elsewhere: 1}, "Elsewhere has a limit, but is not a tuple in it"),
+        ({"Made": 1}, "Made has a limit, but is not a tuple in it"),
+    ],
+)
+def test_limits_are_of_entities_that_are_tuples(limits: Any, complaint: str) -> None:
+    with refused(complaint):
+        collect(result(found=many(made())), "USER#{user_id}", limits=limits)
+
+
+@pytest.mark.parametrize("count", [0, -1, True, "20"])
+def test_a_limit_is_a_number_from_one(count: Any) -> None:
+    entity = made()
+    with refused("the limit of Made is not a number from 1"):
+        collect(result(found=many(entity)), "USER#{user_id}", limits={entity: count})

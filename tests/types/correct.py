@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, ClassVar, assert_type
@@ -18,9 +18,11 @@ from partita import (
     Change,
     Check,
     Collect,
+    CollectionPage,
     Condition,
     Count,
     Delete,
+    Derived,
     Entity,
     Explanation,
     Get,
@@ -39,6 +41,7 @@ from partita import (
     Rcu,
     Ref,
     Session,
+    Shards,
     Span,
     Table,
     Transaction,
@@ -140,6 +143,69 @@ class Title(BaseModel):
 class Board:
     user: User
     tasks: tuple[Task, ...]
+
+
+@collect(Board, "USER#{user_id}", newest_first=True, limits={Task: 20})
+def latest_board(user_id: str) -> None: ...
+
+
+def day_of(at: datetime) -> date:
+    return at.date()
+
+
+def is_open(status: Status) -> bool:
+    return status is Status.OPEN
+
+
+READINGS = Table(
+    "readings",
+    indexes=[
+        Index("GSI1"),
+        Index("inverted", hash="SK", range="PK"),
+        Index("many", hash=["sensor", "PLACE"], range=["status", ("celsius", "N")]),
+    ],
+)
+
+
+class Reading(Entity, table=READINGS):
+    primary: ClassVar = Key("SENSOR#{sensor}#{day}#{shard}", "READING#{at}")
+    open: ClassVar = Key("OPEN", "{celsius:-04}#{at}", index="GSI1", when=is_open)
+    many: ClassVar = Key(["{sensor}", "PLACE#{place}"], ["{status}", "{celsius}"], index="many")
+
+    day: ClassVar = Derived(day_of)
+    shard: ClassVar = Shards(8, "at")
+
+    sensor: str
+    at: datetime
+    place: str
+    celsius: int
+    status: Status = Status.OPEN
+
+
+@get(Reading)
+def reading(sensor: str, at: datetime) -> None: ...
+
+
+@query(Reading, Reading.primary)
+def readings_on(sensor: str, day: date) -> None: ...
+
+
+@query(Reading, Reading.many)
+def readings_between(sensor: str, place: str, status: Status, celsius: Span[int]) -> None: ...
+
+
+def indexes(made: Reading, db: Session) -> None:
+    assert_type(made.day, date)
+    assert_type(made.shard, int)
+    assert_type(Reading.day, Derived[date])
+    assert_type(readings_on("s", date.min), Query[Reading])
+    assert_type(db.run(readings_between("s", "p", Status.OPEN, Span.since(5))), Page[Reading])
+    assert_type(db.run(reading("s", datetime.now(UTC))), Reading | None)
+    assert_type(latest_board("u"), Collect[Board])
+    page = db.run(latest_board("u").page(10, after=None))
+    assert_type(page, CollectionPage[Board])
+    assert_type(page.result, Board | None)
+    assert_type(page.next_cursor, str | None)
 
 
 @get(User)

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from partita import (
     AsyncSession,
+    Derived,
     Entity,
     Index,
     Key,
@@ -18,6 +19,7 @@ from partita import (
     Put,
     Rcu,
     Session,
+    Shards,
     Span,
     Table,
     Wcu,
@@ -61,6 +63,7 @@ from tests.types.correct import (
     LoggedIn,
     LoginSession,
     Order,
+    Reading,
     Status,
     Task,
     TaskLife,
@@ -70,7 +73,10 @@ from tests.types.correct import (
     board,
     count_tasks,
     create_task,
+    latest_board,
     open_tools,
+    readings_between,
+    readings_on,
     rename,
     shown,
     task_by_id,
@@ -104,6 +110,39 @@ def calling_patterns(user_id: str, day: date) -> None:
     board(user_id)
     board(user_id, 10)  # mistake: an argument too many for a collection
     create_task(User)  # mistake: a class where an entity is asked for
+
+
+def indexes(made: Reading, db: Session, day: date) -> None:
+    made.day.isoformat()
+    made.day.hour  # mistake: a derived part has the type that its function returns
+    made.shard.lower()  # mistake: a shard is a number
+    made.dya  # mistake: misspelt derived part
+    readings_on("s", day)
+    readings_on("s", "2026-01-01")  # mistake: a text for a derived date
+    readings_on("s")  # mistake: a derived part is missing
+    readings_between("s", "p", Status.OPEN, Span.since(5))
+    readings_between("s", "p", Status.OPEN, 5)  # mistake: a value for a span of the last attribute
+    readings_between("s", "p", Status.OPEN, Span.since("5"))  # mistake: a span of texts for a number attribute
+    Derived(5)  # mistake: a derived part is not made of a value
+    Derived("day")  # mistake: a derived part is not named
+    Shards("8", "at")  # mistake: a number of shards that is a text
+    Shards(8, 5)  # mistake: a field of a shard that is a number
+    Key("A#{a}", 5)  # mistake: a sort key that is a number
+    Key(["{a}", 5], "B")  # mistake: one template of several is a number
+    Key("A", "B", when="open")  # mistake: a condition that is a text
+    Key("A", "B", indx="GSI1")  # mistake: misspelt option of a key
+    Index("many", hash=["a", ("b", "N")])
+    Index("many", hash=["a", ("b", "X")])  # mistake: an attribute of a type that there is not
+    Index("many", hash=["a", 5])  # mistake: an attribute that is a number
+    collect(Board, "USER#{user_id}", limits={Task: 20})
+    collect(Board, "USER#{user_id}", limits={Task: "20"})  # mistake: a limit that is a text
+    collect(Board, "USER#{user_id}", limits={"Task": 20})  # mistake: a limit for a name
+    collect(Board, 5)  # mistake: a partition that is a number
+    latest_board("u").page("10")  # mistake: a page size of a collection that is a text
+    latest_board("u").page(10, after=5)  # mistake: a cursor of a collection that is a number
+    latest_board("u", 20)  # mistake: a limit where it is declared already
+    db.run(latest_board("u").page()).result.tasks  # mistake: the result of a page may be None
+    db.run(latest_board("u").page()).items  # mistake: a page of a collection has a result
 
 
 def conditions(day: date) -> None:

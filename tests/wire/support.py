@@ -11,11 +11,13 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from partita import EmbeddedStore
+from partita.errors import ValidationFailed
 from partita.runtime import AllowedHosts, run
 from partita.store._interface import Store
 from partita.wire import AccessKey, Limits, RegionStores, WireServer
 from partita.wire._operations import operations
 from partita.wire._parameters import Parameters
+from partita.wire._wording import worded
 
 Json = dict[str, Any]
 
@@ -131,7 +133,10 @@ class Caller:
         self._operations = operations(lambda: self.now)
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
-        return run(self._operations[operation](Parameters(parameters, self._region)), self._store.execute) or {}
+        try:
+            return run(self._operations[operation](Parameters(parameters, self._region)), self._store.execute) or {}
+        except ValidationFailed as error:
+            raise worded(error, operation) from None
 
     def in_region(self, region: str) -> Caller:
         """The same store, asked from another region."""

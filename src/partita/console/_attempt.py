@@ -117,7 +117,7 @@ def _unfit(field: str, reason: str) -> HttpProblem:
 
 
 def _collected(operation: Operation[Any]) -> list[EntitySchema[Any]]:
-    return [slot.schema for slot in operation.slots] if isinstance(operation, Collect) else []
+    return [part.slot.schema for part in operation.parts] if isinstance(operation, Collect) else []
 
 
 def _from(cursor: str | None, operation: Operation[Any]) -> Operation[Any]:

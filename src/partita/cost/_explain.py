@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Generator, Iterator
+from typing import Any, Final
 
 from msgspec import Struct
 
 from partita.model import Budget, EntitySchema, Table
-from partita.operations import Context, Operation, Requests, forecast
+from partita.operations import Context, Operation, forecast
 from partita.runtime import Together
 from partita.session import Session
 from partita.store import QueryTable, Request, TableNames, api_call, stored_request
+
+SHOWN: Final = 2
+"""So many of the requests that are sent together are printed."""
 
 
 class Explanation(Struct, frozen=True):
@@ -27,16 +30,22 @@ class Explanation(Struct, frozen=True):
     budget: Budget | None
     consumed: Budget | None = None
     requests_sent: int | None = None
+    at_once: tuple[dict[str, Any], ...] = ()
+    """All requests that are sent together, where it is more than one: of each shard, or of each range."""
 
     def __str__(self) -> str:
+        times = f", {len(self.at_once)} at once" if self.at_once else ""
         lines = [
-            f"{self.name}: {self.call} on {self.index or 'the table'}",
+            f"{self.name}: {self.call} on {self.index or 'the table'}{times}",
             f"  predicted: {self.predicted} (with items of {self.assumed_item_bytes:,} bytes)",
             f"  budget:    {self.budget or 'none declared'}",
         ]
         if self.consumed is not None:
             lines.append(f"  consumed:  {self.consumed} in {self.requests_sent} request(s)")
-        return "\n".join([*lines, json.dumps(self.request, indent=2, ensure_ascii=False)])
+        requests = self.at_once[:SHOWN] or (self.request,)
+        lines += [json.dumps(request, indent=2, ensure_ascii=False) for request in requests]
+        more = len(self.at_once) - SHOWN
+        return "\n".join([*lines, f"and {more} more like these"] if more > 0 else lines)
 
 
 def explain(
@@ -56,32 +65,32 @@ def explain(
     """
     names = session.table_names if session is not None and table_names is None else table_names
     context = session.context if session is not None else Context()
-    together = list(_first_requests(operation.requests(context)))
-    request = together[0] if together else None
-    call, parameters = ("nothing to send", {}) if request is None else api_call(stored_request(request, names))
+    requests = _first_requests(operation.requests(context))
+    first = requests[0] if requests else None
+    calls = [api_call(stored_request(request, names)) for request in requests] or [("nothing to send", {})]
     consumed, sent = (None, None) if session is None else _run(operation, session)
     return Explanation(
         name=operation.name,
-        call=call,
-        index=request.index if isinstance(request, QueryTable) else None,
-        request=parameters,
-        predicted=sum((forecast(each, tables_of(operation), item_bytes) for each in together), Budget()),
+        call=calls[0][0],
+        index=first.index if isinstance(first, QueryTable) else None,
+        request=calls[0][1],
+        predicted=sum((forecast(each, tables_of(operation), item_bytes) for each in requests), Budget()),
         assumed_item_bytes=item_bytes,
         budget=operation.budget,
         consumed=consumed,
         requests_sent=sent,
+        at_once=tuple(parameters for _, parameters in calls) if len(calls) > 1 else (),
     )
 
 
-def _first_requests(requests: Requests[Any]) -> Iterator[Request[Any]]:
-    """What is sent first: one request, or several at once."""
+def _first_requests(requests: Generator[Any, Any, Any]) -> list[Request[Any]]:
+    """What is sent first: one request, or those that are sent together."""
     first = next(requests, None)
-    requests.close()
+    found = [first] if isinstance(first, Request) else []
     if isinstance(first, Together):
-        for part in first.parts:
-            yield from _first_requests(part)
-    elif isinstance(first, Request):
-        yield first
+        found = [request for part in first.parts for request in _first_requests(part)]
+    requests.close()
+    return found
 
 
 def tables_of(part: object) -> Iterator[Table]:

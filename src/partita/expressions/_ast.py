@@ -196,6 +196,16 @@ def both(first: Condition | None, second: Condition | None) -> Condition | None:
     return And((*terms, *(second.terms if isinstance(second, And) else (second,))))
 
 
+def values_in(node: Condition | Operand) -> Iterator[Value]:
+    """Every literal value that a condition or operand has."""
+    if isinstance(node, Value):
+        yield node
+    elif isinstance(node, Struct):
+        for part in structs.astuple(node):
+            for child in part if isinstance(part, tuple) else (part,):
+                yield from values_in(child)
+
+
 def paths_in(node: Condition | Operand) -> Iterator[Path]:
     """Every path that a condition or operand reads."""
     if isinstance(node, Path):

@@ -12,11 +12,11 @@ class InvalidExpression(Exception):
 
 
 class Within:
-    """Names the expression, such as "UpdateExpression", in which a rule was broken."""
+    """Names the expression, such as "UpdateExpression", in which a rule was broken; None names none."""
 
     __slots__ = ("_what",)
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str | None) -> None:
         self._what = what
 
     def __enter__(self) -> None:
@@ -24,7 +24,7 @@ class Within:
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
         if isinstance(error, InvalidExpression):
-            raise ValidationFailed(f"Invalid {self._what}: {error}") from None
+            raise ValidationFailed(str(error) if self._what is None else f"Invalid {self._what}: {error}") from None
 
 
 def wrong_type(operator: str, kind: str) -> InvalidExpression:

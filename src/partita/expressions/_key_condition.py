@@ -51,7 +51,8 @@ def key_condition(condition: Condition) -> KeyCondition:
     for term in _terms(condition):
         operator, name, values = _read(term)
         if name in equal or name in ranges:
-            raise ValidationFailed("KeyConditionExpressions must only contain one condition per key")
+            message = "KeyConditionExpressions must only contain one condition per key"
+            raise ValidationFailed(f"Invalid KeyConditionExpression: {message}")
         if operator == "=":
             equal[name] = values[0]
         else:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeVar, cast
 
+from partita.errors import ValidationFailed
 from partita.expressions._ast import (
     AddAction,
     And,
@@ -36,6 +37,8 @@ from partita.expressions._ast import (
     SetAction,
     Size,
     Update,
+    Value,
+    values_in,
 )
 from partita.expressions._condition_rules import check_condition
 from partita.expressions._invalid import InvalidExpression, Within, misused, path_required, redundant_parentheses
@@ -81,9 +84,36 @@ def parse_key_condition(text: str, subs: Substitutions) -> KeyCondition:
     """A key condition: equalities in the order of the text, then the range, wherever it stood.
 
     Raises:
-        ValidationFailed: the text is not a key condition.
+        ValidationFailed: the text is not a key condition. Of two faults, the one that is written first is named.
     """
-    return key_condition(parse_condition(text, subs, "KeyConditionExpression"))
+    try:
+        condition = parse_condition(text, subs, "KeyConditionExpression")
+    except ValidationFailed as error:
+        _refuse_first_term(text, subs)
+        raise error from None
+    return key_condition(condition)
+
+
+class _Lenient(Substitutions):
+    """Values that are not defined are there too, so that what is before them can be checked."""
+
+    def value(self, placeholder: str) -> Value:
+        """The value, or one that stands for none."""
+        return Value(self.values.get(placeholder, _UNDEFINED))
+
+
+_UNDEFINED: Final = frozenset({""})
+
+
+def _refuse_first_term(text: str, subs: Substitutions) -> None:
+    """Refuse the first term of a key condition that is wrong, where no value before it is undefined."""
+    lenient = _Lenient(subs.names, subs.values)
+    with Within("KeyConditionExpression"):
+        condition = _read_condition(OperandReader(Tokens(text, _CONDITION_WORDS), lenient, update=False))
+        for term in condition.terms if isinstance(condition, And) else (condition,):
+            if any(each.value is _UNDEFINED for each in values_in(term)):
+                return
+            check_condition(term)
 
 
 def parse_update(text: str, subs: Substitutions) -> Update:

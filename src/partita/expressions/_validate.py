@@ -17,8 +17,8 @@ from partita.expressions._path_rules import check_projection
 from partita.expressions._update_rules import check_update
 
 
-def validate_condition(condition: Condition, *, what: str = "ConditionExpression") -> None:
-    """Check a condition or filter; `what` names it in the message.
+def validate_condition(condition: Condition, *, what: str | None = "ConditionExpression") -> None:
+    """Check a condition or filter; `what` names it in the message, which may leave that out.
 
     Raises:
         ValidationFailed: it breaks a rule of DynamoDB's.
@@ -27,13 +27,13 @@ def validate_condition(condition: Condition, *, what: str = "ConditionExpression
         check_condition(condition)
 
 
-def validate_update(update: Update) -> None:
-    """Check an update; one that changes nothing is fine.
+def validate_update(update: Update, *, what: str | None = "UpdateExpression") -> None:
+    """Check an update; one that changes nothing is fine. `what` names it in the message, which may leave that out.
 
     Raises:
         ValidationFailed: it breaks a rule of DynamoDB's.
     """
-    with Within("UpdateExpression"):
+    with Within(what):
         check_update(update)
 
 

@@ -1,15 +1,17 @@
 """Operations: frozen values that know the requests they send and how to read the responses."""
 
 from partita.operations._batch import BatchGet, BatchWrite, batch_get, batch_write, chunks
-from partita.operations._collect import Collect, slots_of
+from partita.operations._collect import Collect, CollectionPage, CollectPage, slots_of
+from partita.operations._collect_plan import CollectedPart, Interval, Slot, foreign_intervals
 from partita.operations._conflicts import is_conflict, retry_on_conflict
 from partita.operations._cursor import CursorSealer
 from partita.operations._forecast import forecast
 from partita.operations._get import Get
 from partita.operations._operation import Context, Label, Operation, Procedure, Requests
+from partita.operations._page import Page, WalkResult
 from partita.operations._precondition import Precondition
 from partita.operations._projection import check_projected, projection_of
-from partita.operations._query import Count, First, Page, Query, WalkResult
+from partita.operations._query import Count, First, Query
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
 from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
@@ -49,6 +51,9 @@ __all__ = [
     "BatchWrite",
     "Check",
     "Collect",
+    "CollectPage",
+    "CollectedPart",
+    "CollectionPage",
     "Context",
     "Count",
     "CursorSealer",
@@ -58,6 +63,7 @@ __all__ = [
     "First",
     "Get",
     "Images",
+    "Interval",
     "Label",
     "Operation",
     "Page",
@@ -69,6 +75,7 @@ __all__ = [
     "Requests",
     "Scan",
     "ScanItems",
+    "Slot",
     "Transaction",
     "UnclaimedItems",
     "Update",
@@ -90,6 +97,7 @@ __all__ = [
     "conflict",
     "delete",
     "forecast",
+    "foreign_intervals",
     "in_transaction",
     "insert",
     "is_conflict",

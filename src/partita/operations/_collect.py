@@ -1,4 +1,4 @@
-"""Collections: several entities of one partition, read in one query into a declared, typed result."""
+"""Collections: several entities of one partition, read in as few queries as possible into a declared, typed result."""
 
 from __future__ import annotations
 
@@ -9,90 +9,223 @@ from typing import Any, Generic, TypeVar, Union, get_args, get_origin, get_type_
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita.errors import LimitExceeded, ModelError
-from partita.expressions import KeyCondition
-from partita.model import BoundKey, Entity, EntitySchema, Table, schema_of
+from partita.errors import LimitExceeded, ModelError, OperationError
+from partita.model import Entity, Table, schema_of
+from partita.operations._collect_plan import CollectedPart, Interval, Segment, Slot, segments
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._owned import owner_check
+from partita.operations._query import MAX_LIMIT
 from partita.operations._unclaimed import unclaimed_among
+from partita.runtime import Together
 from partita.store import PageResponse, QueryTable
 from partita.values import Item
 
 C = TypeVar("C")
 
+MAX_REQUESTS = 100
+"""So many requests for one range are sent at most, where most of what they read is not asked for."""
 
-class Slot(Struct, frozen=True):
-    """One field of a collection's result: an entity, an optional one, or a tuple of them."""
 
-    field: str
-    schema: EntitySchema[Any]
-    many: bool
-    optional: bool
+class CollectionPage(Struct, Generic[C], frozen=True):
+    """A collection of which one entity is read page by page; `next_cursor` continues where there is more."""
+
+    result: C | None
+    next_cursor: str | None
+
+
+class _Found(Struct, frozen=True):
+    """What one query found, and where to go on with its paged part."""
+
+    items: dict[str, list[Item]]
+    next_start: Item | None = None
 
 
 class Collect(Operation[C | None], Generic[C], frozen=True):
-    """Read a whole partition into its declared result; None where its required entity is missing."""
+    """Read several entities of a partition into their declared result; None where a required one is missing."""
 
     result_class: type[C]
-    slots: tuple[Slot, ...]
     table: Table
-    key_condition: KeyCondition
     index: str | None
+    parts: tuple[CollectedPart, ...]
     limit: int
+    foreign: tuple[Interval, ...] = ()
+    """Where many items lie, of which those that are not asked for should not be read."""
+    forward: bool = True
     is_consistent: bool = False
 
     def consistent(self) -> Collect[C]:
         """The same read, strongly consistent, at twice the cost."""
         return replace(self, is_consistent=True)
 
-    def request(self) -> QueryTable:
-        """The first request that is sent; one item more than the limit, to notice what would not fit."""
-        return QueryTable(
-            self.table.name,
-            self.key_condition,
-            self.index,
-            limit=self.limit + 1,
-            consistent=self.is_consistent,
-        )
+    def page(self, limit: int | None = None, *, after: str | None = None) -> CollectPage[C]:
+        """A page of the entity that has a limit, with the single entities of the collection.
+
+        Args:
+            limit: how many of it; by default as many as the pattern declares.
+            after: the cursor of the page before. Other tuples than the paged one are empty then.
+
+        Raises:
+            OperationError: there are several such entities, or none.
+        """
+        paged = self._paged()
+        if limit is not None and not 1 <= limit <= MAX_LIMIT:
+            raise OperationError(f"A page has 1 to {MAX_LIMIT} items, not {limit}.")
+        part = paged if limit is None else replace(paged, limit=limit)
+        parts = tuple(part if each is paged else each for each in self.parts)
+        return CollectPage(replace(self, parts=parts), part, after, pattern=self.pattern)
+
+    def _paged(self) -> CollectedPart:
+        found = [part for part in self.parts if part.slot.many and part.limit is not None]
+        if len(found) != 1:
+            message = f"{self.name} has {len(found) or 'no'} entities with a limit, and a page is of one."
+            raise OperationError(message, hint="Declare @collect(…, limits={Issue: 20}).")
+        return found[0]
 
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
         return self.result_class.__name__
 
+    def segments(self) -> list[Segment]:
+        """What is read in one query each, in the order of the read."""
+        return segments(self.parts, self.foreign, forward=self.forward)
+
+    def request(self, segment: Segment) -> QueryTable:
+        """The first request for a segment; without a limit, one item more than fits, to notice what would not."""
+        return QueryTable(
+            self.table.name,
+            segment.condition,
+            self.index,
+            limit=segment.wanted or self.limit + 1,
+            forward=self.forward,
+            consistent=self.is_consistent,
+        )
+
     def requests(self, context: Context) -> Requests[C | None]:
-        """Read page by page.
+        """Read every segment, at once where the session can.
 
         Raises:
-            LimitExceeded: the partition has more items than the collection's limit.
+            LimitExceeded: there are more items than the collection's limit.
         """
-        request = self.request()
-        items: list[Item] = []
-        while True:
-            response: PageResponse = yield request
-            items += response.items
-            if len(items) > self.limit:
-                message = f"{self.name} has more than {self.limit} items in one partition."
-                raise LimitExceeded(message, hint="Raise the limit of the collection, or page over its parts.")
-            if response.last_key is None:
-                if unclaimed := unclaimed_among(self.table, items):
-                    yield unclaimed
-                return self._assemble(items, context)
-            request = replace(request, start=response.last_key, limit=self.limit + 1 - len(items))
+        found = yield from self.read(self.segments(), context)
+        return self.assembled(found.items)
 
-    def _assemble(self, items: list[Item], context: Context) -> C | None:
+    def read(
+        self, parts: list[Segment], context: Context, paged: CollectedPart | None = None, start: Item | None = None
+    ) -> Requests[_Found]:
+        """Read segments; the one with the paged part after a key."""
+        reads = [self._read(each, context, paged, start if paged in each.parts else None) for each in parts]
+        results: list[_Found] = (yield from _alone(reads[0])) if len(reads) == 1 else (yield Together(tuple(reads)))
+        items: dict[str, list[Item]] = {}
+        for result in results:
+            items |= result.items
+        if any(part.wanted is None for part in self.parts):
+            self._refuse_more(items)
+        return _Found(items, next((each.next_start for each in results if each.next_start is not None), None))
+
+    def _refuse_more(self, items: dict[str, list[Item]]) -> None:
+        if sum(map(len, items.values())) > self.limit:
+            message = f"{self.name} has more than {self.limit} items in one partition."
+            raise LimitExceeded(message, hint="Raise the limit of the collection, or give its entities limits.")
+
+    def _read(
+        self, segment: Segment, context: Context, paged: CollectedPart | None, start: Item | None
+    ) -> Requests[_Found]:
+        found: dict[str, list[Item]] = {part.slot.field: [] for part in segment.parts}
+        request = replace(self.request(segment), start=start)
+        for _ in range(MAX_REQUESTS):
+            response: PageResponse = yield request
+            yield from self._take(response.items, segment, found, context)
+            missing = _missing(segment, found, self.limit)
+            if response.last_key is None or missing == 0:
+                return self._cut(segment, found, paged, more=response.last_key is not None)
+            request = replace(request, start=response.last_key, limit=missing)
+        message = f"{self.name} read {MAX_REQUESTS} pages, most of which it does not ask for."
+        raise LimitExceeded(message, hint="Give its entities sort keys with beginnings of their own.")
+
+    def _take(
+        self, items: list[Item], segment: Segment, found: dict[str, list[Item]], context: Context
+    ) -> Requests[None]:
         now = context.clock()
+        taken = 0
+        for part in segment.parts:
+            owns = owner_check(part.slot.schema, part.key, part.condition)
+            owned = [item for item in items if owns(item)]
+            taken += len(owned)
+            found[part.slot.field] += [item for item in owned if part.slot.schema.live(item, now)]
+        if taken != len(items) and (unclaimed := unclaimed_among(self.table, items)):
+            yield unclaimed
+
+    def _cut(
+        self, segment: Segment, found: dict[str, list[Item]], paged: CollectedPart | None, *, more: bool
+    ) -> _Found:
+        """What was found, no more of each part than is wanted."""
+        cut = {part.slot.field: found[part.slot.field][: part.wanted] for part in segment.parts}
+        if paged is None or paged not in segment.parts or not cut[paged.slot.field]:
+            return _Found(cut)
+        kept = cut[paged.slot.field]
+        goes_on = len(kept) == paged.limit and (more or len(kept) < len(found[paged.slot.field]))
+        return _Found(cut, _position(paged, kept[-1]) if goes_on else None)
+
+    def assembled(self, items: dict[str, list[Item]]) -> C | None:
+        """The result; None where a required entity is missing."""
         fields: dict[str, Any] = {}
-        for slot in self.slots:
-            owns = owner_check(slot.schema, self._key_of(slot.schema), self.key_condition)
-            owned = [item for item in items if owns(item) and slot.schema.live(item, now)]
-            found = tuple(slot.schema.entity(item) for item in owned)
-            if not slot.many and not slot.optional and not found:
+        for part in self.parts:
+            slot = part.slot
+            entities = tuple(map(slot.schema.entity, items.get(slot.field, ())))
+            if not slot.many and not slot.optional and not entities:
                 return None
-            fields[slot.field] = found if slot.many else found[0] if found else None
+            fields[slot.field] = entities if slot.many else entities[0] if entities else None
         return self.result_class(**fields)
 
-    def _key_of(self, schema: EntitySchema[Any]) -> BoundKey:
-        return next(key for key in schema.keys.values() if key.index == self.index)
+
+class CollectPage(Operation[CollectionPage[C]], Generic[C], frozen=True):
+    """One page of a collection: its single entities, and a part of those that have a limit."""
+
+    collection: Collect[C]
+    paged: CollectedPart
+    after: str | None = None
+
+    def default_name(self) -> str:
+        """The name where no access pattern was declared."""
+        return self.collection.default_name()
+
+    def identity(self) -> str:
+        """All that a cursor is bound to: pattern, entity, key range and order, but not the page size."""
+        asked = replace(self.paged, limit=None)
+        order = "forward" if self.collection.forward else "backward"
+        return f"{self.name}|{asked.slot.field}|{asked.key}|{asked.condition!r}|{order}"
+
+    def segments(self) -> list[Segment]:
+        """What is read; on later pages, the paged entity by itself, and single entities."""
+        if self.after is None:
+            return self.collection.segments()
+        singles = [part for part in self.collection.parts if not part.slot.many]
+        alone = Segment((self.paged,), self.paged.interval)
+        return [alone, *segments(singles, self.collection.foreign, forward=self.collection.forward)]
+
+    def requests(self, context: Context) -> Requests[CollectionPage[C]]:
+        """Read every segment, at once where the session can."""
+        start = None if self.after is None else context.cursors.open(self.after, self.identity())
+        found = yield from self.collection.read(self.segments(), context, self.paged, start)
+        cursor = None if found.next_start is None else context.cursors.seal(found.next_start, self.identity())
+        return CollectionPage(self.collection.assembled(found.items), cursor)
+
+
+def _alone(read: Requests[_Found]) -> Requests[list[_Found]]:
+    return [(yield from read)]
+
+
+def _missing(segment: Segment, found: dict[str, list[Item]], limit: int) -> int:
+    """How many items to ask for next; none where all that is wanted was found, or more than fits."""
+    if segment.wanted is None:
+        return max(0, limit + 1 - sum(map(len, found.values())))
+    return sum(max(0, (part.wanted or 0) - len(found[part.slot.field])) for part in segment.parts)
+
+
+def _position(part: CollectedPart, item: Item) -> Item:
+    """The key that continues after an item: the table's, and the index's."""
+    attributes = [attribute for attribute, _ in (*part.slot.schema.primary.attributes, *part.key.attributes)]
+    return {attribute.name: item[attribute.name] for attribute in attributes}
 
 
 def slots_of(result_class: type) -> tuple[Slot, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import Any, Generic, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel
 
@@ -14,8 +13,11 @@ from partita.expressions import Condition, KeyCondition, Projection, both, canon
 from partita.model import BoundKey, EntitySchema, PartialItem, Ref
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._owned import is_guarded, owner_check, owner_condition
+from partita.operations._page import Page, WalkResult
 from partita.operations._projection import attributes_projection, defaults_of
+from partita.operations._shards import MergedShards, shards_of
 from partita.operations._unclaimed import unclaimed_among
+from partita.runtime import Together
 from partita.store import PageResponse, QueryTable
 from partita.values import Item
 
@@ -25,40 +27,6 @@ MAX_REQUESTS_TO_FILL = 10
 COUNTED_PER_PAGE = 10_000
 
 M = TypeVar("M", bound=BaseModel)
-
-
-class Page(Struct, Generic[M], frozen=True):
-    """Some of the matches, in order; `next_cursor` continues where there is more."""
-
-    items: tuple[M, ...]
-    next_cursor: str | None
-    unclaimed: int = 0
-    """How many items were met that belong to no declared entity."""
-    invalid: tuple[InvalidItem, ...] = ()
-    """The items that could not be read, where the query was to go on without them."""
-
-    def __iter__(self) -> Iterator[M]:
-        return iter(self.items)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-
-class WalkResult(Struct, Generic[M], frozen=True):
-    """All matches that a walk found; `truncated` when it stopped at its maximum with more to come."""
-
-    items: tuple[M, ...]
-    truncated: bool
-    unclaimed: int = 0
-    """How many items were met that belong to no declared entity."""
-    invalid: tuple[InvalidItem, ...] = ()
-    """The items that could not be read, where the query was to go on without them."""
-
-    def __iter__(self) -> Iterator[M]:
-        return iter(self.items)
-
-    def __len__(self) -> int:
-        return len(self.items)
 
 
 class Query(Operation[Page[M]], Generic[M], frozen=True):
@@ -168,11 +136,14 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     def identity(self) -> str:
         """All that a cursor is bound to: pattern, key range, filter and order, but neither page size nor fields."""
         request = replace(self.request(), filter=None, limit=None, consistent=False, projection=None)
-        return f"{self.name}|{self.key}|{request!r}|{canonical_repr(self.condition)}"
+        shards = f"|{1 + len(self.other_shards)} shards" if self.other_shards else ""
+        return f"{self.name}|{self.key}|{request!r}|{canonical_repr(self.condition)}{shards}"
 
     def requests(self, context: Context) -> Requests[Page[M]]:
         """Send requests until the page is full, the range is read, or enough was inspected."""
         start = context.cursors.open(self.cursor, self.identity()) if self.cursor is not None else None
+        if self.other_shards:
+            return (yield from self._merged(start, context))
         found: list[Item] = []
         unclaimed = 0
         for attempt in range(MAX_REQUESTS_TO_FILL):
@@ -191,6 +162,15 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         items = tuple(self.typed(found, invalid))
         cursor = None if start is None else context.cursors.seal(start, self.identity())
         return Page(items, cursor, unclaimed, tuple(invalid))
+
+    def _merged(self, start: Item | None, context: Context) -> Requests[Page[M]]:
+        """A page of all shards."""
+        shards = MergedShards(self, start)
+        found = yield from shards.read(self.limit, context)
+        invalid: list[InvalidItem] = []
+        items = tuple(self.typed(found, invalid))
+        cursor = context.cursors.seal(shards.position(), self.identity()) if shards.goes_on else None
+        return Page(items, cursor, shards.unclaimed, tuple(invalid))
 
     def request_from(self, start: Item | None, *, short: bool) -> QueryTable:
         """The request that continues after a key; `short`: one before it gave too little."""
@@ -241,8 +221,12 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def position(self, item: Item) -> Item:
         """The key that continues after an item: the table's, and the index's."""
-        attributes = [attribute for attribute, _ in (*self.schema.primary.attributes, *self.key.attributes)]
-        return {attribute.name: item[attribute.name] for attribute in attributes}
+        return {name: item[name] for name in self.position_names()}
+
+    def position_names(self) -> list[str]:
+        """The attributes of such a key."""
+        attributes = (*self.schema.primary.attributes, *self.key.attributes)
+        return list(dict.fromkeys(attribute.name for attribute, _ in attributes))
 
 
 class First(Operation[M | None], Generic[M], frozen=True):
@@ -260,6 +244,8 @@ class First(Operation[M | None], Generic[M], frozen=True):
 
     def requests(self, context: Context) -> Requests[M | None]:
         """Read a page of one, and go on where what was read is not to be seen."""
+        if self.query.other_shards:
+            return (yield from self._of_shards(context))
         start: Item | None = None
         for attempt in range(MAX_REQUESTS_TO_FILL):
             response: PageResponse = yield self.query.request_from(start, short=attempt > 0)
@@ -269,8 +255,20 @@ class First(Operation[M | None], Generic[M], frozen=True):
             start = response.last_key
             if start is None:
                 return None
+        raise self._nothing()
+
+    def _of_shards(self, context: Context) -> Requests[M | None]:
+        shards = MergedShards(self.query, None)
+        found = yield from shards.read(1, context)
+        for model in self.query.typed(found, []):
+            return model
+        if shards.goes_on:
+            raise self._nothing()
+        return None
+
+    def _nothing(self) -> LimitExceeded:
         message = f"{self.name} found no match within {MAX_REQUESTS_TO_FILL} pages."
-        raise LimitExceeded(message, hint="Declare an index that leads to the match.")
+        return LimitExceeded(message, hint="Declare an index that leads to the match.")
 
 
 class Count(Operation[int], frozen=True):
@@ -300,6 +298,10 @@ class Count(Operation[int], frozen=True):
         Raises:
             LimitExceeded: something follows after `max_pages` pages.
         """
+        if self.query.other_shards:
+            each = [replace(self, query=shard).requests(context) for shard in shards_of(self.query)]
+            counts: list[int] = yield Together(tuple(each))
+            return sum(counts)
         request = self.request(context.clock())
         total = 0
         for _ in range(self.max_pages):
@@ -335,6 +337,8 @@ class Walk(Operation[WalkResult[M]], Generic[M], frozen=True):
 
     def requests(self, context: Context) -> Requests[WalkResult[M]]:
         """Read page by page until the range ends or the maximum is reached."""
+        if self.query.other_shards:
+            return (yield from self._of_shards(context))
         request = self.request()
         items: list[M] = []
         invalid: list[InvalidItem] = []
@@ -354,3 +358,14 @@ class Walk(Operation[WalkResult[M]], Generic[M], frozen=True):
         # A page that ends at its limit has a key to go on from, whether or not anything follows.
         response = yield replace(request, start=response.last_key, limit=1)
         return WalkResult(tuple(items), response.scanned > 0, unclaimed, tuple(invalid))
+
+    def _of_shards(self, context: Context) -> Requests[WalkResult[M]]:
+        """Read all shards in order, a page at a time."""
+        items: list[M] = []
+        invalid: list[InvalidItem] = []
+        shards = MergedShards(self.query, None)
+        while shards.goes_on and len(items) <= self.max_items:
+            size = min(self.query.limit, self.max_items + 1 - len(items))
+            items += self.query.typed((yield from shards.read(size, context)), invalid)
+        is_cut = len(items) > self.max_items
+        return WalkResult(tuple(items[: self.max_items]), is_cut, shards.unclaimed, tuple(invalid))

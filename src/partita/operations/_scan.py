@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from partita.model import Entity, EntitySchema, Table, schema_of
 from partita.operations._operation import Context, Operation, Requests
-from partita.operations._query import DEFAULT_LIMIT, Page
+from partita.operations._page import Page
+from partita.operations._query import DEFAULT_LIMIT
 from partita.operations._unclaimed import unclaimed_among
 from partita.store import PageResponse, ScanTable
 from partita.values import Item

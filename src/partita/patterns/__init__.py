@@ -1,9 +1,10 @@
 """Access patterns: named, typed functions that make operations, and what each of them sends."""
 
 from partita.patterns._arguments import Parameter, UnfitArgument, operation_of, parameters_of
+from partita.patterns._collections import collect
 from partita.patterns._counts import count
 from partita.patterns._describe import KeyLayout, KeyMatch, key_matches, layout, type_name
-from partita.patterns._patterns import Pattern, collect, get, pattern, query
+from partita.patterns._patterns import Pattern, get, pattern, query
 from partita.patterns._permissions import DeclaredOperation, Permission, declare_operation, parts_of
 from partita.patterns._spans import span_range
 

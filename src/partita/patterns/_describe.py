@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, get_origin
 
 from msgspec import Struct
@@ -59,12 +59,18 @@ def key_matches(pattern: Pattern) -> list[KeyMatch]:
     if key.shards is not None and key.shards.name not in given:
         relation = f"is each of {key.shards.count} shards of"
     matches = [KeyMatch(attribute.name, relation, template.text) for attribute, template in key.hash]
+    for part in pattern.keys or (key,):
+        matches += _sort_matches(part, _given(part, pattern.hints))
+    return list(dict.fromkeys(matches))
+
+
+def _sort_matches(key: BoundKey, given: Mapping[str, Any]) -> Iterator[KeyMatch]:
     for attribute, template in key.range:
         relation, text = _of_sort_key(template, given)
-        matches += [KeyMatch(attribute.name, relation, text)] if text else []
+        if text:
+            yield KeyMatch(attribute.name, relation, text)
         if relation != "is":
             break
-    return matches
 
 
 def _given(key: BoundKey, hints: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from pydantic import BaseModel
 
 from partita.errors import ModelError
-from partita.expressions import KeyCondition, Projection
+from partita.expressions import Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Table, schema_of
-from partita.operations import Collect, Get, Operation, Query, check_projected, projection_of, slots_of
+from partita.operations import Collect, Get, Operation, Query, check_projected, projection_of
 from partita.patterns._key_conditions import key_conditions
 from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
 from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
@@ -27,7 +27,6 @@ from partita.store import GetItem, QueryTable
 P = ParamSpec("P")
 E = TypeVar("E", bound=Entity)
 M = TypeVar("M", bound=BaseModel)
-C = TypeVar("C")
 O = TypeVar("O", bound=Operation[Any])  # noqa: E741 - O for operation
 
 PatternKind: TypeAlias = Literal["get", "query", "collect", "write"]
@@ -48,6 +47,8 @@ class Pattern(Struct, frozen=True):
     function: Callable[..., Operation[Any]] | None = None
     sends: tuple[Permission, ...] | None = None
     """The requests that a role must be allowed to run it; None where that is not known."""
+    keys: tuple[BoundKey, ...] = ()
+    """The key of each entity of a collection."""
 
     @property
     def index(self) -> str | None:
@@ -97,7 +98,7 @@ def get(
         return _get_pattern(signature, schema, budget, view)
 
     if name is None:
-        return _decorator(declare)
+        return decorator(declare)
     return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or schema.primary.inputs))
 
 
@@ -145,46 +146,8 @@ def query(
         return _query_pattern(signature, schema, bound, budget, view, projection, forward=not newest_first)
 
     if name is None:
-        return _decorator(declare)
+        return decorator(declare)
     return _undecorated(declare, PatternSignature.of_fields(name, doc, schema, parameters or _partition_fields(bound)))
-
-
-def collect(
-    result: type[C],
-    hash_key: str,
-    *,
-    index: str | None = None,
-    limit: int = 1_000,
-    budget: Budget | None = None,
-) -> Callable[[Callable[P, None]], Callable[P, Collect[C]]]:
-    """Declare a read of a whole partition into a dataclass with a field per entity.
-
-    `hash_key` is the partition's template; every entity of the result must have a key with that template.
-    """
-    slots = slots_of(result)
-    keys = [_key_with(slot.schema, hash_key, index, result.__name__) for slot in slots]
-    schema = slots[0].schema
-    for slot in slots:
-        check_projected(slot.schema, _key_with(slot.schema, hash_key, index, result.__name__), slot.schema.cls)
-
-    def declare(signature: PatternSignature) -> Callable[..., Collect[C]]:
-        parameters = KeyParameters(signature, schema, keys[0])
-        parameters.refuse_ranges()
-        if set(parameters.names) != set(keys[0].hash_fields):
-            raise ModelError(f"{signature.name}: its parameters must be the fields of {hash_key!r}.")
-
-        def make(*args: Any, **kwargs: Any) -> Collect[C]:
-            values = parameters.bind(args, kwargs)
-            condition = KeyCondition(
-                tuple((each.name, t.render([values[f] for f in t.fields])) for each, t in keys[0].hash)
-            )
-            return Collect(result, slots, schema.table, condition, index, limit, pattern=declared)
-
-        sends = permissions(keys[0], schema.table, QueryTable)
-        declared = register(signature, make, "collect", schema, keys[0], budget, sends=sends)
-        return make
-
-    return _decorator(declare)
 
 
 def pattern(
@@ -217,7 +180,9 @@ def pattern(
     return declare
 
 
-def _decorator(declare: Callable[[PatternSignature], Callable[..., O]]) -> Callable[[Callable[..., None]], Any]:
+def decorator(declare: Callable[[PatternSignature], Callable[..., O]]) -> Callable[[Callable[..., None]], Any]:
+    """What declares a pattern by a function without a body."""
+
     def decorate(function: Callable[..., None]) -> Callable[..., O]:
         check_empty(function)
         return update_wrapper(declare(PatternSignature.of_function(function)), function)
@@ -279,7 +244,7 @@ def _query_pattern(
     return make
 
 
-def register(
+def register(  # noqa: PLR0913 - one for each thing that is known of a pattern
     signature: PatternSignature,
     make: Callable[..., Operation[Any]],
     kind: PatternKind,
@@ -289,8 +254,13 @@ def register(
     *,
     sends: tuple[Permission, ...] | None,
     view: type[BaseModel] | None = None,
+    keys: tuple[BoundKey, ...] = (),
 ) -> Pattern:
-    """Make a pattern known to its table, and to the function that makes its operations."""
+    """Register what is known of a pattern with its table.
+
+    Raises:
+        ModelError: its budget does not say of what, or the table has a pattern of that name.
+    """
     if budget is not None and not isinstance(budget, Budget):
         message = f"{signature.name}: budget={budget!r} does not say of what."
         raise ModelError(message, owner=signature.name, hint=f"Write Rcu({budget!r}) or Wcu({budget!r}).")
@@ -306,17 +276,11 @@ def register(
         view=view,
         function=make,
         sends=sends,
+        keys=keys,
     )
     schema.table.add_pattern(declared)
     make.pattern = declared  # type: ignore[attr-defined]
     return declared
-
-
-def _key_with(schema: EntitySchema[Any], hash_key: str, index: str | None, label: str) -> BoundKey:
-    for key in schema.keys.values():
-        if key.index == index and key.hash_text == hash_key:
-            return key
-    raise ModelError(f"{label}: {schema.name} has no key with the partition {hash_key!r}.", owner=schema.cls)
 
 
 def _partition_fields(key: BoundKey) -> tuple[str, ...]:

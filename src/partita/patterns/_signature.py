@@ -47,6 +47,10 @@ class PatternSignature(Struct, frozen=True):
         parameters = [inspect.Parameter(field, kind, annotation=hint) for field, hint in hints.items()]
         return cls(name, doc, inspect.Signature(parameters), hints)
 
+    def renamed(self, names: Mapping[str, str]) -> PatternSignature:
+        """The same with some of the parameters, under other names."""
+        return PatternSignature(self.name, self.doc, self.signature, {own: self.hints[n] for n, own in names.items()})
+
     def sign(self, make: Callable[..., Any]) -> None:
         """Give a function that was made without one this name, documentation and signature."""
         make.__name__ = make.__qualname__ = self.name
@@ -110,9 +114,13 @@ class KeyParameters:
             bound = self.signature.bind(*args, **kwargs)
             bound.apply_defaults()
             arguments = bound.arguments
+        self.check_members(arguments)
+        return arguments
+
+    def check_members(self, arguments: Mapping[str, Any]) -> None:
+        """Refuse what is not a member of an enum that a parameter is declared as."""
         for name, kind in self._enums:
             self._check_member(kind, arguments[name])
-        return arguments
 
     def _check_member(self, kind: type[Enum], value: Any) -> None:
         if isinstance(value, kind) or value in {member.value for member in kind}:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import msgspec
+
 from partita.errors import SerializationFailed, ValidationFailed
 from partita.expressions import Condition, Update
 from partita.store import (
@@ -28,17 +30,37 @@ from partita.store import (
 from partita.wire._capacity import all_consumed, collection_metrics
 from partita.wire._expressions import read_expressions
 from partita.wire._items import on_failure, read_get
-from partita.wire._parameters import Parameters, Requests, refuse, show, violated
+from partita.wire._parameters import (
+    Parameters,
+    Requests,
+    is_table_name,
+    member,
+    refuse,
+    show,
+    violated,
+    violations_of,
+)
+from partita.wire._wording import UNSHOWN, Refused, Violated
 
 MAX_GETS: Final = 100
 MAX_WRITES: Final = 25
 MAX_ACTIONS: Final = 100
+MAX_TOKEN: Final = 36
 _METRICS: Final = ("SIZE", "NONE")
+_MAP_KEYS: Final = (
+    "Map keys must satisfy constraint: [Member must have length less than or equal to 255, "
+    "Member must have length greater than or equal to 3, "
+    "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"
+)
 
 
 def batch_get(call: Parameters) -> Requests[Json]:
     """Up to 100 items of several tables."""
-    detail = call.capacity_detail()
+    try:
+        detail = call.capacity_detail()
+    except Violated:
+        refuse(*violations_of(lambda: _check_names(call), call.capacity_detail))
+    _check_names(call)
     gets: list[GetItem] = []
     names: dict[str, str] = {}  # by table: the client may have given its ARN
     for name, shared in _tables(call, "BatchGetItem").items():
@@ -58,10 +80,19 @@ def batch_get(call: Parameters) -> Requests[Json]:
     return body
 
 
+def _check_names(call: Parameters) -> None:
+    """Refuse names that no table has; they are the keys of a map, which is shown as a whole."""
+    tables = call.fields("RequestItems") or {}
+    if not all(map(is_table_name, tables)):
+        refuse(violated(msgspec.json.encode(tables).decode(), "requestItems", _MAP_KEYS))
+
+
 def _tables(call: Parameters, operation: str) -> Json:
     tables = call.fields("RequestItems")
     if tables is None:
         refuse(violated(None, "requestItems", "Member must not be null"))
+    if not tables and operation == "BatchGetItem":
+        refuse(violated(UNSHOWN, "RequestItems", "Member must have length greater than or equal to 1"))
     if not tables:
         raise ValidationFailed(f"The requestItems parameter is required for {operation}")
     return tables
@@ -75,10 +106,9 @@ def _gets(name: str, shared: Any) -> list[GetItem]:
     if keys is None:
         refuse(violated(None, at, "Member must not be null"))
     if not keys:
-        refuse(violated("[]", at, "Member must have length greater than or equal to 1"))
+        refuse(violated(UNSHOWN, at, "Member must have length greater than or equal to 1"))
     if len(keys) > MAX_GETS:
-        rule = f"Member must have length less than or equal to {MAX_GETS}"
-        refuse(f"Value at '{at}' failed to satisfy constraint: {rule}")
+        refuse(violated(UNSHOWN, at, f"Member must have length less than or equal to {MAX_GETS}"))
     first = read_get(part, table, {})
     return [GetItem(table, Parameters({"Key": key}).item("Key"), first.consistent, first.projection) for key in keys]
 
@@ -94,7 +124,7 @@ def _unprocessed_keys(call: Parameters, names: dict[str, str], response: BatchGe
 
 def batch_write(call: Parameters) -> Requests[Json]:
     """Up to 25 puts and deletes of several tables."""
-    detail, metrics = call.capacity_detail(), call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
+    detail, metrics = _write_details(call)
     tables = _tables(call, "BatchWriteItem")
     _check_lengths(tables)
     writes = [
@@ -111,6 +141,18 @@ def batch_write(call: Parameters) -> Requests[Json]:
     if metrics == "SIZE":
         body["ItemCollectionMetrics"] = yield from _all_metrics(writes)
     return body
+
+
+def _write_details(call: Parameters) -> tuple[str, str | None]:
+    """How much the response says of capacity, and whether it says something of item collections."""
+    try:
+        return call.capacity_detail(), _metrics(call)
+    except Violated:
+        refuse(*violations_of(call.capacity_detail, lambda: _metrics(call)))
+
+
+def _metrics(call: Parameters) -> str | None:
+    return call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
 
 
 def _check_lengths(tables: Json) -> None:
@@ -151,12 +193,12 @@ def transact_get(call: Parameters) -> Requests[Json]:
     """Up to 100 items as they are at one instant."""
     detail = call.capacity_detail()
     gets = []
-    for entry in _actions(call, "TransactItems"):
+    for place, entry in enumerate(_actions(call, "TransactItems"), 1):
         get = Parameters(entry).fields("Get")
         if get is None:
             refuse(violated(None, "transactItems.1.member.get", "Member must not be null"))
         part = Parameters(get)
-        table, key = part.table(), part.item("Key")
+        table, key = _named(part, f"transactItems.{place}.member.get"), part.item("Key")
         gets.append(read_get(part, table, key))
     response: TransactGetResponse = yield TransactGetItems(tuple(gets))
     body: Json = {"Responses": [{} if item is None else {"Item": wire_item(item)} for item in response.items]}
@@ -179,9 +221,12 @@ def _actions(call: Parameters, name: str) -> list[Any]:
 
 def transact_write(call: Parameters) -> Requests[Json]:
     """Up to 100 writes, all or none."""
-    detail, metrics = call.capacity_detail(), call.choice("ReturnItemCollectionMetrics", _METRICS, "NONE")
-    actions = tuple(_action(Parameters(entry)) for entry in _actions(call, "TransactItems"))
-    token = call.text("ClientRequestToken")
+    try:
+        token, (detail, metrics) = _token(call), _write_details(call)
+        entries = _actions(call, "TransactItems")
+    except Violated:
+        refuse(*violations_of(lambda: _token(call), lambda: _write_details(call)))
+    actions = tuple(_action(Parameters(entry), place) for place, entry in enumerate(entries, 1))
     response: TransactWriteResponse = yield TransactWriteItems(actions, token)
     body: Json = {}
     if detail != "NONE":
@@ -192,7 +237,23 @@ def transact_write(call: Parameters) -> Requests[Json]:
     return body
 
 
-def _action(entry: Parameters) -> TransactAction:
+def _token(call: Parameters) -> str | None:
+    token = call.text("ClientRequestToken")
+    if token is not None and not 1 <= len(token) <= MAX_TOKEN:
+        bound = f"less than or equal to {MAX_TOKEN}" if token else "greater than or equal to 1"
+        refuse(violated(token, "clientRequestToken", f"Member must have length {bound}"))
+    return token
+
+
+def _named(part: Parameters, at: str) -> str:
+    """The table of an action, whose place is named where it is wrong."""
+    try:
+        return part.table()
+    except Violated as error:
+        refuse(*(violated(each.value, f"{at}.tableName", each.rule) for each in error.violations))
+
+
+def _action(entry: Parameters, place: int) -> TransactAction:
     given = [name for name in _ACTIONS if entry.given.get(name) is not None]
     if len(given) != 1:
         raise ValidationFailed(
@@ -201,36 +262,38 @@ def _action(entry: Parameters) -> TransactAction:
             else "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
         )
     part = Parameters(entry.fields(given[0]) or {})
-    return _ACTIONS[given[0]](part, part.table())
+    return _ACTIONS[given[0]](part, _named(part, f"transactItems.{place}.member.{member(given[0])}"))
 
 
 def _transact_put(part: Parameters, table: str) -> PutItem:
-    item, carries = part.item("Item"), on_failure(part)
-    return PutItem(table, item, _condition(part), on_failure_item=carries)
+    carries, condition = on_failure(part), _condition(part)
+    if "" in (part.fields("Item") or {}):
+        raise Refused("Empty attribute name")
+    return PutItem(table, part.item("Item"), condition, on_failure_item=carries)
 
 
 def _transact_delete(part: Parameters, table: str) -> DeleteItem:
-    key, carries = part.item("Key"), on_failure(part)
-    return DeleteItem(table, key, _condition(part), on_failure_item=carries)
+    carries, condition = on_failure(part), _condition(part)
+    return DeleteItem(table, part.item("Key"), condition, on_failure_item=carries)
 
 
 def _transact_update(part: Parameters, table: str) -> UpdateItem:
-    key, carries = part.item("Key"), on_failure(part)
+    carries = on_failure(part)
     if part.text("UpdateExpression") is None:
         refuse(violated(None, "transactItems.1.member.update.updateExpression", "Member must not be null"))
     trees = read_expressions(part, ("UpdateExpression", "ConditionExpression"))
     update: Update = trees["UpdateExpression"]
-    return UpdateItem(table, key, update, trees["ConditionExpression"], on_failure_item=carries)
+    return UpdateItem(table, part.item("Key"), update, trees["ConditionExpression"], on_failure_item=carries)
 
 
 def _transact_check(part: Parameters, table: str) -> ConditionCheck:
-    key, carries = part.item("Key"), on_failure(part)
+    carries = on_failure(part)
     if part.text("ConditionExpression") is None:
         at = "transactItems.1.member.conditionCheck.conditionExpression"
         refuse(violated(None, at, "Member must not be null"))
     condition = _condition(part)
     assert condition is not None  # noqa: S101 - its text is there
-    return ConditionCheck(table, key, condition, carries)
+    return ConditionCheck(table, part.item("Key"), condition, carries)
 
 
 def _condition(part: Parameters) -> Condition | None:

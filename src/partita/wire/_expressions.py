@@ -18,6 +18,7 @@ from partita.store import Json
 from partita.values import AttributeValue
 from partita.wire._parameters import Parameters, check_attribute_name
 from partita.wire._values import read_value
+from partita.wire._wording import InvalidValue, Refused, UnusableValues
 
 CACHED: Final = 2_048
 
@@ -49,7 +50,7 @@ def read_expressions(call: Parameters, kinds: Sequence[str], legacy: Sequence[st
 def _check_not_mixed(call: Parameters, texts: tuple[tuple[str, str], ...], legacy: Sequence[str]) -> None:
     old = [name for name in legacy if call.given.get(name) is not None and not _goes_along(name, texts)]
     if old and texts:
-        raise ValidationFailed(
+        raise Refused(
             "Can not use both expression and non-expression parameters in the same request: Non-expression "
             f"parameters: {{{', '.join(old)}}} Expression parameters: {{{', '.join(kind for kind, _ in texts)}}}"
         )
@@ -84,31 +85,30 @@ def _values(
     for placeholder, tagged in values.items():
         try:
             read[placeholder] = read_value(tagged)
-        except ValidationFailed as error:
-            message = f"ExpressionAttributeValues contains invalid value: {error.message} for key {placeholder}"
-            raise ValidationFailed(message) from None
+        except InvalidValue as error:
+            raise InvalidValue(error.message, error.older, placeholder) from None
     return read
 
 
 def _check_placeholders(what: str, given: Json, kinds: Sequence[str], texts: tuple[tuple[str, str], ...]) -> None:
     if not any(kind in kinds for kind, _ in texts):
         if what == "ExpressionAttributeNames":
-            raise ValidationFailed(f"{what} can only be specified when using expressions")
+            raise Refused(f"{what} can only be specified when using expressions")
         absent = sorted(kinds, key="UpdateExpression ConditionExpression".find) if len(kinds) > 1 else kinds
-        verb = "is" if len(absent) == 1 else "are"
-        raise ValidationFailed(
-            f"{what} can only be specified when using expressions: {' and '.join(absent)} {verb} null"
-        )
+        raise UnusableValues(absent)
     if not given:
-        raise ValidationFailed(f"{what} must not be empty")
+        raise Refused(f"{what} must not be empty")
 
 
 def _parsed(
     texts: tuple[tuple[str, str], ...], names: dict[str, str], values: dict[str, AttributeValue]
 ) -> Mapping[str, Any]:
-    substitutions = Substitutions(names, values)
-    trees = {kind: _PARSERS[kind](text, substitutions) for kind, text in texts}
-    substitutions.check_all_used()
+    try:
+        substitutions = Substitutions(names, values)
+        trees = {kind: _PARSERS[kind](text, substitutions) for kind, text in texts}
+        substitutions.check_all_used()
+    except ValidationFailed as error:
+        raise Refused(error.message) from None
     return {**_NO_TREES, **trees}
 
 

@@ -89,7 +89,7 @@ def error_response(error: Exception) -> Response:
     if kind == "InternalServerError":
         _LOG.error("A request failed.", exc_info=error)
     status = error.status if isinstance(error, Fault) else 500 if kind == "InternalServerError" else 400
-    message = _message(error, kind)
+    message = message_of(error, kind)
     body: Json = {"__type": _NAMESPACES.get(kind, _DYNAMODB) + kind}
     if message:
         body["Message" if kind in _CAPITALISED else "message"] = message
@@ -100,7 +100,8 @@ def error_response(error: Exception) -> Response:
     return Response(status, body)
 
 
-def _message(error: Exception, kind: str) -> str:
+def message_of(error: Exception, kind: str) -> str:
+    """What the client is told of an error."""
     if isinstance(error, TableNotFound):
         return "Requested resource not found"
     if isinstance(error, PartitaError) and kind != "InternalServerError":

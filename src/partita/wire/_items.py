@@ -21,7 +21,16 @@ from partita.values import Item
 from partita.wire._capacity import collection_metrics, consumed
 from partita.wire._expressions import read_expressions
 from partita.wire._legacy import read_expected, read_projection, read_updates, refused_update
-from partita.wire._parameters import Parameters, Requests
+from partita.wire._parameters import (
+    CONDITIONAL_OPERATORS,
+    Parameters,
+    Requests,
+    member,
+    refuse,
+    violated,
+    violations_of,
+)
+from partita.wire._wording import Refused, Violated, Violation
 
 _RETURNS: Final = ("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
 _METRICS: Final = ("SIZE", "NONE")
@@ -77,8 +86,11 @@ def on_failure(call: Parameters) -> bool:
 
 def put_item(call: Parameters) -> Requests[Json]:
     """Write a whole item."""
-    table, options = call.table(), _WriteOptions(call)
-    item = call.item("Item")
+    try:
+        table, options = call.table(), _WriteOptions(call)
+        item = call.item("Item")
+    except Violated:
+        refuse(*_violations(call, "Item"))
     _check_returns(options.returns)
     request = PutItem(table, item, read_condition(call), options.returns, options.on_failure)
     response: WriteResponse = yield request
@@ -87,8 +99,11 @@ def put_item(call: Parameters) -> Requests[Json]:
 
 def delete_item(call: Parameters) -> Requests[Json]:
     """Delete one item."""
-    table, options = call.table(), _WriteOptions(call)
-    key = call.item("Key")
+    try:
+        table, options = call.table(), _WriteOptions(call)
+        key = call.item("Key")
+    except Violated:
+        refuse(*_violations(call, "Key"))
     _check_returns(options.returns)
     request = DeleteItem(table, key, read_condition(call), options.returns, options.on_failure)
     response: WriteResponse = yield request
@@ -97,8 +112,11 @@ def delete_item(call: Parameters) -> Requests[Json]:
 
 def update_item(call: Parameters) -> Requests[Json]:
     """Change one item, or create it."""
-    table, options = call.table(), _WriteOptions(call)
-    key = call.item("Key")
+    try:
+        table, options = call.table(), _WriteOptions(call)
+        key = call.item("Key")
+    except Violated:
+        refuse(*_violations(call, "Key"))
     update, condition = _read_update(call)
     request = UpdateItem(table, key, update, condition, options.returns, options.on_failure)
     try:
@@ -108,9 +126,24 @@ def update_item(call: Parameters) -> Requests[Json]:
     return (yield from options.body(response, table, key))
 
 
+def _violations(call: Parameters, required: str) -> list[Violation]:
+    """Every constraint that a write of one item violates, in the order that AWS has."""
+    found = violations_of(
+        call.capacity_detail,
+        call.table,
+        lambda: call.choice("ReturnValues", _RETURNS),
+        lambda: call.choice("ReturnItemCollectionMetrics", _METRICS),
+        lambda: on_failure(call),
+        lambda: call.choice("ConditionalOperator", CONDITIONAL_OPERATORS),
+    )
+    if call.given.get(required) is None:
+        found.append(violated(None, member(required), "Member must not be null"))
+    return found
+
+
 def _check_returns(returns: str) -> None:
     if returns not in ("NONE", "ALL_OLD"):
-        raise ValidationFailed("ReturnValues can only be ALL_OLD or NONE")
+        raise Refused("ReturnValues can only be ALL_OLD or NONE")
 
 
 def read_condition(call: Parameters) -> Condition | None:

@@ -33,10 +33,10 @@ from partita.expressions import (
 )
 from partita.store import Json
 from partita.values import AttributeValue, kind_of
-from partita.wire._parameters import Parameters, check_attribute_name, refuse, violated
+from partita.wire._parameters import CONDITIONAL_OPERATORS, Parameters, check_attribute_name, refuse, violated
 from partita.wire._values import read_value
+from partita.wire._wording import INVALID, Refused
 
-_INVALID: Final = "One or more parameter values were invalid: "
 _ONE: Final = (1, 1)
 _COUNTS: Final[dict[str, tuple[int, int]]] = {
     "IN": (1, 100),
@@ -77,7 +77,7 @@ def read_projection(call: Parameters) -> Projection | None:
     for name in names:
         check_attribute_name(name)
         if names.count(name) > 1:
-            raise ValidationFailed(f"{_INVALID}Duplicate value in attribute name: {name}")
+            raise Refused(f"{INVALID}Duplicate value in attribute name: {name}")
     return tuple(Path((name,)) for name in names)
 
 
@@ -100,14 +100,16 @@ def read_expected(call: Parameters) -> Condition | None:
 
 
 def _check_nothing_to_join(call: Parameters) -> None:
-    if call.choice("ConditionalOperator", ("AND", "OR")) is not None:
+    if call.choice("ConditionalOperator", CONDITIONAL_OPERATORS) is not None:
         message = "ConditionalOperator cannot be used without Filter or Expected"
-        raise ValidationFailed(f"{_INVALID}{message}")
+        raise Refused(f"{INVALID}{message}")
 
 
 def _joined(call: Parameters, terms: list[Condition]) -> Condition:
-    operator = call.choice("ConditionalOperator", ("AND", "OR"), "AND")
+    operator = call.choice("ConditionalOperator", CONDITIONAL_OPERATORS)
     if len(terms) == 1:
+        if operator is not None:
+            raise Refused("ConditionalOperator can only be used when Filter or Expected has two or more elements")
         return terms[0]
     return Or(tuple(terms)) if operator == "OR" else And(tuple(terms))
 
@@ -118,27 +120,35 @@ def _expectation(attribute: str, rule: Json) -> Condition:
         _check_not_together(attribute, rule, "Exists", "ComparisonOperator")
         if "Value" in rule and "AttributeValueList" not in rule:
             rule = {**rule, "AttributeValueList": [rule["Value"]]}
+        _check_operand_given(attribute, rule)
         return _comparison(attribute, rule)
     if rule.get("AttributeValueList") is not None:
         message = "AttributeValueList can only be used with a ComparisonOperator for Attribute: "
-        raise ValidationFailed(f"{_INVALID}{message}{attribute}")
+        raise Refused(f"{INVALID}{message}{attribute}")
     path, exists, value = Path((attribute,)), rule.get("Exists"), rule.get("Value")
     if exists is False:
         if value is not None:
-            message = "Value cannot be used when Exists is set to false for Attribute: "
-            raise ValidationFailed(f"{_INVALID}{message}{attribute}")
+            message = "Value cannot be used when Exists is false for Attribute: "
+            raise Refused(f"{INVALID}{message}{attribute}")
         return Missing(path)
     if value is None:
         shown = "null" if exists is None else "true"
         message = f"Value must be provided when Exists is {shown} for Attribute: "
-        raise ValidationFailed(f"{_INVALID}{message}{attribute}")
+        raise Refused(f"{INVALID}{message}{attribute}")
     return Compare("=", path, Value(read_value(value)))
+
+
+def _check_operand_given(attribute: str, rule: Json) -> None:
+    operator = rule["ComparisonOperator"]
+    if not rule.get("AttributeValueList") and operator in _TREES and _COUNTS.get(operator, _ONE)[0]:
+        message = f"Value or AttributeValueList must be used with ComparisonOperator: {operator} for Attribute: "
+        raise Refused(f"{INVALID}{message}{attribute}")
 
 
 def _check_not_together(attribute: str, rule: Json, first: str, second: str) -> None:
     if rule.get(first) is not None and rule.get(second) is not None:
         message = f"{first} and {second} cannot be used together for Attribute: {attribute}"
-        raise ValidationFailed(f"{_INVALID}{message}")
+        raise Refused(f"{INVALID}{message}")
 
 
 def _operator(attribute: str, rule: Json) -> tuple[str, list[AttributeValue]]:
@@ -151,7 +161,7 @@ def _operator(attribute: str, rule: Json) -> tuple[str, list[AttributeValue]]:
     low, high = _COUNTS.get(operator, _ONE)
     if not low <= len(values) <= high:
         message = f"Invalid number of argument(s) for the {operator} ComparisonOperator"
-        raise ValidationFailed(f"{_INVALID}{message}")
+        raise Refused(f"{INVALID}{message}")
     _check_types(attribute, operator, values)
     return operator, values
 
@@ -161,13 +171,13 @@ def _check_types(attribute: str, operator: str, values: list[AttributeValue]) ->
     for value in values:
         if kinds is not None and kind_of(value) not in kinds:
             message = f"ComparisonOperator {operator} is not valid for {kind_of(value)} AttributeValue type"
-            raise ValidationFailed(f"{_INVALID}{message}")
+            raise Refused(f"{INVALID}{message}")
     if operator == "BETWEEN" and kind_of(values[0]) == kind_of(values[1]) and _above(values[0], values[1]):
         message = "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound"
-        raise ValidationFailed(message)
+        raise Refused(message)
     if len({kind_of(value) for value in values}) > 1:
         message = f"AttributeValues inside AttributeValueList must be of same type for Attribute: {attribute}"
-        raise ValidationFailed(f"{_INVALID}{message}")
+        raise Refused(f"{INVALID}{message}")
 
 
 def _above(low: Any, high: Any) -> bool:
@@ -193,9 +203,9 @@ def read_key_conditions(call: Parameters) -> KeyCondition | None:
         elif operator in _RANGES:
             ranges.append(KeyRange(attribute, _RANGES[operator], tuple(values)))  # type: ignore[arg-type]
         else:
-            raise ValidationFailed(f"Attempted conditional constraint is not an indexable operation: {operator}")
+            raise Refused(f"Attempted conditional constraint is not an indexable operation: {operator}")
     if not equal or len(ranges) > 1:
-        raise ValidationFailed("Query key condition not supported")
+        raise Refused("Query key condition not supported")
     return KeyCondition(tuple(equal), ranges[0] if ranges else None)
 
 
@@ -226,7 +236,7 @@ def _with_action(update: Update, attribute: str, rule: Json) -> Update:
     if rule.get("Value") is None:
         if action != "DELETE":
             message = f"Only DELETE action is allowed when no attribute value is specified: {attribute}"
-            raise ValidationFailed(f"{_INVALID}{message}")
+            raise Refused(f"{INVALID}{message}")
         return Update(update.sets, (*update.removes, path), update.adds, update.deletes)
     value = read_value(rule["Value"])
     if action == "PUT":
@@ -248,4 +258,4 @@ def _with_set(update: Update, action: SetAction) -> Update:
 def _check_action(action: str, value: AttributeValue, allowed: tuple[str, ...]) -> None:
     if kind_of(value) not in allowed:
         message = f"{action} action is not supported for the type {kind_of(value)}"
-        raise ValidationFailed(f"{_INVALID}{message}")
+        raise Refused(f"{INVALID}{message}")

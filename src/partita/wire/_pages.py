@@ -14,8 +14,9 @@ from partita.wire._capacity import consumed
 from partita.wire._describe import described
 from partita.wire._expressions import read_expressions
 from partita.wire._legacy import read_filter, read_key_conditions, read_projection
-from partita.wire._parameters import Parameters, Requests, refuse, violated
+from partita.wire._parameters import CONDITIONAL_OPERATORS, Parameters, Requests, refuse, violated, violations_of
 from partita.wire._values import read_item
+from partita.wire._wording import UNSHOWN, Refused, Violated, Violation
 
 SELECT: Final = ("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 MAX_SEGMENTS: Final = 1_000_000
@@ -24,7 +25,10 @@ MAX_SEGMENTS: Final = 1_000_000
 def query(call: Parameters) -> Requests[Json]:
     """Read a range of one partition."""
     table = call.table()
-    detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call, "at 'Limit'")
+    try:
+        detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call, unshown=True)
+    except Violated:
+        refuse(*_violations(call))
     key, filtering, projection = _query_trees(call)
     request = QueryTable(
         table,
@@ -40,6 +44,15 @@ def query(call: Parameters) -> Requests[Json]:
     )
     _check_select(call, request, select)
     return (yield from _respond(request, select, detail))
+
+
+def _violations(call: Parameters) -> list[Violation]:
+    return violations_of(
+        call.capacity_detail,
+        lambda: call.choice("Select", SELECT),
+        lambda: _limit(call, unshown=True),
+        lambda: call.choice("ConditionalOperator", CONDITIONAL_OPERATORS),
+    )
 
 
 def _query_trees(call: Parameters) -> tuple[KeyCondition, Condition | None, Projection | None]:
@@ -59,7 +72,7 @@ def _query_trees(call: Parameters) -> tuple[KeyCondition, Condition | None, Proj
 def scan(call: Parameters) -> Requests[Json]:
     """Read everything, page by page."""
     table = call.table()
-    detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call, "'{}' at 'limit'")
+    detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call, unshown=False)
     segment, segments = _segments(call)
     trees = read_expressions(
         call,
@@ -82,11 +95,11 @@ def scan(call: Parameters) -> Requests[Json]:
     return (yield from _respond(request, select, detail))
 
 
-def _limit(call: Parameters, shown: str) -> int | None:
+def _limit(call: Parameters, *, unshown: bool) -> int | None:
     limit = call.whole("Limit")
     if limit is not None and limit < 1:
         rule = "Member must have value greater than or equal to 1"
-        refuse(f"Value {shown.format(limit)} failed to satisfy constraint: {rule}")
+        refuse(violated(UNSHOWN, "Limit", rule) if unshown else violated(limit, "limit", rule))
     return limit
 
 
@@ -135,7 +148,7 @@ def _respond(request: QueryTable | ScanTable, select: str | None, detail: str) -
 def _check_select(call: Parameters, request: QueryTable | ScanTable, select: str | None) -> None:
     if select == "SPECIFIC_ATTRIBUTES" and request.projection is None:
         message = "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
-        raise ValidationFailed(message)
+        raise Refused(message, enveloped=type(request) is QueryTable)
     if select == "ALL_PROJECTED_ATTRIBUTES" and request.index is None:
         raise ValidationFailed("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
     if request.projection is not None and select in ("COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):

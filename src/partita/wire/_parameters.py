@@ -10,6 +10,7 @@ from partita.errors import SerializationFailed, ValidationFailed
 from partita.store import Json, Request
 from partita.values import Item, text_size
 from partita.wire._values import read_item
+from partita.wire._wording import INVALID, Refused, Violated, Violation
 
 R = TypeVar("R")
 
@@ -27,18 +28,29 @@ MIN_NAME: Final = 3
 MAX_ATTRIBUTE: Final = 65_535
 MAX_INTEGER: Final = 2**31 - 1
 MAX_LONG: Final = 2**63 - 1
+CONDITIONAL_OPERATORS: Final = ("OR", "AND")
 CAPACITY_DETAILS: Final = ("INDEXES", "TOTAL", "NONE")
 
 
-def violated(value: Any, at: str, rule: str) -> str:
+def violated(value: Any, at: str, rule: str) -> Violation:
     """What is wrong with a value: `Value 'x' at 'tableName' failed to satisfy constraint: …`."""
-    shown = "null" if value is None else f"'{value}'"
-    return f"Value {shown} at '{at}' failed to satisfy constraint: {rule}"
+    return Violation(at, value, rule)
 
 
-def refuse(violation: str) -> NoReturn:
-    """Refuse the call for one violated constraint."""
-    raise ValidationFailed(f"1 validation error detected: {violation}")
+def refuse(*violations: Violation) -> NoReturn:
+    """Refuse the call for the constraints that it violates."""
+    raise Violated(violations)
+
+
+def violations_of(*readings: Callable[[], object]) -> list[Violation]:
+    """Every constraint that the readings find violated, once one was."""
+    found: list[Violation] = []
+    for reading in readings:
+        try:
+            reading()
+        except Violated as error:
+            found += error.violations
+    return found
 
 
 def member(name: str) -> str:
@@ -55,13 +67,18 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def is_table_name(text: str) -> bool:
+    """Whether a table may have that name, or the text is the ARN of one."""
+    return (MIN_NAME <= len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None) or _ARN.match(text) is not None
+
+
 def check_attribute_name(name: str) -> None:
     """Refuse the name of an attribute that none can have."""
     if not name:
-        raise ValidationFailed("One or more parameter values were invalid: Empty attribute name")
+        raise Refused(f"{INVALID}Empty attribute name")
     if len(name) > MAX_ATTRIBUTE or text_size(name) > MAX_ATTRIBUTE:
         message = f"Attribute name is too long: it may have {MAX_ATTRIBUTE} bytes"
-        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+        raise Refused(f"{INVALID}{message}")
 
 
 class Parameters:

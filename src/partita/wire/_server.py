@@ -21,6 +21,7 @@ from partita.wire._faults import Fault, Response, error_response
 from partita.wire._operations import operations
 from partita.wire._parameters import Parameters, Requests
 from partita.wire._signature import AccessKey, Authorization, check_authorization, check_body
+from partita.wire._wording import worded
 from partita.wire.connection import Connection, Connections, Head, HttpRequest, Limits
 from partita.wire.tables import fixed
 
@@ -111,7 +112,7 @@ class WireServer:
                 execute = Execution(store, self._guard, region, _operation_name(request.head))
             return Response(200, (yield from relay(self._operation(request, region), execute)))
         except Exception as error:  # noqa: BLE001 - the client gets a response, whatever it was
-            return error_response(error)
+            return error_response(worded(error, _operation_name(request.head)))
 
     def _operation(self, request: HttpRequest, region: str) -> Requests[Json | None]:
         """The operation that the request names, with its parameters.

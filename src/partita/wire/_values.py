@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from partita.errors import SerializationFailed, ValidationFailed
 from partita.values import MAX_DEPTH, MAX_DIGITS, TOO_DEEP, AttributeValue, Item, number
-
-_INVALID: Final = "One or more parameter values were invalid: "
+from partita.wire._wording import INVALID, InvalidValue, duplicate_members, invalid_number
 
 
 def read_item(given: Any, depth: int = 0) -> Item:
@@ -38,10 +37,10 @@ def read_value(tagged: Any, depth: int = 0) -> AttributeValue:
     tags = [tag for tag, content in tagged.items() if content is not None and tag in _READERS]
     if not tags:
         message = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
-        raise ValidationFailed(message)
+        raise InvalidValue(message)
     if len(tags) > 1:
         message = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported"
-        raise ValidationFailed(f"{message} datatypes")
+        raise InvalidValue(f"{message} datatypes")
     return _READERS[tags[0]](tagged[tags[0]], depth)
 
 
@@ -61,7 +60,10 @@ def _number(content: Any, _: int = 0) -> int | Decimal:
     digits = text[1:] if text[:1] == "-" else text
     if len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit():
         return int(text)
-    return number(text)
+    try:
+        return number(text)
+    except ValidationFailed as error:
+        raise invalid_number(text, error.message) from None
 
 
 def _binary(content: Any, _: int = 0) -> bytes:
@@ -79,7 +81,7 @@ def _truth(content: Any, _: int) -> bool:
 
 def _null(content: Any, depth: int) -> None:
     if not _truth(content, depth):
-        raise ValidationFailed(f"{_INVALID}Null attribute value types must have the value of true")
+        raise InvalidValue(f"{INVALID}Null attribute value types must have the value of true")
 
 
 def _members(content: Any) -> list[Any]:
@@ -89,14 +91,14 @@ def _members(content: Any) -> list[Any]:
 
 
 def _list(content: Any, depth: int) -> list[Any]:
-    if depth >= MAX_DEPTH:
-        raise ValidationFailed(TOO_DEEP)
+    if depth >= MAX_DEPTH - 1:
+        raise InvalidValue(TOO_DEEP)
     return [read_value(member, depth + 1) for member in _members(content)]
 
 
 def _map(content: Any, depth: int) -> Item:
-    if depth >= MAX_DEPTH:
-        raise ValidationFailed(TOO_DEEP)
+    if depth >= MAX_DEPTH - 1:
+        raise InvalidValue(TOO_DEEP)
     return read_item(content, depth + 1)
 
 
@@ -105,12 +107,10 @@ def _set_reader(kind: str, read: Callable[[Any], Any]) -> Callable[[Any, int], f
         given = _members(content)
         if not given:
             binary = "Binary sets should not be empty"  # the one that is worded otherwise
-            raise ValidationFailed(_INVALID + (binary if kind == "binary" else f"An {kind} set  may not be empty"))
+            raise InvalidValue(INVALID + (binary if kind == "binary" else f"An {kind} set  may not be empty"))
         members = frozenset(map(read, given))
         if len(members) < len(given):
-            if kind == "string":
-                raise ValidationFailed(f"{_INVALID}Input collection [{', '.join(given)}] contains duplicates.")
-            raise ValidationFailed("Input collection contains duplicates")
+            raise duplicate_members(f"{kind[0].upper()}S", given)
         return members
 
     return read_set

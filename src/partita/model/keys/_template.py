@@ -135,6 +135,11 @@ class Template:
     def __repr__(self) -> str:
         return f"Template({self.text!r})"
 
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """All of the template but the names of its fields."""
+        return self.bare, self.head, *((each.style, each.tail) for each in self.placeholders)
+
     def render(self, values: Sequence[Any]) -> Any:
         """The key for one value per placeholder; a bare template gives the value's own attribute form."""
         return bare_value(values[0]) if self.bare else self.prefix(values)

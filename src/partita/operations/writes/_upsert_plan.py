@@ -208,7 +208,10 @@ def _is_plain(keys: Sequence[BoundKey]) -> bool:
 
 def _has_all(names: Sequence[str]) -> Condition | None:
     """The condition that an item has all these attributes, so that nothing is filled in that a key depends on."""
-    return And(tuple(Exists(Path((name,))) for name in names)) if names else None
+    condition: Condition | None = None
+    for name in names:
+        condition = both(condition, Exists(Path((name,))))
+    return condition
 
 
 def _has_key(key: BoundKey, own: Sequence[str]) -> Condition:

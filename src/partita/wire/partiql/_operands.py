@@ -1,4 +1,4 @@
-"""Reading names, paths, literals and operands; a question mark stands for the next parameter."""
+"""What names, paths and literals of a statement stand for; a question mark stands for its parameter."""
 
 from __future__ import annotations
 
@@ -6,140 +6,141 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from partita.errors import ValidationFailed
-from partita.expressions import Arithmetic, ListAppend, Operand, Path, Size, Value
-from partita.values import MAX_DIGITS, AttributeValue, number
-from partita.wire.partiql._tokens import Tokens, wrong
+from partita.expressions import Operand, Path, Size, Value
+from partita.values import MAX_DIGITS, AttributeValue, kind_of, number
+from partita.wire._wording import duplicate_members, older_number
+from partita.wire.partiql._tokens import Token
+from partita.wire.partiql._tree import Call, Group, Literal, Mapping, Name, Node, Parameter, PathTo
 
-_CONSTANTS: Final[dict[str, AttributeValue]] = {"true": True, "false": False, "null": None}
-_UNEQUAL: Final = "Number of parameters in request and statement don't match."
+UNEQUAL: Final = "Number of parameters in request and statement don't match."
+_NAMES: Final = ("name", "quoted")
 
 
-class OperandReader:
-    """Reads what stands on either side of an operator."""
+def unrecognized(function: Call) -> ValidationFailed:
+    """The error for a function that cannot stand where it does."""
+    return ValidationFailed(f"Unrecognized function: {function.function} at {function.token.at}")
 
-    def __init__(self, text: str, parameters: Sequence[AttributeValue]) -> None:
-        self.tokens = Tokens(text)
-        self._parameters = list(parameters)
-        self._used = 0
 
-    def finish(self) -> None:
-        """Refuse words and parameters that are left over."""
-        self.tokens.expect_end()
-        if self._used != len(self._parameters):
-            raise ValidationFailed(_UNEQUAL)
+def wrong_count(function: Call) -> ValidationFailed:
+    """The error for too many or too few operands."""
+    return ValidationFailed(
+        "Incorrect number of operands for operator or function; "
+        f"operator or function: {function.function}, number of operands: {len(function.arguments)}"
+    )
 
-    def name(self) -> str:
-        """The name of a table, an index or an attribute."""
-        kind, text = self.tokens.next()
-        if kind == "quoted":
-            return text[1:-1].replace('""', '"')
-        if kind != "name":
-            raise wrong(text)
+
+def name_of(token: Token) -> str:
+    """The name that a token gives; an empty one is refused."""
+    if not token.text:
+        raise ValidationFailed("Path component cannot be an empty string")
+    return token.text
+
+
+def path_of(node: Node) -> Path:
+    """The document path that an expression is.
+
+    Raises:
+        ValidationFailed: it is none.
+    """
+    if isinstance(node, Name):
+        return Path((name_of(node.token),))
+    if isinstance(node, PathTo) and isinstance(node.root, Name):
+        return Path((name_of(node.root.token), *map(_part, node.steps)))
+    raise _unexpected(node.token)
+
+
+def _unexpected(token: Token) -> ValidationFailed:
+    return ValidationFailed(f"Unexpected path component at {token.at}")
+
+
+def _part(step: Token | Node) -> str | int:
+    if isinstance(step, Token):
+        if step.kind in _NAMES:
+            return name_of(step)
+        raise _unexpected(step)
+    if isinstance(step, Literal) and not step.sign:
+        if step.token.kind == "text":
+            return name_of(step.token)
+        if step.token.kind == "number" and step.token.text.isdigit() and len(step.token.text) <= MAX_DIGITS:
+            return int(step.token.text)
+    raise _unexpected(step.token)
+
+
+class Operands:
+    """Reads operands, with the parameters that the request gave."""
+
+    def __init__(self, parameters: Sequence[AttributeValue]) -> None:
+        self._parameters = parameters
+
+    def operand(self, node: Node) -> Operand:
+        """A path, a value, or the size of what is at a path."""
+        if isinstance(node, Name | PathTo):
+            return path_of(node)
+        if isinstance(node, Call):
+            return self._size(node)
+        return Value(self.value(node))
+
+    def _size(self, call: Call) -> Operand:
+        if call.function != "size":
+            raise unrecognized(call)
+        if len(call.arguments) != 1:
+            raise wrong_count(call)
+        argument = call.arguments[0]
+        if not isinstance(argument, Name | PathTo):
+            kind = kind_of(self.value(argument))
+            message = f"operator or function: size, operand type: {kind}"
+            raise ValidationFailed(f"Incorrect operand type for operator or function; {message}")
+        return Size(path_of(argument))
+
+    def value(self, node: Node, place: str = "root") -> AttributeValue:
+        """The value that an expression is; `place` is where it stands in a document.
+
+        Raises:
+            ValidationFailed: it is none, or breaks a rule of values.
+        """
+        if isinstance(node, Parameter):
+            return self._parameters[node.position]
+        if isinstance(node, Literal) and node.token.kind != "missing":
+            return _literal(node, place)
+        if isinstance(node, Group):
+            if node.is_bag:
+                return _set_of([self.value(member, place) for member in node.members])
+            return [self.value(member, f"{place}[{index}]") for index, member in enumerate(node.members)]
+        if isinstance(node, Mapping):
+            return {key: self.value(member, f"{place}.{key}") for key, member in self.fields(node)}
+        shown = node.token.text
+        raise ValidationFailed(f"Unsupported data type: {shown} under key {place} at {node.token.at}")
+
+    def fields(self, node: Mapping) -> list[tuple[str, Node]]:
+        """The keys of a map, and what is written for each."""
+        return [(_key(key), member) for key, member in node.members]
+
+
+def _key(node: Node) -> str:
+    if isinstance(node, Literal | Name) and node.token.kind in ("text", "quoted"):
+        return node.token.text
+    raise ValidationFailed(f"Unsupported data type: {node.token.text} under key root at {node.token.at}")
+
+
+def _literal(node: Literal, place: str) -> AttributeValue:
+    kind, text = node.token.kind, node.token.text
+    if kind == "text":
         return text
-
-    def path(self) -> Path:
-        """A document path: `a.b[0]`, `"a"."b"`."""
-        parts: list[str | int] = [self.name()]
-        while True:
-            if self.tokens.sign("."):
-                parts.append(self.name())
-            elif self.tokens.sign("["):
-                parts.append(self._position())
-                self.tokens.expect("]")
-            else:
-                return Path(tuple(parts))
-
-    def _position(self) -> str | int:
-        kind, text = self.tokens.next()
-        if kind == "text":
-            return text[1:-1].replace("''", "'")
-        if kind != "number" or not text.isdigit() or len(text) > MAX_DIGITS:
-            raise wrong(text)
-        return int(text)
-
-    def sum(self) -> Operand:
-        """An operand, or the sum or difference of two."""
-        left = self.operand()
-        if sign := self.tokens.sign("+", "-"):
-            return Arithmetic(sign, left, self.operand())  # type: ignore[arg-type]  # one of both
-        return left
-
-    def operand(self) -> Operand:
-        """A path, a literal, a size, or a list with another at its end."""
-        function = self.tokens.call("list_append", "size")
-        if function == "size":
-            path = self.path()
-            self.tokens.expect(")")
-            return Size(path)
-        if function == "list_append":
-            first = self.operand()
-            self.tokens.expect(",")
-            second = self.operand()
-            self.tokens.expect(")")
-            return ListAppend(first, second)
-        kind, text = self.tokens.peek()
-        if kind == "quoted" or (kind == "name" and text.lower() not in _CONSTANTS):
-            return self.path()
-        return Value(self.literal())
-
-    def literal(self) -> AttributeValue:
-        """A value as it is written, or a parameter."""
-        kind, text = self.tokens.next()
-        if kind == "text":
-            return text[1:-1].replace("''", "'")
-        if kind == "number":
-            return number(text)
-        if kind == "name" and text.lower() in _CONSTANTS:
-            return _CONSTANTS[text.lower()]
-        if text in ("-", "+"):
-            return self._signed(text)
-        if text == "?":
-            return self._parameter()
-        self.tokens.enter()
-        literal = self._structure(text)
-        self.tokens.leave()
-        return literal
-
-    def _signed(self, sign: str) -> AttributeValue:
-        kind, text = self.tokens.next()
-        if kind != "number":
-            raise wrong(text)
-        return number(sign + text)
-
-    def _structure(self, opening: str) -> AttributeValue:
-        if opening == "[":
-            return self._members("]")
-        if opening == "<<":
-            return _set_of(self._members(">>"))
-        if opening != "{":
-            raise wrong(opening)
-        fields: dict[str, AttributeValue] = {}
-        while not self.tokens.sign("}"):
-            if fields:
-                self.tokens.expect(",")
-            kind, text = self.tokens.next()
-            if kind not in ("text", "quoted"):
-                raise wrong(text)
-            self.tokens.expect(":")
-            fields[text[1:-1].replace("''", "'")] = self.literal()
-        return fields
-
-    def _members(self, closing: str) -> list[Any]:
-        members: list[Any] = []
-        while not self.tokens.sign(closing):
-            if members:
-                self.tokens.expect(",")
-            members.append(self.literal())
-        return members
-
-    def _parameter(self) -> AttributeValue:
-        if self._used >= len(self._parameters):
-            raise ValidationFailed(_UNEQUAL)
-        self._used += 1
-        return self._parameters[self._used - 1]
+    if kind != "number":
+        return None if kind == "null" else text == "true"
+    try:
+        return number(node.sign + text)
+    except ValidationFailed as error:
+        raise ValidationFailed(f"{older_number(node.sign + text, error.message)} under {place}") from None
 
 
 def _set_of(members: list[Any]) -> AttributeValue:
-    if any(isinstance(member, list | dict) for member in members):
+    if not members:
+        raise ValidationFailed("Empty bags are not supported")
+    kinds = {kind_of(member) for member in members}
+    if len(kinds) > 1 or not kinds <= {"S", "N", "B"}:
         raise ValidationFailed("A set holds only strings, only numbers or only binaries.")
-    return frozenset(members)
+    found = frozenset(members)
+    if len(found) < len(members):
+        raise duplicate_members(f"{kinds.pop()}S", members)
+    return found

@@ -9,14 +9,15 @@ import msgspec
 from msgspec import Struct
 
 from partita.errors import ValidationFailed
-from partita.expressions import MISSING, Condition, KeyCondition, Path, evaluate, paths_in, resolve, validate_condition
-from partita.store import Capacity, Json, PageResponse, QueryTable, ScanTable, TableSchema, wire_item
+from partita.expressions import MISSING, Condition, KeyCondition, Path, Projection, evaluate, paths_in, resolve
+from partita.store import Capacity, IndexSchema, Json, PageResponse, QueryTable, ScanTable, TableSchema, wire_item
 from partita.store.embedded import total
 from partita.values import AttributeValue, Item, kind_of
 from partita.wire._parameters import Requests
 from partita.wire._values import read_item
 from partita.wire.partiql._keys import KeyPlan, conjunction, plan_keys
-from partita.wire.partiql._statements import Order, Select
+from partita.wire.partiql._overlaps import check_overlaps
+from partita.wire.partiql._translate import Order, Select
 
 PAGE_BYTES: Final = 1024 * 1024
 UNIT_BYTES: Final = 4096
@@ -33,10 +34,17 @@ class SelectPlan(Struct, frozen=True):
     """What a store does not filter by: keys of what is queried."""
 
     forward: bool = True
+    fetched: Projection | None = None
+    """What a local index has to fetch from the table."""
 
     def request(self, position: PagePosition, limit: int | None, *, consistent: bool) -> QueryTable | ScanTable:
         """The request for the page at a position."""
-        options: dict[str, Any] = {"start": position.start, "limit": limit, "consistent": consistent}
+        options: dict[str, Any] = {
+            "projection": self.fetched,
+            "start": position.start,
+            "limit": limit,
+            "consistent": consistent,
+        }
         if not self.partitions:
             return ScanTable(self.table, self.index, self.filter, **options)
         key = self.partitions[position.partition]
@@ -44,8 +52,9 @@ class SelectPlan(Struct, frozen=True):
 
 
 class PagePosition(Struct, frozen=True, array_like=True):
-    """Where a page begins: in which partition, and after which key."""
+    """Where a page begins: of which statement, in which partition, and after which key."""
 
+    statement: str
     partition: int = 0
     key: Json | None = None
 
@@ -59,18 +68,38 @@ class PagePosition(Struct, frozen=True, array_like=True):
         return base64.b64encode(msgspec.json.encode(self)).decode()
 
 
-def position_of(token: str | None) -> PagePosition:
-    """The position that a client gives back.
+def position_of(token: str | None, statement: str) -> PagePosition:
+    """The position that a client gives back, for the statement that it is given with.
 
     Raises:
-        ValidationFailed: it was not given out.
+        ValidationFailed: it was not given out, or for another statement.
     """
     if token is None:
-        return PagePosition()
+        return PagePosition(statement)
     try:
-        return msgspec.json.decode(base64.b64decode(token), type=PagePosition)
+        position = msgspec.json.decode(base64.b64decode(token), type=PagePosition)
     except (ValueError, msgspec.MsgspecError):
-        raise ValidationFailed("Invalid NextToken.") from None
+        raise ValidationFailed("Invalid NextToken") from None
+    if position.statement != statement:
+        raise ValidationFailed("NextToken does not match request")
+    return position
+
+
+def index_of(statement: Select, schema: TableSchema) -> IndexSchema | None:
+    """The index that the statement reads.
+
+    Raises:
+        ValidationFailed: there is no such index, or PartiQL does not read it.
+    """
+    if statement.index is None:
+        return None
+    index = schema.index(statement.index)
+    if index is None:
+        raise ValidationFailed("The table does not have the specified index")
+    if len(index.hash) > 1 or len(index.range) > 1:
+        message = "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute"
+        raise ValidationFailed(f"{message} RANGE keys.")
+    return index
 
 
 def plan_select(statement: Select, schema: TableSchema) -> SelectPlan:
@@ -79,28 +108,57 @@ def plan_select(statement: Select, schema: TableSchema) -> SelectPlan:
     Raises:
         ValidationFailed: there is no such index, or the order is not one of the keys.
     """
-    index = None if statement.index is None else schema.index(statement.index)
-    if statement.index is not None and index is None:
-        raise ValidationFailed("The table does not have the specified index")
+    index = index_of(statement, schema)
     hashes = [part.name for part in (schema.key[:1] if index is None else index.hash)]
     ranges = [part.name for part in (schema.key[1:] if index is None else index.range)]
+    paths = statement.paths
+    check_overlaps(statement.where, hashes[0], ranges[0] if ranges else None)
     keys = plan_keys(statement.where, hashes, ranges)
     if statement.order:
         _check_order(statement, keys, hashes, ranges)
+    fetched = None if index is None else _fetched(index, schema, paths, keys)
     if keys is None:
-        return SelectPlan(schema.name, statement.index, (), statement.where)
-    own = [term for term in keys.rest if {str(path.parts[0]) for path in paths_in(term)} & {*hashes, *ranges}]
-    rest = conjunction(own)
-    if rest is not None:
-        validate_condition(rest, what="FilterExpression")
+        return SelectPlan(schema.name, statement.index, (), statement.where, fetched=fetched)
+    own = [term for term in keys.rest if _roots(term) & {*hashes, *ranges}]
     return SelectPlan(
         schema.name,
         statement.index,
         _sorted(keys.partitions, statement.order, hashes),
         conjunction([term for term in keys.rest if term not in own]),
-        rest,
+        conjunction(own),
         forward=not any(order.descending for order in statement.order if order.name in ranges),
+        fetched=fetched,
     )
+
+
+def _roots(term: Condition) -> set[str]:
+    return {str(path.parts[0]) for path in paths_in(term)}
+
+
+def _fetched(
+    index: IndexSchema, schema: TableSchema, paths: tuple[Path, ...], keys: KeyPlan | None
+) -> Projection | None:
+    """What is asked for of an index that does not have it: a local one fetches it, a global one refuses.
+
+    Raises:
+        ValidationFailed: the index is global, or a query filters by what the index does not project.
+    """
+    if index.projection == "ALL":
+        return None
+    own = {part.name for part in (*schema.key, *index.key)}
+    projected = own | set(index.projection if isinstance(index.projection, tuple) else ())
+    filtered = {} if keys is None else {str(path.parts[0]): 0 for term in keys.rest for path in paths_in(term)}
+    if unseen := [name for name in filtered if name not in projected]:
+        message = f"Secondary index {index.name} does not project one or more filter attributes: [{', '.join(unseen)}]"
+        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+    roots = list(dict.fromkeys(str(path.parts[0]) for path in paths))
+    lacking = [root for root in roots if root not in projected]
+    if not lacking:
+        return None
+    if not index.local:
+        message = f"Global secondary index {index.name} does not project [{', '.join(lacking)}]"
+        raise ValidationFailed(f"One or more parameter values were invalid: {message}")
+    return tuple(Path((name,)) for name in dict.fromkeys([*roots, *sorted(own)]))
 
 
 def _check_order(statement: Select, keys: KeyPlan | None, hashes: list[str], ranges: list[str]) -> None:
@@ -152,9 +210,11 @@ def read_pages(
         items += [item for item in page.items if plan.rest is None or evaluate(plan.rest, item)]
         parts.append(page.capacity)
         if page.last_key is not None:
-            after: PagePosition | None = PagePosition(position.partition, wire_item(page.last_key))
+            last = wire_item(page.last_key)
+            after: PagePosition | None = PagePosition(position.statement, position.partition, last)
             break
-        position, limit = PagePosition(position.partition + 1), None if limit is None else limit - page.scanned
+        position = PagePosition(position.statement, position.partition + 1)
+        limit = None if limit is None else limit - page.scanned
         after = position if position.partition < len(plan.partitions) else None
         if after is None or limit == 0 or _is_full(parts, consistent=consistent):
             break
@@ -167,11 +227,11 @@ def _is_full(parts: list[Capacity], *, consistent: bool) -> bool:
     return units * UNIT_BYTES * (1 if consistent else 2) >= PAGE_BYTES
 
 
-def selected(statement: Select, item: Item) -> Item:
-    """The paths that were asked for, each by its last name."""
-    if not statement.paths:
+def selected(paths: tuple[Path, ...], item: Item) -> Item:
+    """The paths that were asked for, each by its last name; none stand for the whole item."""
+    if not paths:
         return item
-    found = ((path, resolve(path, item)) for path in statement.paths)
+    found = ((path, resolve(path, item)) for path in paths)
     return {_last_name(path): value for path, value in found if value is not MISSING}
 
 

@@ -1,193 +1,206 @@
-"""Parsing statements into trees.
+"""Parsing statements.
 
 SELECT (* | path {"," path}) FROM table ["." index] [WHERE condition] [ORDER BY key [ASC | DESC] {"," key …}]
 INSERT INTO table VALUE map
-UPDATE table {SET path "=" operand {"," …} | REMOVE path {"," …}} WHERE condition [RETURNING …]
-DELETE FROM table WHERE condition [RETURNING ALL OLD *]
+UPDATE table {SET path "=" value {"," …} | REMOVE path} [WHERE condition] [RETURNING …]
+FROM table [WHERE condition] {SET … | REMOVE …} [RETURNING …]
+DELETE FROM table [WHERE condition] [RETURNING …]
 EXISTS "(" SELECT … ")", in a transaction
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from functools import lru_cache
+from typing import Final
 
-from msgspec import Struct
+from partita.wire.partiql._keywords import SELECT_PRECEDENCE
+from partita.wire.partiql._parser import ExpressionParser
+from partita.wire.partiql._tokens import Token
+from partita.wire.partiql._tree import Change, InsertNode, ModifyNode, Node, SelectNode
 
-from partita.errors import ValidationFailed
-from partita.expressions import AddAction, Condition, DeleteAction, Path, SetAction, Update, Value
-from partita.values import AttributeValue
-from partita.wire.partiql._conditions import ConditionReader
-from partita.wire.partiql._tokens import wrong
-
-MAX_STATEMENT: Final = 8_192
-
-
-class Order(Struct, frozen=True):
-    """One key to sort by."""
-
-    name: str
-    descending: bool = False
+CACHED: Final = 512
+CACHED_LENGTH: Final = 1_024
+_RETURNING: Final = {
+    "modified_old": "MODIFIED OLD",
+    "modified_new": "MODIFIED NEW",
+    "all_old": "ALL OLD",
+    "all_new": "ALL NEW",
+}
+_ELEMENT: Final = "Expected ( MODIFIED | ALL ) ( NEW | OLD ) in each returning element."
 
 
-class Select(Struct, frozen=True):
-    """Reads items; no paths stand for whole items."""
-
-    table: str
-    index: str | None
-    paths: tuple[Path, ...]
-    where: Condition | None
-    order: tuple[Order, ...] = ()
-
-
-class Insert(Struct, frozen=True):
-    """Writes an item that must not exist."""
-
-    table: str
-    item: dict[str, Any]
-
-
-class Modify(Struct, frozen=True):
-    """Updates an item, or deletes it where there is no update."""
-
-    table: str
-    update: Update | None
-    where: Condition
-    returning: str | None = None
-
-
-class Check(Struct, frozen=True):
-    """Requires an item to be there, and to satisfy the condition."""
-
-    table: str
-    where: Condition | None
-
-
-Statement: TypeAlias = Select | Insert | Modify | Check
-
-
-def parse_statement(text: str, parameters: Sequence[AttributeValue] = ()) -> Statement:
-    """The statement, with its parameters in place.
+def parse(text: str) -> tuple[Node, int]:
+    """What the text says, and how many parameters it has.
 
     Raises:
-        ValidationFailed: the text is not a statement, or parameters are missing or left over.
+        ValidationFailed: its grammar is broken.
     """
-    if not 1 <= len(text) <= MAX_STATEMENT:
-        raise ValidationFailed(f"A statement has 1 to {MAX_STATEMENT} characters.")
-    reader = _StatementReader(text, parameters)
-    statement = reader.statement()
-    reader.finish()
-    return statement
+    return _parsed(text) if len(text) > CACHED_LENGTH else _parsed_before(text)
 
 
-class _StatementReader(ConditionReader):
-    def statement(self) -> Statement:
-        if self.tokens.call("exists"):
-            return self._check()
-        verbs: dict[str, Callable[[], Statement]] = {
-            "SELECT": self._select,
-            "INSERT": self._insert,
-            "UPDATE": self._update,
-            "DELETE": self._delete,
-        }
-        verb = self.tokens.word(*verbs)
-        if verb is None:
-            raise wrong(self.tokens.peek()[1])
-        return verbs[verb]()
+def _parsed(text: str) -> tuple[Node, int]:
+    parser = StatementParser(text)
+    node = parser.expression()
+    parser.expect_end()
+    return node, parser.parameters
 
-    def _check(self) -> Check:
-        self.tokens.expect_word("SELECT")
-        select = self._select()
-        self.tokens.expect(")")
-        return Check(select.table, select.where)
 
-    def _select(self) -> Select:
-        paths: list[Path] = []
-        if not self.tokens.sign("*"):
-            paths.append(self.path())
-            while self.tokens.sign(","):
-                paths.append(self.path())
-        self.tokens.expect_word("FROM")
-        table = self.name()
-        index = self.name() if self.tokens.sign(".") else None
-        where = self.condition() if self.tokens.word("WHERE") else None
-        return Select(table, index, tuple(paths), where, tuple(self._order()))
+_parsed_before: Final = lru_cache(maxsize=CACHED)(_parsed)
+"""Statements come again and again word for word, with other parameters; their trees are frozen."""
 
-    def _order(self) -> list[Order]:
-        if not self.tokens.word("ORDER"):
-            return []
-        self.tokens.expect_word("BY")
+
+class StatementParser(ExpressionParser):
+    """Knows the statements too."""
+
+    def statement(self) -> Node | None:
+        """The statement that begins here; None for any other word."""
+        match self.head.word:
+            case "select":
+                return self._select(self.take())
+            case "insert_into":
+                return self._insert(self.take())
+            case "update":
+                return self._update(self.take())
+            case "delete":
+                return self._delete(self.take())
+            case "from":
+                return self._from(self.take())
+        return None
+
+    def _select(self, token: Token) -> Node:
+        clause = self.accept_word("distinct")
+        if clause is None:
+            self.accept_word("all")
+        columns, aliased = self._columns()
+        if not self.accept_word("from"):
+            self.refuse("Expected FROM after SELECT list")
+        source = self.expression(SELECT_PRECEDENCE)
+        aliased = self._alias() or aliased
+        where = self.expression(SELECT_PRECEDENCE) if self.accept_word("where") else None
+        order = self._order() if self.accept_word("order") else ()
+        return SelectNode(token, columns, source, aliased, where, order, self._clause() or clause)
+
+    def _columns(self) -> tuple[tuple[Node, ...], bool]:
+        if self.accept("*"):
+            if self.head.kind == ",":
+                self.refuse(
+                    "Other expressions may not be present in the select list when '*' is used without dot notation."
+                )
+            return (), False
+        columns, aliased = [self.expression()], self._alias()
+        while self.accept(","):
+            columns.append(self.expression())
+            aliased = self._alias() or aliased
+        return tuple(columns), aliased
+
+    def _alias(self) -> bool:
+        """Whether an alias was read, by AS or without; also AT and BY give one."""
+        found = self._named_alias("as")
+        if not found and self.head.kind in ("name", "quoted"):
+            self.take()
+            found = True
+        return self._named_alias("at") or self._named_alias("by") or found
+
+    def _named_alias(self, word: str) -> bool:
+        if not self.accept(word):
+            return False
+        if self.head.kind not in ("name", "quoted"):
+            self.refuse(f"Expected identifier for {word.upper()}-alias")
+        self.take()
+        return True
+
+    def _order(self) -> tuple[tuple[Node, bool], ...]:
+        self.expect("by")
         order = [self._ordered_by()]
-        while self.tokens.sign(","):
+        while self.accept(","):
             order.append(self._ordered_by())
-        return order
+        return tuple(order)
 
-    def _ordered_by(self) -> Order:
-        return Order(self.name(), self.tokens.word("ASC", "DESC") == "DESC")
+    def _ordered_by(self) -> tuple[Node, bool]:
+        node = self.expression()
+        descending = self.head.kind == "desc"
+        if self.head.kind in ("asc", "desc"):
+            self.take()
+        return node, descending
 
-    def _insert(self) -> Insert:
-        self.tokens.expect_word("INTO")
-        table = self.name()
-        self.tokens.expect_word("VALUE")
-        item = self.literal()
-        if not isinstance(item, dict):
-            raise ValidationFailed("The VALUE of an INSERT must be a map.")
-        return Insert(table, item)
+    def _clause(self) -> Token | None:
+        """A clause that only PartiQL has, read to its end."""
+        clause = None
+        while word := self.accept_word("group", "having", "limit"):
+            if word.text == "group":
+                self.expect("by")
+            clause = clause or Token(word.kind, word.text, self.head.line, self.head.column, self.head.length)
+            self.expression(SELECT_PRECEDENCE)
+            while self.accept(","):
+                self.expression(SELECT_PRECEDENCE)
+        return clause
 
-    def _delete(self) -> Modify:
-        self.tokens.expect_word("FROM")
-        table = self.name()
-        self.tokens.expect_word("WHERE")
-        where, returning = self.condition(), self._returning()
-        if returning not in (None, "ALL_OLD"):
-            raise ValidationFailed("A DELETE can only return ALL OLD *.")
-        return Modify(table, None, where, returning)
+    def _insert(self, token: Token) -> Node:
+        target = self.path(simple=True)
+        if not self.accept_word("value"):
+            return InsertNode(token, target, self.expression())
+        value = self.expression()
+        clause = self.head if self.head.word in ("at", "on_conflict", "returning") else None
+        if self.accept("at"):
+            self.expression()
+        if self.accept_word("on_conflict"):
+            self._conflict()
+        self._returning()
+        return InsertNode(token, target, value, clause)
 
-    def _update(self) -> Modify:
-        table, update = self.name(), Update()
-        while clause := self.tokens.word("SET", "REMOVE"):
-            update = self._with_set(update) if clause == "SET" else self._with_remove(update)
-        if update == Update():
-            raise wrong(self.tokens.peek()[1])
-        self.tokens.expect_word("WHERE")
-        return Modify(table, update, self.condition(), self._returning())
+    def _conflict(self) -> None:
+        if not self.accept_word("where"):
+            self.refuse("invalid ON CONFLICT syntax")
+        self.expression()
+        if not (self.accept_word("do") and self.accept_word("nothing")):
+            self.refuse("invalid ON CONFLICT syntax")
 
-    def _with_remove(self, update: Update) -> Update:
-        removes = [*update.removes, self.path()]
-        while self.tokens.sign(","):
-            removes.append(self.path())
-        return Update(update.sets, tuple(removes), update.adds, update.deletes)
+    def _update(self, token: Token) -> Node:
+        target, aliased = self.path(simple=True), self._alias()
+        changes = self._changes()
+        return ModifyNode(token, target, aliased, changes, self._where(), self._returning())
 
-    def _with_set(self, update: Update) -> Update:
-        while True:
-            path = self.path()
-            self.tokens.expect("=")
-            update = self._with_assigned(update, path)
-            if not self.tokens.sign(","):
-                return update
+    def _delete(self, token: Token) -> Node:
+        if not self.accept_word("from"):
+            self.refuse("Expected FROM after DELETE")
+        target, aliased = self.path(simple=True), self._alias()
+        return ModifyNode(token, target, aliased, (), self._where(), self._returning())
 
-    def _with_assigned(self, update: Update, path: Path) -> Update:
-        function = self.tokens.call("set_add", "set_delete")
-        if function is None:
-            return Update((*update.sets, SetAction(path, self.sum())), update.removes, update.adds, update.deletes)
-        members = self._members_for(path, function)
-        if function == "set_add":
-            return Update(update.sets, update.removes, (*update.adds, AddAction(path, members)), update.deletes)
-        return Update(update.sets, update.removes, update.adds, (*update.deletes, DeleteAction(path, members)))
+    def _from(self, token: Token) -> Node:
+        target = self.expression()
+        aliased, where = self._alias(), self._where()
+        return ModifyNode(token, target, aliased, self._changes(), where, self._returning())
 
-    def _members_for(self, path: Path, function: str) -> Value:
-        if self.path() != path:
-            raise ValidationFailed(f"{function} must change the attribute that it reads.")
-        self.tokens.expect(",")
-        members = Value(self.literal())
-        self.tokens.expect(")")
-        return members
+    def _where(self) -> Node | None:
+        return self.expression() if self.accept_word("where") else None
+
+    def _changes(self) -> tuple[Change, ...]:
+        changes: list[Change] = []
+        while clause := self.accept_word("set", "remove"):
+            if clause.text == "remove":
+                changes.append(Change(self.path(simple=True), None))
+                continue
+            changes.append(self._assignment())
+            while self.accept(","):
+                changes.append(self._assignment())
+        if not changes:
+            self.refuse("Expected data manipulation")
+        return tuple(changes)
+
+    def _assignment(self) -> Change:
+        path = self.path(simple=True)
+        if not self.accept_word("="):
+            self.refuse("Expected '='")
+        return Change(path, self.expression())
 
     def _returning(self) -> str | None:
-        if not self.tokens.word("RETURNING"):
+        if not self.accept_word("returning"):
             return None
-        scope, age = self.tokens.word("ALL", "MODIFIED"), self.tokens.word("OLD", "NEW")
-        self.tokens.expect("*")
-        if scope is None or age is None:
-            raise wrong(self.tokens.peek()[1])
-        return f"{'ALL' if scope == 'ALL' else 'UPDATED'}_{age}"
+        mapping = self.head.word
+        if mapping not in _RETURNING:
+            self.refuse(_ELEMENT)
+        self.take()
+        if not self.accept("*"):
+            self.expression()
+            self.refuse("Unsupported syntax in RETURNING columns.")
+        return _RETURNING[mapping]

@@ -1,104 +1,121 @@
-"""The tokens of a statement, read one after another."""
+"""The tokens of a statement, with their places in it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
+from msgspec import Struct
+
 from partita.errors import ValidationFailed
+from partita.wire._wording import is_convertible
+from partita.wire.partiql._keywords import KEYWORDS, MERGED, PRECEDENCE
 
-MAX_NESTING: Final = 64
 _TOKEN: Final = re.compile(
-    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<quoted>\"(?:[^\"]|\"\")*\")"
-    r"|(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<sign><<|>>|<=|>=|<>|!=|[=<>()\[\]{},.:?*+-])|(?P<end>\Z))"
+    r"""
+    (?P<space> [\t\v\f\ \r\n]+ | --[^\r\n]* | /\*[\s\S]*?\*/ )
+    | ' (?P<text> (?: [^'] | '' )* ) '
+    | " (?P<quoted> (?: [^"] | "" )* ) "
+    | (?P<number> (?: [0-9]+ (?: \. [0-9]* )? | \.[0-9]+ ) (?: [eE] [+-]? [0-9]+ )? )
+    | (?P<word> [A-Za-z_$] [A-Za-z0-9_$]* )
+    | (?P<operator> \|\| | != | <= | <> | >= | <(?!<) | >(?!>) | /(?!\*) | [-%=@+] )
+    | (?P<sign> << | >> | [()\[\]{}:,*;?.] )
+    """,
+    re.VERBOSE,
 )
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_OPERATOR_WORDS: Final = frozenset(word for word in PRECEDENCE if word.isalpha())
+_OWN_KINDS: Final = frozenset(("as", "at", "by", "for", "asc", "desc", "null", "missing"))
+_HAVE_WORDS: Final = frozenset(("operator", "keyword", *_OWN_KINDS))
 
 
-class Tokens:
-    """Reads tokens from left to right; what does not fit refuses the statement."""
+class Token(Struct, frozen=True):
+    """A piece of a statement: its kind, its text without quotes, and where it stands."""
 
-    def __init__(self, text: str) -> None:
-        self._tokens = _split(text)
-        self._at = 0
-        self._depth = 0
+    kind: str
+    text: str
+    line: int
+    column: int
+    length: int
 
-    def peek(self, ahead: int = 0) -> tuple[str, str]:
-        """Kind and text of a token that is still to be read."""
-        return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
+    @property
+    def word(self) -> str | None:
+        """The keyword or operator that it is, in lower case."""
+        return self.text if self.kind in _HAVE_WORDS else None
 
-    def next(self) -> tuple[str, str]:
-        """The next token, whatever it is."""
-        token = self.peek()
-        if token[0] == "end":
-            raise wrong(token[1])
-        self._at += 1
-        return token
-
-    def word(self, *words: str) -> str | None:
-        """The next token, if it is one of these words."""
-        kind, text = self.peek()
-        if kind == "name" and text.upper() in words:
-            self._at += 1
-            return text.upper()
-        return None
-
-    def sign(self, *signs: str) -> str | None:
-        """The next token, if it is one of these signs."""
-        kind, text = self.peek()
-        if kind == "sign" and text in signs:
-            self._at += 1
-            return text
-        return None
-
-    def call(self, *functions: str) -> str | None:
-        """The next token with the parenthesis after it, if it calls one of these functions."""
-        kind, text = self.peek()
-        if kind == "name" and text.lower() in functions and self.peek(1) == ("sign", "("):
-            self._at += 2
-            return text.lower()
-        return None
-
-    def expect_word(self, word: str) -> None:
-        """Read a word that must be there."""
-        if self.word(word) is None:
-            raise wrong(self.peek()[1])
-
-    def expect(self, sign: str) -> None:
-        """Read a sign that must be there."""
-        if self.sign(sign) is None:
-            raise wrong(self.peek()[1])
-
-    def expect_end(self) -> None:
-        """Refuse whatever is left."""
-        if self.peek()[0] != "end":
-            raise wrong(self.peek()[1])
-
-    def enter(self) -> None:
-        """Go a level deeper, which must not be too deep."""
-        self._depth += 1
-        if self._depth > MAX_NESTING:
-            raise ValidationFailed("The statement is nested too deeply.")
-
-    def leave(self) -> None:
-        """Come back from a deeper level."""
-        self._depth -= 1
+    @property
+    def at(self) -> str:
+        """Its place, as messages name it: line, column and length."""
+        return f"{self.line}:{self.column}:{self.length}"
 
 
-def _split(text: str) -> list[tuple[str, str]]:
-    tokens, at = [], 0
-    text = text.rstrip().removesuffix(";")
-    while True:
+def malformed(detail: str = "") -> ValidationFailed:
+    """The error for what cannot be parsed; of what is not even a token nothing more is said."""
+    return ValidationFailed(f"Statement wasn't well formed, can't be processed: {detail}")
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a statement, the last of which is its end.
+
+    Raises:
+        ValidationFailed: something in it is not a token.
+    """
+    tokens: list[Token] = []
+    for token in _split(text):
+        _add(tokens, token)
+    return tokens
+
+
+def _split(text: str) -> Iterator[Token]:
+    at, line, line_start = 0, 1, 0
+    while at < len(text):
         match = _TOKEN.match(text, at)
-        if match is None:
-            raise wrong(text[at : at + 10])
-        kind = match.lastgroup or "end"
-        tokens.append((kind, match[kind]))
-        if kind == "end":
-            return tokens
+        if match is None or (match.lastgroup == "number" and not _is_number(match[0], text[match.end() :][:1])):
+            raise malformed()
+        kind = match.lastgroup or ""
+        if kind != "space":
+            yield _token(kind, match[kind], (line, at - line_start + 1, len(match[0])))
+        for end in _LINE_END.finditer(match[0]):
+            line, line_start = line + 1, at + end.end()
         at = match.end()
+    yield Token("end", "", line, at - line_start + 1, 0)
 
 
-def wrong(near: str) -> ValidationFailed:
-    """The error for what cannot be parsed."""
-    return ValidationFailed(f"Statement wasn't well formed, can't be processed: Unexpected {near!r}")
+def _is_number(text: str, following: str) -> bool:
+    """Whether it can be converted; an exponent without digits cannot."""
+    return is_convertible(text) and ("e" in text.lower() or following not in ("e", "E"))
+
+
+def _token(kind: str, text: str, place: tuple[int, int, int]) -> Token:
+    if kind in ("text", "quoted"):
+        quote = "'" if kind == "text" else '"'
+        text = text.replace(quote * 2, quote)
+    elif kind == "sign":
+        kind = text
+    elif text == "!=":
+        text = "<>"
+    elif kind == "word":
+        kind, text = _word(text)
+    return Token(kind, text, *place)
+
+
+def _word(text: str) -> tuple[str, str]:
+    """Kind and text of a word: keywords are known in any case."""
+    lower = text.lower()
+    if lower in _OPERATOR_WORDS:
+        return "operator", lower
+    if lower in _OWN_KINDS:
+        return lower, lower
+    if lower in ("true", "false"):
+        return "truth", lower
+    return ("keyword", lower) if lower in KEYWORDS else ("name", text)
+
+
+def _add(tokens: list[Token], token: Token) -> None:
+    """Append a token, or make one of it and the word before where the two belong together."""
+    if tokens and (merged := MERGED.get((tokens[-1].word or "", token.word or ""))):
+        first = tokens.pop()
+        kind = "operator" if merged in PRECEDENCE else "keyword"
+        token = Token(kind, merged, first.line, first.column, first.length)
+    tokens.append(token)

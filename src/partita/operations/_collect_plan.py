@@ -1,0 +1,179 @@
+"""What a collection asks for: the key ranges of its parts, read in as few queries as leave out what is not asked for.
+
+| next to each other, in the order of the read | read |
+| --- | --- |
+| one item, or all of an entity, and then something | in one query |
+| an entity with a limit, and then something | apart, because all beyond the limit lies between |
+| two parts, with many items between them that are not asked for | apart |
+| two parts whose ranges overlap | in one query, until both are full |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from partita.expressions import KeyCondition, KeyRange
+from partita.model import BoundKey, EntitySchema, Table
+
+_LAST = "\U0010ffff"  # sorts after every other character
+
+
+class Interval(Struct, frozen=True):
+    """A range of sort keys, both ends included; None where an end is open."""
+
+    low: str | None = None
+    high: str | None = None
+
+    @classmethod
+    def beginning_with(cls, prefix: str) -> Interval:
+        """All keys with a beginning."""
+        return cls(prefix, prefix + _LAST) if prefix else cls()
+
+    def starts_before(self, other: Interval) -> bool:
+        """Whether its first key is less than the other's last."""
+        return self.low is None or other.high is None or self.low <= other.high
+
+    def overlaps(self, other: Interval) -> bool:
+        """Whether a key can be in both."""
+        return self.starts_before(other) and other.starts_before(self)
+
+    def hull(self, other: Interval) -> Interval:
+        """The least interval that has both in it."""
+        low = None if self.low is None or other.low is None else min(self.low, other.low)
+        high = None if self.high is None or other.high is None else max(self.high, other.high)
+        return Interval(low, high)
+
+    def has_between(self, other: Interval, third: Interval) -> bool:
+        """Whether keys of a third lie between this one and another."""
+        first, second = (self, other) if (self.low or "") <= (other.low or "") else (other, self)
+        if first.overlaps(second) or first.high is None or second.low is None:
+            return False
+        return (third.low or "") < second.low and (third.high is None or third.high > first.high)
+
+    def condition(self, name: str) -> KeyRange | None:
+        """What a query asks of the sort key."""
+        if self.low is not None and self.high is not None:
+            return KeyRange(name, "BETWEEN", (self.low, self.high))
+        if self.low is not None:
+            return KeyRange(name, ">=", (self.low,))
+        return None if self.high is None else KeyRange(name, "<=", (self.high,))
+
+
+class Slot(Struct, frozen=True):
+    """One field of a collection's result: an entity, an optional one, or a tuple of them."""
+
+    field: str
+    schema: EntitySchema[Any]
+    many: bool
+    optional: bool
+
+
+class CollectedPart(Struct, frozen=True):
+    """A slot with the keys that are asked for, and how many items of them at most."""
+
+    slot: Slot
+    key: BoundKey
+    condition: KeyCondition
+    limit: int | None = None
+
+    @property
+    def wanted(self) -> int | None:
+        """How many items there can be; None where there is no limit."""
+        return self.limit if self.slot.many else 1
+
+    @property
+    def interval(self) -> Interval:
+        """The range of its sort keys; everything where that cannot be said as one range of text."""
+        names = [attribute.name for attribute, _ in self.key.range]
+        if len(names) != 1 or self.key.range[0][0].type != "S":
+            return Interval()
+        whole = dict(self.condition.equal).get(names[0])
+        if isinstance(whole, str):
+            return Interval(whole, whole)
+        return Interval() if self.condition.range is None else _interval(self.condition.range)
+
+    @property
+    def partition(self) -> tuple[tuple[str, Any], ...]:
+        """What is asked of the partition key."""
+        return tuple((name, value) for name, value in self.condition.equal if name in self.key.hash_names)
+
+
+class Segment(Struct, frozen=True):
+    """Parts that one query reads."""
+
+    parts: tuple[CollectedPart, ...]
+    interval: Interval
+
+    @property
+    def condition(self) -> KeyCondition:
+        """The condition of the query."""
+        part = self.parts[0]
+        if len(self.parts) == 1:
+            return part.condition
+        names = [attribute.name for attribute, _ in part.key.range]
+        return KeyCondition(part.partition, self.interval.condition(names[0]) if names else None)
+
+    @property
+    def wanted(self) -> int | None:
+        """How many items it can have; None where there is no limit."""
+        counts = [part.wanted for part in self.parts]
+        return None if None in counts else sum(count or 0 for count in counts)
+
+
+def segments(parts: Sequence[CollectedPart], foreign: Sequence[Interval], *, forward: bool) -> list[Segment]:
+    """The queries that read all parts, in the order of the read."""
+    found: list[Segment] = []
+    for part in sorted(parts, key=lambda part: _place(part.interval, forward=forward), reverse=not forward):
+        if found and _goes_with(found[-1], part, foreign):
+            last = found.pop()
+            found.append(Segment((*last.parts, part), last.interval.hull(part.interval)))
+        else:
+            found.append(Segment((part,), part.interval))
+    return found
+
+
+def foreign_intervals(table: Table, parts: Sequence[CollectedPart]) -> tuple[Interval, ...]:
+    """Where many items may lie in such a partition that are not asked for: of other entities, or beyond a range."""
+    index = parts[0].key.index
+    keys = [key for entity in table.entities for key in entity.keys.values() if key.index == index]
+    return tuple(_many(parts[0].key, keys))
+
+
+def _many(asked: BoundKey, keys: Sequence[BoundKey]) -> Iterator[Interval]:
+    for key in keys:
+        pairs = zip(asked.hash, key.hash, strict=True)
+        if len(key.range) == 1 and all(mine.overlaps(theirs) for (_, mine), (_, theirs) in pairs):
+            template = key.range[0][1]
+            if template.fields and template.head:
+                yield Interval.beginning_with(template.head)
+
+
+def _goes_with(segment: Segment, part: CollectedPart, foreign: Sequence[Interval]) -> bool:
+    if segment.interval.overlaps(part.interval):
+        return True
+    if any(each.wanted is not None and each.interval.low != each.interval.high for each in segment.parts):
+        return False
+    return not any(segment.interval.has_between(part.interval, each) for each in foreign)
+
+
+def _place(interval: Interval, *, forward: bool) -> tuple[bool, str]:
+    """Where an interval is in the order of a read."""
+    if forward:
+        return interval.low is not None, interval.low or ""
+    return interval.high is None, interval.high or ""
+
+
+def _interval(span: KeyRange) -> Interval:
+    first, last = str(span.values[0]), str(span.values[-1])
+    match span.op:
+        case "BEGINS_WITH":
+            return Interval.beginning_with(first)
+        case "BETWEEN":
+            return Interval(first, last)
+        case "<" | "<=":
+            return Interval(None, last)
+        case _:
+            return Interval(first, None)

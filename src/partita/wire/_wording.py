@@ -1,0 +1,202 @@
+"""In which words a request is refused: the one place that decides.
+
+AWS words the same rule differently from operation to operation, and changes it region by region. Everybody else here
+raises what is wrong: a value (`InvalidValue`), a violated constraint (`Violated`), or another rule of requests
+(`Refused`). The server asks `worded` for what the client is told, so the next change of AWS's words is a change of this
+module alone. This is what AWS says in October 2026, where regions differ what most of them say.
+
+| operations | a rule of requests | a value | in an expression's values | several constraints |
+| --- | --- | --- | --- | --- |
+| PutItem, DeleteItem | in the envelope | current words | as elsewhere | all are named |
+| UpdateItem | in the envelope | current words | as elsewhere | ReturnValues alone, else all |
+| GetItem, BatchGetItem, Query | bare | current words | as elsewhere | all are named |
+| all others | bare | older words | naming the placeholder | all are named |
+
+The envelope is `1 validation error detected: …`; violated constraints are in it everywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from partita.errors import ValidationFailed
+
+INVALID: Final = "One or more parameter values were invalid: "
+_ENVELOPED: Final = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
+_CURRENT: Final = frozenset((*_ENVELOPED, "GetItem", "BatchGetItem", "Query"))
+_NOT_NUMERIC: Final = "The parameter cannot be converted to a numeric value"
+_UNDERFLOW: Final = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+_INT: Final = 2**31
+_PARTS: Final = re.compile(r"[+-]?[0-9]*\.?(?P<fraction>[0-9]*)(?:[eE](?P<exponent>[+-]?[0-9]+))?", re.ASCII)
+_EMPTY_NAME: Final = "Member must have length greater than or equal to 1"
+_GENERIC_ENUMS: Final[dict[str, str]] = {
+    "returnValues": "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
+    "conditionalOperator": "[ALL, OR]",
+}
+"""Enumerations of which the current validation names neither the member nor the value: so AWS spells them."""
+
+
+class Refused(ValidationFailed):
+    """A request that breaks a rule by itself, whatever is stored; some are in the envelope in every operation."""
+
+    def __init__(self, message: str, *, enveloped: bool = False) -> None:
+        super().__init__(message)
+        self.enveloped = enveloped
+
+
+class InvalidValue(Refused):
+    """A value that breaks a rule; `older` says so in the older words, `placeholder` is the one that stands for it."""
+
+    def __init__(self, message: str, older: str | None = None, placeholder: str | None = None) -> None:
+        super().__init__(message)
+        self.older = message if older is None else older
+        self.placeholder = placeholder
+
+
+class UnusableValues(Refused):
+    """Values of expressions in a request that has none of the expressions that could use them."""
+
+    def __init__(self, absent: Sequence[str]) -> None:
+        super().__init__("ExpressionAttributeValues can only be specified when using expressions")
+        self.absent = tuple(absent)
+
+
+UNSHOWN: Final = object()
+"""Stands for a value that the message does not show."""
+
+
+class Violation(Struct, frozen=True):
+    """A constraint that a member of a request violates."""
+
+    at: str
+    value: Any
+    rule: str
+
+    def __str__(self) -> str:
+        shown = "" if self.value is UNSHOWN else "null " if self.value is None else f"'{self.value}' "
+        return f"Value {shown}at '{self.at}' failed to satisfy constraint: {self.rule}"
+
+
+class Violated(Refused):
+    """A request with members that violate constraints."""
+
+    def __init__(self, violations: Sequence[Violation]) -> None:
+        super().__init__(_enveloped(list(map(str, violations))))
+        self.violations = tuple(violations)
+
+
+def worded(error: Exception, operation: str) -> Exception:
+    """The error as the operation says it."""
+    if not isinstance(error, Refused):
+        return error
+    if isinstance(error, Violated):
+        return ValidationFailed(_all_violated(error.violations, operation))
+    message = error.message
+    if isinstance(error, UnusableValues) and operation not in _ENVELOPED:
+        message += f": {' and '.join(error.absent)} {'is' if len(error.absent) == 1 else 'are'} null"
+    if isinstance(error, InvalidValue) and operation not in _CURRENT:
+        message = error.older
+        if error.placeholder is not None:
+            message = f"ExpressionAttributeValues contains invalid value: {message} for key {error.placeholder}"
+    return ValidationFailed(_enveloped([message]) if error.enveloped or operation in _ENVELOPED else message)
+
+
+def _enveloped(messages: list[str]) -> str:
+    counted = "1 validation error" if len(messages) == 1 else f"{len(messages)} validation errors"
+    return f"{counted} detected: {'; '.join(messages)}"
+
+
+def _all_violated(violations: tuple[Violation, ...], operation: str) -> str:
+    """Every violation; where a key is missing, in the older words throughout."""
+    if operation not in _CURRENT or any(each.value is None for each in violations):
+        return _enveloped(list(map(str, violations)))
+    first = _first_alone(violations, operation)
+    messages = [_current(each) for each in ((first,) if first is not None else violations)]
+    if operation == "Query" and messages[0].startswith("Failed"):
+        return messages[0]
+    return _enveloped(messages)
+
+
+def _first_alone(violations: tuple[Violation, ...], operation: str) -> Violation | None:
+    """The one violation that keeps the others from being looked at."""
+    for each in violations:
+        if each.at == "tableName" and each.value == "":
+            return each
+        if operation == "UpdateItem" and each.at == "returnValues":
+            return each
+        if operation == "Query" and each.at == "conditionalOperator":
+            return each
+    return None
+
+
+def _current(violation: Violation) -> str:
+    if violation.at in _GENERIC_ENUMS:
+        return f"Failed to satisfy constraint: Member must satisfy enum value set: {_GENERIC_ENUMS[violation.at]}"
+    if violation.at == "tableName" and violation.value == "":
+        return f"Value at 'TableName' failed to satisfy constraint: {_EMPTY_NAME}"
+    return str(violation)
+
+
+# --- values ---
+
+
+def invalid_number(text: str, message: str) -> InvalidValue:
+    """A text that is not a number that can be stored, for what the message says."""
+    return InvalidValue(message, older_number(text, message))
+
+
+def older_number(text: str, message: str) -> str:
+    """What the older reading of numbers says instead of the message.
+
+    It is Java's: an exponent has 32 bits, the magnitude is computed in as many and wraps.
+    """
+    if not text:
+        return _NOT_NUMERIC
+    if message.startswith(_NOT_NUMERIC):
+        return message
+    if not is_convertible(text):
+        return f"{_NOT_NUMERIC}: {text}"
+    return _UNDERFLOW if _scale(text) <= -_INT + 1 else message
+
+
+def is_convertible(text: str) -> bool:
+    """Whether Java could read the text of a number: its exponent has 32 bits, and so has the scale that results."""
+    match = _PARTS.fullmatch(text)
+    exponent = match["exponent"] if match is not None else None
+    if exponent is None:
+        return True
+    if len(exponent.lstrip("+-0")) > len(str(_INT)):
+        return False
+    return -_INT <= int(exponent) < _INT and -_INT <= _scale(text) < _INT
+
+
+def _scale(text: str) -> int:
+    match = _PARTS.fullmatch(text)
+    assert match is not None  # noqa: S101 - the text of a number
+    return len(match["fraction"]) - int(match["exponent"] or "0")
+
+
+def duplicate_members(kind: str, given: Sequence[Any]) -> InvalidValue:
+    """A set in which a member is repeated; the members are as they were sent."""
+    if kind == "NS":
+        return InvalidValue(f"{INVALID}Input collection contains duplicates.", "Input collection contains duplicates")
+    tail = "of type BS contains duplicates." if kind == "BS" else " contains duplicates."
+    quoted = [f'"{member}"' for member in _as_read(given, base64.b64decode if kind == "BS" else str.encode)]
+    shown = (", " if kind == "SS" else ",").join(quoted)
+    older = f"{INVALID}Input collection [{', '.join(given)}]{tail}"
+    return InvalidValue(f"{INVALID}Input collection [{shown}]{tail}", older)
+
+
+def _as_read(given: Sequence[str], as_bytes: Callable[[str], bytes]) -> list[str]:
+    """The members up to the first that is repeated by their bytes, then that one, then the rest as sent."""
+    seen: set[str] = set()
+    for place, member in enumerate(given):
+        if member in seen:
+            return [*sorted(seen, key=as_bytes), *given[place:]]
+        seen.add(member)
+    return list(given)

@@ -1,0 +1,182 @@
+"""PartiQL's SELECT of indexes, and statements in batches and transactions."""
+
+# ruff: noqa: S608 - the statements are the probes' own
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fidelity import Api, holds, probe, refused, same
+from tests.fidelity._attributes import Json, n, s
+
+INVALID = "One or more parameter values were invalid: "
+NEEDS_KEY = "Select statements within {} must specify the primary key in the where clause."
+IN_FIRST = "Validation failed in TransactStatements[0]: "
+
+
+def _indexed(api: Api) -> Json:
+    """A new item that is in all indexes, with an attribute that only some project, and one that none does."""
+    key = api.new_key("1")
+    mark = s(key["pk"]["S"])
+    api.put("indexed", {**key, "g": mark, "h": s("h"), "n": n(1), "l": s("l"), "keep": s("k"), "np": s("np")})
+    return key
+
+
+def _select(api: Api, columns: str, index: str, where: str, **others: Any) -> Json:
+    statement = f'SELECT {columns} FROM "{api.table("indexed")}"."{index}" WHERE {where}'
+    return api("ExecuteStatement", Statement=statement, ReturnConsumedCapacity="INDEXES", **others)
+
+
+def _refused(api: Api, message: str, columns: str, index: str, where: str, **others: Any) -> None:
+    statement = f'SELECT {columns} FROM "{api.table("indexed")}"."{index}" WHERE {where}'
+    refused(api, "ExecuteStatement", Statement=statement, message=message, **others)
+
+
+@probe(rule=27, tier=2)
+def a_select_of_a_local_index_fetches(api: Api) -> None:
+    """What it does not project, and is charged for it on the table."""
+    pk = _indexed(api)["pk"]["S"]
+    found = _select(api, "np", "local", f"pk = '{pk}'")
+    same(found["Items"], [{"np": s("np")}])
+    holds(found["ConsumedCapacity"]["Table"]["CapacityUnits"] > 0, "the fetch is not charged")
+    found = _select(api, "l", "local", f"pk = '{pk}'")
+    same(found["ConsumedCapacity"]["Table"]["CapacityUnits"], 0)
+
+
+@probe(rule=27, tier=2)
+def a_star_of_an_index_is_what_it_projects(api: Api) -> None:
+    """And fetches nothing."""
+    key = _indexed(api)
+    pk = key["pk"]["S"]
+    same(_select(api, "*", "local", f"pk = '{pk}'")["Items"], [{**key, "l": s("l")}])
+    found = api.eventually(lambda: _select(api, "*", "some", f"g = '{pk}'")["Items"], bool)
+    same(found, [{**key, "g": s(pk), "h": s("h"), "keep": s("k")}])
+
+
+@probe(rule=27, tier=3)
+def a_select_of_a_global_index_refuses_what_it_does_not_project(api: Api) -> None:
+    """By its names, in the order of the statement."""
+    message = f"{INVALID}Global secondary index some does not project [zz, np]"
+    _refused(api, message, "zz, np", "some", "g = 'x'")
+
+
+FILTERED = {"global": ("some", "g = 'x'"), "local": ("local", "pk = 'x'"), "several": ("some", "g IN ['x', 'y']")}
+
+
+@probe(rule=27, tier=3, cases=FILTERED)
+def a_select_may_not_filter_by_what_the_index_does_not_project(api: Api, index: str, key: str) -> None:
+    """Where it is a query."""
+    message = f"{INVALID}Secondary index {index} does not project one or more filter attributes: [np]"
+    _refused(api, message, "pk", index, f"{key} AND np = 'np'")
+
+
+@probe(rule=27, tier=2)
+def a_scan_of_an_index_finds_nothing_by_what_it_does_not_project(api: Api) -> None:
+    """It is not refused."""
+    pk = _indexed(api)["pk"]["S"]
+    same(_select(api, "pk", "some", f"np = 'np' AND pk = '{pk}'")["Items"], [])
+
+
+@probe(rule=27, tier=3)
+def an_index_that_cannot_be_read_is_refused(api: Api) -> None:
+    """One that is not there before anything else."""
+    missing = "The table does not have the specified index"
+    _refused(api, missing, "*", "none", "pk = 'x'")
+    _refused(api, missing, "*", "none", "pk = 'x'", ConsistentRead=True)
+    message = "Strongly consistent read is not supported on Global Secondary Indexes"
+    _refused(api, message, "*", "all", "g = 'x'", ConsistentRead=True)
+
+
+def _batch(api: Api, *statements: str) -> list[Json]:
+    responses: list[Json] = api("BatchExecuteStatement", Statements=[{"Statement": each} for each in statements])[
+        "Responses"
+    ]
+    return responses
+
+
+def _here(api: Api, key: Json) -> str:
+    return f"WHERE pk = '{key['pk']['S']}'"
+
+
+@probe(rule=51, tier=2)
+def statements_of_a_batch_fail_alone(api: Api) -> None:
+    """Those that were executed name their table."""
+    table, there = api.table("hash"), api.new_key()
+    api.put("hash", {**there, "a": n(1)})
+    inserted, false, malformed, returned = _batch(
+        api,
+        f"INSERT INTO \"{table}\" VALUE {{'pk': '{there['pk']['S']}'}}",
+        f'UPDATE "{table}" SET b = 1 {_here(api, api.new_key())}',
+        f'DELETE FROM "{table}" WHERE',
+        f'DELETE FROM "{table}" {_here(api, api.new_key())} RETURNING ALL OLD *',
+    )
+    same((inserted["Error"]["Code"], inserted.get("TableName")), ("DuplicateItem", table))
+    same((false["Error"]["Code"], false.get("TableName")), ("ConditionalCheckFailed", table))
+    same((malformed["Error"]["Code"], malformed.get("TableName")), ("ValidationError", None))
+    same(returned, {"TableName": table})
+
+
+@probe(rule=51, tier=2)
+def a_batch_reads_or_writes(api: Api) -> None:
+    """And names each item once."""
+    table, key = api.table("hash"), api.new_key()
+    read, write = f'SELECT * FROM "{table}" {_here(api, key)}', f'DELETE FROM "{table}" {_here(api, key)}'
+    message = "Read and write requests together in the same batch is not supported."
+    refused(api, "BatchExecuteStatement", Statements=[{"Statement": each} for each in (read, write)], message=message)
+    message = "Provided list of item keys contains duplicates"
+    refused(api, "BatchExecuteStatement", Statements=[{"Statement": each} for each in (write, write)], message=message)
+
+
+@probe(rule=51, tier=3)
+def a_select_among_others_is_of_one_item(api: Api) -> None:
+    """With its whole key, and nothing else."""
+    statement = f"SELECT * FROM \"{api.table('pair')}\" WHERE pk = 'x'"
+    (response,) = _batch(api, statement)
+    same(response["Error"]["Message"], NEEDS_KEY.format("BatchExecuteStatement"))
+    message = IN_FIRST + NEEDS_KEY.format("ExecuteTransaction")
+    refused(api, "ExecuteTransaction", TransactStatements=[{"Statement": statement}], message=message)
+
+
+@probe(rule=51, tier=2)
+def a_transaction_of_statements_writes_all(api: Api) -> None:
+    """And responds with nothing for each."""
+    table, old, new = api.table("hash"), api.new_key(), api.new_key()
+    api.put("hash", old)
+    statements = [
+        f'UPDATE "{table}" SET a = 1 {_here(api, old)} AND attribute_not_exists(a)',
+        f"INSERT INTO \"{table}\" VALUE {{'pk': '{new['pk']['S']}'}}",
+    ]
+    response = api("ExecuteTransaction", TransactStatements=[{"Statement": each} for each in statements])
+    same(response.get("Responses"), [])
+    same((api.get("hash", old), api.get("hash", new)), ({**old, "a": n(1)}, new))
+
+
+REFUSED = {
+    "returning": (
+        'UPDATE "{}" SET a = 1 {} RETURNING ALL NEW *',
+        "RETURNING clause is not supported in ExecuteTransaction.",
+    ),
+    "exists": ('EXISTS(SELECT * FROM "{}" {})', "EXISTS() must contain a single item read with additional condition"),
+    "index": ('SELECT * FROM "{}"."all" {}', "Reads on indices are not supported within transactions."),
+    "grammar": ('SELECT * FROM "{}" WHERE', "Statement wasn't well formed, can't be processed: Unexpected term"),
+}
+
+
+@probe(rule=51, tier=3, cases=REFUSED)
+def a_statement_that_a_transaction_refuses_is_named(api: Api, statement: str, message: str) -> None:
+    """By its place."""
+    shape = "indexed" if "all" in statement.split(" ")[3] else "hash"
+    named = statement.format(api.table(shape), _here(api, api.new_key()))
+    refused(api, "ExecuteTransaction", TransactStatements=[{"Statement": named}], message=IN_FIRST + message)
+
+
+@probe(rule=51, tier=3)
+def a_transaction_of_statements_reads_or_writes(api: Api) -> None:
+    """Not both."""
+    table = api.table("hash")
+    statements = [
+        f'SELECT * FROM "{table}" {_here(api, api.new_key())}',
+        f'DELETE FROM "{table}" {_here(api, api.new_key())}',
+    ]
+    message = "ExecuteTransaction API does not support both read and write operations in the same request."
+    refused(api, "ExecuteTransaction", TransactStatements=[{"Statement": each} for each in statements], message=message)
