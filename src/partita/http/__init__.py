@@ -5,7 +5,7 @@ from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenC
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
 from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
 from partita.http._health import BackgroundFigures, background_figures, check_store
-from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
+from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, refuse_key, response_of
 from partita.http._identity import Identity
 from partita.http._issuer import Issuer
 from partita.http._pages import ASSETS, Pages, folder_redirect
@@ -86,6 +86,7 @@ __all__ = [
     "precondition_problems",
     "problem_response",
     "problem_schemas",
+    "refuse_key",
     "response_of",
     "run_with",
     "state_of",

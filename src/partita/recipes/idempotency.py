@@ -63,6 +63,7 @@ __all__ = [
     "Plan",
     "StoredResponse",
     "fingerprint",
+    "run_plan",
 ]
 
 R = TypeVar("R")

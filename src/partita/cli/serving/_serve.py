@@ -31,7 +31,6 @@ from partita.store import DescribeTable, Store
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from partita.app.signin import SignIn
     from partita.http import Verifier
 
 SWEEP_SECONDS: Final = 60.0
@@ -144,7 +143,8 @@ def serve(  # noqa: PLR0913 - one for each option
                 services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts, sign_in=sign_in
             )
             warn_beyond_loopback(listener, allowed_hosts)
-            run_app(app, listener, _banner(services, data, installation.url, issuer, sign_in), state.stopping.set)
+            banner = _banner(services, data, installation.url, issuer, has_demo=sign_in.demo is not None)
+            run_app(app, listener, banner, state.stopping.set)
     click.echo("Stopped.")
 
 
@@ -209,13 +209,13 @@ def _address(listener: socket.socket) -> str:
 
 
 def _banner(
-    services: Sequence[Service], data: DataFolder, base: str | None, issuer: str | None, sign_in: SignIn
+    services: Sequence[Service], data: DataFolder, base: str | None, issuer: str | None, *, has_demo: bool = False
 ) -> str:
     place = data.path if data.store == EMBEDDED else data.store
     lines = [f"Partita serves at {base}/ from {place}", ""]
     lines += [f"  {service.title:<12} {_place(service, f'{base}/{service.name}/')}" for service in services]
     own = f"Get a token:\n  partita token --user demo --data {data.path}"
-    if sign_in.demo is not None:
+    if has_demo:
         own = f"Sign in on its pages with one click. For programs:\n  partita token --user demo --data {data.path}"
     lines += ["", own if issuer is None else f"Takes tokens of {issuer}.", "Stop with Ctrl-C."]
     return "\n".join(lines)
