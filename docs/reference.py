@@ -38,6 +38,7 @@ MODULES = (
     "partita.recipes.rate_limit",
     "partita.recipes.records",
     "partita.recipes.removal",
+    "partita.recipes.tally",
     "partita.recipes.unique",
     "partita.recipes.versioned",
     "partita.recipes.web_sessions",

@@ -8,8 +8,9 @@ from typing import Any, Final
 from tests.deploy.asking import ok
 from tests.deploy.commitcollect_journey import commitcollect
 from tests.deploy.events_journey import events
-from tests.deploy.running import Journey, Visit
+from tests.deploy.running import IDENTITY, Journey, Visit
 
+from partita.http import Caller
 from partita.testing import FakeClock
 from partita_services.accounts.model import LIMITS
 
@@ -78,6 +79,23 @@ async def accounts(visit: Visit) -> None:
     await ok(visit.api, "POST", "/accounts/a1/deposit", json={"amount": 1})
     await ok(visit.api, "POST", "/accounts/a1/withdraw", json={"amount": 1}, headers={"Idempotency-Key": "w"})
     await ok(visit.api, "POST", "/transfers", json={"from": "a1", "to": "a2", "amount": 1})
+    await ok(visit.api, "PUT", "/accounts/a1/grants/bob", json={"access": "use"})
+    await ok(visit.api, "PUT", "/accounts/a1/grants/ann", json={"access": "view"})
+    for path in (
+        "/accounts",
+        "/accounts?shared=true",
+        "/accounts/a1/entries",
+        "/accounts/a1/entries?month=2026-01&fields=amount",
+        "/accounts/a1/statements",
+        "/accounts/a1/statements/2026-01",
+        "/accounts/a1/statements/2026-01.csv",
+        "/accounts/a1/versions",
+        "/accounts/a1/grants",
+    ):
+        await ok(visit.api, "GET", path)
+    bob = {"Authorization": f"Bearer {IDENTITY.token(Caller('bob'))}"}
+    await ok(visit.api, "GET", "/accounts/a1", headers=bob)
+    await ok(visit.api, "DELETE", "/accounts/a1/grants/bob")
     account = await ok(visit.api, "GET", "/accounts/a1")
     for _ in range(LIMITS.rate.burst // 10):  # so that some of the requests are taken from the caller's bucket
         await ok(visit.api, "GET", "/accounts/a1")

@@ -259,6 +259,7 @@ def test_the_length_is_checked_in_bytes_before_anything_else() -> None:
     assert refused_condition(longest + " ") == f"{too_long}4097"
     assert refused_condition("ü" * 2_049) == f"{too_long}4098"
     assert refused_condition("(" * 5_000) == f"{too_long}5000"
+    assert refused_update("SET " * 1_025) == "Expression size has exceeded the maximum allowed size;"
 
 
 @pytest.mark.rule(7)

@@ -464,6 +464,21 @@ def test_a_transaction_names_all_violated_constraints(call: Caller) -> None:
     )
 
 
+def test_a_transaction_has_one_to_a_hundred_actions(call: Caller) -> None:
+    at_least = "Value '[]' at 'transactItems' failed to satisfy constraint: "
+    message = f"{at_least}Member must have length greater than or equal to 1"
+    assert refusal(call, "TransactWriteItems", TransactItems=[]) == one(message)
+    assert refusal(call, "TransactGetItems", TransactItems=[]) == one(message)
+    assert refusal(call, "TransactWriteItems", TransactItems=[], ReturnConsumedCapacity="BOGUS") == (
+        f"2 validation errors detected: {message}; {CAPACITY}"
+    )
+    many = [{"Put": {"TableName": "tasks", "Item": task("u", str(number))}} for number in range(101)]
+    with pytest.raises(
+        ValidationFailed, match=r"^1 validation error detected: Value '\[.*\]' at 'transactItems' .* 100$"
+    ):
+        call("TransactWriteItems", TransactItems=many)
+
+
 def test_a_transaction_refuses_the_first_action_that_is_wrong(call: Caller) -> None:
     empty, syntax = "Empty attribute name", 'Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "("'
     nested = {"Put": put(deep(40))[1]}

@@ -123,7 +123,7 @@ def parse_update(text: str, subs: Substitutions) -> Update:
         ValidationFailed: the text is not an update, or the update breaks a rule.
     """
     with Within("UpdateExpression"):
-        update = _read_update(OperandReader(Tokens(text, _SECTIONS), subs, update=True))
+        update = _read_update(OperandReader(Tokens(text, _SECTIONS, update=True), subs, update=True))
         check_update(update)
         return update
 

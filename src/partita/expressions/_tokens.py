@@ -30,12 +30,13 @@ class Tokens:
         InvalidExpression: the expression is empty or too long.
     """
 
-    def __init__(self, text: str, keywords: frozenset[str]) -> None:
+    def __init__(self, text: str, keywords: frozenset[str], *, update: bool = False) -> None:
         if not text:
             raise InvalidExpression("The expression can not be empty;")
         size = len(text.encode(errors="surrogatepass"))
         if size > MAX_EXPRESSION_BYTES:
-            raise InvalidExpression(f"Expression size has exceeded the maximum allowed size; expression size: {size}")
+            shown = "" if update else f" expression size: {size}"  # of an update AWS does not say it
+            raise InvalidExpression(f"Expression size has exceeded the maximum allowed size;{shown}")
         self._text = text
         self._tokens = _split(text, keywords)
         self._closing = _pairs(self._tokens)

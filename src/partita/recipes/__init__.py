@@ -10,6 +10,7 @@ Each is a module or package of its own, and is imported by its name:
 | `idempotency` | a command, its effect and its response, once |
 | `lifecycle` | the states of an item and the moves between them |
 | `counter` | a number between its floor and its limit |
+| `tally` | sums that are kept beside what they sum up |
 | `rate_limit` | how much each caller may ask for, with a bucket of tokens |
 | `unique` | a field whose value no two entities share |
 | `audit` | a trail that never breaks its host |

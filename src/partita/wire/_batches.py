@@ -225,7 +225,9 @@ def transact_write(call: Parameters) -> Requests[Json]:
         token, (detail, metrics) = _token(call), _write_details(call)
         entries = _actions(call, "TransactItems")
     except Violated:
-        refuse(*violations_of(lambda: _token(call), lambda: _write_details(call)))
+        refuse(
+            *violations_of(lambda: _actions(call, "TransactItems"), lambda: _token(call), lambda: _write_details(call))
+        )
     actions = tuple(_action(Parameters(entry), place) for place, entry in enumerate(entries, 1))
     response: TransactWriteResponse = yield TransactWriteItems(actions, token)
     body: Json = {}

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +18,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.recipes.interleaving import empty_db, every_schedule, play
 
-from partita import EmbeddedStore, Procedure, Session
+from partita import EmbeddedStore, Procedure, Session, new_ulid, retry_on_conflict
 from partita.errors import VersionConflict
-from partita.recipes.idempotency import Command, StoredResponse
+from partita.recipes.idempotency import Command, StoredResponse, run_plan
+from partita_services.accounts.access import Actor
+from partita_services.accounts.audit import AuditReport, audit
 from partita_services.accounts.bootstrap import SERVICE
-from partita_services.accounts.handlers import InsufficientFunds, Transfer, TransferOrder, transfer
-from partita_services.accounts.model import ACCOUNTS, REQUESTS, AccountData
+from partita_services.accounts.handlers import AccountDraft, add_account
+from partita_services.accounts.model import ACCOUNTS, REQUESTS, Entry, latest_entries
+from partita_services.accounts.movements import (
+    InsufficientFunds,
+    Movement,
+    Occasion,
+    TransferOrder,
+    deposit,
+    transfer,
+)
 
 NAMES = ("a", "b", "c")
 START = 100
+ANN = Actor("ann")
 TRANSFERS_KILLED = Path(__file__).parent / "transfers.py"
 
 
@@ -32,15 +45,18 @@ def order(source: str, target: str, amount: int) -> TransferOrder:
     return TransferOrder.model_validate({"from": source, "to": target, "amount": amount})
 
 
-def transferred(source: str, target: str, amount: int, now: float = 0) -> Procedure[Transfer]:
+def occasion() -> Occasion:
+    return Occasion(ANN, 1_767_268_800.0, new_ulid())
+
+
+def transferred(source: str, target: str, amount: int) -> Procedure[Entry]:
     """Plan a transfer and commit it, once."""
-    plan = yield from transfer(order(source, target, amount), now)
-    return (yield from plan.run())
+    return run_plan(transfer(order(source, target, amount), occasion()))
 
 
 def open_accounts(db: Session) -> None:
     for pk in NAMES:
-        db.run(ACCOUNTS.insert(AccountData(pk=pk, name=pk, balance=START)))
+        db.run(add_account(AccountDraft(pk=pk, name=pk, balance=START), occasion()).run())
 
 
 def balances(db: Session) -> list[int]:
@@ -56,6 +72,7 @@ def test_in_every_order_and_with_a_crash_anywhere_no_money_is_made_or_lost() -> 
             play(db, [transferred("a", "b", 70), transferred("b", "a", 60)], choose, crashes=1)
             assert sum(balances(db)) == 3 * START
             assert min(balances(db)) >= 0
+            assert audit(db).findings == ()
 
 
 @given(data=st.data())
@@ -68,12 +85,13 @@ def test_in_any_order_of_three_transfers_the_balances_are_those_of_the_acknowled
         results = play(db, works, lambda options: data.draw(st.integers(0, options - 1)))
         expected = dict.fromkeys(NAMES, START)
         for (names, amount), result in zip(ways, results, strict=True):
-            assert isinstance(result, Transfer | VersionConflict | InsufficientFunds)
-            if isinstance(result, Transfer):
+            assert isinstance(result, Entry | VersionConflict | InsufficientFunds)
+            if isinstance(result, Entry):
                 expected[names[0]] -= amount
                 expected[names[1]] += amount
         assert balances(db) == list(expected.values())
         assert min(expected.values()) >= 0
+        assert audit(db).findings == ()
 
 
 @pytest.mark.req("X05", "A09")
@@ -83,7 +101,7 @@ def test_a_retried_transfer_happens_once_whatever_crashed() -> None:
 
     def attempt() -> Procedure[Any]:
         return REQUESTS.run(
-            command, transfer(order("a", "b", 30), 0), lambda done: StoredResponse(200, str(done.amount))
+            command, transfer(order("a", "b", 30), occasion()), lambda done: StoredResponse(200, str(done.amount))
         )
 
     for choose in every_schedule():
@@ -91,7 +109,7 @@ def test_a_retried_transfer_happens_once_whatever_crashed() -> None:
             open_accounts(db)
             play(db, [attempt(), attempt()], choose, crashes=1)
             outcome = db.run(attempt())
-            assert outcome.response.body == "30"
+            assert outcome.response.body == "-30"
             assert balances(db) == [70, 130, 100]
 
 
@@ -120,10 +138,40 @@ def test_under_many_threads_no_money_is_made_or_lost(tmp_path: Path) -> None:
             thread.join()
         assert sum(balances(db)) == 3 * START
         assert min(balances(db)) >= 0
+        assert audit(db).findings == ()
         assert seen
 
 
-@pytest.mark.req("A09", "A10")
+@pytest.mark.req("A13")
+def test_every_deposit_of_many_threads_is_acknowledged(tmp_path: Path) -> None:
+    with EmbeddedStore(tmp_path / "accounts.db", durable=False) as store:
+        db = Session(store)
+        db.create_tables(SERVICE.tables)
+        open_accounts(db)
+        tries: list[int] = []
+
+        def work(number: int) -> None:
+            for _ in range(25):
+                when, made = Occasion(ANN, 1_767_268_800.0 + number, new_ulid()), count()
+
+                def attempt(when: Occasion = when, made: Iterator[int] = made) -> Procedure[Entry]:
+                    next(made)
+                    return run_plan(deposit("a", Movement(amount=1), when))
+
+                db.run(retry_on_conflict(attempt))
+                tries.append(next(made))
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (len(tries), balances(db)[0]) == (400, START + 400)
+        assert max(tries) <= 2
+        assert audit(db) == AuditReport(accounts=3, entries=403, findings=())
+
+
+@pytest.mark.req("A09", "A10", "A12")
 def test_a_killed_process_neither_makes_nor_loses_money_and_keeps_what_it_acknowledged(tmp_path: Path) -> None:
     database = tmp_path / "accounts.db"
     with EmbeddedStore(database) as store:
@@ -137,27 +185,25 @@ def test_a_killed_process_neither_makes_nor_loses_money_and_keeps_what_it_acknow
             db = Session(store)
             assert sum(balances(db)) == 3 * START
             assert min(balances(db)) >= 0
-            for pk, last_write in acknowledged.items():
+            assert audit(db).findings == ()
+            for pk, entries in acknowledged.items():
                 account = db.run(ACCOUNTS.read_strong(pk))
                 assert account is not None
-                assert account.last_write >= last_write
+                kept = db.run(latest_entries(*account.data.ledger).walk(max_items=100_000))
+                assert entries <= {entry.entry_id for entry in kept}
 
 
-def _transfers_until_killed(database: Path, seed: int) -> dict[str, int]:
+def _transfers_until_killed(database: Path, seed: int) -> dict[str, set[str]]:
     """Let another process transfer with many threads, kill it after some acknowledgements, and give those."""
     program = [sys.executable, str(TRANSFERS_KILLED), str(database), str(seed)]
-    acknowledged: dict[str, int] = {}
+    acknowledged: dict[str, set[str]] = {}
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for number, line in enumerate(process.stdout):
-            pk, last_write = line.split()
-            acknowledged[pk] = max(int(last_write), acknowledged.get(pk, 0))
+            if line.endswith("\n"):
+                pk, entry_id = line.split()
+                acknowledged.setdefault(pk, set()).add(entry_id)
             if number == 40 + 17 * seed:
                 os.kill(process.pid, signal.SIGKILL)
-                break
-        for line in process.stdout:
-            if line.endswith("\n"):
-                pk, last_write = line.split()
-                acknowledged[pk] = max(int(last_write), acknowledged.get(pk, 0))
     assert process.returncode == -signal.SIGKILL
     return acknowledged

@@ -10,7 +10,7 @@ import pytest
 from tests.services.routes import routes_of
 
 from partita.http import Caller, Identity
-from partita.store._requests import DeleteItem, GetItem, PutItem, ScanTable, TransactWriteItems
+from partita.store._requests import GetItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
 from partita_services.accounts.http import ROUTER
 from partita_services.accounts.model import MAX_BALANCE
@@ -34,7 +34,7 @@ async def balance(api: httpx.AsyncClient, pk: str) -> int:
 @pytest.mark.req("A09")
 async def test_an_opened_account_says_where_it_is(api: httpx.AsyncClient) -> None:
     response = await api.post("/accounts", json={"pk": "a1", "name": " Ada ", "balance": 100})
-    account = {"pk": "a1", "name": "Ada", "balance": 100, "data_version": 1, "last_write": NOON_MS}
+    account = {"pk": "a1", "name": "Ada", "balance": 100, "owner": "ann", "data_version": 2, "last_write": NOON_MS}
     assert (response.status_code, response.json()) == (201, account)
     assert response.headers["Location"] == "/accounts/api/accounts/a1"
     assert response.headers["ETag"] == f'"{NOON_MS}"'
@@ -92,7 +92,7 @@ async def test_a_stale_write_is_a_conflict_that_shows_the_current_item_without_a
         assert response.status_code == 409
         assert response.headers["Content-Type"] == "application/problem+json"
         assert (response.json()["code"], response.json()["current"]) == ("version_conflict", current)
-    assert [type(request) for request in store.requests] == [PutItem, DeleteItem]
+    assert [type(request) for request in store.requests] == [GetItem, GetItem]
 
 
 @pytest.mark.req("A09")
@@ -143,10 +143,22 @@ async def test_a_deleted_account_is_gone(api: httpx.AsyncClient) -> None:
 @pytest.mark.req("A09")
 async def test_deposits_and_withdrawals_change_the_balance(api: httpx.AsyncClient) -> None:
     await opened(api, balance=100)
-    assert (await api.post("/accounts/a1/deposit", json={"amount": 50})).json()["balance"] == 150
-    response = await api.post("/accounts/a1/withdraw", json={"amount": 150})
-    assert response.json() == {"pk": "a1", "name": "Ada", "balance": 0, "data_version": 1, "last_write": NOON_MS + 2}
-    assert response.headers["ETag"] == f'"{NOON_MS + 2}"'
+    await api.post("/accounts/a1/deposit", json={"amount": 50})
+    assert await balance(api, "a1") == 150
+    response = await api.post("/accounts/a1/withdraw", json={"amount": 150, "memo": " all of it "})
+    entry = response.json()
+    assert (response.status_code, len(entry.pop("entry_id"))) == (201, 26)
+    assert entry == {
+        "account": "a1",
+        "at": "2026-01-01T12:00:00.000000Z",
+        "kind": "withdrawal",
+        "amount": -150,
+        "by": "ann",
+        "counterpart": None,
+        "memo": "all of it",
+    }
+    account = (await api.get("/accounts/a1")).json()
+    assert (account["balance"], account["last_write"]) == (0, NOON_MS + 2)
 
 
 @pytest.mark.req("A09")
@@ -169,15 +181,9 @@ async def test_a_transfer_changes_both_accounts(api: httpx.AsyncClient) -> None:
     await opened(api, "a1", 100)
     await opened(api, "a2", 5)
     response = await api.post("/transfers", json={"from": "a1", "to": "a2", "amount": 30})
-    common = {"name": "Ada", "data_version": 1, "last_write": NOON_MS + 1}
-    assert (response.status_code, response.json()) == (
-        200,
-        {
-            "amount": 30,
-            "from": {"pk": "a1", "balance": 70, **common},
-            "to": {"pk": "a2", "balance": 35, **common},
-        },
-    )
+    entry = response.json()
+    assert (response.status_code, entry["kind"], entry["amount"]) == (201, "transfer_out", -30)
+    assert (entry["account"], entry["counterpart"]) == ("a1", "a2")
     assert (await balance(api, "a1"), await balance(api, "a2")) == (70, 35)
 
 
@@ -256,6 +262,7 @@ async def test_a_key_with_another_payload_is_refused(api: httpx.AsyncClient) -> 
 @pytest.mark.req("X05")
 async def test_the_key_of_another_caller_is_another_key(api: httpx.AsyncClient, identity: Identity) -> None:
     await opened(api, "a1", 100)
+    await api.put("/accounts/a1/grants/bob", json={"access": "use"})
     other = {"Authorization": f"Bearer {identity.token(Caller('bob'))}"}
     for caller in ({}, other):
         await api.post("/accounts/a1/deposit", json={"amount": 10}, headers={"Idempotency-Key": "k1"} | caller)
@@ -277,7 +284,8 @@ async def test_a_refused_movement_is_not_remembered(api: httpx.AsyncClient) -> N
     key = {"Idempotency-Key": "k1"}
     assert (await api.post("/accounts/a1/withdraw", json={"amount": 10}, headers=key)).status_code == 409
     await api.post("/accounts/a1/deposit", json={"amount": 10})
-    assert (await api.post("/accounts/a1/withdraw", json={"amount": 10}, headers=key)).json()["balance"] == 5
+    assert (await api.post("/accounts/a1/withdraw", json={"amount": 10}, headers=key)).json()["amount"] == -10
+    assert await balance(api, "a1") == 5
 
 
 @pytest.mark.req("X05")
@@ -291,17 +299,15 @@ async def test_a_transfer_and_its_record_commit_in_one_transaction(api: httpx.As
     assert [type(request) for request in writes] == [TransactWriteItems]
     assert isinstance(writes[0], TransactWriteItems)
     tables = [action.table for action in writes[0].actions]
-    assert tables == ["accounts", "accounts", "account-requests"]
+    assert tables == [*["accounts"] * 2, *["account-ledger"] * 4, "account-requests"]
 
 
 @pytest.mark.req("A09")
 async def test_concurrent_requests_lose_nothing(api: httpx.AsyncClient) -> None:
     await opened(api, "a1", 0)
     responses = await asyncio.gather(*(api.post("/accounts/a1/deposit", json={"amount": 1}) for _ in range(16)))
-    kept = sum(response.status_code == 200 for response in responses)
-    assert {response.status_code for response in responses} <= {200, 409}
-    assert await balance(api, "a1") == kept
-    assert kept > 0
+    assert {response.status_code for response in responses} == {201}
+    assert await balance(api, "a1") == 16
 
 
 async def test_without_a_token_nothing_is_shown(api: httpx.AsyncClient) -> None:
@@ -317,7 +323,16 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore) -> Non
     key = {"Idempotency-Key": "k"}
     calls: dict[str, list[tuple[dict[str, Any], dict[str, str]]]] = {
         "POST /accounts": [({"pk": "a3", "name": "n"}, {}), ({"pk": "a4", "name": "n"}, key)],
+        "GET /accounts": [({}, {})],
         "GET /accounts/{pk}": [({}, {})],
+        "GET /accounts/{pk}/entries": [({}, {})],
+        "GET /accounts/{pk}/statements": [({}, {})],
+        "GET /accounts/{pk}/statements/{month}": [({}, {})],
+        "GET /accounts/{pk}/statements/{month}.csv": [({}, {})],
+        "GET /accounts/{pk}/versions": [({}, {})],
+        "PUT /accounts/{pk}/grants/{user_id}": [({"access": "view"}, {})],
+        "GET /accounts/{pk}/grants": [({}, {})],
+        "DELETE /accounts/{pk}/grants/{user_id}": [({}, {})],
         "POST /accounts/{pk}/deposit": [({"amount": 1}, {})],
         "POST /accounts/{pk}/withdraw": [({"amount": 1}, {})],
         "POST /transfers": [({"from": "a1", "to": "a2", "amount": 1}, {})],
@@ -326,7 +341,7 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore) -> Non
     }
     assert calls.keys() == set(ROUTES)
     for route, requests in calls.items():
-        method, path = route.replace("{pk}", "a1").split()
+        method, path = route.format(pk="a1", month="2026-01", user_id="bob").split()
         for body, headers in requests:
             response = await api.request(method, path, json=body or None, headers=headers)
             assert response.is_success, (route, response.text)

@@ -67,38 +67,35 @@ def test_a_renamed_field_fails_until_the_developer_does_what_the_message_says(lo
         "AccountData: breaking",
         "  breaking: name was removed (renamed to holder?)",
         "  breaking: holder was added without a default",
-        "  Items that are stored in data version 1 no longer fit. What to do:",
-        "  1. Raise data_version of the VersionedTable of AccountData from 1 to 2.",
-        "  2. Add a migration from 1 to 2 to it: Migrations({1: function}), where the",
-        "     function takes the attributes of an item of version 1 and gives those of version 2.",
+        "  Items that are stored in data version 2 no longer fit. What to do:",
+        "  1. Raise data_version of the VersionedTable of AccountData from 2 to 3.",
+        "  2. Add a migration from 2 to 3 to it: Migrations({2: function}), where the",
+        "     function takes the attributes of an item of version 2 and gives those of version 3.",
         f"  3. Run `partita schema accept`, and commit {folder}/.",
-        f"     {folder}/account_data.v1.json keeps an item of version 1, which proves from now on that it can be read.",
+        f"     {folder}/account_data.v2.json keeps an item of version 2, which proves from now on that it can be read.",
     ]
     with pytest.raises(ModelError, match="breaking"):
         accept_schema(load(renamed), folder)
 
-    raised = edited(renamed, ("    data_version=1,\n", "    data_version=2,\n"))
-    with pytest.raises(ModelError, match="no migration leads to data version 2"):
+    raised = edited(renamed, ("    data_version=2,\n", "    data_version=3,\n"))
+    with pytest.raises(ModelError, match="no migration leads from 2 to 3"):
         load(raised)
 
     migrated = edited(
         raised,
         (
-            "    data_version=2,\n",
-            '    data_version=2,\n    migrations=Migrations({1: lambda item: {**item, "holder": item["name"]}}),\n',
-        ),
-        (
-            "from partita.recipes.versioned",
-            "from partita.recipes.versioned import Migrations\nfrom partita.recipes.versioned",
+            "Migrations({1: _nobodys})",
+            'Migrations({1: _nobodys, 2: lambda item: {**item, "holder": item["name"]}})',
         ),
     )
     with pytest.raises(AssertionError, match="AccountData: migrated"):
         assert_snapshot(load(migrated), folder)
     table = load(migrated)
-    assert [path.name for path in accept_schema(table, folder)] == ["account_data.schema.json", "account_data.v2.json"]
+    assert [path.name for path in accept_schema(table, folder)] == ["account_data.schema.json", "account_data.v3.json"]
     assert_snapshot(table, folder)
-    (old,) = frozen_items(table, 1, folder)
-    assert table.form.versioned(old).data.holder == "Ada Lovelace"
+    for version in (1, 2):
+        (old,) = frozen_items(table, version, folder)
+        assert table.form.versioned(old).data.holder == "Ada Lovelace"
 
 
 @pytest.mark.req("A05")
@@ -110,3 +107,11 @@ def test_a_new_optional_field_is_compatible(load: Load, tmp_path: Path) -> None:
     table = load(wider)
     accept_schema(table, folder)
     assert_snapshot(table, folder)
+
+
+@pytest.mark.req("A06", "A11")
+def test_an_account_from_before_there_were_owners_is_nobodys() -> None:
+    (old,) = frozen_items(ACCOUNTS, 1, SCHEMA)
+    assert "owner" not in old
+    account = ACCOUNTS.form.versioned(old)
+    assert (account.data_version, account.data.owner, account.data.ledger) == (2, None, ("acc-1001", 0))

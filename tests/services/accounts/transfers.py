@@ -6,12 +6,19 @@ import random
 import sys
 import threading
 import time
+from functools import partial
 
-from partita import EmbeddedStore, Session
-from partita.errors import VersionConflict
-from partita_services.accounts.handlers import InsufficientFunds, TransferOrder, transfer
+from partita import EmbeddedStore, Procedure, Session, new_ulid, retry_on_conflict
+from partita.recipes.idempotency import run_plan
+from partita_services.accounts.access import Actor
+from partita_services.accounts.model import Entry
+from partita_services.accounts.movements import InsufficientFunds, Occasion, TransferOrder, transfer
 
 NAMES = ("a", "b", "c")
+
+
+def _transferred(order: TransferOrder, occasion: Occasion) -> Procedure[Entry]:
+    return run_plan(transfer(order, occasion))
 
 
 def run(db: Session, chance: random.Random) -> None:
@@ -19,12 +26,12 @@ def run(db: Session, chance: random.Random) -> None:
     while True:
         source, target = chance.sample(NAMES, 2)
         order = TransferOrder.model_validate({"from": source, "to": target, "amount": chance.randint(1, 40)})
+        occasion = Occasion(Actor("ann"), time.time(), new_ulid())
         try:
-            done = db.run(db.run(transfer(order, time.time())).run())
-        except (VersionConflict, InsufficientFunds):
+            entry = db.run(retry_on_conflict(partial(_transferred, order, occasion)))
+        except InsufficientFunds:
             continue
-        for account in (done.source, done.target):
-            sys.stdout.write(f"{account.data.pk} {account.last_write}\n")
+        sys.stdout.write("".join(f"{pk} {entry.entry_id}\n" for pk in (source, target)))
         sys.stdout.flush()
 
 

@@ -1,51 +1,45 @@
-"""What the Accounts service does, as procedures: they say which operations run, and either kind of session runs them.
+"""What the Accounts service does with accounts and grants, as procedures, which either kind of session runs.
 
-What creates something or moves money is planned first: a `Plan` has the writes and their result, so that all of it
-commits in one transaction, together with the record of the request where the caller gave it a key.
+What writes an account is planned first: a `Plan` has the writes and their result, so that all of it commits in one
+transaction: the account, its entry in the ledger, its version, and the record of a request that has a key.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
-from msgspec import Struct
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
-from partita import Operation, Procedure
-from partita.errors import ItemMissing, LimitReached
+from partita import Page, Procedure, Put
+from partita.errors import ItemMissing, VersionConflict
+from partita.operations import Action
 from partita.recipes.idempotency import Plan
+from partita_services.accounts.access import Actor, NotAllowed, Right, is_for, reach
 from partita_services.accounts.model import (
-    ACCOUNTS,
-    MAX_BALANCE,
+    Access,
     Account,
     AccountData,
     AccountId,
-    Amount,
+    AccountVersion,
     Balance,
+    Entry,
+    Grant,
+    Kind,
     Name,
-    account_now,
+    UserId,
+    accounts_by_pk,
     close_account,
+    grants_to,
+    keep_version,
     open_account,
+    remove_grant,
     save_account,
+    write_grant,
 )
+from partita_services.accounts.movements import Money, Occasion, entered
 
-
-class InsufficientFunds(LimitReached, code="insufficient_funds"):
-    """An account has less than is to be taken from it."""
-
-
-class AccountFull(LimitReached, code="account_full"):
-    """An account cannot hold what is to be added to it."""
-
-
-def _a_number(value: object) -> object:
-    # Pydantic would take `true` and "5", too.
-    if isinstance(value, bool | str):
-        raise ValueError("money is a whole number of minor units")  # noqa: TRY004 - Pydantic takes ValueError
-    return value
-
-
-Money = BeforeValidator(_a_number)
+MAX_SHARED: Final = 100
+"""How many accounts of others are looked at for one page."""
 
 
 class AccountContent(BaseModel):
@@ -64,115 +58,144 @@ class AccountDraft(AccountContent):
     balance: Annotated[Balance, Money] = Field(
         default=0, examples=[125_000], description="in minor units, such as cents"
     )
+    owner: UserId | None = Field(
+        default=None, examples=["ada"], description="whose it is, where that is not the caller; for operators only"
+    )
 
 
-class Movement(BaseModel):
-    """Money that comes into an account or leaves it."""
+class GrantDraft(BaseModel):
+    """What someone else may do with an account."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    amount: Annotated[Amount, Money] = Field(examples=[2_500], description="in minor units, such as cents")
+    access: Access = Field(examples=["view"], description="`use` includes `view`, and moves money")
 
 
-class TransferOrder(Movement):
-    """Money that is to go from one account to another."""
-
-    source: AccountId = Field(alias="from", examples=["acc-1001"])
-    target: AccountId = Field(alias="to", examples=["acc-1002"])
-
-    @field_validator("target")
-    @classmethod
-    def _two_accounts(cls, target: str, others: ValidationInfo) -> str:
-        if target == others.data.get("source"):
-            raise ValueError("from and to are the same account")
-        return target
-
-
-class Transfer(Struct, frozen=True):
-    """Both accounts after a transfer."""
-
-    source: Account
-    target: Account
-    amount: int
-
-
-def show_account(pk: str, *, consistent: bool = False) -> Procedure[Account]:
-    """One account; with `consistent`, by a strongly consistent read.
+def add_account(draft: AccountDraft, occasion: Occasion) -> Plan[Account]:
+    """Open an account; `AlreadyExists` when it commits and the key is taken.
 
     Raises:
-        ItemMissing: there is none.
+        NotAllowed: the caller opens it for someone else, and is no operator.
     """
-    return _present(pk, (yield from account_now(pk) if consistent else ACCOUNTS.read(pk)))
+    actor = occasion.actor
+    owner = draft.owner or actor.user_id
+    if owner != actor.user_id and not actor.is_operator:
+        raise NotAllowed("Only operators open accounts for others.")
+    data = AccountData(
+        pk=draft.pk, name=draft.name, balance=draft.balance, owner=owner, opened=int(occasion.now * 1_000)
+    )
+    write = open_account(data).at(occasion.now)
+    saved = write.saved(occasion.now)
+    return Plan(saved, write, _version(saved, actor), *_difference(saved, Kind.OPENING, draft.balance, occasion))
 
 
-def add_account(draft: AccountDraft, now: float) -> Plan[Account]:
-    """Open an account; `AlreadyExists` when it commits and the key is taken."""
-    write = open_account(AccountData(**draft.model_dump())).at(now)
-    return Plan(write.saved(now), write)
-
-
-def replace_account(pk: str, content: AccountContent, last_write: int) -> Operation[Account]:
-    """Write an account over the version that the caller has read; otherwise `VersionConflict`."""
-    return save_account(ACCOUNTS.over(last_write, AccountData(pk=pk, **content.model_dump())))
-
-
-def remove_account(pk: str, last_write: int) -> Operation[None]:
-    """Delete the version of an account that the caller has read; otherwise `VersionConflict`."""
-    return close_account(pk, last_write)
-
-
-def deposit(pk: str, movement: Movement, now: float) -> Procedure[Plan[Account]]:
-    """Add money to an account.
+def replace_account(pk: str, content: AccountContent, last_write: int, occasion: Occasion) -> Procedure[Plan[Account]]:
+    """Write an account over the version that the caller has read; a balance that differs is an adjustment.
 
     Raises:
-        ItemMissing: there is no such account.
-        AccountFull: it cannot hold so much.
+        ItemMissing: there is no such account for the caller.
+        NotAllowed: it is not the caller's own.
+        VersionConflict: it has changed since.
     """
-    account = _present(pk, (yield from account_now(pk)))
-    write = save_account(_with(account, movement.amount)).at(now)
-    return Plan(write.saved(now), write)
+    account = _unchanged((yield from reach(occasion.actor, pk, Right.OWN)), last_write)
+    difference = content.balance - account.data.balance
+    write = save_account(account.with_data(account.data.model_copy(update=content.model_dump()))).at(occasion.now)
+    saved = write.saved(occasion.now)
+    adjusted = _difference(saved, Kind.ADJUSTMENT, difference, occasion)
+    return Plan(saved, write, _version(saved, occasion.actor), *adjusted)
 
 
-def withdraw(pk: str, movement: Movement, now: float) -> Procedure[Plan[Account]]:
-    """Take money out of an account, which never goes below zero.
+def remove_account(pk: str, last_write: int, occasion: Occasion) -> Procedure[Plan[None]]:
+    """Close the version of an account that the caller has read. Its ledger stays, and adds up to zero.
 
     Raises:
-        ItemMissing: there is no such account.
-        InsufficientFunds: it has less.
+        ItemMissing: there is no such account for the caller.
+        NotAllowed: it is not the caller's own.
+        VersionConflict: it has changed since.
     """
-    account = _present(pk, (yield from account_now(pk)))
-    write = save_account(_with(account, -movement.amount)).at(now)
-    return Plan(write.saved(now), write)
+    account = _unchanged((yield from reach(occasion.actor, pk, Right.OWN)), last_write)
+    paid_out = _difference(account, Kind.CLOSING, -account.data.balance, occasion)
+    return Plan(None, close_account(pk, last_write), *paid_out)
 
 
-def transfer(order: TransferOrder, now: float) -> Procedure[Plan[Transfer]]:
-    """Move money from one account to another, in one transaction.
+def shared_accounts(user_id: str, limit: int, cursor: str | None) -> Procedure[Page[AccountData]]:
+    """The accounts of others that someone may see or use; those that were closed meanwhile are left out."""
+    page = yield from grants_to(user_id).page(min(limit, MAX_SHARED), after=cursor)
+    if not page.items:
+        return Page((), None)
+    accounts = yield from accounts_by_pk([grant.account for grant in page])
+    found = {account.pk: account for account in accounts if account is not None}
+    live = [found[g.account] for g in page if g.account in found and g.opened == (found[g.account].opened or 0)]
+    return Page(tuple(live), page.next_cursor)
+
+
+def grant_access(pk: str, user_id: str, draft: GrantDraft, occasion: Occasion) -> Procedure[Grant]:
+    """Let someone see or use an account.
 
     Raises:
-        ItemMissing: one of them does not exist.
-        InsufficientFunds: the first has less.
-        AccountFull: the second cannot hold so much.
+        ItemMissing: there is no such account for the caller.
+        NotAllowed: it is not the caller's own.
     """
-    source = _present(order.source, (yield from account_now(order.source)))
-    target = _present(order.target, (yield from account_now(order.target)))
-    taken = save_account(_with(source, -order.amount)).at(now)
-    given = save_account(_with(target, order.amount)).at(now)
-    return Plan(Transfer(taken.saved(now), given.saved(now), order.amount), taken, given)
+    account = yield from reach(occasion.actor, pk, Right.OWN)
+    grant = Grant(
+        account=pk,
+        user_id=user_id,
+        opened=account.data.opened or 0,
+        access=draft.access,
+        granted_by=occasion.actor.user_id,
+        granted_at=occasion.at,
+    )
+    return (yield from write_grant(grant))
 
 
-def _present(pk: str, account: Account | None) -> Account:
-    if account is None:
-        raise ItemMissing(f"There is no account {pk!r}.")
+def revoke_access(pk: str, user_id: str, actor: Actor) -> Procedure[None]:
+    """Let someone neither see nor use an account any more. Whoever has a grant may give it up.
+
+    Raises:
+        ItemMissing: there is no such account for the caller, or no such grant.
+        NotAllowed: it is not the caller's own.
+    """
+    account = yield from reach(actor, pk, Right.VIEW if user_id == actor.user_id else Right.OWN)
+    removed = yield from remove_grant(pk, user_id)
+    if removed is None or not is_for(removed, account):
+        raise ItemMissing(f"{user_id!r} has no grant on the account {pk!r}.")
+
+
+def _unchanged(account: Account, last_write: int) -> Account:
+    if account.last_write != last_write:
+        raise VersionConflict("The account has changed since you read it.", current=account)
     return account
 
 
-def _with(account: Account, amount: int) -> Account:
+def _version(account: Account, actor: Actor) -> Put[AccountVersion]:
+    pk, opened = account.data.ledger
     data = account.data
-    balance = data.balance + amount
-    if balance < 0:
-        message = f"The account {data.pk!r} has {data.balance}, {-amount} are needed."
-        raise InsufficientFunds(message, remaining=data.balance, current=account)
-    if balance > MAX_BALANCE:
-        room = MAX_BALANCE - data.balance
-        raise AccountFull(f"The account {data.pk!r} can hold {room} more.", remaining=room, current=account)
-    return account.with_data(data.model_copy(update={"balance": balance}))
+    return keep_version(
+        AccountVersion(
+            account=pk,
+            opened=opened,
+            last_write=account.last_write,
+            name=data.name,
+            balance=data.balance,
+            owner=data.owner,
+            by=actor.user_id,
+        )
+    )
+
+
+def _difference(account: Account, kind: Kind, amount: int, occasion: Occasion) -> tuple[Action, ...]:
+    """The entry of a balance that was set, so that the ledger still adds up to it."""
+    if not amount:
+        return ()
+    pk, opened = account.data.ledger
+    return entered(
+        Entry(
+            account=pk,
+            opened=opened,
+            at=occasion.at,
+            entry_id=occasion.entry_id,
+            kind=kind,
+            amount=amount,
+            by=occasion.actor.user_id,
+        )
+    )

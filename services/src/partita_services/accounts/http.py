@@ -1,30 +1,71 @@
-"""The Accounts API: from HTTP to the handlers and back. Any authenticated caller may use every account."""
+"""The Accounts API: from HTTP to the handlers and back. An account is its owner's, and of those who were granted it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Final, Self, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
 
-from partita import AsyncSession, Procedure, retry_on_conflict
-from partita.errors import ConditionFailed, ItemMissing
-from partita.http import CurrentCaller, Db, HttpProblem, Once, describe_problems, etag, once_by, response_of
-from partita.recipes.idempotency import Plan, StoredResponse
+from partita import AsyncSession, Procedure, new_ulid, retry_on_conflict
+from partita.errors import AlreadyExists, ConditionFailed, ItemMissing
+from partita.http import (
+    CurrentCaller,
+    Db,
+    FieldPaging,
+    HttpProblem,
+    Now,
+    Once,
+    PartialListing,
+    Role,
+    describe_problems,
+    etag,
+    known_parameters,
+    once_by,
+    response_of,
+)
+from partita.recipes.idempotency import Plan, StoredResponse, run_plan
 from partita.recipes.versioned import Versioned
-from partita_services.accounts import handlers
-from partita_services.accounts.handlers import AccountContent, AccountDraft, Movement, Transfer, TransferOrder
-from partita_services.accounts.model import REQUESTS, Account, AccountId
+from partita_services.accounts import handlers, movements, statements
+from partita_services.accounts.access import Actor, NotAllowed, Right, reach
+from partita_services.accounts.handlers import AccountContent, AccountDraft, GrantDraft
+from partita_services.accounts.model import (
+    REQUESTS,
+    Account,
+    AccountId,
+    Entry,
+    Month,
+    UserId,
+    accounts_of,
+    grants_on,
+    latest_entries,
+    versions_of,
+)
+from partita_services.accounts.movements import Movement, Occasion, TransferOrder
+from partita_services.accounts.responses import (
+    AccountSummary,
+    AccountView,
+    EntryView,
+    GrantView,
+    StatementCsv,
+    Statements,
+    StatementView,
+    VersionView,
+)
 
 R = TypeVar("R")
 
-ROUTER: Final = APIRouter()
+ROUTER: Final = APIRouter(dependencies=[Depends(known_parameters)])
+
+CSV_PAGE: Final = 1_000
 
 AccountPath = Annotated[AccountId, Path(examples=["acc-1001"])]
+MonthPath = Annotated[Month, Path(examples=["2026-05"])]
+UserPath = Annotated[UserId, Path(examples=["bob"])]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
-
 
 _ETAG: Final = r'^("[0-9]{1,16}"|[0-9]{1,16})$'
 IF_MATCH: Final = {
@@ -57,6 +98,16 @@ def _last_write(
     return int(if_match.strip('"'))
 
 
+async def _actor(caller: CurrentCaller) -> Actor:
+    return Actor(caller.user_id, is_operator=caller.role is Role.OPERATOR)
+
+
+async def _occasion(actor: CurrentActor, now: Now) -> Occasion:
+    return Occasion(actor, now, new_ulid())
+
+
+CurrentActor = Annotated[Actor, Depends(_actor)]
+CurrentOccasion = Annotated[Occasion, Depends(_occasion)]
 LastWrite = Annotated[int, Depends(_last_write)]
 """The version that a request changes; 428 where it does not name one."""
 
@@ -64,73 +115,73 @@ LastWrite = Annotated[int, Depends(_last_write)]
 class ReadOptions(BaseModel):
     """How an account is read."""
 
-    model_config = ConfigDict(extra="forbid")
-
     consistent: bool = Field(default=False, description="by a strongly consistent read, which sees the last write")
 
 
-class AccountView(BaseModel):
-    """An account, as flat as it is stored."""
+class AccountsQuery(FieldPaging[AccountSummary]):
+    """Which accounts."""
 
-    pk: str = Field(examples=["acc-1001"])
-    name: str = Field(examples=["Ada Lovelace"])
-    balance: int = Field(examples=[125_000], description="in minor units, such as cents")
-    data_version: int = Field(examples=[1], description="the schema that the account is shown in")
-    last_write: int = Field(examples=[1_767_268_800_000], description="what `If-Match` names")
-
-    @classmethod
-    def of(cls, account: Account) -> Self:
-        """The account as it is shown."""
-        return cls(**account.data.model_dump(), data_version=account.data_version, last_write=account.last_write)
+    shared: bool = Field(default=False, description="those of others that the caller may see or use")
+    owner: UserId | None = Field(default=None, examples=["ada"], description="whose; for operators only")
 
 
-class TransferView(BaseModel):
-    """Both accounts after a transfer."""
+class EntriesQuery(FieldPaging[EntryView]):
+    """Which entries."""
 
-    amount: int = Field(examples=[2_500])
-    source: AccountView = Field(serialization_alias="from")
-    target: AccountView = Field(serialization_alias="to")
-
-    @classmethod
-    def of(cls, transfer: Transfer) -> Self:
-        """The transfer as it is shown."""
-        source, target = AccountView.of(transfer.source), AccountView.of(transfer.target)
-        return cls(amount=transfer.amount, source=source, target=target)
+    month: Month | None = Field(
+        default=None, examples=["2026-05"], description="those of a month, the first ones first; else newest first"
+    )
 
 
-@ROUTER.post("/accounts", status_code=201, response_model=AccountView, responses=describe_conflict())
-async def open_account(once: OnceByCaller, db: Db, request: Request, draft: AccountDraft) -> Response:
-    """Open an account; 409 with the current one where its key is taken."""
+@ROUTER.get("/accounts", responses=describe_problems(400, 403))
+async def list_accounts(
+    actor: CurrentActor, db: Db, wanted: Annotated[AccountsQuery, Query()]
+) -> PartialListing[AccountSummary]:
+    """The caller's accounts by key, or those of others that the caller may see."""
+    owner = wanted.owner or actor.user_id
+    if owner != actor.user_id and not actor.is_operator:
+        raise HttpProblem(403, "forbidden", "Only operators may list the accounts of others.")
+    if wanted.shared:
+        page = await db.run(handlers.shared_accounts(owner, wanted.limit, wanted.cursor))
+    else:
+        own = wanted.fields.narrow(accounts_of(owner))
+        page = await db.run(own.page(wanted.limit, after=wanted.cursor))
+    return PartialListing.of(page, wanted.fields, AccountSummary.of)
+
+
+@ROUTER.post(
+    "/accounts", status_code=201, response_model=AccountView, responses=describe_problems(403) | describe_conflict()
+)
+async def open_account(
+    once: OnceByCaller, occasion: CurrentOccasion, request: Request, draft: AccountDraft
+) -> Response:
+    """Open an account of the caller's; 409 where its key is taken, with the current one if the caller may see it."""
 
     def opened(account: Account) -> StoredResponse:
         location = f"{request.scope['root_path']}/accounts/{account.data.pk}"
         return _response(account, status=201, Location=location)
 
-    with _current_in_problems():
-        return await once(handlers.add_account(draft, db.context.clock()), opened)
+    with _problems(occasion.actor):
+        return await once(handlers.add_account(draft, occasion), opened)
 
 
 @ROUTER.get("/accounts/{pk}", responses=describe_problems(404))
 async def show_account(
-    caller: CurrentCaller,  # noqa: ARG001 - whoever it is
-    db: Db,
-    pk: AccountPath,
-    options: Annotated[ReadOptions, Query()],
-    response: Response,
+    actor: CurrentActor, db: Db, pk: AccountPath, options: Annotated[ReadOptions, Query()], response: Response
 ) -> AccountView:
     """One account, with its `ETag`."""
-    account = await db.run(handlers.show_account(pk, consistent=options.consistent))
+    account = await db.run(reach(actor, pk, consistent=options.consistent))
     response.headers["ETag"] = etag(account.last_write)
     return AccountView.of(account)
 
 
 @ROUTER.put(
     "/accounts/{pk}",
-    responses=describe_problems(404, 428) | describe_conflict(),
+    responses=describe_problems(403, 404, 428) | describe_conflict(),
     openapi_extra={"parameters": [IF_MATCH]},
 )
 async def replace_account(
-    caller: CurrentCaller,  # noqa: ARG001 - whoever it is
+    occasion: CurrentOccasion,
     db: Db,
     pk: AccountPath,
     content: AccountContent,
@@ -138,8 +189,8 @@ async def replace_account(
     response: Response,
 ) -> AccountView:
     """Write an account over the version that you have read; 409 with the current one where it has changed since."""
-    with _current_in_problems():
-        account = await db.run(handlers.replace_account(pk, content, last_write))
+    with _problems(occasion.actor):
+        account = await db.run(run_plan(handlers.replace_account(pk, content, last_write, occasion)))
     response.headers["ETag"] = etag(account.last_write)
     return AccountView.of(account)
 
@@ -147,53 +198,135 @@ async def replace_account(
 @ROUTER.delete(
     "/accounts/{pk}",
     status_code=204,
-    responses=describe_problems(404, 428) | describe_conflict(),
+    responses=describe_problems(403, 404, 428) | describe_conflict(),
     openapi_extra={"parameters": [IF_MATCH]},
 )
-async def remove_account(
-    caller: CurrentCaller,  # noqa: ARG001 - whoever it is
-    db: Db,
-    pk: AccountPath,
-    last_write: LastWrite,
-) -> None:
-    """Delete the version of an account that you have read; 409 with the current one where it has changed since."""
-    with _current_in_problems():
-        await db.run(handlers.remove_account(pk, last_write))
+async def remove_account(occasion: CurrentOccasion, db: Db, pk: AccountPath, last_write: LastWrite) -> None:
+    """Close the version of an account that you have read; 409 with the current one where it has changed since."""
+    with _problems(occasion.actor):
+        await db.run(run_plan(handlers.remove_account(pk, last_write, occasion)))
 
 
-@ROUTER.post(
-    "/accounts/{pk}/deposit", response_model=AccountView, responses=describe_problems(404) | describe_conflict()
-)
-async def deposit(once: OnceByCaller, db: Db, pk: AccountPath, movement: Movement) -> Response:
-    """Add money to an account."""
-    now = db.context.clock()
-    return await _respond_once(once, db, lambda: handlers.deposit(pk, movement, now), _response)
+MOVEMENT: Final = describe_problems(403, 404) | describe_conflict()
 
 
-@ROUTER.post(
-    "/accounts/{pk}/withdraw", response_model=AccountView, responses=describe_problems(404) | describe_conflict()
-)
-async def withdraw(once: OnceByCaller, db: Db, pk: AccountPath, movement: Movement) -> Response:
+@ROUTER.post("/accounts/{pk}/deposit", status_code=201, response_model=EntryView, responses=MOVEMENT)
+async def deposit(
+    once: OnceByCaller, occasion: CurrentOccasion, db: Db, pk: AccountPath, movement: Movement
+) -> Response:
+    """Add money to an account; gives its entry in the ledger."""
+    return await _entered_once(once, db, occasion, lambda: movements.deposit(pk, movement, occasion))
+
+
+@ROUTER.post("/accounts/{pk}/withdraw", status_code=201, response_model=EntryView, responses=MOVEMENT)
+async def withdraw(
+    once: OnceByCaller, occasion: CurrentOccasion, db: Db, pk: AccountPath, movement: Movement
+) -> Response:
     """Take money out of an account; 409 where it has less, which leaves it as it is."""
-    now = db.context.clock()
-    return await _respond_once(once, db, lambda: handlers.withdraw(pk, movement, now), _response)
+    return await _entered_once(once, db, occasion, lambda: movements.withdraw(pk, movement, occasion))
 
 
-@ROUTER.post("/transfers", response_model=TransferView, responses=describe_problems(404) | describe_conflict())
-async def transfer(once: OnceByCaller, db: Db, order: TransferOrder) -> Response:
-    """Move money from one account to another: both change, or neither."""
-    now = db.context.clock()
-    return await _respond_once(
-        once, db, lambda: handlers.transfer(order, now), lambda done: StoredResponse.of(TransferView.of(done))
-    )
+@ROUTER.post("/transfers", status_code=201, response_model=EntryView, responses=MOVEMENT)
+async def transfer(once: OnceByCaller, occasion: CurrentOccasion, db: Db, order: TransferOrder) -> Response:
+    """Move money from an account of the caller to any other: both change, or neither. Gives the entry of the first."""
+    return await _entered_once(once, db, occasion, lambda: movements.transfer(order, occasion))
 
 
-async def _respond_once(
-    once: Once, db: AsyncSession, plan: Callable[[], Procedure[Plan[R]]], respond: Callable[[R], StoredResponse]
+@ROUTER.get("/accounts/{pk}/entries", responses=describe_problems(400, 404))
+async def list_entries(
+    actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[EntriesQuery, Query()]
+) -> PartialListing[EntryView]:
+    """The entries of an account's ledger, newest first; or those of a month."""
+    data = (await db.run(reach(actor, pk, consistent=False))).data
+    found = latest_entries(*data.ledger) if wanted.month is None else statements.entries_of(data, wanted.month)
+    page = await db.run(wanted.fields.narrow(found).page(wanted.limit, after=wanted.cursor))
+    return PartialListing.of(page, wanted.fields, EntryView.of)
+
+
+@ROUTER.get("/accounts/{pk}/statements", responses=describe_problems(404))
+async def list_statements(actor: CurrentActor, db: Db, pk: AccountPath) -> Statements:
+    """The statements of all months in which money moved, the last one first."""
+    account = await db.run(reach(actor, pk, consistent=False))
+    found = await db.run(statements.statements(account.data))
+    return Statements(items=tuple(map(StatementView.of, found)))
+
+
+@ROUTER.get(
+    "/accounts/{pk}/statements/{month}.csv",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}, **describe_problems(404)},
+)
+async def export_statement(actor: CurrentActor, db: Db, pk: AccountPath, month: MonthPath) -> StreamingResponse:
+    """The entries of a month as a table, the first ones first, with the balance after each."""
+    account = (await db.run(reach(actor, pk, consistent=False))).data
+    table = StatementCsv((await db.run(statements.statement(account, month))).opening)
+
+    async def lines() -> AsyncIterator[str]:
+        yield table.header()
+        cursor, is_first = None, True
+        while is_first or cursor is not None:
+            page = await db.run(statements.entries_of(account, month).page(CSV_PAGE, after=cursor))
+            yield table.lines(page)
+            cursor, is_first = page.next_cursor, False
+
+    headers = {"Content-Disposition": f'attachment; filename="{pk}-{month}.csv"'}
+    return StreamingResponse(lines(), headers=headers, media_type="text/csv")
+
+
+@ROUTER.get("/accounts/{pk}/statements/{month}", responses=describe_problems(404))
+async def show_statement(actor: CurrentActor, db: Db, pk: AccountPath, month: MonthPath) -> StatementView:
+    """The statement of a month; `GET /accounts/{pk}/entries?month=` has its entries."""
+    account = await db.run(reach(actor, pk, consistent=False))
+    return StatementView.of(await db.run(statements.statement(account.data, month)))
+
+
+@ROUTER.get("/accounts/{pk}/versions", responses=describe_problems(400, 404))
+async def list_versions(
+    actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[FieldPaging[VersionView], Query()]
+) -> PartialListing[VersionView]:
+    """What the account said, newest first, and who wrote it; movements of money are entries instead."""
+    account = await db.run(reach(actor, pk, consistent=False))
+    found = wanted.fields.narrow(versions_of(*account.data.ledger))
+    return PartialListing.of(await db.run(found.page(wanted.limit, after=wanted.cursor)), wanted.fields, VersionView.of)
+
+
+@ROUTER.get("/accounts/{pk}/grants", responses=describe_problems(400, 403, 404))
+async def list_grants(
+    actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[FieldPaging[GrantView], Query()]
+) -> PartialListing[GrantView]:
+    """Who else may see or use an account of the caller's."""
+    with _problems(actor):
+        await db.run(reach(actor, pk, Right.OWN, consistent=False))
+    page = await db.run(wanted.fields.narrow(grants_on(pk)).page(wanted.limit, after=wanted.cursor))
+    return PartialListing.of(page, wanted.fields, GrantView.of)
+
+
+@ROUTER.put("/accounts/{pk}/grants/{user_id}", responses=describe_problems(403, 404))
+async def grant_access(
+    occasion: CurrentOccasion, db: Db, pk: AccountPath, user_id: UserPath, draft: GrantDraft
+) -> GrantView:
+    """Let someone see or use an account of the caller's. To send it again does no harm."""
+    with _problems(occasion.actor):
+        return GrantView.of(await db.run(handlers.grant_access(pk, user_id, draft, occasion)))
+
+
+@ROUTER.delete("/accounts/{pk}/grants/{user_id}", status_code=204, responses=describe_problems(403, 404))
+async def revoke_access(actor: CurrentActor, db: Db, pk: AccountPath, user_id: UserPath) -> None:
+    """Let someone neither see nor use an account any more; or give up a grant of one's own."""
+    with _problems(actor):
+        await db.run(handlers.revoke_access(pk, user_id, actor))
+
+
+async def _entered_once(
+    once: Once, db: AsyncSession, occasion: Occasion, plan: Callable[[], Procedure[Plan[Entry]]]
 ) -> Response:
     """Run a plan, made again while other writers are first."""
-    with _current_in_problems():
-        return response_of(await db.run(retry_on_conflict(lambda: once.command(plan(), respond))))
+
+    def entered(entry: Entry) -> StoredResponse:
+        return StoredResponse.of(EntryView.of(entry), status=201)
+
+    with _problems(occasion.actor):
+        return response_of(await db.run(retry_on_conflict(lambda: once.command(plan(), entered))))
 
 
 def _response(account: Account, status: int = 200, **headers: str) -> StoredResponse:
@@ -203,14 +336,22 @@ def _response(account: Account, status: int = 200, **headers: str) -> StoredResp
 
 
 @contextmanager
-def _current_in_problems() -> Iterator[None]:
-    """The problem of a conflict shows the account as it is, which the failed condition brings along."""
+def _problems(actor: Actor) -> Iterator[None]:
+    """The problem of a conflict shows the account as it is, to those who may see it."""
     try:
         yield
+    except NotAllowed as error:
+        raise HttpProblem(403, error.code, error.message, hint=error.hint or None) from error
     except ItemMissing:
         raise
     except ConditionFailed as error:
         members: dict[str, Any] = {}
-        if isinstance(error.current, Versioned):
-            members["current"] = AccountView.of(error.current).model_dump()
+        current = error.current
+        is_shown = isinstance(current, Versioned) and (not isinstance(error, AlreadyExists) or _owns(actor, current))
+        if is_shown:
+            members["current"] = AccountView.of(current).model_dump()
         raise HttpProblem(409, error.code, error.message, hint=error.hint or None, members=members) from error
+
+
+def _owns(actor: Actor, account: Account) -> bool:
+    return actor.is_operator or account.data.owner == actor.user_id

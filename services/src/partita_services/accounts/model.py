@@ -1,19 +1,54 @@
-"""The Accounts data model: one versioned table, the remembered requests, the limits of callers, and every pattern.
+"""The Accounts data model: a versioned table of accounts, their ledger, who else may use them, and every pattern.
+
+| table | item | partition key | sort key |
+| --- | --- | --- | --- |
+| `accounts` | account | its key | |
+| `account-ledger` | entry | `LEDGER#<account>#<opened>` | `ENTRY#<instant>#<id>` |
+| | total of a month | | `MONTH#<month>` |
+| | version of the account | | `VERSION#<last write>` |
+| `account-grants` | grant | `ACCOUNT#<account>` | `USER#<user>` |
+
+An account that is closed and opened again is another one: `opened` is part of the key of its ledger.
 
 Budgets are for items of up to 1 KB. In a transaction every write costs twice as much.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, TypeAlias
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
 from pydantic import Field, StringConstraints
 
-from partita import Entity, Key, Rcu, Table, Wcu, get, pattern
+from partita import (
+    BatchGet,
+    Change,
+    Delete,
+    Entity,
+    Index,
+    Key,
+    Put,
+    Rcu,
+    Span,
+    Table,
+    Wcu,
+    batch_get,
+    delete,
+    get,
+    insert,
+    pattern,
+    put,
+    query,
+)
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord
 from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
+from partita.recipes.tally import Addition, Tally
 from partita.recipes.versioned import (
+    Migrations,
     Versioned,
+    VersionedAdjust,
     VersionedDelete,
     VersionedInsert,
     VersionedRead,
@@ -21,15 +56,23 @@ from partita.recipes.versioned import (
     VersionedUpdate,
 )
 
-TABLE: Final = Table("accounts", hash="pk", range=None)
+TABLE: Final = Table("accounts", hash="pk", range=None, indexes=[Index("GSI-Owner", hash="owner", range="pk")])
+LEDGER_TABLE: Final = Table("account-ledger")
+GRANTS_TABLE: Final = Table("account-grants", indexes=[Index("GSI-User")])
 REQUESTS_TABLE: Final = Table("account-requests", hash="PK", range=None, ttl="ttl")
 LIMITS_TABLE: Final = Table("account-limits", hash="PK", range=None, ttl="ttl")
 
 MAX_BALANCE: Final = 1_000_000_000_000_000
 """So that a balance is exact in every JSON reader."""
 
+PAGE: Final = Rcu(13)
+"""A page of 100 items of up to 1 KB; most are a tenth of that."""
+
 AccountId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$")]
+UserId = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", max_length=100)]
+Memo = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", max_length=140)]
+Month = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")]
 Balance = Annotated[int, Field(ge=0, le=MAX_BALANCE)]
 Amount = Annotated[int, Field(ge=1, le=MAX_BALANCE)]
 
@@ -38,10 +81,101 @@ class AccountData(Entity, table=TABLE):
     """Someone's money, in minor units (cents)."""
 
     primary: ClassVar = Key("{pk}")
+    by_owner: ClassVar = Key("{owner}", "{pk}", index="GSI-Owner")
 
     pk: AccountId
     name: Name
     balance: Balance
+    owner: UserId | None = None
+    """Whose it is; nobody's where it was stored before accounts had owners: only operators may use it."""
+    opened: int | None = None
+    """When it was opened, in milliseconds: it tells the account from an earlier one with the same key."""
+
+    @property
+    def ledger(self) -> tuple[str, int]:
+        """What the key of its ledger is made of."""
+        return self.pk, self.opened or 0
+
+
+class Kind(StrEnum):
+    """What an entry of the ledger is of."""
+
+    OPENING = "opening"
+    DEPOSIT = "deposit"
+    WITHDRAWAL = "withdrawal"
+    TRANSFER_IN = "transfer_in"
+    TRANSFER_OUT = "transfer_out"
+    ADJUSTMENT = "adjustment"
+    CLOSING = "closing"
+
+
+class Entry(Entity, table=LEDGER_TABLE):
+    """Money that came into an account or left it. The balance of an account is the sum of its entries."""
+
+    primary: ClassVar = Key("LEDGER#{account}#{opened}", "ENTRY#{at}#{entry_id}")
+
+    account: AccountId
+    opened: int
+    at: datetime
+    entry_id: str
+    """The two entries of a transfer have the same."""
+    kind: Kind
+    amount: int
+    """Below zero where money leaves the account."""
+    by: str | None = None
+    """Who asked for it; of a transfer, only the one who sends it is shown that."""
+    counterpart: str | None = None
+    """The other account of a transfer."""
+    memo: str | None = None
+
+
+class MonthTotal(Entity, table=LEDGER_TABLE):
+    """What the entries of a month add up to."""
+
+    primary: ClassVar = Key("LEDGER#{account}#{opened}", "MONTH#{month}")
+
+    account: AccountId
+    opened: int
+    month: Month
+    entries: int = 0
+    received: int = 0
+    spent: int = 0
+
+
+class AccountVersion(Entity, table=LEDGER_TABLE):
+    """What an account said from a write on; movements of money aside, which are entries."""
+
+    primary: ClassVar = Key("LEDGER#{account}#{opened}", "VERSION#{last_write:016}")
+
+    account: AccountId
+    opened: int
+    last_write: int
+    name: Name
+    balance: int
+    owner: str | None = None
+    by: str
+
+
+class Access(StrEnum):
+    """What a grant allows."""
+
+    VIEW = "view"
+    USE = "use"
+
+
+class Grant(Entity, table=GRANTS_TABLE):
+    """Someone who may see an account of another's, or use it."""
+
+    primary: ClassVar = Key("ACCOUNT#{account}", "USER#{user_id}")
+    by_user: ClassVar = Key("USER#{user_id}", "ACCOUNT#{account}", index="GSI-User")
+
+    account: AccountId
+    user_id: UserId
+    opened: int
+    """Which account of that key it is for."""
+    access: Access
+    granted_by: str
+    granted_at: datetime
 
 
 class AccountRequest(IdempotencyRecord, table=REQUESTS_TABLE):
@@ -61,11 +195,18 @@ def account_by_pk(pk: str) -> None:
     """One account; an eventually consistent read."""
 
 
+def _nobodys(item: dict[str, Any]) -> dict[str, Any]:
+    """Accounts of version 1 have no owner; `partita accounts audit --carry-forward` gives them their first entry."""
+    return item
+
+
 ACCOUNTS: Final = VersionedTable(
     account_by_pk,
-    data_version=1,
-    example=AccountData(pk="acc-1001", name="Ada Lovelace", balance=125_000),
+    data_version=2,
+    migrations=Migrations({1: _nobodys}),
+    example=AccountData(pk="acc-1001", name="Ada Lovelace", balance=125_000, owner="demo", opened=1_767_268_800_000),
 )
+MONTHS: Final = Tally(MonthTotal)
 REQUESTS: Final = Idempotency(AccountRequest, budget=Rcu(1))
 LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
@@ -78,19 +219,101 @@ def account_now(pk: str) -> VersionedRead[AccountData]:
     return ACCOUNTS.read_strong(pk)
 
 
-@pattern(budget=Wcu(1))
+@query(AccountData, AccountData.by_owner, budget=PAGE)
+def accounts_of(owner: str) -> None:
+    """A user's own accounts, by key."""
+
+
+@pattern(budget=Rcu(50))
+def accounts_by_pk(pks: Sequence[str]) -> BatchGet[AccountData]:
+    """Up to 100 accounts in one request; those that do not exist are None."""
+    return batch_get([account_by_pk(pk) for pk in pks])
+
+
+@pattern(budget=Wcu(2))
 def open_account(data: AccountData) -> VersionedInsert[AccountData]:
     """Write a new account."""
     return ACCOUNTS.insert(data)
 
 
-@pattern(budget=Wcu(1))
-def save_account(account: Versioned[AccountData]) -> VersionedUpdate[AccountData]:
+@pattern(budget=Wcu(2))
+def save_account(account: Account) -> VersionedUpdate[AccountData]:
     """Write an account over the version that was read."""
     return ACCOUNTS.update(account)
 
 
-@pattern(budget=Wcu(1))
+@pattern(budget=Wcu(2))
+def move_money(account: Account, *changes: Change) -> VersionedAdjust[AccountData]:
+    """Add to a balance or take from it, whoever wrote the account last."""
+    return ACCOUNTS.adjust(account, *changes, since=1)
+
+
+@pattern(budget=Wcu(2))
 def close_account(pk: str, last_write: int) -> VersionedDelete[AccountData]:
     """Delete an account in the version that was written at `last_write`."""
     return ACCOUNTS.delete_at(last_write, pk)
+
+
+@pattern(budget=Wcu(1))
+def write_entry(entry: Entry) -> Put[Entry]:
+    """Write a new entry of a ledger."""
+    return insert(entry)
+
+
+@pattern(budget=Wcu(1))
+def add_to_month(numbers: MonthTotal) -> Addition[MonthTotal]:
+    """Add an entry to the total of its month."""
+    return MONTHS.add(numbers)
+
+
+@query(Entry, Entry.primary, budget=PAGE)
+def entries_within(account: str, opened: int, at: Span[datetime]) -> None:
+    """The entries of a ledger within a span of time, the first ones first."""
+
+
+@query(Entry, Entry.primary, newest_first=True, budget=PAGE)
+def latest_entries(account: str, opened: int) -> None:
+    """The entries of a ledger, newest first."""
+
+
+@query(MonthTotal, MonthTotal.primary, newest_first=True, budget=PAGE)
+def months_of(account: str, opened: int) -> None:
+    """The totals of a ledger's months, the last one first."""
+
+
+@pattern(budget=Wcu(1))
+def keep_version(version: AccountVersion) -> Put[AccountVersion]:
+    """Keep what an account says from now on."""
+    return insert(version)
+
+
+@query(AccountVersion, AccountVersion.primary, newest_first=True, budget=PAGE)
+def versions_of(account: str, opened: int) -> None:
+    """What an account said, newest first."""
+
+
+@get(Grant, budget=Rcu(0.5))
+def grant_of(account: str, user_id: str) -> None:
+    """What someone may do with an account of another's."""
+
+
+@query(Grant, Grant.primary, budget=PAGE)
+def grants_on(account: str) -> None:
+    """Who else may see or use an account, by user."""
+
+
+@query(Grant, Grant.by_user, budget=PAGE)
+def grants_to(user_id: str) -> None:
+    """The accounts of others that someone may see or use."""
+
+
+@pattern(budget=Wcu(2))
+def write_grant(grant: Grant) -> Put[Grant]:
+    """Let someone see or use an account."""
+    return put(grant)
+
+
+@pattern(budget=Wcu(2))
+def remove_grant(account: str, user_id: str) -> Delete[Grant]:
+    """Let someone neither see nor use an account any more."""
+    return delete(grant_of(account, user_id))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from operator import itemgetter
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel
@@ -24,6 +24,9 @@ from partita.values import Item
 T = TypeVar("T")
 
 _REMEMBERED: Final = "__stored_key__"
+
+_Attribute: TypeAlias = tuple[str, str, Callable[[Item], Any]]
+"""The name of a key's attribute, a text for Python's `%`, and the values for it."""
 
 
 class KeyOnlyMark:
@@ -69,7 +72,8 @@ class StoredKeys:
         self.key_only = frozenset(attributes[name] for name in _marked(primary, model))
         """The attributes of fields that are not stored but in the key."""
         self._numbers = frozenset(name for name in primary.inputs if _is_number_enum(model, name))
-        self._checks = tuple(self._check(name.name, template) for name, template in primary.attributes)
+        self.is_made = self._made_check()
+        """Whether the attributes of an item make its key; False also where that takes a closer look."""
 
     def filled(self, item: Item) -> Item:
         """The item with the fields of its key that it has no attribute for, read from the key.
@@ -84,12 +88,21 @@ class StoredKeys:
     def _value(self, name: str, value: Any) -> Any:
         return int(value) if name in self._numbers and isinstance(value, str) else value
 
-    def is_made(self, item: Item) -> bool:
-        """Whether the attributes of an item make its key; False also where that takes a closer look."""
-        try:
-            return all([check(item) for check in self._checks])  # noqa: C419 - a list is faster for two
-        except (KeyError, TypeError, ValueError):
-            return False
+    def _made_check(self) -> Callable[[Item], bool]:
+        """Every item that is read goes through this, so what can be found out once is found out here."""
+        texts = [self._text(template) for _, template in self._primary.attributes]
+        names = [attribute.name for attribute, _ in self._primary.attributes]
+        if len(names) == 2 and texts[0] and texts[1]:  # noqa: PLR2004 - a hash and a range, as most keys are
+            return _made_check_of_two((names[0], *texts[0]), (names[1], *texts[1]))
+        checks = [self._check(name.name, template) for name, template in self._primary.attributes]
+
+        def is_made(item: Item) -> bool:
+            try:
+                return all(check(item) for check in checks)
+            except (KeyError, TypeError, ValueError):
+                return False
+
+        return is_made
 
     def _check(self, attribute: str, template: Template) -> Callable[[Item], bool]:
         """A quick comparison of one key attribute with what stands in the attributes of its fields."""
@@ -98,15 +111,38 @@ class StoredKeys:
             return lambda item: field not in item or item[attribute] == item[field]
         if not template.fields:
             return lambda item: item[attribute] == template.head
+        made = self._text(template)
+        if made is None:
+            return lambda _: False
+        text, values = made
+        return lambda item: item[attribute] == text % values(item)
+
+    def _text(self, template: Template) -> tuple[str, Callable[[Item], Any]] | None:
+        """A text for Python's `%` and the values for it, which make an attribute; None where they cannot."""
         codes = [_code(each.style) for each in template.placeholders]
-        if None in codes or self._primary.derived.keys() & set(template.fields):
-            return lambda _: False
+        if template.bare or not codes or None in codes or self._primary.derived.keys() & set(template.fields):
+            return None
         if self.key_only.intersection(self._attributes[name] for name in template.fields):
-            return lambda _: False
+            return None
         tails = [each.tail.replace("%", "%%") for each in template.placeholders]
         text = template.head.replace("%", "%%") + "".join(f"{c}{t}" for c, t in zip(codes, tails, strict=True))
-        values = itemgetter(*(self._attributes[name] for name in template.fields))
-        return lambda item: item[attribute] == text % values(item)
+        return text, itemgetter(*(self._attributes[name] for name in template.fields))
+
+
+def _made_check_of_two(hash_: _Attribute, range_: _Attribute) -> Callable[[Item], bool]:
+    first, first_text, first_values = hash_
+    second, second_text, second_values = range_
+
+    def is_made(item: Item) -> bool:
+        try:
+            made: bool = item[first] == first_text % first_values(item) and item[second] == second_text % second_values(
+                item
+            )
+        except (KeyError, TypeError, ValueError):
+            return False
+        return made
+
+    return is_made
 
 
 def _code(style: Any) -> str | None:

@@ -1,5 +1,6 @@
 """Versioned tables: bookkeeping kept apart from domain data, optimistic locking, lazy migrations, schema snapshots."""
 
+from partita.recipes.versioned._adjust import VersionedAdjust
 from partita.recipes.versioned._backfill import BackfillProgress, VersionCount, backfill_page, count_versions
 from partita.recipes.versioned._form import LAST_WRITE
 from partita.recipes.versioned._migrations import Migrations
@@ -38,6 +39,7 @@ __all__ = [
     "Verdict",
     "VersionCount",
     "Versioned",
+    "VersionedAdjust",
     "VersionedDelete",
     "VersionedInsert",
     "VersionedRead",

@@ -92,8 +92,11 @@ class VersionedForm(Generic[E]):
     def follows(self, last_write: int) -> Condition:
         """The condition of every write: what is stored is what was read, and not newer than the code."""
         same: Condition = Compare("=", Path((LAST_WRITE,)), Value(last_write))
-        known: Condition = Compare("<=", Path((DATA_VERSION,)), Value(self.data_version))
-        return both(same, known) or same
+        return both(same, self.known()) or same
+
+    def known(self) -> Condition:
+        """The condition that what is stored is not newer than the code."""
+        return Compare("<=", Path((DATA_VERSION,)), Value(self.data_version))
 
     def failure(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         """A write that did not follow what is stored.

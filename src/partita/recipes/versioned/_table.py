@@ -14,11 +14,12 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
-from partita.errors import AlreadyExists, ConditionFailed, ModelError, VersionConflict
+from partita.errors import AlreadyExists, ConditionFailed, ModelError, OperationError, VersionConflict
 from partita.expressions import both
-from partita.model import Entity, Table, schema_of
-from partita.operations import Context, Get, Operation, Procedure, Put, Requests, missing
+from partita.model import Change, Entity, Table, schema_of
+from partita.operations import Context, Get, Operation, Procedure, Put, Requests, check_changes, missing
 from partita.patterns import Pattern, declare_operation
+from partita.recipes.versioned._adjust import VersionedAdjust
 from partita.recipes.versioned._form import Versioned, VersionedForm, milliseconds
 from partita.recipes.versioned._migrations import Migrations, newer
 from partita.store import DeleteItem, GetItem, ItemResponse, PutItem
@@ -247,6 +248,28 @@ class VersionedTable(Generic[P, E]):
     def over(self, last_write: int, data: E) -> Versioned[E]:
         """Data to be written over what was last written then, for a caller who knows that from elsewhere."""
         return Versioned(data, self.form.data_version, last_write)
+
+    def adjust(self, versioned: Versioned[E], *changes: Change, since: int | None = None) -> VersionedAdjust[E]:
+        """Change fields by what they are, such as a number by an amount, whoever wrote the item last.
+
+        Args:
+            versioned: as it was read.
+            changes: are made to the item as it is stored.
+            since: the first data version in which the fields are what they are now; this one unless said otherwise.
+                What is stored in an older one is refused (`ConditionFailed`).
+
+        Raises:
+            OperationError: nothing changes, a field of a key would, or a field is another entity's.
+        """
+        schema = self.form.schema
+        check_changes(schema, changes)
+        in_keys = {schema.attribute(field) for key in schema.keys.values() for field in key.fields}
+        for change in changes:
+            if change.path.parts[0] in in_keys:
+                message = f"{schema.name}.{change.path.parts[0]} is in a key."
+                raise OperationError(message, hint="Read the item, and write it with update().")
+        first = self.form.data_version if since is None else since
+        return VersionedAdjust(self.form, schema.key(versioned.data), versioned.last_write, changes, first)
 
     def delete(self, versioned: Versioned[E]) -> VersionedDelete[E]:
         """Delete the version that was read; otherwise `VersionConflict` with what is stored."""
