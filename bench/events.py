@@ -28,7 +28,7 @@ from partita.recipes.idempotency import run_plan
 from partita.store import Store
 from partita.store.remote import Credentials, RemoteStore
 from partita_services.events import handlers, model
-from partita_services.events.handlers import EventDraft
+from partita_services.events.changes.drafts import EventDraft
 from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
 from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import EventType

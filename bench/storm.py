@@ -90,10 +90,18 @@ def rigged(folder: Path, workers: int, elsewhere: Sequence[str] = ()) -> Iterato
 
 
 def storm(
-    rig: Rig, users: int, capacity: int, *, kills: int = 0, connections: int = 64, patience: float = PATIENCE
+    rig: Rig,
+    users: int,
+    capacity: int,
+    *,
+    kills: int = 0,
+    cancellations: float = 0.0,
+    connections: int = 64,
+    patience: float = PATIENCE,
 ) -> tuple[int, str]:
     """Run a storm, killing the server and half of the workers so often; gives its exit status and what it printed."""
     sizes = ["--users", str(users), "--capacity", str(capacity), "--connections", str(connections)]
+    sizes += ["--cancellations", str(cancellations)]
     where = ["--url", rig.url, "--data", str(rig.data), "--patience", str(patience)]
     process = subprocess.Popen(
         [*COMMAND, "events", "storm", *sizes, *where], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -130,6 +138,7 @@ def main() -> int:
     options.add_argument("--capacity", type=int, default=500)
     options.add_argument("--workers", type=int, default=8)
     options.add_argument("--kills", type=int, default=0)
+    options.add_argument("--cancellations", type=float, default=0.2)
     options.add_argument("--store")
     options.add_argument("--queue")
     given = options.parse_args()
@@ -140,7 +149,7 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="partita-storm-") as folder,
         rigged(Path(folder), given.workers, elsewhere) as rig,
     ):
-        status, printed = storm(rig, given.users, given.capacity, kills=given.kills)
+        status, printed = storm(rig, given.users, given.capacity, kills=given.kills, cancellations=given.cancellations)
     print(printed)
     return status
 

@@ -100,7 +100,7 @@ def test_a_user_applies_and_sees_the_decision_without_reloading(sign_in: SignIn,
 
 
 def test_who_comes_too_late_is_told_so(sign_in: SignIn, server: Server) -> None:
-    event = create(server, "Small room")
+    event = create(server, "Small room", freedSeats="RELEASE")
     for user in ("early-1", "early-2"):
         post(server, user, f"events/{event}/requests")
     page = sign_in("late", at=f"#/events/{event}")
@@ -142,7 +142,7 @@ def test_an_operator_watches_a_storm_on_the_chart(sign_in: SignIn, server: Serve
     expect(chips).to_have_text(["Won"] * 20)
     page.get_by_role("button", name="More").click()
     page.get_by_role("button", name="More").click()
-    expect(chips).to_have_text(["Won"] * SEATS + ["Sold out"] * (60 - SEATS))
+    expect(chips).to_have_text(["Won"] * SEATS + [f"Waiting list, {place + 1}" for place in range(60 - SEATS)])
 
 
 def test_an_operator_downloads_the_outcomes(sign_in: SignIn, server: Server) -> None:
@@ -150,7 +150,7 @@ def test_an_operator_downloads_the_outcomes(sign_in: SignIn, server: Server) -> 
     page = sign_in("boss", "operator", at=f"#/operate/{event}")
     for user in ("ann", "ben", "cleo"):
         post(server, user, f"events/{event}/requests")
-    expect(page.locator(".requests .chip")).to_have_text(["Won", "Won", "Sold out"])
+    expect(page.locator(".requests .chip")).to_have_text(["Won", "Won", "Waiting list, 1"])
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
     rows = list(csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8").splitlines()))
@@ -229,6 +229,55 @@ def test_an_operator_holds_a_draw_and_verifies_it(sign_in: SignIn, server: Serve
         re.compile("You have a seat|You are on the waiting list")
     )
     expect(player.get_by_role("button", name="Verify in this browser")).to_be_visible()
+
+
+@pytest.mark.req("E14")
+def test_whoever_waits_sees_the_seat_come(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Waited for", capacityTotal=1)
+    first = post(server, "early", f"events/{event}/requests")
+    page = sign_in("late", at=f"#/events/{event}")
+    page.get_by_role("button", name="Apply").click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You are on the waiting list")
+    headers = {"Authorization": f"Bearer {server.token('early')}"}
+    assert httpx.delete(f"{server.url}/events/api/requests/{first['requestId']}", headers=headers).is_success
+    expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
+
+
+@pytest.mark.req("E15")
+def test_an_operator_edits_an_event_and_cancels_it(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Garden party")
+    post(server, "guest", f"events/{event}/requests")
+    page = sign_in("boss", "operator", at=f"#/operate/{event}")
+    page.get_by_role("button", name="Edit").click()
+    dialog = page.get_by_role("dialog", name="Edit the event")
+    dialog.get_by_label("Seats").fill("9")
+    dialog.get_by_label("Name").fill("Garden feast")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Garden feast")).to_be_visible()
+    page.get_by_role("button", name="Cancel the event").click()
+    dialog = page.get_by_role("dialog", name="Cancel the event")
+    dialog.get_by_label("Reason").fill("Rain.")
+    dialog.get_by_role("button", name="Cancel the event").click()
+    expect(page.get_by_text("Cancelled: Rain.")).to_be_visible()
+    guest = sign_in("guest", at=f"#/events/{event}")
+    expect(guest.get_by_text("Cancelled: Rain.")).to_be_visible()
+
+
+@pytest.mark.req("E16")
+def test_a_draw_with_a_value_from_outside(sign_in: SignIn, server: Server) -> None:
+    closes = (datetime.now(UTC) + timedelta(seconds=4)).isoformat()
+    event = create(server, "Beyond doubt", eventType="LOTTERY", closesAt=closes, entropySource="tomorrow's numbers")
+    post(server, "player", f"events/{event}/requests")
+    page = sign_in("boss", "operator", at=f"#/operate/{event}")
+    expect(outcome(page, "Taking part")).to_have_text("1")
+    draw = page.get_by_role("region", name="Draw")
+    draw.get_by_role("button", name="Hold the draw").click()  # waits until it may be
+    expect(draw).to_contain_text("The entries are frozen.")
+    draw.get_by_role("textbox").fill("4 8 15 16 23 42")
+    draw.get_by_role("button", name="Draw with this value").click()
+    draw.get_by_role("button", name="Verify in this browser").click()
+    expect(draw.locator(".checks .holds")).to_have_count(6)
+    expect(draw.locator(".checks .fails")).to_have_count(0)
 
 
 @pytest.mark.req("E05")

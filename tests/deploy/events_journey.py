@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tests.deploy.asking import ok
-from tests.deploy.running import Visit
+from tests.deploy.running import IDENTITY, Visit
 
+from partita import f, update
+from partita.http import Caller
 from partita.queue import Acknowledge, Receive, Send
+from partita_services.events.model import Seats, seats_of
 
 MINUTE = 60.0
 FIRST_COME = {
@@ -41,6 +44,54 @@ async def events(visit: Visit) -> None:
         visit.clock.advance(2 * MINUTE)
     await ok(visit.api, "POST", f"/events/{lottery}/draw")
     await ok(visit.api, "GET", f"/events/{lottery}/draw")
+    await _change(visit)
+
+
+async def _change(visit: Visit) -> None:
+    """An event whose seats are added and given back, one that is released, a draw in two steps, a cancellation."""
+    later = {"opensAt": "2026-01-01T14:00:00Z", "closesAt": "2026-01-01T15:00:00Z"}
+    event = (await ok(visit.api, "POST", "/events", json={**FIRST_COME, **later}))["eventId"]
+    await ok(visit.api, "PATCH", f"/events/{event}", json={"name": "B", "opensAt": "2026-01-01T13:00:00Z"})
+    released = {**FIRST_COME, "closesAt": later["closesAt"], "freedSeats": "RELEASE"}
+    free = (await ok(visit.api, "POST", "/events", json=released))["eventId"]
+    drawn = {**LOTTERY, "closesAt": "2026-01-01T13:30:00Z", "entropySource": "dice"}
+    lottery = (await ok(visit.api, "POST", "/events", json=drawn))["eventId"]
+    for user in ("bob", "ann"):
+        await _apply_as(visit, user, event)
+        await _apply_as(visit, user, free)
+        await _apply_as(visit, user, lottery)
+    visit.work()
+    first = await _winner(visit, free)
+    await ok(visit.api, "DELETE", f"/requests/{first}")
+    for user in ("bob", "ann"):
+        await _apply_as(visit, user, free)
+    await ok(visit.api, "DELETE", f"/requests/{await _winner(visit, event)}")
+    for user in ("cleo", "dan", "eve"):
+        await _apply_as(visit, user, event)
+    visit.work()
+    await ok(visit.api, "PATCH", f"/events/{event}", json={"capacityTotal": 2})
+    visit.db.run(update(seats_of(event), f(Seats.total).set(3), f(Seats.remaining).set(1)))  # by one who then died
+    visit.queues["events-notices"].execute(Send("nobody can read this", "bob", "poison"))
+    visit.clock.advance(30 * MINUTE)
+    visit.work()
+    await ok(visit.api, "POST", f"/events/{lottery}/draw")
+    await ok(visit.api, "POST", f"/events/{lottery}/draw", json={"entropy": "6"})
+    for cancelled in (event, lottery):
+        await ok(visit.api, "POST", f"/events/{cancelled}/cancel", json={"reason": "Rain."})
+    for _ in range(3):
+        visit.work()
+        visit.clock.advance(2 * MINUTE)
+
+
+async def _apply_as(visit: Visit, user: str, event: str) -> None:
+    headers = {"Authorization": f"Bearer {IDENTITY.token(Caller(user))}"}
+    await ok(visit.api, "POST", f"/events/{event}/requests", headers=headers)
+
+
+async def _winner(visit: Visit, event: str) -> str:
+    page = await ok(visit.api, "GET", f"/events/{event}/requests")
+    identifier: str = next(each["requestId"] for each in page["items"] if each["status"] == "SUCCEEDED")
+    return identifier
 
 
 async def _apply(visit: Visit, event: str) -> str:

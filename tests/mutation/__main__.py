@@ -13,14 +13,15 @@ import argparse
 import random
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from tests.mutation.faults import Fault, faults_of
 from tests.mutation.reach import Reach
-from tests.mutation.trial import SERVICES, Verdict, read_reach, try_fault
+from tests.mutation.trial import SERVICES, check_control, read_reach, try_faults
 
 NO_RULES: Final = ("bootstrap.py", "commands.py", "__init__.py", "samples", "simulator", "loadtest")
 """What puts a service together, shows it or tries it: the rules are in the rest."""
@@ -39,22 +40,21 @@ def rule_modules() -> list[Path]:
 def chosen(seed: int, count: int, only: str = "") -> list[Fault]:
     """Faults at random: the same for a seed, as long as the sources are the same."""
     faults = [fault for path in rule_modules() for fault in faults_of(SERVICES, path) if fault.module.startswith(only)]
-    return random.Random(seed).sample(faults, min(count, len(faults)))
-
-
-def tried(faults: Sequence[Fault], reach: Reach) -> Iterator[Verdict]:
-    """Try the faults one after another."""
-    for number, fault in enumerate(faults, start=1):
-        verdict = try_fault(fault, reach)
-        print(f"{number:4} {verdict}", flush=True)
-        yield verdict
+    random.Random(seed).shuffle(faults)
+    readable = (fault for fault in faults if fault.can_be_read((SERVICES / fault.module).read_bytes()))
+    return list(islice(readable, count))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try faults, and say which ones nothing noticed; the exit status is 1 where fewer than `--bar` percent were."""
     options = _options().parse_args(arguments)
     faults = chosen(options.seed, options.count, options.only)[options.skip :]
-    verdicts = list(tried(faults, _reach(options.reach)))
+    reach = _reach(options.reach)
+    check_control(faults[0], reach)
+    verdicts = []
+    for verdict in try_faults(faults, reach, options.jobs):
+        verdicts.append(verdict)
+        print(f"{len(verdicts):4} {verdict}", flush=True)
     missed = [verdict for verdict in verdicts if not verdict.is_caught]
     caught = len(verdicts) - len(missed)
     print(f"\nSeed {options.seed}: {caught} of {len(verdicts)} faults were caught.")
@@ -79,6 +79,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--skip", type=int, default=0, help="how many of them an earlier run has tried")
     parser.add_argument("--only", default="", help="the beginning of the modules' paths, such as events/queueing")
     parser.add_argument("--reach", type=Path, help="a file that keeps which tests reach which lines")
+    parser.add_argument("--jobs", type=int, default=1, help="how many are tried at a time")
     parser.add_argument("--bar", type=int, default=90, help="percent that must be caught")
     return parser
 

@@ -39,7 +39,7 @@ TWINS: Final = {
 """Names of functions and methods, and what they might be mixed up with."""
 LEFT_OUT: Final = ("consistent", "when", "where")
 """Methods that give the same thing, only stricter: they can be forgotten."""
-DESCRIPTIVE: Final = ("budget", "description", "examples", "frozen", "hint", "responses", "writes")
+DESCRIPTIVE: Final = ("budget", "description", "examples", "frozen", "hint", "responses", "strict", "writes")
 """Keyword arguments that describe what is done elsewhere: no rule is in them."""
 
 
@@ -61,6 +61,14 @@ class Fault(Struct, frozen=True, order=True):
         """The source with the fault in it."""
         return source[: self.start] + self.after.encode() + source[self.end :]
 
+    def can_be_read(self, source: bytes) -> bool:
+        """Whether Python understands the source with the fault in it."""
+        try:
+            ast.parse(self.applied(source))
+        except SyntaxError:
+            return False
+        return True
+
     def __str__(self) -> str:
         before, after = (" ".join(text.split()) for text in (self.before, self.after))
         return f"{self.module}:{self.line}: {before}  ->  {after or 'nothing'}"
@@ -71,15 +79,7 @@ def faults_of(root: Path, path: Path) -> list[Fault]:
     source = path.read_bytes()
     finder = _Finder(str(path.relative_to(root)), source)
     finder.visit(ast.parse(source))
-    return sorted({fault for fault in finder.found if _compiles(fault.applied(source))})
-
-
-def _compiles(source: bytes) -> bool:
-    try:
-        ast.parse(source)
-    except SyntaxError:
-        return False
-    return True
+    return sorted(set(finder.found))
 
 
 class _Finder(ast.NodeVisitor):

@@ -1,29 +1,58 @@
-"""Trying one fault: the services are copied, the fault is planted in the copy, and the tests that reach it are run."""
+"""Trying one fault: the services are copied, the fault is planted in the copy, and the tests that reach it are run.
+
+Each trial is a fork of this process, which has imported what is slow to import and nothing of the services. So a trial
+begins within a second, in a process and with a copy of its own, and the tree stays clean.
+"""
 
 from __future__ import annotations
 
+import importlib
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 import msgspec
+import pytest
 from msgspec import Struct
+from msgspec.structs import replace
 from tests.mutation.faults import Fault
 from tests.mutation.reach import PACKAGE, SETTING, Reach
 
 ROOT: Final = Path(__file__).parents[2]
 SERVICES: Final = ROOT / "services" / "src" / PACKAGE
-PYTEST: Final = (sys.executable, "-m", "pytest", "-n0", "-q", "--store=embedded", "-p", "no:cacheprovider")
+ALONE: Final = ("-n0", "-q", "--store=embedded", "-p", "no:cacheprovider")
+UNTIL_ONE_FAILS: Final = ("-x", "-p", "no:randomly", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+NOTICED: Final = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
+"""How pytest ends where a test fails, or cannot even be collected."""
+SLOW_IMPORTS: Final = (
+    "boto3",
+    "fastapi",
+    "httpx",
+    "hypothesis.stateful",
+    "partita.app",
+    "partita.cli",
+    "partita.recipes.versioned",
+    "partita.reports",
+    "partita.testing",
+    "partita.wire",
+    "schemathesis",
+    "uvicorn",
+)
 NICE: Final = 10
-LEAST_SECONDS: Final = 120.0
-PATIENCE: Final = 10.0
-"""Tests that take so many times longer than without the fault do not end."""
+LEAST_SECONDS: Final = 180.0
+PATIENCE: Final = 20.0
+"""Tests that take so many times longer than without the fault do not end. Others may need the machine, too."""
+POLL_SECONDS: Final = 0.1
+
+_FORK: Final = multiprocessing.get_context("fork")
 
 
 class Outcome(StrEnum):
@@ -35,6 +64,8 @@ class Outcome(StrEnum):
     SURVIVED = "survived"
     UNREACHED = "unreached"
     """No test runs this line."""
+    BROKEN = "broken"
+    """The tests could not be run, so nobody knows."""
 
 
 class Verdict(Struct, frozen=True):
@@ -42,9 +73,7 @@ class Verdict(Struct, frozen=True):
 
     fault: Fault
     outcome: Outcome
-    by: str
-    tests: int
-    """How many tests reach it."""
+    by: str = ""
 
     @property
     def is_caught(self) -> bool:
@@ -55,7 +84,7 @@ class Verdict(Struct, frozen=True):
         return f"{self.outcome:9} {self.fault}" + (f"\n          {self.by}" if self.by else "")
 
 
-def tests_for(fault: Fault, reach: Reach) -> list[str]:
+def reaching_tests(fault: Fault, reach: Reach) -> list[str]:
     """The tests that reach a fault, the quickest first.
 
     What runs when a module is imported is reached by whatever uses the module, and then by all tests of its service.
@@ -69,52 +98,101 @@ def tests_for(fault: Fault, reach: Reach) -> list[str]:
     return [*sorted(near, key=reach.tests.__getitem__), *sorted(far, key=reach.tests.__getitem__)]
 
 
-def try_fault(fault: Fault, reach: Reach) -> Verdict:
-    """Plant a fault in a copy, and run the tests that reach it until one fails."""
-    tests = tests_for(fault, reach)
-    if not tests:
-        return Verdict(fault, Outcome.UNREACHED, "", 0)
-    with tempfile.TemporaryDirectory(prefix="partita-fault-") as folder:
-        copy = Path(folder) / PACKAGE
+def check_control(fault: Fault, reach: Reach) -> None:
+    """Try a change that changes nothing.
+
+    Raises:
+        RuntimeError: the tests fail all the same, so that nothing could be learnt from them.
+    """
+    (verdict,) = try_faults([replace(fault, after=fault.before)], reach)
+    if verdict.outcome is not Outcome.SURVIVED:
+        raise RuntimeError(f"The tests fail without any fault.\n{verdict}")
+
+
+def try_faults(faults: Sequence[Fault], reach: Reach, jobs: int = 1) -> Iterator[Verdict]:
+    """Try faults, so many at a time; each verdict as it comes."""
+    for name in SLOW_IMPORTS:
+        importlib.import_module(name)
+    assert PACKAGE not in sys.modules, "a trial could not import its own copy"
+    waiting = list(faults)
+    running: list[Trial] = []
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            running.append(Trial(waiting.pop(0), reach))
+        time.sleep(POLL_SECONDS)
+        for trial in list(running):
+            if (verdict := trial.verdict()) is not None:
+                running.remove(trial)
+                yield verdict
+
+
+class Trial:
+    """A fault in a copy of the services, with the tests that reach it on their way."""
+
+    def __init__(self, fault: Fault, reach: Reach) -> None:
+        self._fault = fault
+        self._tests = reaching_tests(fault, reach)
+        if not self._tests:
+            return
+        self._folder = Path(tempfile.mkdtemp(prefix="partita-fault-"))
+        copy = self._folder / PACKAGE
         shutil.copytree(SERVICES, copy, ignore=shutil.ignore_patterns("__pycache__"))
         target = copy / fault.module
         target.write_bytes(fault.applied(target.read_bytes()))
-        outcome, by = _run(Path(folder), tests, sum(reach.tests[test] for test in tests))
-    return Verdict(fault, outcome, by, len(tests))
+        (self._folder / "tests.txt").write_text("\n".join(self._tests))
+        seconds = sum(reach.tests[test] for test in self._tests)
+        self._deadline = time.monotonic() + max(LEAST_SECONDS, seconds * PATIENCE)
+        self._process = _FORK.Process(target=_run_tests, args=(self._folder,))
+        self._process.start()
+
+    def verdict(self) -> Verdict | None:
+        """What became of the fault; None while nobody knows."""
+        if not self._tests:
+            return Verdict(self._fault, Outcome.UNREACHED)
+        if self._process.is_alive() and time.monotonic() < self._deadline:
+            return None
+        outcome, by = self._outcome()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return Verdict(self._fault, outcome, by)
+
+    def _outcome(self) -> tuple[Outcome, str]:
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+            return Outcome.ENDLESS, ""
+        if self._process.exitcode == 0:
+            return Outcome.SURVIVED, ""
+        lines = (self._folder / "said.txt").read_text(errors="replace").splitlines()
+        failed = [line for line in lines if line.startswith(("FAILED", "ERROR tests"))]
+        if failed or self._process.exitcode in NOTICED:
+            return Outcome.CAUGHT, (failed or lines[-1:] or [""])[0]
+        return Outcome.BROKEN, "\n".join(lines[-20:])
 
 
-def _run(folder: Path, tests: Sequence[str], seconds: float) -> tuple[Outcome, str]:
-    listed = folder / "tests.txt"
-    listed.write_text("\n".join(tests))
-    command = [*PYTEST, "-x", "-p", "no:randomly", "--tb=line", f"@{listed}"]
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    limit = max(LEAST_SECONDS, seconds * PATIENCE)
-    try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=limit,
-            preexec_fn=_be_nice,
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome.ENDLESS, ""
-    if done.returncode == 0:
-        return Outcome.SURVIVED, ""
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return Outcome.CAUGHT, lines[0] if lines else (done.stdout + done.stderr).strip().splitlines()[-1]
-
-
-def _be_nice() -> None:
+def _run_tests(folder: Path) -> None:
+    """In the process of a trial: run its tests, with the services of the copy, until one fails."""
     os.nice(NICE)
+    os.chdir(ROOT)
+    said = os.open(folder / "said.txt", os.O_WRONLY | os.O_CREAT)
+    for stream in (1, 2):
+        os.dup2(said, stream)
+    sys.path.insert(0, str(folder))
+    os.environ["PYTHONPATH"] = str(folder)  # for the processes that tests start
+    sys.dont_write_bytecode = True
+    code: int = pytest.ExitCode.INTERNAL_ERROR
+    try:
+        code = pytest.main([*ALONE, *UNTIL_ONE_FAILS, f"@{folder / 'tests.txt'}"])
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)  # whatever threads the tests have left
 
 
 def read_reach(file: Path) -> Reach:
     """Run the services' tests once, and write down what they reach."""
-    command = [*PYTEST, "-p", "tests.mutation.reach", "-m", "not slow", "tests/services"]
-    environment = {**os.environ, SETTING: str(file)}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, preexec_fn=_be_nice)
+    tests = [*ALONE, "-p", "tests.mutation.reach", "-m", "not slow", "tests/services"]
+    command = ["nice", "-n", str(NICE), sys.executable, "-m", "pytest", *tests]
+    paths = [str(SERVICES.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, SETTING: str(file), "PYTHONPATH": os.pathsep.join(paths)}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
     return msgspec.json.decode(file.read_bytes(), type=Reach)

@@ -22,7 +22,8 @@ from partita.cli.serving._worker import WorkerPool, default_workers
 from partita.http import Caller, Role
 from partita.recipes.idempotency import run_plan
 from partita.reports import total_before
-from partita_services.events.handlers import EventDraft, apply, open_event
+from partita_services.events.changes.drafts import EventDraft
+from partita_services.events.handlers import apply, open_event
 from partita_services.events.model import TABLE, Request, request_by_id
 from partita_services.events.queueing.messages import NAME, POLICY, sending
 from partita_services.events.terms import EventType, Status, instant

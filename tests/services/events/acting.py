@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from partita import Session
 from partita.queue import Queue
 from partita.recipes.idempotency import run_plan
-from partita_services.events.handlers import EventDraft, apply, open_event
+from partita_services.events.changes.drafts import EventDraft
+from partita_services.events.handlers import apply, open_event
 from partita_services.events.model import (
     Event,
     Lock,
@@ -21,7 +23,7 @@ from partita_services.events.model import (
     waiting_requests,
 )
 from partita_services.events.queueing.messages import sending
-from partita_services.events.terms import ALWAYS, OPEN, EventType, Status, instant, waiting_shards
+from partita_services.events.terms import ALWAYS, OPEN, EventType, Reason, Status, instant, waiting_shards
 from partita_services.events.transitions import Attempt
 
 SEED = bytes(range(32))
@@ -34,6 +36,7 @@ def opened(
     *,
     keeps_log: bool = False,
     closes_in: float = 3_600,
+    **more: Any,
 ) -> Event:
     """An event that is open now."""
     now = instant(db.context.clock())
@@ -44,6 +47,7 @@ def opened(
         opens_at=now,
         closes_at=now + timedelta(seconds=closes_in),
         keeps_log=keeps_log,
+        **more,
     )
     return db.run(open_event(draft, now, SEED).run()).event
 
@@ -117,3 +121,16 @@ def check_first_come(db: Session, event: Event, capacity: int, expected: Iterabl
         held = lock(db, request)
         assert held is not None
         assert held.request_id == request.request_id
+
+
+def check_nobody_is_passed_over(db: Session, event: Event) -> list[Request]:
+    """Nobody who waits was queued before one who has a seat, and no seat is free while somebody waits."""
+    requests, left = in_queue_order(db, event), seats(db, event)
+    won = [request.queued_at for request in requests if request.status is Status.SUCCEEDED]
+    waits = [request for request in requests if request.error_code == Reason.WAITING_LIST]
+    assert len(won) + left.remaining == left.total
+    assert not (waits and left.remaining)
+    assert not (waits and won) or max(won) < min(request.queued_at for request in waits)
+    positions = [request.waiting_position or 0 for request in waits]
+    assert positions == sorted(set(positions))
+    return waits

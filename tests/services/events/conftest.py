@@ -19,9 +19,12 @@ from partita.service import OpenProjection
 from partita.store._interface import Store
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.bootstrap import SERVICE
+from partita_services.events.changes.notices import POLICY as NOTICES_POLICY
+from partita_services.events.changes.notices import QUEUE
 from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.model import TABLE
 from partita_services.events.queueing.messages import NAME, POLICY
+from partita_services.events.queueing.tools import Tools
 
 
 @pytest.fixture
@@ -29,6 +32,14 @@ def queue(tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
     """A queue by the clock of the test."""
     path = tmp_path / "queue.db"
     with EmbeddedQueue(path, NAME, policy=POLICY, clock=fake_clock, durable=False, sleep=fake_clock.advance) as queue:
+        yield queue
+
+
+@pytest.fixture
+def notices(tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
+    """The queue of notices."""
+    path = tmp_path / "notices.db"
+    with EmbeddedQueue(path, QUEUE, policy=NOTICES_POLICY, clock=fake_clock, durable=False) as queue:
         yield queue
 
 
@@ -49,11 +60,16 @@ def projection(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> I
 
 @pytest.fixture
 async def api(
-    db: Session, fake_clock: FakeClock, identity: Identity, projection: OpenProjection, queue: Queue
+    db: Session,
+    fake_clock: FakeClock,
+    identity: Identity,
+    projection: OpenProjection,
+    queue: Queue,
+    notices: Queue,
 ) -> AsyncIterator[httpx.AsyncClient]:
     """Calls the API as the operator `ada`; going over a budget is an error."""
     session = AsyncSession(db.store, clock=fake_clock, secret=b"fake", strict_budgets=True)
-    app = build_app([SERVICE], AppState(session, identity, {"events": queue}, {"events": projection}))
+    app = build_app([SERVICE], AppState(session, identity, {"events": Tools(queue, notices)}, {"events": projection}))
     headers = {"Authorization": f"Bearer {identity.token(Caller('ada', Role.OPERATOR))}"}
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://test/events/api", headers=headers) as client:

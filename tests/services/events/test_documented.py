@@ -45,7 +45,7 @@ def test_every_reason_is_on_the_page() -> None:
 @pytest.mark.req("E04")
 @pytest.mark.parametrize("keeps_log", [False, True])
 def test_a_request_costs_what_the_page_says(db: Session, *, keeps_log: bool) -> None:
-    event = opened(db, capacity=9, keeps_log=keeps_log)
+    event = opened(db, capacity=10, keeps_log=keeps_log)
     with db.meter.watch() as seen:
         requests = applied(db, event, *users(10))
         accepted = SentMessage("1", 1, db.context.clock() + 1)

@@ -26,10 +26,12 @@ from partita_services.events.draws.verify import problems_of
 from partita_services.events.figures import live
 from partita_services.events.http import ROUTER, _sender
 from partita_services.events.model import event_by_id
+from partita_services.events.queueing.tools import Tools
 from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import instant
 
 ROUTES = routes_of(ROUTER)
+BODIES = {"PATCH /events/{event_id}": {"name": "B"}, "POST /events/{event_id}/cancel": {"reason": "Rain"}}
 
 
 def as_user(user_id: str, identity: Identity) -> dict[str, str]:
@@ -73,7 +75,13 @@ async def test_an_operator_creates_an_event(api: httpx.AsyncClient, fake_clock: 
         "opensAt": "2026-01-01T12:00:00.000000Z",
         "closesAt": "2026-01-01T13:00:00.000000Z",
         "keepsLog": True,
+        "freedSeats": "WAITING_LIST",
         "commitment": None,
+        "entropySource": None,
+        "drawsItself": False,
+        "keptUntil": "2027-02-05T13:00:00.000000Z",
+        "cancelReason": None,
+        "notified": None,
         "createdAt": "2026-01-01T12:00:00.000000Z",
     }
     assert (await api.get(f"/events/{event['eventId']}")).json() == event
@@ -262,11 +270,11 @@ async def test_a_request_is_shown_to_its_user_and_to_operators(
     assert (await api.delete(url, headers=as_user("bob", identity))).status_code == 404
 
 
-def _state_of(api: httpx.AsyncClient) -> ServiceState[Queue]:
+def _state_of(api: httpx.AsyncClient) -> ServiceState[Tools]:
     """What the service runs with in the server that is called."""
     server: Any = api._transport
     app = next(route.app for route in server.app.routes if route.path == "/events/api")
-    state: ServiceState[Queue] = app.state.service
+    state: ServiceState[Tools] = app.state.service
     return state
 
 
@@ -329,8 +337,8 @@ async def test_operators_get_a_table_of_all_requests(
     rows = list(csv.DictReader(StringIO(response.text)))
     assert [(row["userId"], row["status"], row["errorCode"]) for row in rows] == [
         ("u000", "SUCCEEDED", ""),
-        ("u001", "REJECTED", "CAPACITY"),
-        ("u002", "REJECTED", "CAPACITY"),
+        ("u001", "REJECTED", "WAITING_LIST"),
+        ("u002", "REJECTED", "WAITING_LIST"),
     ]
 
 
@@ -453,7 +461,7 @@ async def test_that_time_goes_by_is_not_news(
 async def test_a_request_is_cancelled(
     api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, worker: Worker
 ) -> None:
-    event = await event_in(api, fake_clock)
+    event = await event_in(api, fake_clock, freedSeats="RELEASE")
     first = (await apply(api, event, "ann", identity)).json()
     worker.serve()
     url = f"/requests/{first['requestId']}"
@@ -576,7 +584,7 @@ async def test_bad_input_names_the_field(
 @pytest.mark.parametrize("route", [route for route in ROUTES if "{" in route])
 async def test_what_there_is_not_is_missing(route: str, api: httpx.AsyncClient) -> None:
     method, path = route.format(event_id="gone", request_id="gone").split()
-    response = await api.request(method, path)
+    response = await api.request(method, path, json=BODIES.get(route))
     assert (response.status_code, response.json()["code"]) == (404, "item_missing")
 
 
@@ -611,7 +619,8 @@ async def test_no_route_scans(
     store.requests.clear()
     for route in ROUTES:
         method, path = route.format(event_id=event["eventId"], request_id=request["requestId"]).split()
-        body: dict[str, Any] = {"json": draft(fake_clock)} if route == "POST /events" else {}
+        sent = draft(fake_clock) if route == "POST /events" else BODIES.get(route)
+        body: dict[str, Any] = {} if sent is None else {"json": sent}
         response = await api.request(method, path, **body)
         assert response.is_success or response.status_code == 409, (route, response.text)
     assert ScanTable not in {type(sent) for sent in store.requests}

@@ -1,3 +1,3 @@
 """Event requests: first come, first served, and lottery."""
 
-import partita_services.events.draws.model  # noqa: F401 - the table is whole, whichever module is imported first
+import partita_services.events.waitlist.model  # noqa: F401 - the table is whole, whichever module is imported first

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from partita import Operation
-from partita.queue import Create, Queue
+from partita.queue import Create
 from partita.service import Installation, Projection, Service, WorkerContext
+from partita_services.events.changes.model import finish_event, withdraw_requests
+from partita_services.events.changes.notices import POLICY as NOTICES_POLICY
+from partita_services.events.changes.notices import QUEUE as NOTICES_QUEUE
+from partita_services.events.changes.notices import sender_of
 from partita_services.events.draws.model import begin_draw, draw_of, drawn_in, reveal, seed_of, settle, write_drawn
 from partita_services.events.model import (
     LIMITS,
@@ -19,7 +24,6 @@ from partita_services.events.model import (
     decide,
     delay_request,
     event_by_id,
-    finish_event,
     give_up,
     lock_of,
     log_step,
@@ -30,7 +34,9 @@ from partita_services.events.model import (
     waiting_requests,
 )
 from partita_services.events.queueing.messages import NAME, POLICY
+from partita_services.events.queueing.tools import Tools
 from partita_services.events.samples.data import seed
+from partita_services.events.waitlist.model import give_seats, requests_by_ids, waiting_pages
 
 if TYPE_CHECKING:
     import click
@@ -40,11 +46,16 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(installation: Installation) -> Iterator[Queue]:
-    """The queue that requests wait in."""
-    with closing(installation.open_queue(NAME, POLICY)) as queue:
+def opened(installation: Installation) -> Iterator[Tools]:
+    """The queue that requests wait in, that of notices, and who sends them."""
+    send = sender_of(os.environ)
+    with (
+        closing(installation.open_queue(NAME, POLICY)) as queue,
+        closing(installation.open_queue(NOTICES_QUEUE, NOTICES_POLICY)) as notices,
+    ):
         queue.execute(Create())
-        yield queue
+        notices.execute(Create())
+        yield Tools(queue, notices, send)
 
 
 def _examples(now: float) -> Sequence[Operation[Any]]:
@@ -65,7 +76,7 @@ def _projection(path: Path) -> SqliteProjection:
     return RequestProjection(path)
 
 
-def _work(context: WorkerContext[Queue]) -> None:
+def _work(context: WorkerContext[Tools]) -> None:
     from partita_services.events.queueing.worker import work  # noqa: PLC0415 - only a worker needs it
 
     work(context)
@@ -83,16 +94,21 @@ _SHARED: Final = (
     draw_of,
     drawn_in,
     event_by_id,
+    give_seats,
     lock_of,
     log_step,
     mark_queued,
     request_by_id,
+    requests_by_ids,
     requests_of_event,
     reveal,
     seats_of,
     seed_of,
     settle,
+    waiting_pages,
     write_drawn,
+    "notices_waiting",
+    "Notice.forwarded",
 )
 """What both routes and workers use: either may hold a draw, and queue a request."""
 
@@ -119,10 +135,11 @@ SERVICE: Final = Service(
             delay_request,
             give_up,
             finish_event,
+            withdraw_requests,
             "Lease.acquire",
         ),
-        "nobody": ("Lease.check", "Lease.release", "Lease.renew", "lease_by_name"),
+        "nobody": ("Lease.check", "Lease.release", "Lease.renew", "lease_by_name", "notice_by_id"),
     },
-    queues={NAME: POLICY},
+    queues={NAME: POLICY, NOTICES_QUEUE: NOTICES_POLICY},
     rate_limit=LIMITS,
 )

@@ -1,4 +1,4 @@
-"""Cancelling a request: the user's lock goes, a seat goes back, and in a lottery to who waits next; all or nothing."""
+"""Cancelling a request: the user's lock goes, and a seat goes to the first who waits; all or nothing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Final
 from partita import Action, Procedure, f, retry_on_conflict, update
 from partita.errors import IllegalTransition, Throttled, TransactionCancelled
 from partita.recipes.idempotency import Plan
-from partita_services.events.draws.draw import PAGE
-from partita_services.events.draws.model import Draw, draw_of, drawn_page
-from partita_services.events.model import Request, RequestLife, Seats, cancel_request, log_step, request_by_id
+from partita_services.events.changes.model import cancel_request
+from partita_services.events.model import Request, RequestLife, Seats, request_by_id
 from partita_services.events.queueing.failures import freeing
 from partita_services.events.reading import EventFound, show_event_now, show_request
-from partita_services.events.terms import OPEN, EventType, Reason, Status
-from partita_services.events.transitions import API, entry, standing
+from partita_services.events.terms import MESSAGES, OPEN, EventType, Reason, Status
+from partita_services.events.transitions import because_of, logged, standing
+from partita_services.events.waitlist.promoting import held_draw, next_waiting, promotion
 
 MAX_TRIES: Final = 100
 """How often a cancellation is tried while others change the seats first. Each time, one of them was done."""
@@ -49,8 +49,9 @@ def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
     freed: Sequence[Action] = ()
     if request.status is Status.SUCCEEDED:
         freed = yield from _freed_seat(found, now)
-    elif _waits(request):
-        yield from _held_draw(request.event_id)
+    elif request.error_code == Reason.WAITING_LIST:
+        if found.event.event_type is EventType.LOTTERY:
+            yield from held_draw(request.event_id)
     elif found.event.event_type is EventType.LOTTERY and request.status is Status.PROCESSING:
         freed = [_left_the_lottery(found.seats, now)]
     elif request.status not in OPEN:
@@ -58,7 +59,7 @@ def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
     cancelled = RequestLife.cancel(
         request_by_id(request.request_id),
         *standing(request.event_id, request.user_id, request.queued_at),
-        f(Request.error_code).set(Reason.CANCELLED),
+        *because_of(Reason.CANCELLED),
         f(Request.finished_at).set(now),
         f(Request.waiting_position).remove(),
     ).when(f(Request.status).eq(request.status))
@@ -67,69 +68,27 @@ def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
         "shard": request.event_id,
         "status": Status.REJECTED,
         "error_code": Reason.CANCELLED,
+        "error_message": MESSAGES[Reason.CANCELLED],
         "finished_at": now,
         "waiting_position": None,
     }
-    log = _logged(found, request.request_id, Status.REJECTED, Reason.CANCELLED, now)
+    log = logged(found.event, request.request_id, Status.REJECTED, Reason.CANCELLED, now)
     lock = freeing(request.event_id, request.user_id, request.request_id)
     return Plan(request.model_copy(update=changed), cancelled, lock, *freed, *log)
 
 
-def _waits(request: Request) -> bool:
-    return request.error_code == Reason.WAITING_LIST
-
-
 def _left_the_lottery(seats: Seats, now: datetime) -> Action:
     if seats.is_frozen:
-        raise _being_held()
+        raise IllegalTransition("The draw is being held.", hint="Try again when it is done.")
     return update(seats, f(Seats.entered).set(seats.entered - 1), f(Seats.updated_at).set(now))
 
 
 def _freed_seat(found: EventFound, now: datetime) -> Procedure[Sequence[Action]]:
-    """The seat is free again, or that of the next who waits."""
-    seats, at = found.seats, f(Seats.updated_at).set(now)
-    if found.event.event_type is EventType.FIRST_COME:
-        return [update(seats, f(Seats.remaining).set(seats.remaining + 1), at)]
-    place, promoted = yield from _next_waiting(found)
-    next_place = f(Seats.next_waiting).set(place)
-    if promoted is None:
-        return [update(seats, f(Seats.remaining).set(seats.remaining + 1), next_place, at)]
-    promotion = RequestLife.promote(
-        request_by_id(promoted.request_id),
-        f(Request.finished_at).set(now),
-        f(Request.error_code).remove(),
-    ).when(f(Request.error_code).eq(Reason.WAITING_LIST))
-    log = _logged(found, promoted.request_id, Status.SUCCEEDED, None, now)
-    return [update(seats, next_place, at), promotion, *log]
-
-
-def _next_waiting(found: EventFound) -> Procedure[tuple[int, Request | None]]:
-    """Who is next on the waiting list and still wants the seat, and the place after theirs."""
-    event_id, place = found.event.event_id, found.seats.next_waiting
-    draw = yield from _held_draw(event_id)
-    while found.seats.total + place < draw.entries:
-        number, row = divmod(found.seats.total + place, PAGE)
-        page = yield from drawn_page(event_id, number).consistent()
-        request = (yield from request_by_id(page.entries[row]).consistent()) if page is not None else None
-        place += 1
-        if request is not None and _waits(request):
-            return place, request
-    return place, None
-
-
-def _held_draw(event_id: str) -> Procedure[Draw]:
-    """The draw, once all have their result: until then whoever goes on with it needs everybody as they were drawn."""
-    draw = yield from draw_of(event_id).consistent()
-    if draw is None or draw.revealed_at is None:
-        raise _being_held()
-    return draw
-
-
-def _being_held() -> IllegalTransition:
-    return IllegalTransition("The draw is being held.", hint="Try again when it is done.")
-
-
-def _logged(
-    found: EventFound, request_id: str, status: Status, reason: Reason | None, now: datetime
-) -> Sequence[Action]:
-    return [log_step(entry(request_id, status, API, now, reason))] if found.event.keeps_log else []
+    """The seat is that of the first who waits; or free again, where nobody does."""
+    event, seats = found.event, found.seats
+    place, first = seats.next_waiting, list[Request]()
+    if not seats.is_cancelled:
+        place, first = yield from next_waiting(event, seats, 1)
+    left = seats.remaining + 1 - len(first)
+    after = (f(Seats.remaining).set(left), f(Seats.next_waiting).set(place), f(Seats.updated_at).set(now))
+    return [update(seats, *after), *(action for request in first for action in promotion(event, request, now))]

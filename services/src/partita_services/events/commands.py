@@ -19,14 +19,15 @@ def events() -> None:
 @events.command("verify-draw")
 @click.argument("file", type=click.File(encoding="utf-8"))
 @click.option("--commitment", metavar="HEX", help="What was published when the event was created.")
-def verify_draw(file: IO[str], commitment: str | None) -> None:
-    """Check a draw: seed, entries, winners and waiting list.
+@click.option("--entropy", metavar="TEXT", help="The value that you have read at the draw's source of entropy.")
+def verify_draw(file: IO[str], commitment: str | None, entropy: str | None) -> None:
+    """Check a draw: seed, entries, value from outside, winners and waiting list.
 
     FILE is the response to GET /events/{id}/draw; - reads it from the input. Exits with 1 where something is wrong.
     """
     try:
         draw = json.load(file)
-        problems = problems_of(draw, commitment)
+        problems = problems_of(draw, commitment, entropy)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise click.ClickException(f"This is not a draw ({type(error).__name__}: {error}).") from None
     if problems:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Self, TypeAlias, TypeVar
+from datetime import datetime
+from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
-from pydantic.alias_generators import to_camel
 
 from partita import Page, Procedure, new_ulid, retry_on_conflict
 from partita.errors import AlreadyExists, ConditionFailed, PartitaError
 from partita.recipes.idempotency import Plan
+from partita_services.events.changes.drafts import EventDraft, check_times
 from partita_services.events.draws.model import Seed, add_seed
 from partita_services.events.draws.verify import commitment_to
 from partita_services.events.model import (
@@ -34,50 +33,19 @@ from partita_services.events.model import (
     listed_events,
     lock_of,
     log_of,
-    log_step,
+    replace_lock,
     request_by_id,
     seats_by_ids,
+    seats_of,
 )
 from partita_services.events.reading import EventFound, show_request
-from partita_services.events.terms import MAX_CAPACITY, EventType, Name, Status, waiting_shard
-from partita_services.events.transitions import API, entry
+from partita_services.events.terms import EventStatus, EventType, FreedSeats, Reason, Status, waiting_shard
+from partita_services.events.transitions import logged
 
 MAX_TRIES: Final = 5
 """How often a request is looked for and written while other calls of the same user are first."""
 
 R = TypeVar("R")
-
-
-def _in_utc(instant: datetime) -> datetime:
-    try:
-        return instant.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("is not in the years 1 to 9999 of UTC") from None
-
-
-UtcInstant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
-"""An instant that can be stored. In another time zone, one of the first or last day of the calendar cannot."""
-
-
-class EventDraft(BaseModel):
-    """An event as it is given to be created."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
-
-    name: Name
-    event_type: EventType
-    capacity_total: Annotated[int, Field(ge=1, le=MAX_CAPACITY, examples=[500])]
-    opens_at: Annotated[UtcInstant, Field(examples=["2026-12-01T10:00:00Z"])]
-    closes_at: Annotated[UtcInstant, Field(examples=["2026-12-01T12:00:00Z"])]
-    keeps_log: Annotated[
-        bool, Field(description="whether every step of its requests is kept in a log", examples=[True])
-    ] = False
-
-    @model_validator(mode="after")
-    def _closes_after_it_opens(self) -> Self:
-        if self.closes_at <= self.opens_at:
-            raise ValueError("closesAt must be after opensAt")
-        return self
 
 
 class Application(Struct, frozen=True):
@@ -99,8 +67,16 @@ class Closed(ConditionFailed, code="closed"):
     """The event does not take requests any more; `current` is the event."""
 
 
+class EventCancelled(ConditionFailed, code="event_cancelled"):
+    """The event was cancelled; `current` is the event."""
+
+
 def open_event(draft: EventDraft, now: datetime, seed: bytes) -> Plan[EventFound]:
-    """Plan to create an event. A lottery publishes the hash of its seed, and keeps the seed to itself."""
+    """Plan to create an event. A lottery publishes the hash of its seed, and keeps the seed to itself.
+
+    Raises:
+        InvalidEvent: it would close in the past.
+    """
     lottery = draft.event_type is EventType.LOTTERY
     event = Event(
         event_id=new_ulid(),
@@ -109,15 +85,21 @@ def open_event(draft: EventDraft, now: datetime, seed: bytes) -> Plan[EventFound
         opens_at=draft.opens_at,
         closes_at=draft.closes_at,
         keeps_log=draft.keeps_log,
-        commitment=commitment_to(seed) if lottery else None,
+        freed_seats=draft.freed_seats,
+        commitment=commitment_to(seed, draft.entropy_source) if lottery else None,
+        entropy_source=draft.entropy_source,
+        draws_itself=draft.draws_itself,
+        kept_until=draft.kept_until,
         created_at=now,
     )
+    check_times(event, now)
     total = draft.capacity_total
     seats = add_seats(Seats(event_id=event.event_id, total=total, remaining=total, updated_at=now))
     secret = [add_seed(Seed(event_id=event.event_id, seed=seed.hex()))] if lottery else []
+    added = add_event(event)
     return Plan(
-        EventFound(event, seats.saved),
-        add_event(event),
+        EventFound(added.saved, seats.saved),
+        added,
         seats,
         list_event(EventListing(opens_at=event.opens_at, event_id=event.event_id)),
         activate_event(ActiveEvent(event_id=event.event_id)),
@@ -149,6 +131,7 @@ def apply(event: Event, user_id: str, now: datetime, commit: Commit[R]) -> Proce
     Raises:
         NotOpenYet: the event opens later.
         Closed: the event is closed, and the user has no request for it.
+        EventCancelled: the event was cancelled, and the user has no request for it.
         AlreadyExists: other calls of the same user were first, too often.
     """
 
@@ -157,7 +140,7 @@ def apply(event: Event, user_id: str, now: datetime, commit: Commit[R]) -> Proce
 
     if now < event.opens_at:
         raise NotOpenYet("The event is not open yet.", current=event)
-    if now < event.closes_at:
+    if now < event.closes_at and event.status is not EventStatus.CANCELLED:
         try:
             return (yield from commit(application(event, user_id, now)))
         except AlreadyExists:
@@ -168,20 +151,31 @@ def apply(event: Event, user_id: str, now: datetime, commit: Commit[R]) -> Proce
 def _earlier_or_new(event: Event, user_id: str, now: datetime) -> Procedure[Plan[Application]]:
     lock = yield from lock_of(event.event_id, user_id).consistent()
     earlier = (yield from request_by_id(lock.request_id).consistent()) if lock is not None else None
-    if earlier is not None:
+    is_over = now >= event.closes_at or event.status is EventStatus.CANCELLED
+    if earlier is not None and (is_over or not (yield from _is_released(event, earlier))):
         return Plan(Application(earlier, is_new=False))
-    if now >= event.closes_at:
+    if event.status is EventStatus.CANCELLED:
+        raise EventCancelled("The event was cancelled.", current=event)
+    if is_over:
         raise Closed("The event is closed.", current=event)
-    return application(event, user_id, now)
+    return application(event, user_id, now, earlier)
+
+
+def _is_released(event: Event, earlier: Request) -> Procedure[bool]:
+    """Whether the user may apply again: they found no seat, the event says so, and there is one now."""
+    if event.freed_seats is not FreedSeats.RELEASE or earlier.error_code != Reason.CAPACITY:
+        return False
+    seats = yield from seats_of(event.event_id).consistent()
+    return seats is not None and seats.remaining > 0
 
 
 def _is_taken(error: PartitaError) -> bool:
     """Whether another call of the user has written its lock meanwhile."""
-    return isinstance(error, AlreadyExists)
+    return isinstance(error, ConditionFailed) and not isinstance(error, Closed | EventCancelled)
 
 
-def application(event: Event, user_id: str, now: datetime) -> Plan[Application]:
-    """Plan a new request and the user's lock on the event."""
+def application(event: Event, user_id: str, now: datetime, earlier: Request | None = None) -> Plan[Application]:
+    """Plan a new request and the user's lock on the event; the lock of an earlier one is replaced."""
     request_id = new_ulid()
     request = Request(
         request_id=request_id,
@@ -192,10 +186,11 @@ def application(event: Event, user_id: str, now: datetime) -> Plan[Application]:
         requested_at=now,
         queued_at=now,
         idempotency_key=f"IDEMP#{event.event_id}#{user_id}",
+        ttl=event.expires_at,
     )
-    lock = Lock(event_id=event.event_id, user_id=user_id, request_id=request.request_id)
-    log = [log_step(entry(request.request_id, Status.RECEIVED, API, now))] if event.keeps_log else []
-    write = accept(Plan(request, add_lock(lock), add_request(request), *log))
+    lock = Lock(event_id=event.event_id, user_id=user_id, request_id=request_id, ttl=event.expires_at)
+    locked = add_lock(lock) if earlier is None else replace_lock(lock, earlier.request_id)
+    write = accept(Plan(request, locked, add_request(request), *logged(event, request_id, Status.RECEIVED, None, now)))
     return Plan(Application(request, is_new=True), write)
 
 

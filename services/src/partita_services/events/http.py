@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from weakref import WeakValueDictionary
@@ -16,12 +16,14 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from partita import Procedure
+from partita.errors import PartitaError
 from partita.http import (
     Caller,
     CurrentCaller,
     CurrentProjection,
     CurrentState,
     Db,
+    FieldProblem,
     HttpProblem,
     IdempotencyKey,
     LagView,
@@ -37,20 +39,26 @@ from partita.http import (
     state_of,
 )
 from partita.model import instant_text
-from partita.queue import Queue
 from partita.recipes.idempotency import CommandOutcome, Plan, StoredResponse
+from partita.recipes.outbox import forward_async
 from partita_services.events import handlers
 from partita_services.events.cancelling import cancel
+from partita_services.events.changes.drafts import EventDraft, EventEdit, InvalidEvent
+from partita_services.events.changes.editing import edit
+from partita_services.events.changes.event_cancelling import Cancellation, cancel_whole_event
+from partita_services.events.changes.model import NOTICES
 from partita_services.events.draws import draw
 from partita_services.events.figures import live
 from partita_services.events.figures.projection import RequestProjection
-from partita_services.events.handlers import Application, Closed, EventDraft, NotOpenYet
+from partita_services.events.handlers import Application, Closed, EventCancelled, NotOpenYet
 from partita_services.events.model import COMMANDS, Event, requests_of_event, requests_of_user
 from partita_services.events.queueing.sender import QueueSender
+from partita_services.events.queueing.tools import Tools
 from partita_services.events.reading import EventFound
 from partita_services.events.reading import show_event as find_event
 from partita_services.events.reading import show_request as find_request
 from partita_services.events.responses import (
+    DrawEntropy,
     DrawView,
     Events,
     EventView,
@@ -61,7 +69,7 @@ from partita_services.events.responses import (
     WaitingRequest,
     csv_lines,
 )
-from partita_services.events.terms import OPEN, instant
+from partita_services.events.terms import OPEN, Reason, instant
 
 ROUTER: Final = APIRouter()
 OPERATORS: Final = Depends(operators_only)
@@ -96,20 +104,20 @@ async def _now(db: Db) -> datetime:
     return instant(db.context.clock())
 
 
-def _sender(state: ServiceState[Queue]) -> QueueSender:
-    return QueueSender(state.session, state.resources)
+def _sender(state: ServiceState[Tools]) -> QueueSender:
+    return QueueSender(state.session, state.resources.queue)
 
 
-def _watched(state: ServiceState[Queue]) -> WeakValueDictionary[str, live.SharedLook[Figures]]:  # noqa: ARG001 - one for each state
+def _watched(state: ServiceState[Tools]) -> WeakValueDictionary[str, live.SharedLook[Figures]]:  # noqa: ARG001 - one for each state
     """The events whose figures somebody watches."""
     return WeakValueDictionary()
 
 
-async def _current_sender(state: CurrentState[Queue]) -> QueueSender:
+async def _current_sender(state: CurrentState[Tools]) -> QueueSender:
     return state.singleton(_sender)
 
 
-async def _projection_if_open(state: CurrentState[Queue]) -> RequestProjection | None:
+async def _projection_if_open(state: CurrentState[Tools]) -> RequestProjection | None:
     """The projection, where this server keeps it up to date."""
     return None if state.projection is None else state.projection.sink
 
@@ -134,7 +142,9 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
         location = {"Location": f"{root}/events/{found.event.event_id}"}
         return StoredResponse.of(EventView.of(found, now), status=201, headers=location)
 
-    return await once(handlers.open_event(draft, now, secrets.token_bytes(32)), created)
+    with _valid_event():
+        plan = handlers.open_event(draft, now, secrets.token_bytes(32))
+    return await once(plan, created)
 
 
 @ROUTER.get("/events", responses=describe_problems(400))
@@ -148,6 +158,23 @@ async def list_events(caller: CurrentCaller, db: Db, now: Now, paging: Pages) ->
 async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventView:  # noqa: ARG001 - 401
     """One event with its seats."""
     return EventView.of(await db.run(find_event(event_id)), now)
+
+
+@ROUTER.patch("/events/{event_id}", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
+async def edit_event(db: Db, now: Now, sender: Sender, event_id: EventId, change: EventEdit) -> EventView:
+    """Edit an event, within rules that take nothing from those who have applied. Seats are added to who waits."""
+    with _valid_event():
+        found = await db.run(edit(event_id, change, now))
+    sender.forget(event_id)
+    return EventView.of(found, now)
+
+
+@ROUTER.post("/events/{event_id}/cancel", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
+async def cancel_event(db: Db, now: Now, sender: Sender, event_id: EventId, why: Cancellation) -> EventView:
+    """Cancel an event: nobody gets a seat any more, and workers tell everybody who applied."""
+    found = await db.run(cancel_whole_event(event_id, why.reason, now))
+    sender.forget(event_id)
+    return EventView.of(found, now)
 
 
 @ROUTER.get("/events/{event_id}/figures", responses=describe_problems(404))
@@ -170,7 +197,7 @@ async def show_figures(
     responses={**STREAM, **describe_problems(404)},
 )
 async def stream_figures(
-    state: CurrentState[Queue],
+    state: CurrentState[Tools],
     caller: CurrentCaller,
     db: Db,
     projection: CurrentProjection[RequestProjection],
@@ -203,7 +230,7 @@ async def apply(
     """Apply for an event. Who has applied already gets the same request again, also when it is closed."""
     # All applicants of an event come at once. What this route needs it takes from the state itself: to have it handed
     # over by FastAPI would take longer than the transaction.
-    state: ServiceState[Queue] = state_of(request)
+    state: ServiceState[Tools] = state_of(request)
     db, sender, root = state.session, state.singleton(_sender), request.scope["root_path"]
     event, now = await sender.event(event_id), instant(db.context.clock())
     once = await _ONCE(request, db, caller, idempotency_key)
@@ -267,14 +294,17 @@ async def show_request(
     responses={**STREAM, **describe_problems(404)},
 )
 async def stream_request(
-    state: CurrentState[Queue],
+    state: CurrentState[Tools],
     caller: CurrentCaller,
     db: Db,
     projection: OptionalProjection,
     request_id: RequestId,
     is_valid: TokenCheck,
 ) -> StreamingResponse:
-    """A request as server-sent events, whenever it changes, until it is decided. They end with the token."""
+    """A request as server-sent events, whenever it changes, until it is decided and waits for nothing.
+
+    They end with the token.
+    """
     known = await db.run(find_request(request_id, _reader(caller)))
 
     async def look() -> WaitingRequest:
@@ -285,7 +315,7 @@ async def stream_request(
             known = await db.run(find_request(request_id, _reader(caller)))
         return await run_in_threadpool(live.waiting, known, projection, instant(db.context.clock()))
 
-    return _streamed(live.news(look, lambda seen: seen.status not in OPEN, is_valid, state.stopping))
+    return _streamed(live.news(look, _is_final, is_valid, state.stopping))
 
 
 @ROUTER.get("/requests/{request_id}/log", responses=describe_problems(404))
@@ -295,15 +325,24 @@ async def show_log(caller: CurrentCaller, db: Db, request_id: RequestId) -> Log:
 
 
 @ROUTER.delete("/requests/{request_id}", responses=describe_problems(404, 409))
-async def cancel_request(caller: CurrentCaller, db: Db, now: Now, request_id: RequestId) -> RequestView:
-    """Cancel a request: the caller may apply again, and a seat that it had is free."""
-    return RequestView.of(await db.run(cancel(request_id, _reader(caller), now)))
+async def cancel_request(
+    state: CurrentState[Tools], caller: CurrentCaller, db: Db, now: Now, request_id: RequestId
+) -> RequestView:
+    """Cancel a request: the caller may apply again, and a seat that it had goes to the first who waits."""
+    cancelled = await db.run(cancel(request_id, _reader(caller), now))
+    with suppress(PartitaError):  # a worker forwards what is left
+        await forward_async(NOTICES, db, state.resources.notices)
+    return RequestView.of(cancelled)
 
 
 @ROUTER.post("/events/{event_id}/draw", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
-async def hold_draw(db: Db, now: Now, event_id: EventId) -> DrawView:
-    """Hold the draw of a lottery that is closed. Held again, it is the same."""
-    return DrawView.of(await db.run(draw.hold_draw(event_id, now)))
+async def hold_draw(db: Db, now: Now, event_id: EventId, outside: DrawEntropy | None = None) -> DrawView:
+    """Hold the draw of a lottery that is closed. Held again, it is the same.
+
+    A lottery with a source of entropy freezes its entries, and draws when it is given the value.
+    """
+    entropy = None if outside is None else outside.entropy
+    return DrawView.of(await db.run(draw.hold_draw(event_id, now, entropy)))
 
 
 @ROUTER.get("/events/{event_id}/draw", responses=describe_problems(404, 409))
@@ -325,12 +364,28 @@ def _reader(caller: Caller) -> str | None:
     return None if caller.role is Role.OPERATOR else caller.user_id
 
 
+def _is_final(seen: WaitingRequest) -> bool:
+    """Whether nothing is left to wait for: those on a waiting list may still get a seat."""
+    return seen.status not in OPEN and seen.error_code != Reason.WAITING_LIST
+
+
+@contextmanager
+def _valid_event() -> Iterator[None]:
+    """An event that cannot be is a problem of its field."""
+    try:
+        yield
+    except InvalidEvent as invalid:
+        problem = FieldProblem(location="body", field=invalid.field, message=invalid.message)
+        detail = f"{invalid.field}: {invalid.message}"
+        raise HttpProblem(422, "invalid_request", detail, members={"errors": [problem]}) from invalid
+
+
 @contextmanager
 def _opening_hours() -> Iterator[None]:
     """The problem of a request outside of the opening hours says when these are."""
     try:
         yield
-    except (NotOpenYet, Closed) as refused:
+    except (NotOpenYet, Closed, EventCancelled) as refused:
         event: Event = refused.current
         hours = {"opensAt": instant_text(event.opens_at), "closesAt": instant_text(event.closes_at)}
         raise HttpProblem(409, refused.code, refused.message, members=hours) from refused

@@ -40,7 +40,7 @@ from partita.recipes.leases import LeaseRecord, Leases
 from partita.recipes.lifecycle import Lifecycle, Transition
 from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
 from partita.store import DeleteItem, PutItem, UpdateItem
-from partita_services.events.terms import OPEN, EventStatus, EventType, FailureClass, Name, Status
+from partita_services.events.terms import OPEN, EventStatus, EventType, FailureClass, FreedSeats, Name, Status
 
 TABLE: Final = Table("AsyncEventTable", indexes=[Index("GSI1"), Index("GSI2")], ttl="ttl", stream="NEW_AND_OLD_IMAGES")
 
@@ -51,7 +51,7 @@ LONG_PAGE: Final = Rcu(125)
 
 
 class Event(Entity, table=TABLE):
-    """What can be applied for, and when. Nothing of it changes but its status."""
+    """What can be applied for, and when. What decides who wins never changes: type, rule of freed seats, commitment."""
 
     primary: ClassVar = Key("EVENT#{event_id}", "META")
 
@@ -62,9 +62,31 @@ class Event(Entity, table=TABLE):
     closes_at: Annotated[datetime, Field(alias="closesAt")]
     status: EventStatus = EventStatus.ACTIVE
     keeps_log: Annotated[bool, Field(alias="keepsLog")] = False
+    freed_seats: Annotated[FreedSeats, Field(alias="freedSeats")] = FreedSeats.WAITING_LIST
+    """Of first come: what becomes of seats that are given back."""
     commitment: str | None = None
-    """Of a lottery: the SHA-256 of the seed that its draw will use."""
+    """Of a lottery: the SHA-256 of the seed that its draw will use, and of the source of entropy where it has one."""
+    entropy_source: Annotated[str | None, Field(alias="entropySource")] = None
+    """Of a lottery: which value, published by others after the closing, its draw will use besides the seed."""
+    draws_itself: Annotated[bool, Field(alias="drawsItself")] = False
+    """Of a lottery: whether a worker holds the draw when it is closed."""
+    kept_until: Annotated[datetime | None, Field(alias="keptUntil")] = None
+    """When its requests and their logs expire; None for never."""
+    cancel_reason: Annotated[str | None, Field(alias="cancelReason")] = None
+    notified: int | None = None
+    """Of a cancelled event: how many requests say so, once all do."""
     created_at: Annotated[datetime, Field(alias="createdAt")]
+    version: Version = 0
+
+    @property
+    def has_waiting_list(self) -> bool:
+        """Whether it is first come with a waiting list."""
+        return self.event_type is EventType.FIRST_COME and self.freed_seats is FreedSeats.WAITING_LIST
+
+    @property
+    def expires_at(self) -> int | None:
+        """The `ttl` of its requests, locks and logs."""
+        return None if self.kept_until is None else int(self.kept_until.timestamp())
 
 
 class EventListing(Entity, table=TABLE):
@@ -96,8 +118,12 @@ class Seats(Entity, table=TABLE):
     """How many entries a lottery has."""
     is_frozen: Annotated[bool, Field(alias="isFrozen")] = False
     """A lottery takes no more entries, and its draw has begun."""
+    is_cancelled: Annotated[bool, Field(alias="isCancelled")] = False
+    """The event was cancelled, and nobody gets a seat any more."""
+    listed: int = 0
+    """How many requests were put on the waiting list of first come, also those that have left it since."""
     next_waiting: Annotated[int, Field(alias="nextWaiting")] = 0
-    """The place on the waiting list of a lottery that is next to be promoted, from 0."""
+    """The place on the waiting list that is next to be promoted, from 0."""
     last_queued_at: Annotated[datetime | None, Field(alias="lastQueuedAt")] = None
     """The `queuedAt` of the last request that was taken from the queue; the next one gets a later one."""
     updated_at: Annotated[datetime, Field(alias="updatedAt")]
@@ -127,8 +153,9 @@ class Request(Entity, table=TABLE):
     error_code: Annotated[str | None, Field(alias="errorCode")] = None
     error_message: Annotated[str | None, Field(alias="errorMessage")] = None
     waiting_position: Annotated[int | None, Field(alias="waitingPosition")] = None
-    """On the waiting list of a lottery, from 1, as it was drawn."""
+    """On the waiting list, from 1, as it was queued or drawn."""
     idempotency_key: Annotated[str, Field(alias="idempotencyKey")]
+    ttl: int | None = None
 
 
 class Lock(Entity, table=TABLE):
@@ -139,6 +166,19 @@ class Lock(Entity, table=TABLE):
     event_id: Annotated[str, Field(alias="eventId")]
     user_id: Annotated[str, Field(alias="userId")]
     request_id: Annotated[str, Field(alias="requestId")]
+    ttl: int | None = None
+
+
+class WaitingPage(Entity, table=TABLE):
+    """Some of those who wait for a seat in first come, in queue order: the requests that were decided together."""
+
+    primary: ClassVar = Key("EVENT#{event_id}", "WAITING#{first:09}")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+    first: int
+    """The place of the first of them on the list, from 0."""
+    entries: tuple[str, ...]
+    ttl: int | None = None
 
 
 class LogEntry(Entity, table=TABLE):
@@ -152,6 +192,7 @@ class LogEntry(Entity, table=TABLE):
     status: Status
     worker: str
     reason: str | None = None
+    ttl: int | None = None
 
 
 class Command(IdempotencyRecord, table=TABLE):
@@ -178,7 +219,10 @@ LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
 
 class RequestLife(Lifecycle[Request, Status]):
-    """The transitions of a request. After the decision only two are left, which people make: cancel and promote."""
+    """The transitions of a request. After the decision only three are left, which people make.
+
+    A user cancels; whoever waits is promoted; and an operator cancels the event, which withdraws all.
+    """
 
     state = f(Request.status)
     start = Status.RECEIVED
@@ -191,6 +235,7 @@ class RequestLife(Lifecycle[Request, Status]):
     fail = Transition(*OPEN, to=Status.FAILED_FINAL)
     cancel = Transition(*OPEN, Status.SUCCEEDED, Status.REJECTED, to=Status.REJECTED)
     promote = Transition(Status.REJECTED, to=Status.SUCCEEDED)
+    withdraw = Transition(*OPEN, Status.SUCCEEDED, Status.REJECTED, to=Status.REJECTED)
 
 
 @get(Event, budget=Rcu(1))
@@ -290,6 +335,12 @@ def add_lock(lock: Lock) -> Put[Lock]:
     return insert(lock)
 
 
+@pattern(budget=Wcu(1))
+def replace_lock(lock: Lock, earlier: str) -> Put[Lock]:
+    """Lock an event for a user who may apply again; only in the place of an earlier request."""
+    return put(lock).when(f(Lock.request_id).eq(earlier))
+
+
 @pattern(budget=Wcu(3))
 def add_request(request: Request) -> Put[Request]:
     """Write a new request."""
@@ -302,7 +353,7 @@ def log_step(entry: LogEntry) -> Put[LogEntry]:
     return put(entry)
 
 
-@pattern(budget=Wcu(8), via=(add_lock, add_request, log_step))
+@pattern(budget=Wcu(8), via=(add_lock, replace_lock, add_request, log_step))
 def accept(plan: Plan[Request]) -> Transaction:
     """Write a request and the user's lock; 8 WCU with an entry of the log."""
     return transact(*plan.actions)
@@ -314,7 +365,10 @@ def mark_queued(*transitions: Update[Request]) -> Transaction:
     return transact(*transitions)
 
 
-@pattern(budget=Wcu(596), writes={Seats: (UpdateItem,), Request: (UpdateItem,), LogEntry: (PutItem,)})
+@pattern(
+    budget=Wcu(596),
+    writes={Seats: (UpdateItem,), Request: (UpdateItem,), WaitingPage: (PutItem,), LogEntry: (PutItem,)},
+)
 def decide(plan: Plan[Seats]) -> Transaction:
     """Take seats and decide up to 99 requests, all or nothing; 596 WCU where each has another time of the queue."""
     return transact(*plan.actions)
@@ -330,18 +384,3 @@ def delay_request(change: Update[Request]) -> Update[Request]:
 def give_up(transition: Update[Request], *others: Action) -> Transaction:
     """End a request that cannot be decided, and free the user's lock; 10 WCU with an entry of the log."""
     return transact(transition, *others)
-
-
-@pattern(
-    budget=Wcu(16),
-    writes={Request: (UpdateItem,), Lock: (DeleteItem,), Seats: (UpdateItem,), LogEntry: (PutItem,)},
-)
-def cancel_request(plan: Plan[Request]) -> Transaction:
-    """Cancel a request, free the lock and the seat, and promote who waits; 16 WCU with two entries of the log."""
-    return transact(*plan.actions)
-
-
-@pattern(budget=Wcu(4), writes={Event: (UpdateItem,), ActiveEvent: (DeleteItem,)})
-def finish_event(plan: Plan[Event]) -> Transaction:
-    """Mark an event as finished: every request is decided."""
-    return transact(*plan.actions)

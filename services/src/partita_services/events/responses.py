@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from io import StringIO
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from partita.http import CamelModel, Instant, LagView
@@ -17,7 +17,7 @@ from partita_services.events.draws.draw import DrawFound
 from partita_services.events.draws.verify import ALGORITHM
 from partita_services.events.model import Event, LogEntry, Request
 from partita_services.events.reading import EventFound
-from partita_services.events.terms import EventStatus, EventType, FailureClass, Status
+from partita_services.events.terms import EventStatus, EventType, FailureClass, FreedSeats, Status
 
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
 
@@ -29,12 +29,13 @@ class Phase(StrEnum):
     OPEN = "OPEN"
     CLOSED = "CLOSED"
     FINISHED = "FINISHED"
+    CANCELLED = "CANCELLED"
 
 
 def phase_of(event: Event, now: datetime) -> Phase:
     """Where an event stands."""
-    if event.status is EventStatus.FINISHED:
-        return Phase.FINISHED
+    if event.status is not EventStatus.ACTIVE:
+        return Phase(event.status)
     if now < event.opens_at:
         return Phase.UPCOMING
     return Phase.OPEN if now < event.closes_at else Phase.CLOSED
@@ -52,7 +53,13 @@ class EventView(CamelModel):
     opens_at: Instant
     closes_at: Instant
     keeps_log: bool
+    freed_seats: FreedSeats = Field(description="of first come: what becomes of seats that are given back")
     commitment: str | None = Field(description="of a lottery: the SHA-256 of the seed that its draw will use")
+    entropy_source: str | None = Field(description="of a lottery: which value from outside its draw will use too")
+    draws_itself: bool = Field(description="of a lottery: whether a worker holds its draw when it is closed")
+    kept_until: Instant | None = Field(description="when its requests and their logs are deleted")
+    cancel_reason: str | None
+    notified: int | None = Field(description="of a cancelled event: how many requests say so, once all do")
     created_at: Instant
 
     @classmethod
@@ -69,7 +76,13 @@ class EventView(CamelModel):
             opens_at=event.opens_at,
             closes_at=event.closes_at,
             keeps_log=event.keeps_log,
+            freed_seats=event.freed_seats,
             commitment=event.commitment,
+            entropy_source=event.entropy_source,
+            draws_itself=event.draws_itself,
+            kept_until=event.kept_until,
+            cancel_reason=event.cancel_reason,
+            notified=event.notified,
             created_at=event.created_at,
         )
 
@@ -96,7 +109,7 @@ class RequestView(CamelModel):
     failure_class: FailureClass | None
     error_code: str | None = Field(examples=["CAPACITY"])
     error_message: str | None
-    waiting_position: int | None = Field(description="on the waiting list of a lottery, from 1, as it was drawn")
+    waiting_position: int | None = Field(description="on the waiting list, from 1, as it was queued or drawn")
 
     @classmethod
     def of(cls, request: Request) -> Self:
@@ -172,16 +185,27 @@ class Log(CamelModel):
         return cls(items=tuple(LogEntryView(**{name: getattr(entry, name) for name in names}) for entry in entries))
 
 
+class DrawEntropy(BaseModel):
+    """The value that the source of a lottery's entropy has published."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    entropy: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+
+
 class DrawView(CamelModel):
     """A draw. Seed, winners and waiting list are given once it is held; entries are the ids of requests."""
 
     event_id: str = Field(examples=[_IDENTIFIER])
     capacity_total: int = Field(examples=[1])
     algorithm: str = Field(examples=[ALGORITHM])
-    commitment: str = Field(description="SHA-256 of the seed, published with the event", examples=["9f86d081…"])
+    commitment: str = Field(description="published with the event; see `algorithm`", examples=["9f86d081…"])
+    entropy_source: str | None = Field(description="which value from outside the draw uses; null for none")
+    entropy: str | None = Field(description="that value, once it is given", examples=["6b1f…"])
+    entropy_at: Instant | None = Field(description="when it was given, after the entries were frozen")
     entries_hash: str | None = Field(description="of the entries, from when they are frozen", examples=["a1b2…"])
     seed: str | None = Field(description="hexadecimal, once it is revealed", examples=["00ff…"])
-    drawn_at: Instant | None
+    drawn_at: Instant | None = Field(description="when the entries were frozen")
     winners: tuple[str, ...] = Field(examples=[[_IDENTIFIER]])
     waiting_list: tuple[str, ...] = Field(examples=[[_IDENTIFIER]])
 
@@ -194,6 +218,9 @@ class DrawView(CamelModel):
             capacity_total=total,
             algorithm=ALGORITHM,
             commitment=found.event.commitment or "",
+            entropy_source=found.event.entropy_source,
+            entropy=draw.entropy if draw else None,
+            entropy_at=draw.entropy_at if draw else None,
             entries_hash=draw.entries_hash if draw else None,
             seed=found.seed,
             drawn_at=draw.drawn_at if draw else None,

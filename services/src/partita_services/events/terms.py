@@ -12,6 +12,9 @@ from pydantic import Field, StringConstraints
 from partita import Span
 
 MAX_CAPACITY: Final = 1_000_000
+MAX_RETENTION_DAYS: Final = 3_650
+RETENTION_DAYS: Final = 400
+"""How long requests are kept after their event has closed, unless it says otherwise."""
 WAITING_SHARDS: Final = 16
 ALWAYS: Final = Span.since(datetime(1970, 1, 1, tzinfo=UTC))
 
@@ -34,6 +37,16 @@ class EventStatus(StrEnum):
 
     ACTIVE = "ACTIVE"
     FINISHED = "FINISHED"
+    CANCELLED = "CANCELLED"
+
+
+class FreedSeats(StrEnum):
+    """What becomes of seats that are given back in first come."""
+
+    WAITING_LIST = "WAITING_LIST"
+    """Who found no seat waits in queue order, and the first who waits gets the next free one."""
+    RELEASE = "RELEASE"
+    """Who found no seat may apply again once one is free."""
 
 
 class Status(StrEnum):
@@ -58,8 +71,19 @@ class Reason(StrEnum):
     CLOSED = "CLOSED"
     WAITING_LIST = "WAITING_LIST"
     CANCELLED = "CANCELLED"
+    EVENT_CANCELLED = "EVENT_CANCELLED"
     EVENT_MISSING = "EVENT_MISSING"
     RETRIES_EXHAUSTED = "RETRIES_EXHAUSTED"
+
+
+MESSAGES: Final = {
+    Reason.CAPACITY: "All seats were taken.",
+    Reason.CLOSED: "The entry came after the draw had begun.",
+    Reason.WAITING_LIST: "All seats were taken. The request is on the waiting list.",
+    Reason.CANCELLED: "The request was cancelled.",
+    Reason.EVENT_CANCELLED: "The event was cancelled.",
+}
+"""What `errorMessage` says to people, by reason; failures say what went wrong."""
 
 
 class FailureClass(StrEnum):

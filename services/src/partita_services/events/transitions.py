@@ -9,17 +9,19 @@ from typing import Final
 from msgspec import Struct
 
 from partita import Action, Change, Update, f
+from partita.operations import MAX_ACTIONS
 from partita.recipes.lifecycle import Move
 from partita_services.events.model import Event, LogEntry, Request, RequestLife, log_step, request_by_id
-from partita_services.events.terms import FailureClass, Reason, Status
+from partita_services.events.terms import MESSAGES, FailureClass, Reason, Status
 
 API: Final = "api"
 """Who makes the transitions that no worker makes."""
 
 _SEQUENCE: Final = {status: number for number, status in enumerate(Status, start=1)}
 _SHARD, _QUEUED_AT, _USER_ID = f(Request.shard), f(Request.queued_at), f(Request.user_id)
-_STARTED_AT, _FINISHED_AT, _ERROR_CODE = f(Request.started_at), f(Request.finished_at), f(Request.error_code)
-_CLEARED: Final = (f(Request.failure_class).remove(), f(Request.error_message).remove())
+_STARTED_AT, _FINISHED_AT = f(Request.started_at), f(Request.finished_at)
+_ERROR_CODE, _ERROR_MESSAGE = f(Request.error_code), f(Request.error_message)
+_WAITING_POSITION: Final = f(Request.waiting_position)
 
 
 class Arrival(Struct, frozen=True):
@@ -56,9 +58,13 @@ class QueuePlace(Struct, frozen=True):
         return max(attempt.at, self.queued_at)
 
 
-def max_actions(event: Event) -> int:
-    """How many actions of a transaction one decision may need: with a log there are three entries besides."""
-    return 4 if event.keeps_log else 1
+def max_decisions(event: Event) -> int:
+    """How many decisions a transaction takes, besides the seats and a page of the waiting list.
+
+    With a log, each has three entries besides.
+    """
+    left = MAX_ACTIONS - (2 if event.has_waiting_list else 1)
+    return left // (4 if event.keeps_log else 1)
 
 
 def queued(request: Request, queued_at: datetime) -> Update[Request]:
@@ -79,9 +85,33 @@ def won(event: Event, place: QueuePlace, attempt: Attempt) -> tuple[Action, ...]
 
 def lost(event: Event, place: QueuePlace, attempt: Attempt, reason: Reason) -> tuple[Action, ...]:
     """The request has none."""
-    because = (_FINISHED_AT.set(place.ended(attempt)), _ERROR_CODE.set(reason))
+    because = (_FINISHED_AT.set(place.ended(attempt)), *because_of(reason))
     move = _moved(RequestLife.reject, event, place, attempt, *because)
     return move, *_logged(event, place, attempt, Status.REJECTED, reason)
+
+
+def waits(event: Event, place: QueuePlace, attempt: Attempt, position: int) -> tuple[Action, ...]:
+    """The request has none, and a position on the waiting list, from 1."""
+    reason = Reason.WAITING_LIST
+    because = (_FINISHED_AT.set(place.ended(attempt)), *because_of(reason), _WAITING_POSITION.set(position))
+    move = _moved(RequestLife.reject, event, place, attempt, *because)
+    return move, *_logged(event, place, attempt, Status.REJECTED, reason)
+
+
+def promoted(event: Event, request: Request, now: datetime) -> tuple[Action, ...]:
+    """A request that waited has a seat."""
+    move = RequestLife.promote(
+        request_by_id(request.request_id),
+        _FINISHED_AT.set(now),
+        _ERROR_CODE.remove(),
+        _ERROR_MESSAGE.remove(),
+    ).when(_ERROR_CODE.eq(Reason.WAITING_LIST))
+    return move, *logged(event, request.request_id, Status.SUCCEEDED, None, now)
+
+
+def because_of(reason: Reason, message: str | None = None) -> tuple[Change, ...]:
+    """Why a request did not win, for programs and for people."""
+    return _ERROR_CODE.set(reason), _ERROR_MESSAGE.set(message or MESSAGES[reason])
 
 
 def failure(failure_class: FailureClass, code: str, message: str) -> tuple[Change, ...]:
@@ -93,7 +123,15 @@ def failure(failure_class: FailureClass, code: str, message: str) -> tuple[Chang
     )
 
 
-def entry(request_id: str, status: Status, worker: str, at: datetime, reason: str | None = None) -> LogEntry:
+def entry(
+    request_id: str,
+    status: Status,
+    worker: str,
+    at: datetime,
+    reason: str | None = None,
+    *,
+    expires_at: int | None,
+) -> LogEntry:
     """An entry of the log."""
     return LogEntry(
         request_id=request_id,
@@ -102,14 +140,23 @@ def entry(request_id: str, status: Status, worker: str, at: datetime, reason: st
         status=status,
         worker=worker,
         reason=reason,
+        ttl=expires_at,
     )
+
+
+def logged(event: Event, request_id: str, status: Status, reason: Reason | None, now: datetime) -> tuple[Action, ...]:
+    """The entry of what the API did, where the event keeps a log."""
+    if not event.keeps_log:
+        return ()
+    return (log_step(entry(request_id, status, API, now, reason, expires_at=event.expires_at)),)
 
 
 def _moved(move: Move[Request], event: Event, place: QueuePlace, attempt: Attempt, *changes: Change) -> Action:
     arrival = place.arrival
-    if arrival.is_redelivered:
-        kept = any(change.path == _ERROR_CODE.path for change in changes)
-        changes = (*changes, *_CLEARED, *(() if kept else (_ERROR_CODE.remove(),)))
+    if arrival.is_redelivered:  # it may say why an earlier try failed
+        said = {change.path for change in changes}
+        trouble = (f(Request.failure_class), _ERROR_CODE, _ERROR_MESSAGE)
+        changes = (*changes, *(field.remove() for field in trouble if field.path not in said))
     return move(
         request_by_id(arrival.request_id),
         *standing(event.event_id, arrival.user_id, place.queued_at),
@@ -128,8 +175,8 @@ def _logged(
 ) -> Iterator[Action]:
     if not event.keeps_log:
         return
-    request_id = place.arrival.request_id
-    yield log_step(entry(request_id, Status.QUEUED, API, place.queued_at))
-    yield log_step(entry(request_id, Status.PROCESSING, attempt.worker, place.began(attempt)))
+    request_id, expires = place.arrival.request_id, event.expires_at
+    yield log_step(entry(request_id, Status.QUEUED, API, place.queued_at, expires_at=expires))
+    yield log_step(entry(request_id, Status.PROCESSING, attempt.worker, place.began(attempt), expires_at=expires))
     if status is not None:
-        yield log_step(entry(request_id, status, attempt.worker, place.ended(attempt), reason))
+        yield log_step(entry(request_id, status, attempt.worker, place.ended(attempt), reason, expires_at=expires))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import permutations
 
 import pytest
+from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.strava_model import ATHLETE
 from tests.services.commitcollect.world import World, event, new_world, revocation
 
@@ -14,6 +15,7 @@ from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.jobs.subscription import SubscribeJob, subscribe
 from partita_services.commitcollect.model import ConnectionState, connection_of
 from partita_services.commitcollect.strava.interface import ReadAthlete
+from partita_services.commitcollect.work import TryLater, Work
 
 pytestmark = pytest.mark.req("C05")
 
@@ -47,6 +49,51 @@ def test_a_withdrawal_ends_the_connection_before_and_after_a_refusal(world: Worl
     for name in order:
         jobs[name]()
     assert (world.db.run(connection_of(world.user_id)), world.workouts) == (None, {})
+
+
+@pytest.mark.parametrize(("first", "second"), list(permutations(["refusal", "event"])))
+def test_a_withdrawal_ends_the_connection_wherever_a_refusal_meets_it(first: str, second: str) -> None:
+    """One job stands still before each of its requests in turn, until the other one is done."""
+    for pause in range(40):
+        with new_world() as world:
+            world.log_in()
+            works = works_of(world)
+            world.strava.revoke()
+            player = Player(works[first](), world.db, world.tools)
+            for _ in range(pause):
+                if not player.done:
+                    player.move()
+            was_done = player.done
+            _until_done(world, works[second])
+            player.finish()
+            if isinstance(player.result, TryLater):
+                _until_done(world, works[first])
+            assert (world.db.run(connection_of(world.user_id)), world.workouts) == (None, {}), pause
+        if was_done:
+            return
+    pytest.fail("the job did not end")
+
+
+def works_of(world: World) -> dict[str, Callable[[], Work[object]]]:
+    backfill = world.connection.backfill
+    assert backfill is not None
+    page = BackfillJob("r", "c", world.user_id, backfill.sync_id, 1)
+    return {
+        "refusal": lambda: backfill_page(world.app, page),
+        "event": lambda: process_event(world.app, revocation(world.clock())),
+    }
+
+
+def _until_done(world: World, work: Callable[[], Work[object]]) -> None:
+    """As the queue does it: what has to wait comes again."""
+    for _ in range(60):  # the claim of one that stands still is over after half a minute
+        try:
+            world.do(work())
+        except TryLater as later:
+            world.clock.advance(later.seconds)
+        else:
+            return
+    pytest.fail("the job waits for ever")
 
 
 @pytest.mark.parametrize("order", list(permutations(["refusal", "subscription"])), ids=" then ".join)

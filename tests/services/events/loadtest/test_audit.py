@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from partita_services.events.loadtest.audit import ApplyResponse, Latency, Report, StoredRequest, audit
 
@@ -48,6 +49,7 @@ def test_a_sound_storm_has_no_faults() -> None:
         requests_per_second=2.5,
         decided_per_second=1.0,
         is_strict=True,
+        requests=4,
     )
     assert report.faults == ()
 
@@ -101,3 +103,30 @@ def test_two_requests_at_one_place_are_found() -> None:
 
 def test_with_more_seats_than_users_all_win() -> None:
     assert faults(RESPONSES, stored(*["SUCCEEDED"] * 4), capacity=9) == ()
+
+
+def cancelled(requests: list[StoredRequest], *places: int) -> list[StoredRequest]:
+    changed = {"status": "REJECTED", "error_code": "CANCELLED"}
+    return [replace(each, **changed) if place in places else each for place, each in enumerate(requests)]
+
+
+@pytest.mark.req("E14")
+def test_a_freed_seat_must_go_to_the_earliest_who_waits() -> None:
+    sound = cancelled(stored("SUCCEEDED", "SUCCEEDED", "SUCCEEDED", "REJECTED"), 0)
+    sound[2] = replace(sound[2], waiting_position=1)
+    report = audit(USERS, 2, RESPONSES, sound, seconds=1.0)
+    assert (report.faults, report.cancelled, report.promoted, report.inversions) == ((), 1, 1, 0)
+    passed_over = cancelled(stored("SUCCEEDED", "SUCCEEDED", "REJECTED", "SUCCEEDED"), 0)
+    assert faults(RESPONSES, passed_over) == ("1 won although somebody before them went away empty",)
+    unused = cancelled(stored("SUCCEEDED", "SUCCEEDED", "REJECTED", "REJECTED"), 0)
+    assert faults(RESPONSES, unused) == ("1 won, and 2 should have",)
+
+
+@pytest.mark.req("E14")
+def test_who_cancels_may_apply_again_and_others_may_not() -> None:
+    first = cancelled(stored("SUCCEEDED", "SUCCEEDED", "SUCCEEDED", "REJECTED"), 0)
+    again = StoredRequest("r-a2", "a", "REJECTED", START + timedelta(seconds=9), START + timedelta(seconds=9))
+    responses = [*RESPONSES, ApplyResponse("a", "r-a2", is_new=True, seconds=0.1)]
+    assert faults(responses, [*first, again]) == ()
+    uncancelled = stored("SUCCEEDED", "SUCCEEDED", "REJECTED", "REJECTED")
+    assert len(faults(responses, [*uncancelled, again])) == 2

@@ -23,6 +23,14 @@ def test_nobody_is_lost_when_server_and_workers_are_killed(tmp_path: Path) -> No
     assert (status, SOUND in printed) == (0, True), printed
 
 
+@pytest.mark.req("E07", "E14")
+def test_freed_seats_go_to_the_earliest_who_waits_while_workers_are_killed(tmp_path: Path) -> None:
+    with rigged(tmp_path, workers=4) as rig:
+        status, printed = storm(rig, users=400, capacity=50, kills=1, cancellations=0.3, connections=16)
+    assert (status, SOUND in printed) == (0, True), printed
+    assert "cancelled   0" not in printed
+
+
 @pytest.mark.req("E02", "X12")
 def test_a_storm_on_dynamodb_and_sqs(tmp_path: Path) -> None:
     """On a server of its own: the tests of others delete tables on the shared one."""

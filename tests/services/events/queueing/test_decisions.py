@@ -26,7 +26,7 @@ from partita_services.events.cancelling import cancel
 from partita_services.events.model import TABLE, Event, Request
 from partita_services.events.queueing.decisions import decide
 from partita_services.events.queueing.sender import mark
-from partita_services.events.terms import EventType, Reason, Status, instant
+from partita_services.events.terms import MESSAGES, EventType, Reason, Status, instant
 from partita_services.events.transitions import Arrival
 
 NOW = instant(1_767_225_600)
@@ -47,9 +47,11 @@ def test_the_first_win_and_the_rest_are_rejected(db: Session) -> None:
     assert [(r.status, r.error_code) for r in decided] == [
         (Status.SUCCEEDED, None),
         (Status.SUCCEEDED, None),
-        (Status.REJECTED, Reason.CAPACITY),
-        (Status.REJECTED, Reason.CAPACITY),
+        (Status.REJECTED, Reason.WAITING_LIST),
+        (Status.REJECTED, Reason.WAITING_LIST),
     ]
+    assert [r.waiting_position for r in decided] == [None, None, 1, 2]
+    assert [r.error_message for r in decided] == [None, None, *[MESSAGES[Reason.WAITING_LIST]] * 2]
     assert [(r.started_at, r.finished_at) for r in decided] == [(r.queued_at, r.queued_at) for r in decided]
 
 
@@ -65,11 +67,11 @@ def test_the_order_is_that_of_the_queue_and_not_of_any_clock(db: Session) -> Non
 @pytest.mark.req("E04")
 def test_many_are_decided_in_one_transaction(db: Session, store: FaultyStore) -> None:
     event = opened(db, capacity=50)
-    requests = applied(db, event, *users(198))
+    requests = applied(db, event, *users(196))
     store.requests.clear()
     db.run(decide(event, arrivals(requests), attempt(NOW)))
     sent = [len(request.actions) for request in store.requests if isinstance(request, TransactWriteItems)]
-    assert sent == [100, 100]
+    assert sent == [100, 100]  # the seats, a page of the waiting list, and 98 requests each
     check_first_come(db, event, 50, [request.request_id for request in requests])
 
 

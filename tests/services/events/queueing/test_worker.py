@@ -18,6 +18,7 @@ from partita.store._interface import Store
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.model import TABLE, Event, Request, Seats, log_of, seats_of
 from partita_services.events.queueing.messages import POLICY
+from partita_services.events.queueing.tools import Tools
 from partita_services.events.queueing.worker import VISIBILITY_SECONDS, Worker, pause_after, work
 from partita_services.events.terms import EventType, FailureClass, Reason, Status, instant
 
@@ -266,7 +267,7 @@ def test_every_change_of_status_is_logged_with_time_and_worker_where_the_event_s
         (Status.PROCESSING, decided, "w1", None),
         (Status.SUCCEEDED, decided, "w1", None),
     ]
-    assert log(lost)[-1] == (Status.REJECTED, decided, "w1", Reason.CAPACITY)
+    assert log(lost)[-1] == (Status.REJECTED, decided, "w1", Reason.WAITING_LIST)
 
 
 @pytest.mark.req("E08", "E04")
@@ -279,12 +280,14 @@ def test_a_log_fits_into_the_same_transactions(db: Session, queue: Queue, worker
 
 
 @pytest.mark.req("E10")
-def test_work_goes_on_until_it_is_to_stop_and_through_trouble(db: Session, queue: Queue, store: FaultyStore) -> None:
+def test_work_goes_on_until_it_is_to_stop_and_through_trouble(
+    db: Session, queue: Queue, notices: Queue, store: FaultyStore
+) -> None:
     event = opened(db, capacity=1)
     requests = sent(db, queue, event, "a", "b")
     store.unavailable(1, on=TransactWriteItems)
     stop = StopWhen(lambda: all(current(db, request).finished_at for request in requests))
-    work(WorkerContext(db, queue, "w1", stop))
+    work(WorkerContext(db, Tools(queue, notices), "w1", stop))
     check_first_come(db, event, 1, [request.request_id for request in requests])
 
 

@@ -13,22 +13,24 @@ from typing import Final, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel
 
-from partita import Action, Procedure, Query, delete, f, insert, update
+from partita import Action, Procedure, Query, check, delete, f, insert, update
 from partita.errors import ConditionFailed, ItemMissing, TransactionCancelled
 from partita.operations import MAX_ACTIONS, chunks
 from partita.recipes.idempotency import Plan
 from partita_services.events.draws.model import (
+    DRAW_PAGE,
     Draw,
     DrawPage,
     begin_draw,
     draw_of,
     drawn_in,
+    give_entropy,
     reveal,
     seed_of,
     settle,
     write_drawn,
 )
-from partita_services.events.draws.verify import hash_of, ranked
+from partita_services.events.draws.verify import hash_of, key_of, ranked
 from partita_services.events.model import (
     Event,
     Request,
@@ -36,7 +38,6 @@ from partita_services.events.model import (
     Seats,
     active_event,
     event_by_id,
-    log_step,
     request_by_id,
     requests_of_event,
     seats_of,
@@ -44,12 +45,11 @@ from partita_services.events.model import (
 )
 from partita_services.events.reading import show_event_now
 from partita_services.events.terms import ALWAYS, EventStatus, EventType, Reason, Status, waiting_shards
-from partita_services.events.transitions import API, entry
+from partita_services.events.transitions import because_of, logged
 
 M = TypeVar("M", bound=BaseModel)
 
 PAGE: Final = 1_000
-"""Entries in one item: 28 KB of identifiers."""
 PAGES_AT_ONCE: Final = 16
 
 
@@ -68,20 +68,33 @@ class DrawFound(Struct, frozen=True):
     seed: str | None = None
     order: tuple[str, ...] = ()
 
+    @property
+    def awaits_entropy(self) -> bool:
+        """Whether the entries are frozen, and the value from outside is not known yet."""
+        return self.draw is not None and self.event.entropy_source is not None and self.draw.entropy is None
 
-def hold_draw(event_id: str, now: datetime) -> Procedure[DrawFound]:
+
+def hold_draw(event_id: str, now: datetime, entropy: str | None = None) -> Procedure[DrawFound]:
     """Hold the draw of a lottery that is closed, or go on with one that was cut off. Held twice, it is the same.
+
+    A lottery with a source of entropy is drawn in two steps: its entries are frozen, so that everybody can see their
+    hash; and then the value is given that the source has published meanwhile.
 
     Raises:
         ItemMissing: there is no such event.
-        DrawRefused: it is not a lottery, is not closed, or some of its entries are still on their way.
+        DrawRefused: it is not a lottery, is not closed or was cancelled, some of its entries are still on their way, or
+            the value comes before its time, is not the one that was given, or has no source.
     """
     found = yield from show_draw(event_id)
+    _check_entropy(found, entropy)
     if found.draw is None:
         _check_closed(found.event, now)
         yield from _freeze(found, now)
         found = yield from show_draw(event_id)
-    if found.draw is not None and found.draw.revealed_at is None:
+    if entropy is not None and found.draw is not None and found.draw.entropy is None:
+        yield from _give_entropy(found.draw, entropy, now)
+        found = yield from show_draw(event_id)
+    if found.draw is not None and found.draw.revealed_at is None and not found.awaits_entropy:
         yield from _finish(found.event, found.draw, now)
         found = yield from show_draw(event_id)
     return found
@@ -106,7 +119,35 @@ def show_draw(event_id: str) -> Procedure[DrawFound]:
     return DrawFound(event, seats, draw, secret.seed if secret else None, order)
 
 
+def _check_entropy(found: DrawFound, entropy: str | None) -> None:
+    if entropy is None:
+        return
+    if found.event.entropy_source is None:
+        raise DrawRefused("The lottery has no source of entropy.", hint="Hold the draw without a value.")
+    if found.draw is None:
+        hint = "Hold the draw without a value first: everybody must be able to see the hash of the entries before."
+        raise DrawRefused("The entries are not frozen yet.", hint=hint)
+    if found.draw.entropy not in (None, entropy):
+        raise DrawRefused("Another value was given, and it stays.")
+
+
+def _give_entropy(draw: Draw, entropy: str, now: datetime) -> Procedure[None]:
+    """Write the value. Where another one was first, that one stays."""
+    given = update(draw, f(Draw.entropy).set(entropy), f(Draw.entropy_at).set(now))
+    goes_on = check(seats_of(draw.event_id), f(Seats.is_cancelled).ne(True))
+    try:
+        yield from give_entropy(Plan(draw, given, goes_on))
+    except TransactionCancelled as cancelled:
+        if cancelled.reasons[1].error is not None:
+            raise DrawRefused("The event was cancelled.") from cancelled
+        first = cancelled.reasons[0].error
+        if first is None or first.current.entropy != entropy:
+            raise DrawRefused("Another value was given, and it stays.") from cancelled
+
+
 def _check_closed(event: Event, now: datetime) -> None:
+    if event.status is EventStatus.CANCELLED:
+        raise DrawRefused("The event was cancelled.")
     if now < event.closes_at:
         raise DrawRefused("The event is not closed yet.", hint="Hold the draw when it is.")
 
@@ -114,6 +155,8 @@ def _check_closed(event: Event, now: datetime) -> None:
 def _freeze(found: DrawFound, now: datetime) -> Procedure[None]:
     """Fix the entries: from here on the seats take no other. Who enters meanwhile changes them, and is not lost."""
     event, seats = found.event, found.seats
+    if seats.is_cancelled:
+        raise DrawRefused("The event was cancelled.")
     waiting = yield from _some_wait(event.event_id)
     requests = yield from _all_pages(requests_of_event(event.event_id), PAGE)
     entries = [request.request_id for request in requests if request.status is Status.PROCESSING]
@@ -143,8 +186,8 @@ def _finish(event: Event, draw: Draw, now: datetime) -> Procedure[None]:
     entries = yield from _frozen_entries(draw)
     if hash_of(entries) != draw.entries_hash:
         raise DrawRefused("Some entries cannot be seen yet.", hint="Try again in a moment.")
-    order = ranked(bytes.fromhex(seed.seed), event.event_id, entries)
-    for number, together in enumerate(chunks(order, PAGE)):
+    order = ranked(key_of(bytes.fromhex(seed.seed), draw.entropy), event.event_id, entries)
+    for number, together in enumerate(chunks(order, DRAW_PAGE)):
         yield from write_drawn(DrawPage(event_id=event.event_id, page=number, entries=tuple(together)))
     draw = yield from _settle(event, draw, order, seats.total, now)
     yield from _reveal(event, draw, seats, now)
@@ -188,11 +231,10 @@ def _result(event: Event, request_id: str, waiting: int, now: datetime) -> Itera
         yield RequestLife.succeed(at, done)
         status, reason = Status.SUCCEEDED, None
     else:
-        because = (f(Request.error_code).set(Reason.WAITING_LIST), f(Request.waiting_position).set(waiting))
-        yield RequestLife.reject(at, done, *because)
+        because = because_of(Reason.WAITING_LIST, "Others were drawn. The request is on the waiting list.")
+        yield RequestLife.reject(at, done, *because, f(Request.waiting_position).set(waiting))
         status, reason = Status.REJECTED, Reason.WAITING_LIST
-    if event.keeps_log:
-        yield log_step(entry(request_id, status, API, now, reason))
+    yield from logged(event, request_id, status, reason, now)
 
 
 def _reveal(event: Event, draw: Draw, seats: Seats, now: datetime) -> Procedure[None]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
 from partita import Entity, Key, Put, Rcu, Transaction, Version, Wcu, get, insert, pattern, put, query, transact
 from partita.recipes.idempotency import Plan
-from partita.store import DeleteItem, PutItem, UpdateItem
+from partita.store import ConditionCheck, DeleteItem, PutItem, UpdateItem
 from partita_services.events.model import TABLE, ActiveEvent, Event, LogEntry, Request, Seats
+
+DRAW_PAGE: Final = 1_000
+"""Entries in one item: 28 KB of identifiers."""
 
 
 class Draw(Entity, table=TABLE):
@@ -24,6 +27,11 @@ class Draw(Entity, table=TABLE):
     entries_hash: Annotated[str, Field(alias="entriesHash")]
     settled: int = 0
     drawn_at: Annotated[datetime, Field(alias="drawnAt")]
+    """When the entries were frozen."""
+    entropy: str | None = None
+    """The value from outside, where the lottery has a source of entropy."""
+    entropy_at: Annotated[datetime | None, Field(alias="entropyAt")] = None
+    """When it was given, which is after the entries were frozen."""
     revealed_at: Annotated[datetime | None, Field(alias="revealedAt")] = None
     version: Version = 0
 
@@ -77,6 +85,12 @@ def add_seed(seed: Seed) -> Put[Seed]:
 @pattern(budget=Wcu(4), writes={Seats: (UpdateItem,), Draw: (PutItem,)})
 def begin_draw(plan: Plan[Draw]) -> Transaction:
     """Freeze the entries of a lottery."""
+    return transact(*plan.actions)
+
+
+@pattern(budget=Wcu(4), writes={Draw: (UpdateItem,), Seats: (ConditionCheck,)})
+def give_entropy(plan: Plan[Draw]) -> Transaction:
+    """Write the value from outside that a draw uses, once, unless the event was cancelled."""
     return transact(*plan.actions)
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 WON: Final = "SUCCEEDED"
 FINAL: Final = frozenset((WON, "REJECTED", "FAILED_FINAL"))
+CANCELLED: Final = "CANCELLED"
 
 
 class ApplyResponse(Struct, frozen=True):
@@ -31,6 +32,8 @@ class StoredRequest(Struct, frozen=True, rename="camel"):
     status: str
     queued_at: datetime | None = None
     finished_at: datetime | None = None
+    error_code: str | None = None
+    waiting_position: int | None = None
 
 
 class Latency(Struct, frozen=True):
@@ -53,7 +56,7 @@ class Report(Struct, frozen=True):
     """Responses with a request that the user had already."""
     winners: int
     inversions: int
-    """Winners that were queued after somebody who went away empty."""
+    """Winners that were queued after somebody who went away empty, without having cancelled."""
     lost: int
     """Users without a response, requests that are not there any more, and requests without a decision."""
     strays: int
@@ -63,17 +66,24 @@ class Report(Struct, frozen=True):
     decided_per_second: float
     is_strict: bool
     """Whether no two requests have the same place in the queue."""
+    cancelled: int = 0
+    promoted: int = 0
+    """Winners that were on the waiting list before."""
+    requests: int = 0
+    """All requests; more than users where some have cancelled and applied again."""
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The invariants that do not hold, in words."""
-        expected = min(self.capacity, self.users)
+        """The invariants that do not hold, in words. Who cancels may apply again, with another request."""
+        expected = min(self.capacity, self.requests - self.cancelled)
         found = {
             f"{self.winners:,} won, and {expected:,} should have": self.winners != expected,
             f"{self.inversions:,} won although somebody before them went away empty": self.inversions,
             f"{self.lost:,} have no response, no request or no decision": self.lost,
             f"{self.strays:,} requests are there that should not be": self.strays,
-            f"{self.accepted:,} requests were accepted of {self.users:,} users": self.accepted > self.users,
+            f"{self.accepted:,} requests were accepted of {self.users:,} users": (
+                self.accepted > self.users + self.cancelled
+            ),
             "two requests have the same place in the queue": not self.is_strict,
         }
         return tuple(fault for fault, is_true in found.items() if is_true)
@@ -101,6 +111,9 @@ def audit(
         requests_per_second=len(responses) / seconds if seconds else 0.0,
         decided_per_second=_pace(stored),
         is_strict=_is_strict(stored),
+        cancelled=sum(each.error_code == CANCELLED for each in stored),
+        promoted=_promoted(stored),
+        requests=max(len(users), len(stored)),
     )
 
 
@@ -112,8 +125,13 @@ def _requests_by_user(responses: Iterable[ApplyResponse]) -> dict[str, set[str]]
 
 
 def _inversions(stored: Sequence[StoredRequest]) -> int:
-    first_empty = next((n for n, each in enumerate(stored) if each.status != WON), len(stored))
-    return sum(each.status == WON for each in stored[first_empty:])
+    left = [each for each in stored if each.error_code != CANCELLED]
+    first_empty = next((n for n, each in enumerate(left) if each.status != WON), len(left))
+    return sum(each.status == WON for each in left[first_empty:])
+
+
+def _promoted(stored: Sequence[StoredRequest]) -> int:
+    return sum(each.status == WON and each.waiting_position is not None for each in stored)
 
 
 def _lost(users: Sequence[str], received: Mapping[str, set[str]], stored: Sequence[StoredRequest]) -> int:
@@ -124,7 +142,8 @@ def _lost(users: Sequence[str], received: Mapping[str, set[str]], stored: Sequen
 
 def _strays(received: Mapping[str, set[str]], stored: Sequence[StoredRequest]) -> int:
     known = set().union(*received.values()) if received else set()
-    several = sum(len(requests) - 1 for requests in received.values())
+    gone = {each.request_id for each in stored if each.error_code == CANCELLED}
+    several = sum(max(0, len(requests - gone) - 1) for requests in received.values())
     return several + sum(each.request_id not in known for each in stored)
 
 

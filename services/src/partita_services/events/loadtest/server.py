@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from partita.errors import StoreUnavailable
 from partita.http import Caller, Identity, Role
-from partita_services.events.loadtest.audit import FINAL, StoredRequest
+from partita_services.events.loadtest.audit import FINAL, WON, StoredRequest
 
 PAGE: Final = 100
 LOOK_SECONDS: Final = 0.25
@@ -92,15 +92,37 @@ class Server:
             yield from page.items
             cursor = page.next_cursor
 
-    def _ask(self, method: str, path: str, *, params: Mapping[str, Any] | None = None, json: Any = None) -> Any:
-        """Ask as the operator, again while the server is away.
+    def winners(self, event_id: str) -> Iterator[StoredRequest]:
+        """The winners as they are now, in queue order: from the first request to where nobody has won any more."""
+        cursor: str | None = ""
+        while cursor is not None:
+            params = {"limit": PAGE, **({"cursor": cursor} if cursor else {})}
+            page = msgspec.convert(self._ask("GET", f"/events/{event_id}/requests", params=params), _Page)
+            won = [each for each in page.items if each.status == WON]
+            yield from won
+            cursor = page.next_cursor if won else None
+
+    def cancel(self, request_id: str, user_id: str) -> None:
+        """Cancel a request as its user, again while the server is away."""
+        self._ask("DELETE", f"/requests/{request_id}", caller=Caller(user_id))
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        caller: Caller = OPERATOR,
+    ) -> Any:
+        """Ask as the operator, or as somebody else, again while the server is away.
 
         Raises:
             StoreUnavailable: it refuses, or is still away when the patience is at its end.
         """
         deadline = time.monotonic() + self._patience
         while True:
-            headers = {"Authorization": f"Bearer {self._identity.token(OPERATOR)}"}
+            headers = {"Authorization": f"Bearer {self._identity.token(caller)}"}
             try:
                 response = self._client.request(method, self.api + path, params=params, json=json, headers=headers)
             except httpx.TransportError as error:

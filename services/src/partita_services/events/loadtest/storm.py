@@ -31,28 +31,38 @@ def _check_url(context: click.Context, parameter: click.Parameter, value: str) -
 @click.option(
     "--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="The part that applies twice."
 )
+@click.option(
+    "--cancellations",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="The part of the winners that cancels meanwhile.",
+)
 @click.option("--url", default="http://127.0.0.1:8321", show_default=True, callback=_check_url, help="The server.")
 @click.option("--connections", type=click.IntRange(min=1), default=64, show_default=True, help="How many at once.")
 @click.option("--patience", type=float, default=120.0, show_default=True, help="Seconds to wait for responses.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides who applies twice, and in which order.")
 @data_option
 @needs_serve
-def storm(
+def storm(  # noqa: PLR0913 - one for each option
     users: int,
     capacity: int,
     duplicates: float,
+    cancellations: float,
     url: str,
     connections: int,
     patience: float,
+    *,
     seed: int,
     data: DataFolder,
 ) -> None:
     """Let very many users apply at once, and audit the outcome.
 
     Makes an event on a running server. Tokens are signed with the key of the data folder, which must be the server's.
-    Exits with 1 if an invariant is broken: the winners are not exactly the first in the queue, as many as there are
-    seats; somebody was lost; or somebody has two requests.
+    Exits with 1 if an invariant is broken: the winners are not exactly the first in the queue that have not cancelled,
+    as many as there are seats; somebody was lost; or somebody has two requests.
     """
+    from partita_services.events.loadtest.canceller import Canceller  # noqa: PLC0415 - of the extra `serve`
     from partita_services.events.loadtest.server import Server  # noqa: PLC0415 - of the extra `serve`
 
     names = list(user_names(users))
@@ -65,12 +75,20 @@ def storm(
             connections,
             patience,
         )
+        changing = Canceller(server, event_id, cancellations, Random(seed))  # noqa: S311 - no secret
         began = time.monotonic()
-        with click.progressbar(length=len(burst.applications), label="Applying") as shown:
-            responses = apply_all(burst, shown.update)
-        seconds = time.monotonic() - began
-        with click.progressbar(length=users, label="Deciding") as shown:
-            stored = server.decided(event_id, users, shown.update)
+        changing.start()
+        try:
+            with click.progressbar(length=len(burst.applications), label="Applying") as shown:
+                responses = apply_all(burst, shown.update)
+            seconds = time.monotonic() - began
+            expected = len({each.request_id for each in responses})
+            with click.progressbar(length=expected, label="Deciding") as shown:
+                stored = server.decided(event_id, expected, shown.update)
+        finally:
+            changing.stop()
+        if cancellations:
+            stored = list(server.requests(event_id))
     report = audit(names, capacity, responses, stored, seconds)
     click.echo(printed(report, event_id))
     if report.faults:
@@ -87,6 +105,7 @@ def printed(report: Report, event_id: str) -> str:
         f"accepted    {report.accepted:,}",
         f"duplicates  {report.duplicates:,}, which got the request that was there",
         f"winners     {report.winners:,} of {report.capacity:,} seats",
+        f"cancelled   {report.cancelled:,}, and {report.promoted:,} of the winners had been on the waiting list",
         f"inversions  {report.inversions:,}",
         f"lost        {report.lost:,}",
         "latency     p50 {}, p95 {}, p99 {}, longest {}".format(*milliseconds),

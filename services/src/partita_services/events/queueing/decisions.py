@@ -11,14 +11,24 @@ from datetime import timedelta
 from itertools import chain, islice
 from typing import Final
 
-from partita import Action, Procedure, f, retry_on_conflict, update
+from partita import Action, Procedure, f, put, retry_on_conflict, update
 from partita.errors import ItemMissing, TransactionCancelled
-from partita.operations import MAX_ACTIONS, chunks
+from partita.operations import chunks
 from partita.recipes.idempotency import Plan
 from partita_services.events import model
-from partita_services.events.model import Event, Seats, seats_of
+from partita_services.events.model import Event, Seats, WaitingPage, seats_of
 from partita_services.events.terms import EventType, Reason, instant
-from partita_services.events.transitions import Arrival, Attempt, QueuePlace, entered, lost, max_actions, won
+from partita_services.events.transitions import (
+    Arrival,
+    Attempt,
+    QueuePlace,
+    entered,
+    lost,
+    max_decisions,
+    waits,
+    won,
+)
+from partita_services.events.waitlist.promoting import free_for_arrivals, free_for_the_list, give_out
 
 MAX_TRIES: Final = 10
 _TICK: Final = timedelta(microseconds=1)
@@ -34,9 +44,10 @@ def decide(event: Event, arrivals: Sequence[Arrival], attempt: Callable[[], Atte
     if seats is None:
         raise ItemMissing(f"There is no event {event.event_id}.")
     waiting = list({arrival.request_id: arrival for arrival in reversed(arrivals)}.values())[::-1]
-    at_once = (MAX_ACTIONS - 1) // max_actions(event)
-    for chunk in chunks(waiting, at_once):
+    for chunk in chunks(waiting, max_decisions(event)):
         seats = yield from _decide_some(event, seats, chunk, attempt())
+    if free_for_the_list(event, seats):
+        yield from give_out(event, attempt().at)
 
 
 def _decide_some(event: Event, seats: Seats, arrivals: Sequence[Arrival], attempt: Attempt) -> Procedure[Seats]:
@@ -50,7 +61,8 @@ def _decide_some(event: Event, seats: Seats, arrivals: Sequence[Arrival], attemp
         after = _seats_after(event, seats, places, attempt)
         transitions = list(_transitions(event, seats, places, attempt))
         try:
-            yield from model.decide(Plan(after, _taking(seats, after), *chain(*transitions)))
+            page = _page(event, seats, after, places)
+            yield from model.decide(Plan(after, _taking(seats, after), *chain(*transitions), *page))
         except TransactionCancelled as cancelled:
             if cancelled.cause is not None:  # then the next try needs no read: the cancellation has the items
                 seats, arrivals = _as_found(cancelled, seats, arrivals, transitions)
@@ -72,8 +84,12 @@ def _places(seats: Seats, arrivals: Sequence[Arrival]) -> Iterator[QueuePlace]:
 def _seats_after(event: Event, seats: Seats, places: Sequence[QueuePlace], attempt: Attempt) -> Seats:
     changed = {"last_queued_at": places[-1].queued_at, "updated_at": attempt.at, "version": seats.version + 1}
     if event.event_type is EventType.FIRST_COME:
-        return seats.model_copy(update={"remaining": max(0, seats.remaining - len(places)), **changed})
-    return seats.model_copy(update={"entered": seats.entered + (0 if seats.is_frozen else len(places)), **changed})
+        won = 0 if seats.is_cancelled else min(len(places), free_for_arrivals(event, seats))
+        listed = 0 if seats.is_cancelled or not event.has_waiting_list else len(places) - won
+        taken = {"remaining": seats.remaining - won, "listed": seats.listed + listed}
+        return seats.model_copy(update={**taken, **changed})
+    is_shut = seats.is_frozen or seats.is_cancelled
+    return seats.model_copy(update={"entered": seats.entered + (0 if is_shut else len(places)), **changed})
 
 
 def _taking(seats: Seats, after: Seats) -> Action:
@@ -81,20 +97,35 @@ def _taking(seats: Seats, after: Seats) -> Action:
         seats,
         f(Seats.remaining).set(after.remaining),
         f(Seats.entered).set(after.entered),
+        f(Seats.listed).set(after.listed),
         f(Seats.last_queued_at).set(after.last_queued_at),
         f(Seats.updated_at).set(after.updated_at),
     )
 
 
+def _page(event: Event, seats: Seats, after: Seats, places: Sequence[QueuePlace]) -> list[Action]:
+    """The page of those who join the waiting list: the last of the places."""
+    joined = after.listed - seats.listed
+    if not joined:
+        return []
+    entries = tuple(place.arrival.request_id for place in places[-joined:])
+    return [put(WaitingPage(event_id=event.event_id, first=seats.listed, entries=entries, ttl=event.expires_at))]
+
+
 def _transitions(
     event: Event, seats: Seats, places: Sequence[QueuePlace], attempt: Attempt
 ) -> Iterator[tuple[Action, ...]]:
+    free = free_for_arrivals(event, seats)
     for number, place in enumerate(places):
-        if event.event_type is EventType.LOTTERY:
+        if seats.is_cancelled:
+            yield lost(event, place, attempt, Reason.EVENT_CANCELLED)
+        elif event.event_type is EventType.LOTTERY:
             is_late = seats.is_frozen
             yield lost(event, place, attempt, Reason.CLOSED) if is_late else entered(event, place, attempt)
-        elif number < seats.remaining:
+        elif number < free:
             yield won(event, place, attempt)
+        elif event.has_waiting_list:
+            yield waits(event, place, attempt, seats.listed + number - free + 1)
         else:
             yield lost(event, place, attempt, Reason.CAPACITY)
 

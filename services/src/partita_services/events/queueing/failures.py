@@ -35,14 +35,20 @@ def delay(event: Event, arrival: Arrival, code: str, message: str) -> Procedure[
 
 
 def give_up(
-    event_id: str, arrival: Arrival, reason: Reason, message: str, attempt: Attempt, *, keeps_log: bool
+    event_id: str, arrival: Arrival, reason: Reason, message: str, attempt: Attempt, event: Event | None
 ) -> Procedure[None]:
-    """End a request for good, and free the user's lock. One that is decided already stays as it is."""
+    """End a request for good, and free the user's lock. One that is decided already stays as it is.
+
+    `event` is None where there is none.
+    """
     request_id = arrival.request_id
     because = failure(FailureClass.PERMANENT, reason, message)
     stands = standing(event_id, arrival.user_id, instant(arrival.sent_at))
     ended = RequestLife.fail(request_by_id(request_id), *stands, *because, f(Request.finished_at).set(attempt.at))
-    log = [log_step(entry(request_id, Status.FAILED_FINAL, attempt.worker, attempt.at, reason))] if keeps_log else []
+    log = []
+    if event is not None and event.keeps_log:
+        failed = entry(request_id, Status.FAILED_FINAL, attempt.worker, attempt.at, reason, expires_at=event.expires_at)
+        log = [log_step(failed)]
     try:
         yield from model.give_up(ended, *log, freeing(event_id, arrival.user_id, request_id))
     except TransactionCancelled as cancelled:

@@ -22,6 +22,8 @@ from partita_services.events.transitions import queued
 
 MAX_MARKED: Final = 100
 MAX_KNOWN: Final = 1_000
+KNOWN_SECONDS: Final = 1.0
+"""For so long another server may take requests for an event that was changed. They are decided by how it is then."""
 _TICK: Final = timedelta(microseconds=1)
 
 
@@ -50,7 +52,8 @@ class QueueSender:
     def __init__(self, db: AsyncSession, queue: Queue) -> None:
         self.queue = queue
         self._db = db
-        self._known: dict[str, Event] = {}
+        self._known: dict[str, tuple[float, Event]] = {}
+        """Events, and until when they are taken for right."""
         self._waiting: dict[str, list[tuple[Request, asyncio.Future[None]]]] = {}
         """The requests of each event that is being sent, in order, and what their senders wait for."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -58,20 +61,25 @@ class QueueSender:
         """How many requests the queue did not take; they are stored, and the sweeper sends them."""
 
     async def event(self, event_id: str) -> Event:
-        """An event. What applicants need of it never changes, so it is read once.
+        """An event, as it was up to a second ago: many apply at once, and its terms change seldom.
 
         Raises:
             ItemMissing: there is none.
         """
-        known = self._known.get(event_id)
-        if known is None:
-            known = await self._db.run(event_by_id(event_id))
-            if known is None:
+        now = self._db.context.clock()
+        until, event = self._known.get(event_id, (now, None))
+        if event is None or not now < until <= now + KNOWN_SECONDS:
+            event = await self._db.run(event_by_id(event_id))
+            if event is None:
                 raise ItemMissing("There is no such event.")
             if len(self._known) >= MAX_KNOWN:
                 self._known.clear()
-            self._known[event_id] = known
-        return known
+            self._known[event_id] = now + KNOWN_SECONDS, event
+        return event
+
+    def forget(self, event_id: str) -> None:
+        """Read an event again, since it has changed."""
+        self._known.pop(event_id, None)
 
     async def hand_over(self, request: Request) -> None:
         """Send a request that is stored; returns when the queue has it. One that it does not take is swept later."""

@@ -16,6 +16,8 @@ from partita.errors import LeaseHeld
 from partita.operations import chunks
 from partita.queue import GetStats, Queue
 from partita.recipes.idempotency import Plan
+from partita_services.events.changes.event_cancelling import finish_cancelled, withdraw_all
+from partita_services.events.changes.model import finish_event
 from partita_services.events.draws.draw import DrawRefused, hold_draw
 from partita_services.events.draws.model import draw_of
 from partita_services.events.model import (
@@ -25,13 +27,13 @@ from partita_services.events.model import (
     active_event,
     active_events,
     event_by_id,
-    finish_event,
     seats_of,
     waiting_requests,
 )
 from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
 from partita_services.events.queueing.sender import mark
 from partita_services.events.terms import ALWAYS, EventStatus, EventType, Status, instant, waiting_shards
+from partita_services.events.waitlist.promoting import give_out
 
 EVERY: Final = timedelta(seconds=10)
 LEASE: Final = timedelta(seconds=30)
@@ -73,11 +75,14 @@ class Sweeper:
 
     def _sweep_event(self, event: Event) -> int:
         """Only what has waited for a lease is looked at; when an event is closed, whether anybody waits at all."""
+        if event.status is EventStatus.CANCELLED:
+            return self._withdraw(event)
         until = self._now() - LEASE
         waiting = list(self._waiting(event, Span.until(until)))
         stuck = self._stuck(event, waiting) if waiting else []
         self._send_again(stuck)
-        self._finish_draw(event)
+        self._draw_if_due(event)
+        self._session.run(give_out(event, self._now()))
         is_over = event.event_type is EventType.FIRST_COME and event.closes_at < until
         if is_over and not waiting and next(self._waiting(event, ALWAYS), None) is None:
             self._finish(event)
@@ -119,12 +124,23 @@ class Sweeper:
             self._resent |= {request.request_id: now for request in together}
             self._session.run(mark([r for r in together if r.status is Status.RECEIVED], accepted))
 
-    def _finish_draw(self, event: Event) -> None:
-        """Go on with a draw that was cut off."""
-        draw = self._session.run(draw_of(event.event_id)) if event.event_type is EventType.LOTTERY else None
-        if draw is not None and draw.drawn_at + LEASE < self._now():
+    def _withdraw(self, event: Event) -> int:
+        """Tell those who applied for a cancelled event, until nobody is left to be told."""
+        told = self._session.run(withdraw_all(event, self._now()))
+        if not told:
+            self._session.run(finish_cancelled(event))
+        return 0
+
+    def _draw_if_due(self, event: Event) -> None:
+        """Go on with a draw that was cut off; begin one at the closing, where the event says so."""
+        if event.event_type is not EventType.LOTTERY:
+            return
+        draw, now = self._session.run(draw_of(event.event_id)), self._now()
+        begins = draw is None and (event.draws_itself or event.entropy_source is not None)
+        is_due = event.closes_at <= now if begins else draw is not None and draw.drawn_at + LEASE < now
+        if is_due:
             with suppress(DrawRefused):  # not all entries are to be seen yet, and there is another sweep
-                self._session.run(hold_draw(event.event_id, self._now()))
+                self._session.run(hold_draw(event.event_id, now))
 
     def _finish(self, event: Event) -> None:
         done = update(event_by_id(event.event_id), f(Event.status).set(EventStatus.FINISHED))

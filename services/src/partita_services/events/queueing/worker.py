@@ -15,11 +15,13 @@ from partita import Session
 from partita.errors import ItemMissing, PartitaError, PoisonMessage
 from partita.queue import Acknowledge, Message, Postpone, Queue, Receive
 from partita.service import WorkerContext
+from partita_services.events.changes.notices import send_notices
 from partita_services.events.model import Event, event_by_id
 from partita_services.events.queueing.decisions import decide
 from partita_services.events.queueing.failures import TRANSIENT, delay, give_up
 from partita_services.events.queueing.messages import POLICY, arrivals_in
 from partita_services.events.queueing.sweeper import Sweeper
+from partita_services.events.queueing.tools import Tools
 from partita_services.events.terms import Reason, instant
 from partita_services.events.transitions import Arrival, Attempt
 
@@ -31,16 +33,23 @@ WAIT_SECONDS: Final = 1.0
 VISIBILITY_SECONDS: Final = 15.0
 """How long an event stands still when its worker dies. One that takes longer is overtaken, and finds its work done."""
 MAX_PAUSE_SECONDS: Final = 60.0
+NOTICES_SECONDS: Final = 5.0
+"""How often a worker looks for notices to be sent."""
 
 
-def work(context: WorkerContext[Queue]) -> None:
+def work(context: WorkerContext[Tools]) -> None:
     """Decide requests until it is time to stop; what was taken from the queue is finished first."""
-    worker = Worker(context.session, context.resources, context.name)
-    sweeper = Sweeper(context.session, context.resources, context.name)
+    tools = context.resources
+    worker = Worker(context.session, tools.queue, context.name)
+    sweeper = Sweeper(context.session, tools.queue, context.name)
+    notices_due = 0.0
     while not context.stop.is_set():
         try:
             worker.serve(wait=WAIT_SECONDS)
             sweeper.sweep_if_due()
+            if context.session.context.clock() >= notices_due:
+                send_notices(context.session, tools.notices, tools.send)
+                notices_due = context.session.context.clock() + NOTICES_SECONDS
         except TRANSIENT:
             logger.exception("The store or the queue is in trouble; it is tried again.")
             context.stop.wait(WAIT_SECONDS)
@@ -153,10 +162,8 @@ class Worker:
         self._session.run(delay(self._event(event_id), arrival, error.code, error.message))
 
     def _give_up(self, event_id: str, arrival: Arrival, reason: Reason, error: PartitaError) -> None:
-        known = self._known.get(event_id)
         attempt = Attempt(self._name, self._now(), self._now())
-        keeps_log = known is not None and known.keeps_log
-        self._session.run(give_up(event_id, arrival, reason, error.message, attempt, keeps_log=keeps_log))
+        self._session.run(give_up(event_id, arrival, reason, error.message, attempt, self._known.get(event_id)))
 
 
 def pause_after(receives: int) -> float:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from partita import Action, Procedure, Ulids, insert
+from partita import Action, Procedure, Ulids, insert, put
 from partita.recipes.idempotency import Plan
 from partita_services.events.draws.model import Draw, DrawPage, Seed, add_seed
 from partita_services.events.draws.verify import commitment_to, hash_of, ranked
@@ -20,6 +20,7 @@ from partita_services.events.model import (
     Lock,
     Request,
     Seats,
+    WaitingPage,
     activate_event,
     add_event,
     add_lock,
@@ -28,7 +29,15 @@ from partita_services.events.model import (
     list_event,
     log_step,
 )
-from partita_services.events.terms import EventStatus, EventType, Reason, Status, instant
+from partita_services.events.terms import (
+    MESSAGES,
+    RETENTION_DAYS,
+    EventStatus,
+    EventType,
+    Reason,
+    Status,
+    instant,
+)
 from partita_services.events.transitions import API, entry
 
 SAMPLE_USER: Final = "demo"
@@ -89,6 +98,7 @@ class SampleEvent:
             status=EventStatus.FINISHED if self.sample.is_finished else EventStatus.ACTIVE,
             keeps_log=self.sample.is_finished,
             commitment=commitment_to(bytes.fromhex(self.seed.seed)) if self.is_lottery else None,
+            kept_until=self.closes_at + timedelta(days=RETENTION_DAYS),
             created_at=self.opens_at - timedelta(days=7),
         )
 
@@ -102,6 +112,7 @@ class SampleEvent:
             remaining=self.sample.seats - taken,
             entered=len(self.requests) if self.is_lottery else 0,
             is_frozen=self.is_lottery and self.sample.is_finished,
+            listed=0 if self.is_lottery else len(self.requests) - taken,
             last_queued_at=self.requests[-1].queued_at if self.requests else None,
             updated_at=self.opens_at,
         )
@@ -121,7 +132,7 @@ class SampleEvent:
 
     def writes(self) -> Iterator[Procedure[Event] | Procedure[Request]]:
         """What writes it: the event, and then each request."""
-        yield Plan(self.event, *self._event_actions()).run()
+        yield Plan(add_event(self.event).saved, *self._event_actions()).run()
         for request in self.requests:
             yield Plan(request, *self._request_actions(request)).run()
 
@@ -133,6 +144,10 @@ class SampleEvent:
             yield activate_event(ActiveEvent(event_id=self.event_id))
         if self.is_lottery:
             yield add_seed(self.seed)
+        if self.seats.listed:
+            waiting = [each.request_id for each in self.requests if each.error_code == Reason.WAITING_LIST]
+            ttl = self.event.expires_at
+            yield put(WaitingPage(event_id=self.event_id, first=0, entries=tuple(waiting), ttl=ttl))
         if self.seats.is_frozen:
             yield insert(self.draw)
             yield insert(DrawPage(event_id=self.event_id, page=0, entries=self.order))
@@ -151,12 +166,13 @@ class SampleEvent:
         )
 
     def _request_actions(self, request: Request) -> Iterator[Action]:
-        yield add_lock(Lock(event_id=self.event_id, user_id=request.user_id, request_id=request.request_id))
+        expires, user = self.event.expires_at, request.user_id
+        yield add_lock(Lock(event_id=self.event_id, user_id=user, request_id=request.request_id, ttl=expires))
         yield add_request(request)
         if self.event.keeps_log:
             for status, at in self._changes_of(request):
                 worker = API if status in (Status.RECEIVED, Status.QUEUED) else "worker-1"
-                yield log_step(entry(request.request_id, status, worker, at))
+                yield log_step(entry(request.request_id, status, worker, at, expires_at=expires))
 
     def _changes_of(self, request: Request) -> Iterator[tuple[Status, datetime]]:
         yield Status.RECEIVED, request.requested_at
@@ -184,6 +200,7 @@ class SampleEvent:
             queued_at=at + timedelta(milliseconds=3),
             started_at=at + timedelta(milliseconds=21),
             idempotency_key=f"IDEMP#{self.event_id}#{user}",
+            ttl=int((self.closes_at + timedelta(days=RETENTION_DAYS)).timestamp()),
         )
 
     def _decided(self, request: Request, place: int) -> Request:
@@ -192,10 +209,9 @@ class SampleEvent:
         at = self.closes_at if self.is_lottery else (request.started_at or request.queued_at)
         if place < self.sample.seats:
             return request.model_copy(update={"status": Status.SUCCEEDED, "finished_at": at})
-        lost = {"status": Status.REJECTED, "finished_at": at, "error_code": Reason.CAPACITY}
-        if self.is_lottery:
-            lost |= {"error_code": Reason.WAITING_LIST, "waiting_position": place - self.sample.seats + 1}
-        return request.model_copy(update=lost)
+        waits = {"waiting_position": place - self.sample.seats + 1, "error_message": MESSAGES[Reason.WAITING_LIST]}
+        lost = {"status": Status.REJECTED, "finished_at": at, "error_code": Reason.WAITING_LIST}
+        return request.model_copy(update=lost | waits)
 
 
 def sample_events(now: float) -> list[SampleEvent]:

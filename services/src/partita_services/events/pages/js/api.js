@@ -21,10 +21,12 @@ export const apply = (id) => askOnce("POST", `${eventAt(id)}/requests`);
 export const create = (draft) => askOnce("POST", "api/events", { data: draft });
 export const cancel = (requestId) => ask("DELETE", requestAt(requestId));
 export const draw = (id) => ask("GET", `${eventAt(id)}/draw`);
-export const holdDraw = (id) => ask("POST", `${eventAt(id)}/draw`);
+export const holdDraw = (id, entropy = null) => ask("POST", `${eventAt(id)}/draw`, entropy === null ? {} : { data: { entropy } });
+export const edit = (id, change) => ask("PATCH", eventAt(id), { data: change });
+export const cancelEvent = (id, reason) => ask("POST", `${eventAt(id)}/cancel`, { data: { reason } });
 export const csv = async (id) => (await send("GET", `${eventAt(id)}/requests.csv`)).blob();
 export const figures = (id, signal) => news(`${eventAt(id)}/figures/stream`, signal, () => false);
-export const progress = (requestId, signal) => news(`${requestAt(requestId)}/stream`, signal, ({ status }) => !OPEN.includes(status));
+export const progress = (requestId, signal) => news(`${requestAt(requestId)}/stream`, signal, ({ status, errorCode }) => !OPEN.includes(status) && errorCode !== "WAITING_LIST");
 
 // What the service sends until the last of it, or while `signal` lets it; after a lost connection it is asked again.
 async function* news(path, signal, isLast) {

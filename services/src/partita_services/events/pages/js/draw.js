@@ -14,6 +14,7 @@ export function drawPanel(event, shown, { canHold = true } = {}) {
   const element = el("section", { className: "panel" }, el("header", {}, el("h2", {}, "Draw")), state);
   element.setAttribute("aria-label", "Draw");
   let held = null;
+  let frozen = null; // its entries are, and the value from outside is awaited
   let drawn = "";
 
   async function load() {
@@ -22,6 +23,7 @@ export function drawPanel(event, shown, { canHold = true } = {}) {
 
   function show(draw) {
     held = draw.seed ? draw : null;
+    frozen = draw.entriesHash ? draw : null;
     drawn = "";
     tick();
     if (held) replace(state, ...result(held, event, shown));
@@ -30,21 +32,28 @@ export function drawPanel(event, shown, { canHold = true } = {}) {
   function tick() {
     if (held) return;
     const isClosed = !["UPCOMING", "OPEN"].includes(phase(event));
-    const now = isClosed ? "closed" : span(until(event.closesAt));
+    const now = isClosed ? `closed ${frozen?.entriesHash}` : span(until(event.closesAt));
     if (now !== drawn) replace(state, ...waiting(isClosed));
     drawn = now;
   }
 
   function waiting(isClosed) {
     const words = isClosed ? "The event has closed. The draw freezes the entries, ranks them by the seed, and reveals it." : `The draw can be held when the event has closed, in ${span(until(event.closesAt))}.`;
-    const button = el("button", { className: "button primary", type: "button", disabled: !isClosed, onclick: hold }, icon("dice"), el("span", {}, "Hold the draw"));
-    return [el("p", { className: "lead" }, words), published("Commitment", event.commitment), canHold ? el("div", { className: "actions" }, button) : null];
+    const button = el("button", { className: "button primary", type: "button", disabled: !isClosed, onclick: () => hold() }, icon("dice"), el("span", {}, "Hold the draw"));
+    const from = event.entropySource ? published("Value from outside", event.entropySource) : null;
+    if (frozen && event.entropySource) return [el("p", { className: "lead" }, "The entries are frozen. The draw is held when the value is known."), from, published("Commitment", event.commitment), published("Entries", frozen.entriesHash), canHold ? valueForm() : null];
+    return [el("p", { className: "lead" }, words), from, published("Commitment", event.commitment), canHold ? el("div", { className: "actions" }, button) : null];
 
-    async function hold() {
+    function valueForm() {
+      const value = el("input", { name: "entropy", required: true, maxLength: 1000, autocomplete: "off", ariaLabel: "The value that the source has published" });
+      return el("form", { className: "actions", onsubmit: (submitted) => { submitted.preventDefault(); hold(value.value.trim()); } }, value, el("button", { className: "button primary" }, icon("dice"), el("span", {}, "Draw with this value")));
+    }
+
+    async function hold(entropy = null) {
       button.disabled = true;
       try {
-        show(await api.holdDraw(event.eventId));
-        shown.say("The draw was held.");
+        show(await api.holdDraw(event.eventId, entropy));
+        shown.say(held ? "The draw was held." : "The entries are frozen.");
       } catch (error) {
         button.disabled = false;
         shown.say(`${error.message} ${error.hint}`, true);
@@ -74,6 +83,7 @@ function result(draw, event, shown) {
     published("Commitment", draw.commitment),
     published("Seed", draw.seed),
     published("Entries", draw.entriesHash),
+    ...(draw.entropySource ? [published("Value from outside", draw.entropySource), published("Value", draw.entropy)] : []),
     el("div", { className: "actions" }, button),
     checks,
   ];

@@ -5,7 +5,7 @@ import { drawPanel } from "./draw.js";
 import { icon } from "./icons.js";
 import { chip, seatBar, when } from "./list.js";
 import { ticket } from "./ticket.js";
-import { OPEN, phase, span, TYPES, until } from "./words.js";
+import { OPEN, phase, PHASES, span, TYPES, until } from "./words.js";
 import { el, replace } from "/assets/dom.js";
 
 const TICK = 1000;
@@ -51,7 +51,7 @@ export async function eventPage(shown, id) {
 
   function application(at) {
     const canApply = at === "OPEN";
-    const button = el("button", { className: "button primary huge", type: "button", disabled: !canApply, onclick: apply }, canApply ? "Apply" : at === "UPCOMING" ? `Opens in ${span(until(event.opensAt))}` : "Closed");
+    const button = el("button", { className: "button primary huge", type: "button", disabled: !canApply, onclick: apply }, canApply ? "Apply" : at === "UPCOMING" ? `Opens in ${span(until(event.opensAt))}` : PHASES[at]);
     return el("section", { className: "apply" }, el("p", {}, PROMISE[event.eventType]), button);
 
     async function apply() {
@@ -89,9 +89,13 @@ export async function eventPage(shown, id) {
   }
 
   async function watch(found, own) {
-    for await (const now of api.progress(found.requestId, shown.signal)) own.show(now);
-    const wasOpen = OPEN.includes(found.status);
-    if (wasOpen && !shown.signal.aborted) await drawing?.load(); // it was decided by the draw, which can be checked now
+    let wasOpen = OPEN.includes(found.status);
+    for await (const now of api.progress(found.requestId, shown.signal)) {
+      own.show(now);
+      if (!wasOpen || OPEN.includes(now.status)) continue;
+      wasOpen = false;
+      await drawing?.load(); // it was decided by the draw, which can be checked now
+    }
   }
 
   async function watchSeats() {
@@ -111,5 +115,6 @@ const heading = (event) => [
   el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
   el("h1", {}, event.name),
   el("p", { className: "when" }, when(event)),
+  event.cancelReason ? el("p", { className: "wrong" }, `Cancelled: ${event.cancelReason}`) : null,
   seatBar(event),
 ];

@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { chart, lastMinute } from "./chart.js";
+import { changes } from "./change.js";
 import { drawPanel } from "./draw.js";
 import { icon } from "./icons.js";
 import { chip, when } from "./list.js";
@@ -12,8 +13,9 @@ const ROWS = 20;
 const TICK = 1000;
 
 export async function operatePage(shown, id) {
-  const event = await api.event(id);
+  let event = await api.event(id);
   const hero = el("div", { className: "hero" });
+  const acts = el("div", {});
   const tiles = tileRow();
   const plot = chart();
   const outcomes = el("tbody", {});
@@ -23,6 +25,7 @@ export async function operatePage(shown, id) {
     shown.element,
     el("a", { className: "back", href: "#/operate" }, "← All events"),
     hero,
+    acts,
     tiles.element,
     el(
       "div",
@@ -33,8 +36,11 @@ export async function operatePage(shown, id) {
     drawing?.element,
     panel("Requests in queue order", table.element, download(event, shown)),
   );
+  const changed = (now) => { event = { ...event, ...now }; drawHero(); drawActs(); };
   const drawHero = () => replace(hero, ...heading(event));
+  const drawActs = () => replace(acts, changes(event, shown, changed)); // not by the clock: a button that is drawn again loses the focus
   drawHero();
+  drawActs();
   let [latest, receivedAt] = [null, 0];
   // No figures arrive while nothing changes, but the last minute goes on.
   const drawChart = () => latest && plot.show(lastMinute(latest.seconds, Date.parse(latest.at) + Date.now() - receivedAt));
@@ -55,6 +61,7 @@ const heading = (event) => [
   el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
   el("h1", {}, event.name),
   el("p", { className: "when" }, when(event)),
+  event.cancelReason ? el("p", { className: "wrong" }, `Cancelled: ${event.cancelReason}${event.notified === null ? "" : ` (${plural(event.notified, "applicant")} told)`}`) : null,
 ];
 
 function panel(title, body, ...tools) {

@@ -30,6 +30,7 @@ export function ticket(request, on) {
 
 function title(request) {
   if (request.status === "SUCCEEDED") return "You have a seat";
+  if (request.errorCode === "EVENT_CANCELLED") return "The event was cancelled";
   if (request.errorCode === "CANCELLED") return "Cancelled";
   if (request.waitingPosition) return "You are on the waiting list";
   if (request.errorCode === "CAPACITY") return "All seats were taken before your turn";
@@ -41,7 +42,9 @@ function title(request) {
 }
 
 function lead(request) {
+  if (request.status === "SUCCEEDED" && request.waitingPosition) return "It is yours: a seat came back, and you were the first on the waiting list.";
   if (request.status === "SUCCEEDED") return request.eventType === "LOTTERY" ? "It is yours: you were drawn." : "It is yours: you were early enough in the queue.";
+  if (request.errorCode === "EVENT_CANCELLED") return request.errorMessage ?? "";
   if (request.errorCode === "CANCELLED") return "The seat goes to somebody else. You may apply again while the event is open.";
   if (request.waitingPosition) return "When a seat comes back, the first on the list gets it.";
   if (request.errorCode === "CAPACITY") return "Everybody who got one was in the queue before you.";
@@ -54,7 +57,7 @@ function lead(request) {
 // The number that people wait for.
 function place(request) {
   const waits = OPEN.includes(request.status) && request.position;
-  const value = waits ? request.position : request.waitingPosition;
+  const value = waits ? request.position : request.status === "SUCCEEDED" ? null : request.waitingPosition;
   if (!value) return null;
   const soon = waits && request.estimatedSeconds !== null && request.estimatedSeconds !== undefined;
   return el(

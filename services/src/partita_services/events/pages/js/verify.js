@@ -9,19 +9,25 @@ const sha256 = async (data) => hex(await crypto.subtle.digest("SHA-256", data));
 export async function verify(draw, published) {
   const seed = bytes(draw.seed);
   const entries = [...draw.winners, ...draw.waitingList];
-  const order = await ranked(seed, draw.eventId, entries);
+  const [source, entropy] = [draw.entropySource ?? null, draw.entropy ?? null];
+  const order = await ranked(entropy === null ? seed : await hmac(seed, text(entropy)), draw.eventId, entries);
+  const committed = await sha256(new Uint8Array([...seed, ...text(source ?? "")]));
   const winners = order.slice(0, draw.capacityTotal);
   return [
     ["The commitment is the one that was published with the event", draw.commitment === published],
-    ["The seed is the one that was committed to", (await sha256(seed)) === draw.commitment],
+    ["The seed is the one that was committed to", committed === draw.commitment],
+    ...(source === null ? [] : [[`The value from outside came after the entries were frozen; compare it with ${source}: ${entropy}`, entropy !== null && draw.entropyAt >= draw.drawnAt]]),
     ["The entries are those that were frozen", (await sha256(text([...entries].sort().join("\n")))) === draw.entriesHash],
     ["The winners are those that the seed draws", same(winners, draw.winners)],
     ["The waiting list is in the order that the seed draws", same(order.slice(draw.capacityTotal), draw.waitingList)],
   ];
 }
 
-async function ranked(seed, eventId, entries) {
-  const key = await crypto.subtle.importKey("raw", seed, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+const hmacKey = (key) => crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+const hmac = async (key, data) => new Uint8Array(await crypto.subtle.sign("HMAC", await hmacKey(key), data));
+
+async function ranked(secret, eventId, entries) {
+  const key = await hmacKey(secret);
   const ranks = new Map();
   for (const entry of entries) ranks.set(entry, hex(await crypto.subtle.sign("HMAC", key, text(`${eventId}|${entry}`))));
   return [...entries].sort((a, b) => (ranks.get(a) < ranks.get(b) ? -1 : 1));

@@ -11,7 +11,7 @@ export const clock = (text) => (text ? CLOCK.format(new Date(text)) : "–");
 export const fraction = (text) => (text ? `.${(text.match(/\.(\d{1,6})/)?.[1] ?? "").padEnd(6, "0")}` : "");
 
 export const TYPES = { FIRST_COME: "First come", LOTTERY: "Lottery" };
-export const PHASES = { UPCOMING: "Not open yet", OPEN: "Open", CLOSED: "Closed", FINISHED: "Finished" };
+export const PHASES = { UPCOMING: "Not open yet", OPEN: "Open", CLOSED: "Closed", FINISHED: "Finished", CANCELLED: "Cancelled" };
 export const STATUSES = {
   RECEIVED: "Received",
   QUEUED: "In the queue",
@@ -42,7 +42,7 @@ export const until = (text, now = Date.now()) => (new Date(text) - now) / 1000;
 
 // Where an event stands by this clock: it opens and closes without a reload.
 export function phase(event) {
-  if (event.status === "FINISHED") return "FINISHED";
+  if (["FINISHED", "CANCELLED"].includes(event.status)) return event.status;
   if (until(event.opensAt) > 0) return "UPCOMING";
   return until(event.closesAt) > 0 ? "OPEN" : "CLOSED";
 }
@@ -51,6 +51,7 @@ export function phase(event) {
 export function outcome(request) {
   const { status, errorCode, waitingPosition } = request;
   if (status === "SUCCEEDED") return { text: "Won", tone: "won" };
+  if (errorCode === "EVENT_CANCELLED") return { text: "Event cancelled", tone: "lost" };
   if (errorCode === "CANCELLED") return { text: "Cancelled", tone: "lost" };
   if (errorCode === "WAITING_LIST" || waitingPosition) return { text: `Waiting list, ${number(waitingPosition)}`, tone: "waiting" };
   if (errorCode === "CAPACITY") return { text: "Sold out", tone: "lost" };

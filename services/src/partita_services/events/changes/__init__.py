@@ -1,0 +1,1 @@
+"""What operators change about an event that is there: its terms, and whether it takes place at all."""

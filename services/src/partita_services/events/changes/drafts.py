@@ -1,0 +1,120 @@
+"""Events as operators give them: to be created, or to be edited; and what is wrong with them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, Self
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.alias_generators import to_camel
+
+from partita.errors import RequestError
+from partita_services.events.model import Event
+from partita_services.events.terms import (
+    MAX_CAPACITY,
+    MAX_RETENTION_DAYS,
+    RETENTION_DAYS,
+    EventType,
+    FreedSeats,
+    Name,
+)
+
+_LAST_CLOSING: Final = datetime(9980, 1, 1, tzinfo=UTC)
+"""So that no number of days after it is beyond the calendar."""
+
+EntropySource = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    Field(examples=["drand round 6000000 of the default chain, randomness in hex"]),
+]
+
+
+def _in_utc(instant: datetime) -> datetime:
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is not in the years 1 to 9999 of UTC") from None
+
+
+UtcInstant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""An instant that can be stored. In another time zone, one of the first or last day of the calendar cannot."""
+
+
+class EventDraft(BaseModel):
+    """An event as it is given to be created."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    name: Name
+    event_type: EventType
+    capacity_total: Annotated[int, Field(ge=1, le=MAX_CAPACITY, examples=[500])]
+    opens_at: Annotated[UtcInstant, Field(examples=["2026-12-01T10:00:00Z"])]
+    closes_at: Annotated[UtcInstant, Field(examples=["2026-12-01T12:00:00Z"])]
+    keeps_log: Annotated[
+        bool, Field(description="whether every step of its requests is kept in a log", examples=[True])
+    ] = False
+
+    freed_seats: Annotated[
+        FreedSeats,
+        Field(description="of first come: those who found no seat wait for freed ones, or may apply again"),
+    ] = FreedSeats.WAITING_LIST
+    draws_itself: Annotated[
+        bool, Field(description="of a lottery: a worker holds the draw when it is closed", examples=[False])
+    ] = False
+    entropy_source: Annotated[
+        EntropySource | None,
+        Field(description="of a lottery: a value that others publish after the closing, which the draw will use too"),
+    ] = None
+    retention_days: Annotated[
+        int | None,
+        Field(ge=1, le=MAX_RETENTION_DAYS, description="how long requests are kept after the closing; null for good"),
+    ] = RETENTION_DAYS
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.closes_at <= self.opens_at:
+            raise ValueError("closesAt must be after opensAt")
+        if self.event_type is not EventType.LOTTERY and (self.draws_itself or self.entropy_source):
+            raise ValueError("drawsItself and entropySource are for lotteries")
+        return self
+
+    @property
+    def kept_until(self) -> datetime | None:
+        """When the requests expire."""
+        if self.retention_days is None:
+            return None
+        return min(self.closes_at, _LAST_CLOSING) + timedelta(days=self.retention_days)
+
+
+class EventEdit(BaseModel):
+    """What is changed about an event; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    name: Name | None = None
+    capacity_total: Annotated[int | None, Field(ge=1, le=MAX_CAPACITY, examples=[600])] = None
+    opens_at: Annotated[UtcInstant | None, Field(examples=["2026-12-01T10:00:00Z"])] = None
+    closes_at: Annotated[UtcInstant | None, Field(examples=["2026-12-01T13:00:00Z"])] = None
+    draws_itself: Annotated[bool | None, Field(examples=[True])] = None
+
+
+class InvalidEvent(RequestError, code="invalid_event"):
+    """What is said about an event cannot be; `field` is the part that is wrong."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def check_times(event: Event, now: datetime) -> None:
+    """Refuse an event that closes in the past, before it opens, or after its requests expire.
+
+    Raises:
+        InvalidEvent: it does.
+    """
+    if event.closes_at <= event.opens_at:
+        raise InvalidEvent("closesAt", "closesAt must be after opensAt")
+    if event.closes_at <= now:
+        raise InvalidEvent("closesAt", "closesAt must be in the future")
+    if event.kept_until is not None and event.closes_at >= event.kept_until:
+        raise InvalidEvent("closesAt", "closesAt must be before the requests expire (keptUntil)")

@@ -1,0 +1,160 @@
+"""Cancelling an event: nobody gets a seat any more, and every request says so, with a notice to its user.
+
+The event is cancelled in one transaction. Its requests follow in the background, many in one transaction. Who was told
+is not told again, so a worker that is cut off begins again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from partita import Action, Procedure, absent, check, delete, f, put, retry_on_conflict, update
+from partita.errors import ConditionFailed, TransactionCancelled
+from partita.operations import chunks
+from partita.recipes.idempotency import Plan
+from partita_services.events.changes.model import cancel_event, finish_event, withdraw_requests
+from partita_services.events.changes.notices import cancellation_notice
+from partita_services.events.draws.model import Draw, draw_of
+from partita_services.events.model import (
+    ActiveEvent,
+    Event,
+    Request,
+    RequestLife,
+    Seats,
+    active_event,
+    request_by_id,
+    requests_of_event,
+)
+from partita_services.events.reading import EventFound, show_event_now
+from partita_services.events.terms import MESSAGES, OPEN, EventStatus, EventType, Reason, Status, waiting_shards
+from partita_services.events.transitions import because_of, logged, standing
+
+MAX_TRIES: Final = 100
+PAGE: Final = 1_000
+AT_ONCE: Final = 33
+"""So many are told in one transaction: each is an update, an entry of the log and a notice."""
+_HOPEFUL: Final = (Reason.WAITING_LIST, Reason.CAPACITY)
+
+
+class Cancellation(BaseModel):
+    """Why an event is cancelled, for those who applied."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+class DrawGoesOn(ConditionFailed, code="draw_goes_on"):
+    """The draw of the lottery is being held, and is to be done before the event is cancelled."""
+
+
+def cancel_whole_event(event_id: str, reason: str, now: datetime) -> Procedure[EventFound]:
+    """Cancel an event. Cancelled twice, it is the same, with the first reason.
+
+    Raises:
+        ItemMissing: there is no such event. DrawGoesOn: its draw is being held.
+    """
+    yield from retry_on_conflict(lambda: _cancel_once(event_id, reason, now), tries=MAX_TRIES)
+    return (yield from show_event_now(event_id))
+
+
+def _cancel_once(event_id: str, reason: str, now: datetime) -> Procedure[None]:
+    found = yield from show_event_now(event_id)
+    event, seats = found.event, found.seats
+    if event.status is EventStatus.CANCELLED:
+        return
+    draw = yield from _check_of_the_draw(event)
+    status, why = f(Event.status).set(EventStatus.CANCELLED), f(Event.cancel_reason).set(reason)
+    shut = update(seats, f(Seats.is_cancelled).set(True), f(Seats.updated_at).set(now))
+    looked_after = put(ActiveEvent(event_id=event_id))
+    yield from cancel_event(Plan(event, update(event, status, why), shut, looked_after, *draw))
+
+
+def _check_of_the_draw(event: Event) -> Procedure[Sequence[Action]]:
+    """No draw gives results while the event is cancelled: there is none, it is done, or it waits for its value."""
+    if event.event_type is not EventType.LOTTERY:
+        return ()
+    draw = yield from draw_of(event.event_id).consistent()
+    if draw is None:
+        return (absent(draw_of(event.event_id)),)
+    if draw.revealed_at is not None:
+        return ()
+    if event.entropy_source is None or draw.entropy is not None:
+        raise DrawGoesOn("The draw is being held.", hint="Cancel the event when it is done.")
+    return (check(draw_of(event.event_id), f(Draw.entropy).missing()),)
+
+
+def withdraw_all(event: Event, now: datetime) -> Procedure[int]:
+    """Tell everybody who applied for a cancelled event; returns how many were told now. Run it until none is."""
+    told = 0
+    for shard in (*waiting_shards(event.event_id), event.event_id):
+        query = requests_of_event(shard)
+        page = yield from query.page(PAGE)
+        told += yield from _withdraw(event, page.items, now)
+        while page.next_cursor is not None:
+            page = yield from query.page(PAGE, after=page.next_cursor)
+            told += yield from _withdraw(event, page.items, now)
+    return told
+
+
+def finish_cancelled(event: Event) -> Procedure[None]:
+    """Write down how many requests say that their event was cancelled, and let the sweeper forget the event."""
+    counted, cursor, is_first = 0, None, True
+    while is_first or cursor is not None:
+        page = yield from requests_of_event(event.event_id).page(PAGE, after=cursor)
+        counted += sum(request.error_code == Reason.EVENT_CANCELLED for request in page)
+        cursor, is_first = page.next_cursor, False
+    done = update(event, f(Event.notified).set(counted))
+    yield from finish_event(Plan(event, done, delete(active_event(event.event_id))))
+
+
+def _withdraw(event: Event, requests: Sequence[Request], now: datetime) -> Procedure[int]:
+    untold = [request for request in requests if request.status in OPEN or _hopes(request)]
+    told = 0
+    for together in chunks(untold, AT_ONCE):
+        left = list(together)
+        while left:
+            actions = [list(_withdrawal(event, request, now)) for request in left]
+            try:
+                yield from withdraw_requests(Plan(event, *(action for each in actions for action in each)))
+            except TransactionCancelled as cancelled:
+                if cancelled.cause is None:
+                    raise
+                left = _unchanged(left, actions, cancelled)
+            else:
+                told, left = told + len(left), []
+    return told
+
+
+def _hopes(request: Request) -> bool:
+    return request.status is Status.SUCCEEDED or request.error_code in _HOPEFUL
+
+
+def _withdrawal(event: Event, request: Request, now: datetime) -> Iterator[Action]:
+    message = f"{MESSAGES[Reason.EVENT_CANCELLED]} {event.cancel_reason or ''}".strip()
+    told = RequestLife.withdraw(
+        request_by_id(request.request_id),
+        *standing(event.event_id, request.user_id, request.queued_at),
+        *because_of(Reason.EVENT_CANCELLED, message),
+        f(Request.finished_at).set(now),
+        f(Request.waiting_position).remove(),
+    ).when(f(Request.status).eq(request.status))
+    yield told.when(f(Request.error_code).eq(request.error_code))
+    yield cancellation_notice(event, request, message, now)
+    yield from logged(event, request.request_id, Status.REJECTED, Reason.EVENT_CANCELLED, now)
+
+
+def _unchanged(
+    requests: Sequence[Request], actions: Sequence[Sequence[Action]], cancelled: TransactionCancelled
+) -> list[Request]:
+    """Those that nobody changed meanwhile; the others are looked at in the next round."""
+    reasons = iter(cancelled.reasons)
+    return [
+        request
+        for request, each in zip(requests, actions, strict=True)
+        if all([next(reasons).error is None for _ in each])  # noqa: C419 - each reason is taken
+    ]

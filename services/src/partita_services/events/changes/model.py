@@ -1,0 +1,92 @@
+"""The access patterns of changes to events, and the notices that users get."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, Final
+
+from partita import Key, Rcu, Transaction, Wcu, get, pattern, transact
+from partita.queue import Body
+from partita.recipes.idempotency import Plan
+from partita.recipes.outbox import Outbox, OutboxRecord
+from partita.store import ConditionCheck, DeleteItem, PutItem, UpdateItem
+from partita_services.events.draws.model import Draw
+from partita_services.events.model import TABLE, ActiveEvent, Event, EventListing, Lock, LogEntry, Request, Seats
+
+
+class Notice(OutboxRecord, table=TABLE):
+    """Something that a user is told, on its way to whoever tells them."""
+
+    primary: ClassVar = Key("NOTICES#{shard}", "NOTICE#{message_id}")
+
+
+class RequestNews(Body, frozen=True):
+    """What has become of a request without its user asking for it."""
+
+    kind = "request_news"
+
+    user_id: str
+    event_id: str
+    event_name: str
+    request_id: str
+    news: str
+    """`EVENT_CANCELLED`, or `PROMOTED` from the waiting list."""
+    message: str
+
+
+NOTICES: Final = Outbox(Notice, budget=Rcu(7))
+
+
+@get(EventListing, budget=Rcu(0.5))
+def listing_of(opens_at: datetime, event_id: str) -> None:
+    """An event's place in the list of all events."""
+
+
+@pattern(budget=Wcu(4), writes={Event: (UpdateItem,), ActiveEvent: (DeleteItem,)})
+def finish_event(plan: Plan[Event]) -> Transaction:
+    """Mark an event as finished: every request is decided, or says that the event was cancelled."""
+    return transact(*plan.actions)
+
+
+@pattern(
+    budget=Wcu(10),
+    writes={
+        Event: (UpdateItem,),
+        Seats: (UpdateItem,),
+        EventListing: (PutItem, DeleteItem),
+        ActiveEvent: (PutItem,),
+    },
+)
+def edit_event(plan: Plan[Event]) -> Transaction:
+    """Change what an event says, its seats, and its place in the list, all or nothing."""
+    return transact(*plan.actions)
+
+
+@pattern(
+    budget=Wcu(8),
+    writes={Event: (UpdateItem,), Seats: (UpdateItem,), ActiveEvent: (PutItem,), Draw: (ConditionCheck,)},
+)
+def cancel_event(plan: Plan[Event]) -> Transaction:
+    """Cancel an event: from here on nobody gets a seat."""
+    return transact(*plan.actions)
+
+
+@pattern(budget=Wcu(350), writes={Request: (UpdateItem,), LogEntry: (PutItem,), Notice: (PutItem,)})
+def withdraw_requests(plan: Plan[Event]) -> Transaction:
+    """Tell up to 33 users that their event was cancelled: on the request, and by a notice."""
+    return transact(*plan.actions)
+
+
+@pattern(
+    budget=Wcu(18),
+    writes={
+        Request: (UpdateItem,),
+        Lock: (DeleteItem,),
+        Seats: (UpdateItem,),
+        LogEntry: (PutItem,),
+        Notice: (PutItem,),
+    },
+)
+def cancel_request(plan: Plan[Request]) -> Transaction:
+    """Cancel a request, free the lock and the seat, and promote who waits; 18 WCU with two entries of the log."""
+    return transact(*plan.actions)

@@ -1,0 +1,91 @@
+"""Planting faults: each is one small change that still can be read, and the same seed plants the same ones."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from tests.mutation.__main__ import chosen, rule_modules
+from tests.mutation.faults import Fault, faults_of
+from tests.mutation.reach import Reach
+from tests.mutation.trial import SERVICES, reaching_tests
+
+SOURCE = '''"""A docstring with 1 and True."""
+LIMIT: int = 3
+
+
+def rule(a: int, *, b: bool = False) -> int:
+    """Another one."""
+    if a < LIMIT and not b:
+        raise ValueError(f"{a} < 3")
+    note(a)
+    return min(a + 1, 9)
+
+
+def write(item):
+    yield from insert(item).when(any_of(item, b"x"))
+'''
+
+
+@pytest.fixture
+def faults(tmp_path: Path) -> list[Fault]:
+    path = tmp_path / "shop" / "rules.py"
+    path.parent.mkdir()
+    path.write_text(SOURCE)
+    return faults_of(tmp_path, path)
+
+
+def test_every_kind_of_mistake_is_made(faults: list[Fault]) -> None:
+    changed = {(fault.line, " ".join(fault.before.split()), " ".join(fault.after.split())) for fault in faults}
+    assert changed == {
+        (2, "3", "4"),
+        (5, "False", "True"),
+        (7, "a < LIMIT and not b", "not (a < LIMIT and not b)"),
+        (7, "<", "<="),
+        (7, "and", "or"),
+        (7, "not b", "(b)"),
+        (8, 'raise ValueError(f"{a} < 3")', "pass"),
+        (9, "note(a)", "pass"),
+        (10, "min", "max"),
+        (10, "+", "-"),
+        (10, "1", "2"),
+        (10, "9", "10"),
+        (14, 'yield from insert(item).when(any_of(item, b"x"))', "yield from ()"),
+        (14, 'insert(item).when(any_of(item, b"x"))', "insert(item)"),
+        (14, "insert", "put"),
+        (14, "any_of", "all_of"),
+    }
+
+
+def test_every_fault_can_be_read_and_differs(faults: list[Fault]) -> None:
+    for fault in faults:
+        planted = fault.applied(SOURCE.encode())
+        assert ast.dump(ast.parse(planted)) != ast.dump(ast.parse(SOURCE)), fault
+
+
+def test_what_runs_at_import_is_known(faults: list[Fault]) -> None:
+    assert {fault.line for fault in faults if fault.is_static} == {2, 5}
+
+
+def test_what_runs_at_import_is_tried_with_all_tests_of_the_service(faults: list[Fault]) -> None:
+    slow, quick, far, other = (f"tests/services/{name}" for name in ("shop/a", "shop/b", "shop/c", "cafe/d"))
+    reach = Reach({slow: 2.0, quick: 1.0, far: 0.1, other: 0.1}, {"shop/rules.py": {7: [slow, quick], 9: [slow]}})
+    by_line = {fault.line: reaching_tests(fault, reach) for fault in faults}
+    assert by_line == {2: [quick, slow, far], 5: [quick, slow, far], 7: [quick, slow], 8: [], 9: [slow], 10: [], 14: []}
+
+
+def test_a_seed_chooses_from_the_rules_of_all_services() -> None:
+    assert chosen(5, 20) == chosen(5, 20) != chosen(6, 20)
+    modules = {str(path.relative_to(SERVICES)) for path in rule_modules()}
+    assert {module.partition("/")[0] for module in modules} == {
+        "accounts",
+        "commitcollect",
+        "countries",
+        "events",
+        "todo",
+    }
+    assert {"commitcollect/milestones/awarding.py", "events/queueing/sweeper.py", "todo/model.py"} <= modules
+    assert {
+        module for module in modules if "bootstrap" in module or "simulator" in module or "samples" in module
+    } == set()
