@@ -63,6 +63,7 @@ fuzz: $(READY) ## give everything that reads bytes from outside bytes that nobod
 docs: $(READY) ## write the generated pages, and run the examples of the documentation
 	$(BIN)/python docs/reference.py
 	$(BIN)/partita docs
+	$(BIN)/python docs/gallery.py
 	$(BIN)/partita openapi
 	$(BIN)/pytest tests/test_docs.py tests/modeldocs tests/cli/model/test_openapi.py
 

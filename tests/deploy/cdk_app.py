@@ -12,12 +12,21 @@ from partita.deploy.cdk import DeclaredQueue, DeclaredTable, DeployedService, Ve
 from aws_cdk import App, Stack, Tags
 from aws_cdk.aws_iam import Role, ServicePrincipal
 
-from partita import TableNames
+from partita import Index, Registry, Table, TableNames
 from partita.deploy import TableSettings
 from partita_services.accounts.bootstrap import SERVICE
 from partita_services.accounts.model import ACCOUNTS
 from partita_services.events.bootstrap import SERVICE as EVENTS
 from partita_services.todo.model import TABLE
+
+ORDERS = Table(
+    "orders",
+    indexes=[
+        Index("inverted", hash="SK", range="PK"),
+        Index("many", hash=["tenant", "region"], range=["status", ("cents", "N")]),
+    ],
+    registry=Registry(),
+)
 
 
 def main(folder: str) -> None:
@@ -29,6 +38,7 @@ def main(folder: str) -> None:
     server.add_managed_policy(service.policies["request"])
 
     tasks = DeclaredTable(parts, "Tasks", TABLE, TableSettings(protected=False, retained=False))
+    DeclaredTable(parts, "Orders", ORDERS)
     accounts = VersionedTable(parts, "Accounts", ACCOUNTS, encryption="aws-managed")
     stage = Stack(app, "stage")
     names = TableNames(prefix="dev-")

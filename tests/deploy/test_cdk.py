@@ -79,6 +79,17 @@ def test_a_declared_table_is_kept_as_its_settings_say(synthesized: Synthesized) 
     ]
 
 
+def test_an_index_has_all_its_attributes_in_order(synthesized: Synthesized) -> None:
+    indexes = _named(synthesized, "orders")["Properties"]["GlobalSecondaryIndexes"]
+    keys = {
+        each["IndexName"]: [(key["AttributeName"], key["KeyType"]) for key in each["KeySchema"]] for each in indexes
+    }
+    assert keys == {
+        "inverted": [("SK", "HASH"), ("PK", "RANGE")],
+        "many": [("tenant", "HASH"), ("region", "HASH"), ("status", "RANGE"), ("cents", "RANGE")],
+    }
+
+
 def test_a_tag_of_the_stack_reaches_every_table(synthesized: Synthesized) -> None:
     tables = [_named(synthesized, name) for name in ("accounts", "todo-app-data")]
     assert [table["Properties"]["Tags"] for table in tables] == [[{"Key": "team", "Value": "north"}]] * 2

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from partita import EmbeddedStore
 from partita.errors import ValidationFailed
 from partita.runtime import AllowedHosts, run
 from partita.store._interface import Store
@@ -47,7 +46,7 @@ def task(user: str, task: str, **texts: str) -> Json:
 
 @contextmanager
 def serving(
-    store: EmbeddedStore,
+    store: Store,
     *,
     key: AccessKey | None = None,
     limits: Limits | None = None,
@@ -133,8 +132,9 @@ class Caller:
         self._operations = operations(lambda: self.now)
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
+        signed = {"authorization": f"Credential=local/20260101/{self._region}/dynamodb/aws4_request"}
         try:
-            return run(self._operations[operation](Parameters(parameters, self._region)), self._store.execute) or {}
+            return run(self._operations[operation](Parameters(parameters, signed)), self._store.execute) or {}
         except ValidationFailed as error:
             raise worded(error, operation) from None
 

@@ -13,7 +13,7 @@ from tests.wire.support import TASKS, serving, task
 
 from partita import EmbeddedStore
 from partita.wire import RegionStores
-from partita.wire._execution import region_of
+from partita.wire._parameters import region_of
 
 
 def client_in(region: str, address: tuple[str, int]) -> Any:
@@ -32,8 +32,10 @@ def apart(store: EmbeddedStore, tmp_path: Path) -> Iterator[tuple[str, int]]:
 
 def test_the_region_is_that_of_the_signature() -> None:
     signed = "AWS4-HMAC-SHA256 Credential=id/20260101/eu-west-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
-    assert region_of(signed) == "eu-west-1"
-    assert [region_of(text) for text in ("", "Bearer x", "Credential=id/1/a b/c/d")] == ["us-east-1"] * 3
+    assert region_of({"authorization": signed}) == "eu-west-1"
+    others = ("", "Bearer x", "Credential=id/1/a b/c/d")
+    assert [region_of({"authorization": text}) for text in others] == ["us-east-1"] * 3
+    assert region_of({}) == "us-east-1"
 
 
 def test_one_store_has_the_tables_of_all_regions(address: tuple[str, int]) -> None:

@@ -159,6 +159,9 @@ def _failure(response: HttpResponse, call: ApiCall) -> Failure:
 def _may_retry(call: ApiCall, error: PartitaError) -> bool:
     if isinstance(error, Throttled | TransactionConflict | TokenInProgress):
         return True
+    if isinstance(error, TransactionCancelled):
+        codes = {reason.code for reason in error.reasons}
+        return "TransactionConflict" in codes and codes <= {"None", "TransactionConflict"}
     return isinstance(error, StoreUnavailable) and call.repeatable
 
 

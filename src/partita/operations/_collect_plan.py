@@ -147,7 +147,7 @@ def _many(asked: BoundKey, keys: Sequence[BoundKey]) -> Iterator[Interval]:
         pairs = zip(asked.hash, key.hash, strict=True)
         if len(key.range) == 1 and all(mine.overlaps(theirs) for (_, mine), (_, theirs) in pairs):
             template = key.range[0][1]
-            if template.fields and template.head:
+            if template.head and set(template.fields) - set(key.hash_fields):
                 yield Interval.beginning_with(template.head)
 
 

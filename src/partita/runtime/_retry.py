@@ -5,7 +5,7 @@ another writer was first, and is done. Layers nest: a session's try on a remote 
 
 | who | what is tried again | tries |
 | --- | --- | --- |
-| `partita._aws` | one call that was not sent, was throttled, or may be repeated and got no response | 3 |
+| `partita._aws` | one call: not sent, throttled, met a transaction, or repeatable and without a response | 3 |
 | a session | one request: the store throttles, a transaction holds an item, or a read got no response | `retry`: 8 |
 | `batch_get`, `batch_write` | the items that the store left unprocessed | `retry`: 8 |
 | `update` | reading and writing an item, where an index key is not known without reading | 5 |

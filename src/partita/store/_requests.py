@@ -104,6 +104,10 @@ class TableDescription(Struct, frozen=True):
     item_count: int
     size_bytes: int
     stream_id: str | None = None
+    status: str = "ACTIVE"
+    """`CREATING` or `UPDATING` where the store takes a while to make or change a table."""
+    building: tuple[str, ...] = ()
+    """The indexes that cannot be read yet."""
 
 
 class StreamRecord(Struct, frozen=True):

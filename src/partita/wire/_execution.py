@@ -16,14 +16,7 @@ RegionStore: TypeAlias = Callable[[str], Store]
 """Opens the store of a region that was not asked for before."""
 
 MAX_REGIONS: Final = 64
-_REGION: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _REAL_REGION: Final = re.compile(r"[a-z]{2,3}(-[a-z]+)+-\d{1,2}")
-
-
-def region_of(authorization: str) -> str:
-    """The region that a signature is for; a request without one asks the default region."""
-    scope = authorization.partition("Credential=")[2].split("/", 3)
-    return scope[2] if len(scope) == 4 and _REGION.fullmatch(scope[2]) else DEFAULT_REGION  # noqa: PLR2004
 
 
 class RegionStores:

@@ -16,6 +16,7 @@ from partita.errors import (
     StreamTrimmed,
     TableInUse,
     TableNotFound,
+    Throttled,
     TokenInProgress,
     TokenMismatch,
     TransactionCancelled,
@@ -50,6 +51,7 @@ _KINDS: Final[tuple[tuple[type[PartitaError], str], ...]] = (
     (TableNotFound, "ResourceNotFoundException"),
     (TableInUse, "ResourceInUseException"),
     (StreamTrimmed, "TrimmedDataAccessException"),
+    (Throttled, "ProvisionedThroughputExceededException"),
 )
 
 

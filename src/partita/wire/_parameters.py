@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from partita.errors import SerializationFailed, ValidationFailed
@@ -23,6 +23,9 @@ Operation: TypeAlias = Callable[["Parameters"], Requests[Json | None]]
 _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]+", re.ASCII)
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)", re.ASCII)
 DEFAULT_REGION: Final = "us-east-1"
+_REGION: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SCOPE_PARTS: Final = 4
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 MAX_NAME: Final = 255
 MIN_NAME: Final = 3
 MAX_ATTRIBUTE: Final = 65_535
@@ -81,16 +84,27 @@ def check_attribute_name(name: str) -> None:
         raise Refused(f"{INVALID}{message}")
 
 
+def region_of(headers: Mapping[str, str]) -> str:
+    """The region that a request is signed for; one without a signature asks the default region."""
+    scope = headers.get("authorization", "").partition("Credential=")[2].split("/", 3)
+    return scope[2] if len(scope) == _SCOPE_PARTS and _REGION.fullmatch(scope[2]) else DEFAULT_REGION
+
+
 class Parameters:
-    """Reads parameters; the first that violates a constraint refuses the call. `region` is the one that was asked."""
+    """Reads parameters; the first that violates a constraint refuses the call. `headers` are those of the request."""
 
-    __slots__ = ("given", "region")
+    __slots__ = ("given", "headers")
 
-    def __init__(self, given: Any, region: str = DEFAULT_REGION) -> None:
+    def __init__(self, given: Any, headers: Mapping[str, str] = _NO_HEADERS) -> None:
         if type(given) is not dict:
             raise _unexpected(given, "Structure")
         self.given: Json = given
-        self.region = region
+        self.headers = headers
+
+    @property
+    def region(self) -> str:
+        """The region that the call was signed for."""
+        return region_of(self.headers)
 
     def table(self, name: str = "TableName") -> str:
         """The name of a table, which may be given by its ARN; nothing else counts where it is wrong."""

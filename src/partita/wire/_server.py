@@ -16,10 +16,10 @@ from partita.runtime import AllowedHosts, Clock, relay, run_async, system_clock
 from partita.store import Json, Request, Store
 from partita.store.embedded import READS
 from partita.wire._access import PolicyGuard
-from partita.wire._execution import Execution, LocatedRequest, RegionStores, region_of
+from partita.wire._execution import Execution, LocatedRequest, RegionStores
 from partita.wire._faults import Fault, Response, error_response
 from partita.wire._operations import operations
-from partita.wire._parameters import Parameters, Requests
+from partita.wire._parameters import Parameters, Requests, region_of
 from partita.wire._signature import AccessKey, Authorization, check_authorization, check_body
 from partita.wire._wording import worded
 from partita.wire.connection import Connection, Connections, Head, HttpRequest, Limits
@@ -105,16 +105,16 @@ class WireServer:
     def respond(self, request: HttpRequest) -> Requests[Response]:
         """The response to a request. Reads are executed on the way; a write is yielded, to be awaited."""
         try:
-            region = region_of(request.head.headers.get("authorization", ""))
             execute = self._execute_read
             if self._guard is not None or self._regions is not None:
+                region = region_of(request.head.headers)
                 store = self._store if self._regions is None else self._regions.of(region)
                 execute = Execution(store, self._guard, region, _operation_name(request.head))
-            return Response(200, (yield from relay(self._operation(request, region), execute)))
+            return Response(200, (yield from relay(self._operation(request), execute)))
         except Exception as error:  # noqa: BLE001 - the client gets a response, whatever it was
             return error_response(worded(error, _operation_name(request.head)))
 
-    def _operation(self, request: HttpRequest, region: str) -> Requests[Json | None]:
+    def _operation(self, request: HttpRequest) -> Requests[Json | None]:
         """The operation that the request names, with its parameters.
 
         Raises:
@@ -134,7 +134,7 @@ class WireServer:
         operation = self._operations.get(_operation_name(head))
         if operation is None:
             raise Fault("UnknownOperationException", "")
-        return operation(Parameters(given, region))
+        return operation(Parameters(given, head.headers))
 
     def _execute_read(self, request: Request[Any]) -> Requests[Any]:
         """Execute a read at once, on the event loop; pass a write on."""

@@ -26,6 +26,11 @@ from msgspec import Struct
 
 from partita.errors import ValidationFailed
 
+NO_ATTRIBUTES: Final = (
+    "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+)
+"""What `SPECIFIC_ATTRIBUTES` without names is refused with: bare by a scan, in the envelope by a query."""
+
 INVALID: Final = "One or more parameter values were invalid: "
 _ENVELOPED: Final = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
 _CURRENT: Final = frozenset((*_ENVELOPED, "GetItem", "BatchGetItem", "Query"))
@@ -33,6 +38,7 @@ _NOT_NUMERIC: Final = "The parameter cannot be converted to a numeric value"
 _UNDERFLOW: Final = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
 _INT: Final = 2**31
 _PARTS: Final = re.compile(r"[+-]?[0-9]*\.?(?P<fraction>[0-9]*)(?:[eE](?P<exponent>[+-]?[0-9]+))?", re.ASCII)
+_NO_TABLES: Final = "The requestItems parameter is required for BatchWriteItem"
 _EMPTY_NAME: Final = "Member must have length greater than or equal to 1"
 _GENERIC_ENUMS: Final[dict[str, str]] = {
     "returnValues": "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
@@ -42,11 +48,7 @@ _GENERIC_ENUMS: Final[dict[str, str]] = {
 
 
 class Refused(ValidationFailed):
-    """A request that breaks a rule by itself, whatever is stored; some are in the envelope in every operation."""
-
-    def __init__(self, message: str, *, enveloped: bool = False) -> None:
-        super().__init__(message)
-        self.enveloped = enveloped
+    """A request that breaks a rule by itself, whatever is stored."""
 
 
 class InvalidValue(Refused):
@@ -103,7 +105,8 @@ def worded(error: Exception, operation: str) -> Exception:
         message = error.older
         if error.placeholder is not None:
             message = f"ExpressionAttributeValues contains invalid value: {message} for key {error.placeholder}"
-    return ValidationFailed(_enveloped([message]) if error.enveloped or operation in _ENVELOPED else message)
+    in_envelope = operation in _ENVELOPED or (operation == "Query" and message == NO_ATTRIBUTES)
+    return ValidationFailed(_enveloped([message]) if in_envelope else message)
 
 
 def _enveloped(messages: list[str]) -> str:
@@ -113,10 +116,12 @@ def _enveloped(messages: list[str]) -> str:
 
 def _all_violated(violations: tuple[Violation, ...], operation: str) -> str:
     """Every violation; where a key is missing, in the older words throughout."""
+    if operation == "BatchWriteItem" and violations[0].at == "RequestItems":
+        return _NO_TABLES
     if operation not in _CURRENT or any(each.value is None for each in violations):
         return _enveloped(list(map(str, violations)))
     first = _first_alone(violations, operation)
-    messages = [_current(each) for each in ((first,) if first is not None else violations)]
+    messages = [_current(each, operation) for each in ((first,) if first is not None else violations)]
     if operation == "Query" and messages[0].startswith("Failed"):
         return messages[0]
     return _enveloped(messages)
@@ -134,7 +139,9 @@ def _first_alone(violations: tuple[Violation, ...], operation: str) -> Violation
     return None
 
 
-def _current(violation: Violation) -> str:
+def _current(violation: Violation, operation: str) -> str:
+    if operation == "Query" and violation.at == "limit":
+        violation = Violation("Limit", UNSHOWN, violation.rule)
     if violation.at in _GENERIC_ENUMS:
         return f"Failed to satisfy constraint: Member must satisfy enum value set: {_GENERIC_ENUMS[violation.at]}"
     if violation.at == "tableName" and violation.value == "":

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
 from partita.cli._listen import allowed_hosts_option, listening, warn_beyond_loopback
 from partita.cli._signals import stop_signals
+from partita.cli.serving._realism import realism_options, realistically
 from partita.runtime import AllowedHosts
 
 SWEEP_SECONDS: Final = 60.0
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     help="Answer only requests that are signed with this access key. Prefer the variable: others see options.",
 )
 @allowed_hosts_option
+@realism_options
 @click.option("--regions", is_flag=True, help="Keep the tables of each region apart; us-east-1 has the usual database.")
 @click.option(
     "--sweep-every",
@@ -50,14 +52,15 @@ def dynamodb(
     allowed_hosts: AllowedHosts,
     regions: bool,
     sweep_every: float,
+    **switches: Any,
 ) -> None:
     """Serve the database to any DynamoDB tool until Ctrl-C or SIGTERM."""
     from partita.wire import RegionStores, WireServer
 
-    access = _access_key(key)
-    with listening(host, port) as listener, closing(data.open(sweep_every=sweep_every)) as store:
+    access, realistic = _access_key(key), realistically(switches)
+    with listening(host, port) as listener, closing(realistic(data.open(sweep_every=sweep_every))) as store:
         warn_beyond_loopback(listener, allowed_hosts)
-        stores = RegionStores(store, lambda region: data.open_region(region, sweep_every=sweep_every))
+        stores = RegionStores(store, lambda region: realistic(data.open_region(region, sweep_every=sweep_every)))
         server = WireServer(store, key=access, allowed_hosts=allowed_hosts, regions=stores if regions else None)
         with closing(stores):
             asyncio.run(_serve(server, listener, data))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import apsw
 
@@ -12,7 +11,8 @@ from partita import _sqlite
 from partita.errors import StoreDamaged, StoreError, StoreNewer
 
 APPLICATION_ID: Final = 0x50415254  # "PART"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+"""1 had no hashes of partitions (`upkeep/_upgrade.py`)."""
 
 _SCHEMA: Final = f"""
     CREATE TABLE store (generation INTEGER NOT NULL);
@@ -90,13 +90,5 @@ def create_schema(connection: apsw.Connection) -> None:
 
 
 def connect(path: str, *, durable: bool) -> apsw.Connection:
-    """A connection to a store, with the SQL function that parallel scans use."""
-    connection = _sqlite.connect(path, durable=durable)
-    connection.create_scalar_function("segment_of", segment_of, 2, deterministic=True)
-    return connection
-
-
-def segment_of(*arguments: Any) -> int:
-    """The segment of a scan that a partition is in; takes the key's column and the number of segments."""
-    key, segments = arguments
-    return zlib.crc32(key if isinstance(key, bytes) else key.encode()) % int(segments)
+    """A connection to a store."""
+    return _sqlite.connect(path, durable=durable)

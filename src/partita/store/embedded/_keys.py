@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
+from zlib import crc32
 
 from partita.errors import ValidationFailed
 from partita.store._schema import KeyAttribute, KeyType
@@ -93,6 +94,14 @@ class KeyMismatch(ValidationFailed):
 
 def _empty(value: str | bytes) -> str:
     return f"The AttributeValue for a key attribute cannot contain an empty {_EMPTY[value]} value."
+
+
+def partition_hash(column: Column, *others: Column) -> int:
+    """Where a partition stands in the order of a scan: a number of 32 bits, made from the columns of its key."""
+    hashed = crc32(column.encode() if type(column) is str else column)  # type: ignore[arg-type]  # else it is bytes
+    for other in others:
+        hashed = crc32(other.encode() if type(other) is str else other, hashed)  # type: ignore[arg-type]
+    return hashed
 
 
 def is_short_text(value: Any) -> bool:

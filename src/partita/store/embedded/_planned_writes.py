@@ -16,11 +16,9 @@ from partita.errors import ConditionFailed, ValidationFailed
 from partita.expressions import Path, Update, apply_update, creates, evaluate
 from partita.store._requests import ConditionCheck, DeleteItem, GetItem, PutItem, UpdateItem
 from partita.store.embedded import _streams
-from partita.store.embedded._keys import Column
-from partita.store.embedded._table import Row, Table
+from partita.store.embedded._table import KeyColumns, Row, Table
 from partita.values import MAX_ITEM_BYTES, Item, decode_item, encode_measured, equal, text_size
 
-KeyColumns: TypeAlias = tuple[Column, Column]
 Write: TypeAlias = PutItem | UpdateItem | DeleteItem
 
 MAX_NAME_BYTES: Final = 65_535

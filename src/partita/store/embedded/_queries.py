@@ -1,4 +1,4 @@
-"""Query and scan: pages of a table or an index, in the order of its keys."""
+"""Query and scan: pages of a partition in the order of its keys, and of everything in the order of hashes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from partita.expressions import (
 from partita.store._requests import Capacity, PageResponse, QueryTable, ScanTable
 from partita.store.embedded import _ranges
 from partita.store.embedded._connection import Reader
-from partita.store.embedded._file import segment_of
-from partita.store.embedded._keys import Column
+from partita.store.embedded._keys import Column, partition_hash
 from partita.store.embedded._ranges import Bound, KeyBounds
 from partita.store.embedded._table import ITEM, Index, Source, Table, entry_size
 from partita.values import Item, decode_item, read_units
 
 PAGE_BYTES: Final = 1024 * 1024
 MAX_SEGMENTS: Final = 1_000_000
+HASHES: Final = 2**32
 
 
 def query(reader: Reader, request: QueryTable) -> PageResponse:
@@ -61,11 +61,12 @@ def scan(reader: Reader, request: ScanTable) -> PageResponse:
     source = _checked_source(table, request)
     _check_segments(request)
     start = () if request.start is None else _ranges.start_columns(table, source, request.start)
-    if request.start is not None and request.segments > 1:
-        _check_segment_of_start(table, request, request.start)
-    sql = _select_all(source, start=bool(start), segmented=request.segments > 1)
-    segment = (request.segments, request.segment) if request.segments > 1 else ()
-    rows = reader.connection.execute(sql, (*start, *segment, _row_limit(request)))
+    begin: tuple[Any, ...] = (partition_hash(*start[: len(source.hash)]), *start) if start else ()
+    segment = _segment(request) if request.segments > 1 else ()
+    if begin and segment and not segment[0] <= begin[0] < segment[1]:
+        raise _other_segment(request)
+    sql = _select_all(source, start=bool(start), segmented=bool(segment))
+    rows = reader.connection.execute(sql, (*begin, *segment, _row_limit(request)))
     return _page(table, source, request, rows)
 
 
@@ -132,13 +133,16 @@ def _check_segments(request: ScanTable) -> None:
         )
 
 
-def _check_segment_of_start(table: Table, request: ScanTable, start: Item) -> None:
-    key = table.hash[0].column(start[table.hash[0].name])
-    if segment_of(key, request.segments) != request.segment:
-        raise ValidationFailed(
-            "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
-            f"correct Segment. TotalSegments: {request.segments} Segment: {request.segment}"
-        )
+def _segment(request: ScanTable) -> tuple[int, int]:
+    """The hashes that the segment has: from, and up to."""
+    return request.segment * HASHES // request.segments, (request.segment + 1) * HASHES // request.segments
+
+
+def _other_segment(request: ScanTable) -> ValidationFailed:
+    return ValidationFailed(
+        "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
+        f"correct Segment. TotalSegments: {request.segments} Segment: {request.segment}"
+    )
 
 
 def _row_limit(request: QueryTable | ScanTable) -> int:
@@ -147,7 +151,7 @@ def _row_limit(request: QueryTable | ScanTable) -> int:
 
 def _select_range(
     source: Source, bounds: KeyBounds, start: tuple[Column, ...], *, forward: bool
-) -> tuple[str, tuple[Column, ...]]:
+) -> tuple[str, tuple[int | Column, ...]]:
     low, high = bounds.low, bounds.high
     # The start key is inside the range, so it takes the place of the bound behind it.
     if start and forward:
@@ -159,7 +163,7 @@ def _select_range(
     if sql is None:
         sql = source.statements[shape] = _range_sql(source, shape)
     ends = tuple(bound.value for bound in (low, high) if bound is not None)
-    return sql, (*bounds.equal, *ends, *start)
+    return sql, (partition_hash(*bounds.equal[: len(source.hash)]), *bounds.equal, *ends, *start)
 
 
 def _inclusive(bound: Bound | None) -> bool | None:
@@ -170,7 +174,7 @@ def _range_sql(source: Source, shape: tuple[int, bool | None, bool | None, bool,
     equal, low, high, start, forward = shape
     columns = (*source.hash_columns, *source.range_columns)
     order = (*columns, *source.ties)[equal:]
-    terms = [f"{column} = ?" for column in columns[:equal]]
+    terms = [f"{column} = ?" for column in (source.order_column, *columns[:equal])]
     if low is None and equal == len(source.hash):
         terms += _presence(source)  # else the terms say it, and SQLite must not begin to read earlier
     if low is not None:
@@ -195,12 +199,12 @@ def _beyond(columns: tuple[str, ...], operator: str) -> str:
 
 
 def _select_all(source: Source, *, start: bool, segmented: bool) -> str:
-    order = (*source.hash_columns, *source.range_columns, *source.ties)
+    order = (source.order_column, *source.hash_columns, *source.range_columns, *source.ties)
     terms = _presence(source)
     if start:
         terms.append(_beyond(order, ">"))
     if segmented:
-        terms.append("segment_of(hk, ?) = ?")
+        terms.append(f"{source.order_column} >= ? AND {source.order_column} < ?")
     where = f" WHERE {' AND '.join(terms)}" if terms else ""
     return f"SELECT size, {ITEM} FROM {source.sql_from}{where} ORDER BY {', '.join(order)} LIMIT ?"
 

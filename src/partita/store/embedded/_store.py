@@ -31,7 +31,7 @@ from partita.store.embedded import (
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import MissingIndex
-from partita.store.embedded.upkeep import Progress, back_up, verify
+from partita.store.embedded.upkeep import Progress, back_up, upgrade, verify
 
 R = TypeVar("R")
 
@@ -132,6 +132,8 @@ class EmbeddedStore:
             self._writer.refresh()
             if self._durable and self._process_lock is not None:  # without syncs, frames may be lost from the middle
                 _sqlite.refuse_cut_log(self._writer.connection, self.path)
+            if upgrade(self._writer.connection):
+                self._writer.refresh()
         except Exception as error:
             _sqlite.close_untouched(self._writer.connection)
             # An error in our own statement: what it names is not there. Any other: what is there is not a catalog.

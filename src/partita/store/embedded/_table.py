@@ -1,8 +1,10 @@
 """A table as it lies in the file: columns, statements, and the order of each index.
 
-    items_<table>(id, hk, rk, ttl, size, k<index>_<position>…, item)
-    key_<table>      on (hk, rk)
-    index_<index>    on (hash columns, range columns, hk, rk), only rows that have all of them
+    items_<table>(id, hh, hk, rk, ttl, size, k<index>_h, k<index>_<position>…, item)
+    key_<table>      on (hh, hk, rk)
+    index_<index>    on (k<index>_h, hash columns, range columns, hk, rk), only rows that have all of them
+
+`hh` and `k<index>_h` are hashes of the partition: scans go in their order, and a segment is a range of them.
 
 An item's index entries are columns of its own row, so an index can never disagree with its table.
 """
@@ -12,16 +14,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
+from zlib import crc32
 
 from msgspec import Struct
 
 from partita.errors import TableNotFound, ValidationFailed
 from partita.expressions import Path
 from partita.store._schema import IndexSchema, StreamView, TableSchema
-from partita.store.embedded._keys import HASH_BYTES, RANGE_BYTES, Column, KeyMismatch, KeyPart, is_short_text
+from partita.store.embedded._keys import (
+    HASH_BYTES,
+    RANGE_BYTES,
+    Column,
+    KeyMismatch,
+    KeyPart,
+    is_short_text,
+    partition_hash,
+)
 from partita.values import Item, text_size, value_size
 
 Row: TypeAlias = tuple[Any, ...]
+KeyColumns: TypeAlias = tuple[int, Column, Column]
+"""The hash of the partition, its key, and the sort key."""
 
 ITEM: Final = "ifnull(CAST(item AS BLOB), x'')"
 """The bytes of an item. In a damaged row it may be anything, which only as bytes is found to be no item."""
@@ -44,8 +57,12 @@ class Stream(Struct, frozen=True):
 class Source:
     """What can be queried: the table itself, or one of its indexes."""
 
-    def __init__(self, *, sql_from: str, hash_columns: tuple[str, ...], ties: tuple[str, ...]) -> None:
+    def __init__(
+        self, *, sql_from: str, order_column: str, hash_columns: tuple[str, ...], ties: tuple[str, ...]
+    ) -> None:
         self.sql_from = sql_from
+        self.order_column = order_column
+        """The hash of the partition."""
         self.hash_columns = hash_columns
         self.ties = ties
         self.index: Index | None = None
@@ -60,11 +77,13 @@ class Index(Source):
 
     def __init__(self, table_id: int, number: int, schema: IndexSchema, table: TableSchema) -> None:
         own = schema.range if schema.local else schema.key
-        self.columns = tuple(f"k{number}_{position}" for position in range(len(own)))
-        hashes = ("hk",) if schema.local else self.columns[: len(schema.hash)]
+        keys = tuple(f"k{number}_{position}" for position in range(len(own)))
+        self.columns = keys if schema.local else (f"k{number}_h", *keys)
+        hashes = ("hk",) if schema.local else keys[: len(schema.hash)]
         table_key = ("hk",) if table.range is None else ("hk", "rk")
         super().__init__(
             sql_from=f"items_{table_id} INDEXED BY index_{number}",
+            order_column="hh" if schema.local else self.columns[0],
             hash_columns=hashes,
             ties=("rk",) if schema.local else table_key,
         )
@@ -75,7 +94,8 @@ class Index(Source):
         self.index = self
         self.hash = tuple(KeyPart(attribute, HASH_BYTES) for attribute in schema.hash)
         self.range = tuple(KeyPart(attribute, RANGE_BYTES) for attribute in schema.range)
-        self.range_columns = self.columns[-len(schema.range) :] if schema.range else ()
+        self.range_columns = keys[-len(schema.range) :] if schema.range else ()
+        self._hashes = 0 if schema.local else len(schema.hash)
         self._own = self.range if schema.local else (*self.hash, *self.range)
         self.empty: Row = (None,) * len(self.columns)
         self.projected = _projected(schema, table)
@@ -101,7 +121,9 @@ class Index(Source):
             except ValidationFailed:
                 if before is None or before.get(part.name, _ABSENT) != value:
                     raise
-        return tuple(row) if len(row) == len(self._own) else self.empty
+        if len(row) != len(self._own):
+            return self.empty
+        return (partition_hash(*row[: self._hashes]), *row) if self._hashes else tuple(row)
 
     def entry_or_none(self, item: Item) -> Row:
         """The same for an item that is there already: whatever is wrong keeps it off the index."""
@@ -118,7 +140,7 @@ class Index(Source):
 
     def sql_create(self, table_id: int) -> str:
         """Makes the SQLite index."""
-        columns = ", ".join((*self.hash_columns, *self.range_columns, *self.ties))
+        columns = ", ".join((self.order_column, *self.hash_columns, *self.range_columns, *self.ties))
         name, present = f"index_{self.number}", f"{self.columns[0]} IS NOT NULL"
         return f"CREATE INDEX {name} ON items_{table_id} ({columns}) WHERE {present}"
 
@@ -138,7 +160,8 @@ class Table(Source):
     """A table with its statements, made once when the catalog is read."""
 
     def __init__(self, number: int, schema: TableSchema, indexes: dict[str, int], stream: Stream | None) -> None:
-        super().__init__(sql_from=f"items_{number} INDEXED BY key_{number}", hash_columns=("hk",), ties=())
+        by_key = f"items_{number} INDEXED BY key_{number}"
+        super().__init__(sql_from=by_key, order_column="hh", hash_columns=("hk",), ties=())
         self.id = number
         self.schema = schema
         self.name = schema.name
@@ -158,10 +181,10 @@ class Table(Source):
     def _write_statements(self) -> None:
         items, columns = f"items_{self.id}", [column for index in self.indexes for column in index.columns]
         every = ["ttl", "size", *columns, "item"]
-        self.sql_get = f"SELECT size, {ITEM} FROM {items} WHERE hk = ? AND rk = ?"
-        self.sql_find = f"SELECT id, size, {ITEM} FROM {items} WHERE hk = ? AND rk = ?"
-        marks = ", ".join("?" * (len(every) + 2))
-        self.sql_insert = f"INSERT INTO {items} (hk, rk, {', '.join(every)}) VALUES ({marks})"
+        self.sql_get = f"SELECT size, {ITEM} FROM {items} WHERE hh = ? AND hk = ? AND rk = ?"
+        self.sql_find = f"SELECT id, size, {ITEM} FROM {items} WHERE hh = ? AND hk = ? AND rk = ?"
+        marks = ", ".join("?" * (len(every) + 3))
+        self.sql_insert = f"INSERT INTO {items} (hh, hk, rk, {', '.join(every)}) VALUES ({marks})"
         self.sql_update = f"UPDATE {items} SET {', '.join(f'{column} = ?' for column in every)} WHERE id = ?"
         self.sql_replace = f"UPDATE {items} SET size = ?, item = ? WHERE id = ?"
         self.sql_delete = f"DELETE FROM {items} WHERE id = ?"
@@ -187,7 +210,7 @@ class Table(Source):
             message = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed"
             raise ValidationFailed(f"{message}: {role}: {name}")
 
-    def key_columns(self, key: Item) -> tuple[Column, Column]:
+    def key_columns(self, key: Item) -> KeyColumns:
         """The columns of the key of a request, which must hold the key attributes and nothing else."""
         if len(key) != len(self.key):
             raise KeyMismatch("The provided key element does not match the schema")
@@ -195,20 +218,22 @@ class Table(Source):
             hash_name, range_name = self._text_names
             hk, rk = key.get(hash_name), key.get(range_name)
             if is_short_text(hk) and is_short_text(rk):
-                return hk, rk  # type: ignore[return-value]  # both are text
+                return crc32(hk.encode()), hk, rk  # type: ignore[union-attr, return-value]  # both are text
         hash_column = self._hash.in_key(key.get(self._hash.name))
         if self._range is None:
-            return hash_column, _NO_RANGE
-        return hash_column, self._range.in_key(key.get(self._range.name))
+            return partition_hash(hash_column), hash_column, _NO_RANGE
+        return partition_hash(hash_column), hash_column, self._range.in_key(key.get(self._range.name))
 
-    def item_columns(self, item: Item) -> tuple[Column, Column]:
+    def item_columns(self, item: Item) -> KeyColumns:
         """The key columns of an item to be put."""
         if self._text_names is not None:
             hash_name, range_name = self._text_names
             hk, rk = item.get(hash_name), item.get(range_name)
             if is_short_text(hk) and is_short_text(rk):
-                return hk, rk  # type: ignore[return-value]  # both are text
-        return self._hash.in_item(item), _NO_RANGE if self._range is None else self._range.in_item(item)
+                return crc32(hk.encode()), hk, rk  # type: ignore[union-attr, return-value]  # both are text
+        hash_column = self._hash.in_item(item)
+        range_column = _NO_RANGE if self._range is None else self._range.in_item(item)
+        return partition_hash(hash_column), hash_column, range_column
 
     def key_of(self, item: Item) -> Item:
         """The key attributes of an item."""
@@ -230,14 +255,18 @@ class Table(Source):
             return None
         return int(value)  # type: ignore[arg-type]
 
+    def sql_create_key(self) -> str:
+        """Makes the SQLite index of the key."""
+        return f"CREATE UNIQUE INDEX key_{self.id} ON items_{self.id} (hh, hk, rk)"
+
     def sql_create(self) -> list[str]:
         """Makes the SQLite table and its indexes."""
         columns = "".join(f"{column}, " for index in self.indexes for column in index.columns)
         items = f"items_{self.id}"
-        fixed = "id INTEGER PRIMARY KEY, hk NOT NULL, rk NOT NULL, ttl INTEGER, size INTEGER NOT NULL"
+        fixed = "id INTEGER PRIMARY KEY, hh NOT NULL, hk NOT NULL, rk NOT NULL, ttl INTEGER, size INTEGER NOT NULL"
         return [
             f"CREATE TABLE {items} ({fixed}, {columns}item BLOB NOT NULL)",
-            f"CREATE UNIQUE INDEX key_{self.id} ON {items} (hk, rk)",
+            self.sql_create_key(),
             f"CREATE INDEX expiry_{self.id} ON {items} (ttl) WHERE ttl IS NOT NULL",
             *(index.sql_create(self.id) for index in self.indexes),
         ]

@@ -33,11 +33,11 @@ def delete_expired(writer: Writer, _: DeleteExpired) -> int:
 
 def _delete_from(writer: Writer, table: Table, limit: int) -> int:
     now = writer.clock()
-    columns = f"SELECT hk, rk, id, size, {ITEM} FROM items_{table.id}"
+    columns = f"SELECT hh, hk, rk, id, size, {ITEM} FROM items_{table.id}"
     sql = f"{columns} WHERE ttl <= ? AND ttl > ? ORDER BY ttl LIMIT ?"
     rows: list[Any] = writer.connection.execute(sql, (now, now - FIVE_YEARS, limit)).fetchall()
-    for hk, rk, *row in rows:
-        apply(writer.connection, deletion(table, (hk, rk), StoredItem(tuple(row))), now, by_ttl=True)
+    for hh, hk, rk, *row in rows:
+        apply(writer.connection, deletion(table, (hh, hk, rk), StoredItem(tuple(row))), now, by_ttl=True)
     return len(rows)
 
 

@@ -124,12 +124,15 @@ def _ttl_attribute(client: ApiClient, table: str) -> Calls[str | None]:
 def _description(client: ApiClient, table: str) -> Calls[rq.TableDescription]:
     response = yield from described(client, table)
     schema: TableSchema = table_schema(response, (yield from _ttl_attribute(client, table)))
+    indexes = response.get("GlobalSecondaryIndexes", ())
     return rq.TableDescription(
         schema=schema,
         created_at=response["CreationDateTime"],
         item_count=response["ItemCount"],
         size_bytes=response["TableSizeBytes"],
         stream_id=response.get("LatestStreamArn"),
+        status=response["TableStatus"],
+        building=tuple(each["IndexName"] for each in indexes if each.get("IndexStatus", "ACTIVE") != "ACTIVE"),
     )
 
 

@@ -176,8 +176,7 @@ class Connection(asyncio.Protocol):
         request.body.release()
         self.since = self._connections.timer()
         keep = request.head.keep_alive and not self._finishing
-        packed = accepts_gzip(request.head.headers.get("accept-encoding", ""))
-        self._send(response, keep=keep, with_body=request.head.method != "HEAD", packed=packed)
+        self._send(response, keep=keep, with_body=request.head.method != "HEAD", asked_by=request.head)
         if not keep and self._transport is not None:
             self._finishing = True
             self._transport.close()
@@ -197,11 +196,11 @@ class Connection(asyncio.Protocol):
             self._transport.write_eof()
         self._transport.resume_reading()
 
-    def _send(self, response: Response, *, keep: bool, with_body: bool, packed: bool = False) -> None:
+    def _send(self, response: Response, *, keep: bool, with_body: bool, asked_by: Head | None = None) -> None:
         if self._transport is None:
             return
         body = b"" if response.body is None else _ENCODE(response.body)
-        packed = packed and len(body) >= MIN_PACKED
+        packed = len(body) >= MIN_PACKED and asked_by is not None and _accepts_gzip(asked_by)
         if packed:
             body = pack(body)
         head = (
@@ -214,3 +213,7 @@ class Connection(asyncio.Protocol):
             f"{_PACKED if packed else ''}{'' if keep else _CLOSE}\r\n"
         )
         self._transport.write(head.encode() + body if with_body else head.encode())
+
+
+def _accepts_gzip(head: Head) -> bool:
+    return accepts_gzip(head.headers.get("accept-encoding", ""))

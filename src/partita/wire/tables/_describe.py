@@ -20,7 +20,7 @@ def table_body(
     body = table_definition(schema)
     del body["BillingMode"]
     body |= {
-        "TableStatus": status or "ACTIVE",
+        "TableStatus": status or description.status,
         "CreationDateTime": description.created_at,
         "ProvisionedThroughput": throughput_body(settings.throughput, now),
         "TableSizeBytes": description.size_bytes,
@@ -36,7 +36,7 @@ def table_body(
         body["TableClassSummary"] = {"TableClass": settings.table_class}
         if settings.class_at is not None:
             body["TableClassSummary"]["LastUpdateDateTime"] = settings.class_at / 1000
-    _describe_indexes(body, settings, now)
+    _describe_indexes(body, settings, now, description.building)
     if schema.stream is not None and description.stream_id is not None:
         body["LatestStreamLabel"] = description.stream_id
         body["LatestStreamArn"] = stream_arn(region, schema.name, description.stream_id)
@@ -72,7 +72,7 @@ def deleted_body(description: TableDescription, settings: Settings, region: str)
     return {name: value for name, value in body.items() if name not in gone}
 
 
-def _describe_indexes(body: Json, settings: Settings, now: int | None) -> None:
+def _describe_indexes(body: Json, settings: Settings, now: int | None, building: tuple[str, ...]) -> None:
     for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
         for index in body.get(kind, ()):
             name = index["IndexName"]
@@ -80,3 +80,5 @@ def _describe_indexes(body: Json, settings: Settings, now: int | None) -> None:
             if kind == "GlobalSecondaryIndexes":
                 units = throughput_body(settings.indexes.get(name, Throughput()), now)
                 index |= {"IndexStatus": "ACTIVE", "ProvisionedThroughput": units, **limits_body(settings, name)}
+                if name in building:
+                    index |= {"IndexStatus": "CREATING", "Backfilling": True}

@@ -1,7 +1,8 @@
-"""Upkeep of the embedded store: backup, restore and the search for damage."""
+"""Upkeep of the embedded store: backup, restore, earlier formats, and the search for damage."""
 
 from partita.store.embedded.upkeep._backup import Progress, back_up
 from partita.store.embedded.upkeep._restore import replace_with_backup, unused
+from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
 
 __all__ = [
@@ -9,5 +10,6 @@ __all__ = [
     "back_up",
     "replace_with_backup",
     "unused",
+    "upgrade",
     "verify",
 ]

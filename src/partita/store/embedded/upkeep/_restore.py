@@ -18,6 +18,7 @@ from partita.errors import StoreBusy, StoreDamaged, StoreNewer
 from partita.runtime import close_to_others
 from partita.store.embedded import _file, _streams
 from partita.store.embedded.upkeep._backup import Progress, copy, remove, sync
+from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
 
 _LOG: Final = "-wal"
@@ -106,6 +107,7 @@ def _copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None
             copy(source, fresh, progress)
         with closing(_file.connect(str(fresh), durable=True)) as connection:
             with _sqlite.translating(str(backup)):
+                upgrade(connection)  # it may be of an earlier format
                 verify(connection, str(backup))
             connection.pragma("journal_mode", "wal")  # a store that was in memory had no log
             with connection:

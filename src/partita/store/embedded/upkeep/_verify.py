@@ -10,7 +10,7 @@ import apsw
 
 from partita.errors import StoreDamaged
 from partita.store.embedded import _catalog
-from partita.store.embedded._table import Table
+from partita.store.embedded._table import KeyColumns, Table
 from partita.values import Item, decode_item, equal, item_size
 
 _SQL_STREAMS: Final = (
@@ -38,7 +38,7 @@ def verify(connection: apsw.Connection, path: str) -> None:
 
 def _wrong_rows(connection: apsw.Connection, table: Table) -> Iterator[str]:
     columns = [column for index in table.indexes for column in index.columns]
-    names = ("hk", "rk", "ttl", "size", *columns)
+    names = ("hh", "hk", "rk", "ttl", "size", *columns)
     for row_id, blob, *row in connection.execute(f"SELECT id, item, {', '.join(names)} FROM items_{table.id}"):
         try:
             expected = _expected_row(table, decode_item(blob))
@@ -68,12 +68,12 @@ def _wrong_streams(connection: apsw.Connection, table: Table) -> Iterator[str]:
         item = decode_item(blob)
         if not equal(replayed.pop(table.item_columns(item), None), item):
             yield f"row {row_id}: the stream says otherwise"
-    for key in replayed:
-        yield f"the item {key} of the stream is missing"
+    for _, hk, rk in replayed:
+        yield f"the item {(hk, rk)} of the stream is missing"
 
 
-def _replayed(connection: apsw.Connection, table: Table, stream: int) -> dict[tuple[Any, Any], Item]:
-    items: dict[tuple[Any, Any], Item] = {}
+def _replayed(connection: apsw.Connection, table: Table, stream: int) -> dict[KeyColumns, Item]:
+    items: dict[KeyColumns, Item] = {}
     for keys, new in connection.execute(f"SELECT keys, new FROM changes_{stream} ORDER BY sequence"):
         key = table.key_columns(decode_item(keys))
         if new is None:

@@ -1,0 +1,197 @@
+"""A chat: rooms with their last messages, the rooms of a user, and what is unread.
+
+    pip install partita
+    python chat.py
+
+| access pattern | what it reads or writes | budget |
+| --- | --- | --- |
+| `room_page(room_id)` | a room and its last 50 messages, in one query; older ones page by page | 7 RCU |
+| `messages_since(room_id, number)` | what was written since | 13 RCU |
+| `members_of(room_id)` | who is in a room | 13 RCU |
+| `rooms_of(user)` | the rooms that a user is in, by an inverted index | 13 RCU |
+| `member(room_id, user)` | one member of a room | 0.5 RCU |
+| `enter(member)` | a user enters a room | 4 WCU |
+| `next_number(room)` | counts a message | 2 WCU |
+| `say(message)` | a message | 4 WCU |
+| `count_unread(room_id, user)`, `read_all(room_id, user)` | what a member has not read, in one request | 4 WCU |
+
+Messages have numbers that their room counts, so that they sort as they were written. A room stands behind its messages,
+so that a page is one query backwards. A membership is found from the room and, the key turned around, from the user.
+
+It prints:
+
+    general, the last two: 4 ben: see you, 3 ada: bye
+    before that: 2 ben: hi, 1 ada: hello
+    since 3: bye, see you
+    in general: ada, ben
+    ben is in: general, random
+    ben has 2 unread, then 0
+    room_page: Query on the table
+      predicted: 6.5 RCU (with items of 1,024 bytes)
+      budget:    7 RCU
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from partita import (
+    EmbeddedStore,
+    Entity,
+    Index,
+    Key,
+    Put,
+    Rcu,
+    Session,
+    Span,
+    Table,
+    Update,
+    Upsert,
+    Wcu,
+    collect,
+    explain,
+    f,
+    get,
+    insert,
+    pattern,
+    put,
+    query,
+    update,
+    upsert,
+)
+
+TABLE = Table("chat", indexes=[Index("inverted", hash="SK", range="PK")])
+
+
+class Room(Entity, table=TABLE):
+    """Where people talk."""
+
+    primary: ClassVar = Key("ROOM#{room_id}", "ROOM")
+
+    room_id: str
+    messages: int = 0
+
+
+class Message(Entity, table=TABLE):
+    """What somebody said."""
+
+    primary: ClassVar = Key("ROOM#{room_id}", "MESSAGE#{number:010}")
+
+    room_id: str
+    number: int
+    author: str
+    text: str
+
+
+class Member(Entity, table=TABLE):
+    """That a user is in a room, and what they have not read there."""
+
+    primary: ClassVar = Key("ROOM#{room_id}", "USER#{user}")
+    by_user: ClassVar = Key("USER#{user}", "ROOM#{room_id}", index="inverted")
+
+    room_id: str
+    user: str
+    unread: int = 0
+
+
+@dataclass(frozen=True)
+class RoomPage:
+    """A room as one enters it."""
+
+    room: Room
+    messages: tuple[Message, ...]
+
+
+@collect(RoomPage, "ROOM#{room_id}", newest_first=True, limits={Message: 50}, budget=Rcu(7))
+def room_page(room_id: str) -> None:
+    """A room and its last messages."""
+
+
+@query(Message, Message.primary, budget=Rcu(13))
+def messages_since(room_id: str, number: Span[int]) -> None:
+    """What was written since."""
+
+
+@query(Member, Member.primary, budget=Rcu(13))
+def members_of(room_id: str) -> None:
+    """Who is in a room."""
+
+
+@query(Member, Member.by_user, budget=Rcu(13))
+def rooms_of(user: str) -> None:
+    """The rooms that a user is in."""
+
+
+@get(Member, budget=Rcu(0.5))
+def member(room_id: str, user: str) -> None:
+    """One member of a room."""
+
+
+@pattern(budget=Wcu(4))
+def enter(new: Member) -> Put[Member]:
+    """Enter a room."""
+    return put(new)
+
+
+@pattern(budget=Wcu(2))
+def next_number(room: Room) -> Update[Room]:
+    """Count a message; the room that comes back has its number."""
+    return update(room, f(Room.messages).add(1))
+
+
+@pattern(budget=Wcu(4))
+def say(message: Message) -> Put[Message]:
+    """A message; its number is nobody else's."""
+    return insert(message)
+
+
+@pattern(budget=Wcu(4))
+def count_unread(room_id: str, user: str) -> Upsert[Member]:
+    """One more message that a member has not read, who enters by it."""
+    return upsert(member(room_id, user), f(Member.unread).add(1))
+
+
+@pattern(budget=Wcu(4))
+def read_all(room_id: str, user: str) -> Update[Member]:
+    """A member has read everything."""
+    return update(member(room_id, user), f(Member.unread).set(0))
+
+
+EXPLAINED = room_page("general")
+
+
+def tell(db: Session) -> None:
+    """Tell the story of a short talk."""
+    rooms = [db.run(insert(Room(room_id=name))) for name in ("general", "random")]
+    for room_id, user in (("general", "ada"), ("general", "ben"), ("random", "ben")):
+        db.run(enter(Member(room_id=room_id, user=user)))
+    for author, text in (("ada", "hello"), ("ben", "hi"), ("ada", "bye"), ("ben", "see you")):
+        room = db.run(next_number(rooms[0]))
+        db.run(say(Message(room_id="general", number=room.messages, author=author, text=text)))
+        db.run(count_unread("general", "ben" if author == "ada" else "ada"))
+
+    first = db.run(room_page("general").page(2))
+    older = db.run(room_page("general").page(2, after=first.next_cursor))
+    for label, page in (("general, the last two:", first), ("before that:", older)):
+        assert page.result is not None
+        print(label, ", ".join(f"{each.number} {each.author}: {each.text}" for each in page.result.messages))
+    print("since 3:", ", ".join(each.text for each in db.run(messages_since("general", Span.since(3)))))
+    print("in general:", ", ".join(each.user for each in db.run(members_of("general"))))
+    print("ben is in:", ", ".join(each.room_id for each in db.run(rooms_of("ben"))))
+    unread = db.run(member("general", "ben"))
+    assert unread is not None
+    print(f"ben has {unread.unread} unread, then {db.run(read_all('general', 'ben')).unread}")
+    print(str(explain(EXPLAINED)).partition("\n{")[0])
+
+
+def main() -> None:
+    """Tell it on a store in memory."""
+    with EmbeddedStore(":memory:") as store:
+        db = Session(store, strict_budgets=True)
+        db.create_tables([TABLE])
+        tell(db)
+
+
+if __name__ == "__main__":
+    main()

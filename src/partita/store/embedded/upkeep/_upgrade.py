@@ -1,0 +1,49 @@
+"""Bringing a file of an earlier format to the one that this version writes, in one transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+
+from partita.store.embedded import _catalog, _file
+from partita.store.embedded._keys import partition_hash
+from partita.store.embedded._table import Table
+
+
+def upgrade(connection: apsw.Connection) -> bool:
+    """Give every row the hashes of its partitions; returns whether the file was of the earlier format.
+
+    To be called where no other process writes. One that has the file open with an earlier version fails from now on.
+    """
+    if connection.pragma("user_version") != 1:
+        return False
+    connection.create_scalar_function("partition_hash", _hashed, deterministic=True)
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:
+        for table in _catalog.load(connection).tables.values():
+            _add_hashes(connection, table)
+        _catalog.changed(connection)
+        connection.pragma("user_version", _file.FORMAT_VERSION)
+    connection.execute("COMMIT")
+    connection.create_scalar_function("partition_hash", None)
+    return True
+
+
+def _hashed(*columns: Any) -> int | None:
+    return None if columns[0] is None else partition_hash(*columns)
+
+
+def _add_hashes(connection: apsw.Connection, table: Table) -> None:
+    items, hashes = f"items_{table.id}", {"hh": "partition_hash(hk)"}
+    connection.execute(f"DROP INDEX key_{table.id}")
+    connection.execute(f"ALTER TABLE {items} ADD COLUMN hh NOT NULL DEFAULT 0")
+    for index in table.indexes:
+        connection.execute(f"DROP INDEX index_{index.number}")
+        if not index.local:
+            connection.execute(f"ALTER TABLE {items} ADD COLUMN {index.order_column}")
+            hashes[index.order_column] = f"partition_hash({', '.join(index.hash_columns)})"
+    changes = ", ".join(f"{column} = {value}" for column, value in hashes.items())
+    connection.execute(f"UPDATE {items} SET {changes}")
+    for sql in (table.sql_create_key(), *(index.sql_create(table.id) for index in table.indexes)):
+        connection.execute(sql)

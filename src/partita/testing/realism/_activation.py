@@ -1,0 +1,83 @@
+"""Tables and indexes that take a while until they can be used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from partita.errors import TableInUse, TableNotFound, ValidationFailed
+from partita.runtime import Clock
+from partita.store import (
+    CreateIndex,
+    CreateTable,
+    DeleteIndex,
+    DeleteTable,
+    QueryTable,
+    Request,
+    ScanTable,
+    SetStream,
+    SetTimeToLive,
+    TableDescription,
+)
+from partita.testing.realism._parts import tables_of
+
+
+class Activation:
+    """When what was made can be used."""
+
+    def __init__(self, seconds: float, clock: Clock) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._tables: dict[str, float] = {}
+        self._indexes: dict[tuple[str, str], float] = {}
+
+    def refuse(self, request: Request[Any]) -> None:
+        """Refuse to use or to change what is being made.
+
+        Raises:
+            TableNotFound: items of a table that is being made. TableInUse: it is to be changed.
+            ValidationFailed: an index that is being filled.
+        """
+        for table in tables_of(request):
+            if self._is_waiting(self._tables, table):
+                raise TableNotFound(f"Requested resource not found: Table: {table} not found")
+        index = request.index if isinstance(request, QueryTable | ScanTable) else None
+        if index is not None and self._is_waiting(self._indexes, (next(tables_of(request)), index)):
+            raise ValidationFailed(f"Cannot read from backfilling global secondary index: {index}")
+        if isinstance(request, DeleteTable | CreateIndex | DeleteIndex | SetStream | SetTimeToLive):
+            self._refuse_change(request.table)
+
+    def _refuse_change(self, table: str) -> None:
+        in_use = "Attempt to change a resource which is still in use: Table is being"
+        if self._is_waiting(self._tables, table):
+            raise TableInUse(f"{in_use} created: {table}")
+        if any(name == table and self._is_waiting(self._indexes, (name, index)) for name, index in self._indexes):
+            raise TableInUse(f"{in_use} updated: {table}")
+
+    def _is_waiting(self, known: dict[Any, float], name: Any) -> bool:
+        ready = known.get(name)
+        if ready is None or ready <= self._clock():
+            known.pop(name, None)
+            return False
+        return True
+
+    def made(self, request: Request[Any]) -> None:
+        """Something was made, or deleted."""
+        ready = self._clock() + self._seconds
+        if isinstance(request, CreateTable):
+            self._tables[request.schema.name] = ready
+        elif isinstance(request, CreateIndex):
+            self._indexes[request.table, request.index.name] = ready
+        elif isinstance(request, DeleteTable):
+            self._tables.pop(request.table, None)
+
+    def described(self, description: TableDescription) -> TableDescription:
+        """The description, with what cannot be used yet."""
+        name = description.schema.name
+        waiting = [index for table, index in list(self._indexes) if table == name]
+        building = tuple(index for index in waiting if self._is_waiting(self._indexes, (name, index)))
+        if self._is_waiting(self._tables, name):
+            whole = tuple(index.name for index in description.schema.indexes if not index.local)
+            return replace(description, status="CREATING", building=whole)
+        return replace(description, status="UPDATING" if building else "ACTIVE", building=building)

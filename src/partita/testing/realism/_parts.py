@@ -1,0 +1,65 @@
+"""Which items a request is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from partita.store import (
+    BatchGetItem,
+    BatchWriteItem,
+    ConditionCheck,
+    DeleteItem,
+    GetItem,
+    PutItem,
+    QueryTable,
+    Request,
+    ScanTable,
+    TableSchema,
+    TransactGetItems,
+    TransactWriteItems,
+    UpdateItem,
+)
+from partita.values import Item
+
+Part: TypeAlias = GetItem | PutItem | UpdateItem | DeleteItem | ConditionCheck
+ItemKey: TypeAlias = tuple[str, tuple[Any, ...]]
+"""A table, and the values of the key."""
+
+WRITES = (PutItem, UpdateItem, DeleteItem, BatchWriteItem, TransactWriteItems)
+
+
+def parts_of(request: Request[Any]) -> tuple[Part, ...]:
+    """The single items that the request reads or writes."""
+    match request:
+        case GetItem() | PutItem() | UpdateItem() | DeleteItem():
+            return (request,)
+        case BatchGetItem(gets=gets) | TransactGetItems(gets=gets):
+            return gets
+        case BatchWriteItem(writes=writes):
+            return writes
+        case TransactWriteItems(actions=actions):
+            return actions
+    return ()
+
+
+def tables_of(request: Request[Any]) -> Iterator[str]:
+    """The tables whose items the request is about."""
+    if isinstance(request, QueryTable | ScanTable):
+        yield request.table
+    yield from (part.table for part in parts_of(request))
+
+
+def key_of(part: Part, schema: TableSchema) -> Item:
+    """The key of the item that the part is about; what is missing of it is left out."""
+    item = part.item if isinstance(part, PutItem) else part.key
+    return {attribute.name: item[attribute.name] for attribute in schema.key if attribute.name in item}
+
+
+def item_key(part: Part, schema: TableSchema) -> ItemKey:
+    """The item, as something that can be looked up."""
+    return part.table, tuple(map(_hashable, key_of(part, schema).values()))
+
+
+def _hashable(value: Any) -> Any:
+    return value if isinstance(value, str | bytes) else repr(value) if isinstance(value, list | dict | set) else value
