@@ -20,6 +20,7 @@ MODULES = (
     "partita.console",
     "partita.cost",
     "partita.deploy",
+    "partita.encryption",
     "partita.expressions",
     "partita.http",
     "partita.model",
