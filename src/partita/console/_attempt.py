@@ -11,11 +11,23 @@ from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
 
-from partita import AsyncSession, Budget, Collect, Operation, Page, Pattern, Query, WalkResult, explain
+from partita import (
+    AsyncSession,
+    Budget,
+    Collect,
+    CollectionPage,
+    Operation,
+    Page,
+    Pattern,
+    Query,
+    WalkResult,
+    explain,
+)
 from partita.console._declared import why_closed
 from partita.errors import FieldSealed, InvalidKey, OperationError, ValidationFailed
 from partita.http import FieldProblem, HttpProblem
 from partita.model import EntitySchema
+from partita.operations import CollectPage
 from partita.patterns import UnfitArgument, operation_of
 
 MASK: Final = "(encrypted)"
@@ -105,7 +117,9 @@ def _operation(pattern: Pattern, wanted: Attempt) -> Operation[Any]:
         operation = operation_of(pattern, wanted.arguments)
     except UnfitArgument as unfit:
         raise _unfit(f"arguments.{unfit.parameter}", str(unfit)) from None
-    return operation.page(wanted.limit) if isinstance(operation, Query) else operation
+    if isinstance(operation, Query) or (isinstance(operation, Collect) and operation.has_pages):
+        return operation.page(wanted.limit)
+    return operation
 
 
 @contextmanager
@@ -125,16 +139,21 @@ def _unfit(field: str, reason: str) -> HttpProblem:
 
 
 def _collected(operation: Operation[Any]) -> list[EntitySchema[Any]]:
-    return [part.slot.schema for part in operation.parts] if isinstance(operation, Collect) else []
+    collection = operation.collection if isinstance(operation, CollectPage) else operation
+    return [part.slot.schema for part in collection.parts] if isinstance(collection, Collect) else []
 
 
 def _from(cursor: str | None, operation: Operation[Any]) -> Operation[Any]:
+    if isinstance(operation, CollectPage):
+        return operation.collection.page(operation.paged.limit, after=cursor)
     return operation.page(operation.limit, after=cursor) if isinstance(operation, Query) else operation
 
 
 def _found(result: Any) -> tuple[list[Any], str | None]:
     if isinstance(result, Page):
         return list(result.items), result.next_cursor
+    if isinstance(result, CollectionPage):
+        return ([] if result.result is None else [result.result]), result.next_cursor
     if isinstance(result, WalkResult | tuple | list):
         return [item for item in result if item is not None], None
     return ([] if result is None else [result]), None
