@@ -13,6 +13,7 @@ MODULES = (
     "partita",
     "partita.adopt",
     "partita.app",
+    "partita.app.signin",
     "partita.change",
     "partita.change.lake",
     "partita.cli",
