@@ -27,6 +27,7 @@ def address(server: Server) -> str:
 
 
 def sign_in(page: Page, server: Server) -> None:
+    page.get_by_text("Use a token").click()
     page.get_by_label("Operator token").fill(server.token("ada", "operator"))
     page.get_by_role("button", name="Use token").click()
 

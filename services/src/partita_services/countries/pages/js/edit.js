@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { el, replace } from "/assets/dom.js";
+import { choices } from "/assets/signin.js";
 
 export function editor(country, latest, changed) {
   return panel("Edit", (signedOut) => (latest.isDeleted ? restoring(country, changed, signedOut) : editing(country, changed, signedOut)));
@@ -52,11 +53,14 @@ function signIn(title, done) {
     api.token.set(input.control.value);
     done();
   };
-  return [
-    ...head(title, "Operators may add versions. Print a token and paste it here; it stays in this tab."),
-    el("pre", {}, "partita token --user you --role operator"),
-    el("form", { onsubmit: submit }, grid([input]), actions(button("Use token", "primary"))),
-  ];
+  const said = el("p", { className: "said wrong", role: "alert" });
+  const buttons = el("div", { className: "actions" });
+  const byToken = el("details", { className: "by-token" }, el("summary", {}, "Use a token"), el("pre", {}, "partita token --user you --role operator"), el("form", { onsubmit: submit }, grid([input]), actions(button("Use token", "primary"))));
+  choices({ roles: ["operator"], done, failed: (text) => { said.textContent = text; } }).then((found) => {
+    replace(buttons, found);
+    if (!found.length) byToken.open = true;
+  });
+  return [...head(title, "Operators may add versions."), buttons, said, byToken];
 }
 
 // Where the outcome of a write is said, and how one is run.
