@@ -42,7 +42,8 @@ class Refused(Exception):
     @property
     def is_absent(self) -> bool:
         """Whether the endpoint does not know the operation at all."""
-        return self.status == _NOT_IMPLEMENTED or self.kind.startswith(_UNKNOWN)
+        says_so = "not supported by this endpoint" in self.message
+        return says_so or self.status == _NOT_IMPLEMENTED or self.kind.startswith(_UNKNOWN)
 
 
 class Reply(Struct, frozen=True):
