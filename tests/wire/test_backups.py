@@ -19,7 +19,7 @@ def listed(call: Caller, **wanted: object) -> list[str]:
     return [summary["BackupName"] for summary in call("ListBackups", **wanted)["BackupSummaries"]]
 
 
-@pytest.mark.rule(51)
+@pytest.mark.rule(53)
 def test_a_backup_stays_as_it_was_and_no_client_sees_its_table(call: Caller) -> None:
     for number in range(30):
         call("PutItem", TableName="tasks", Item=task("u", f"{number:02}", status="open"))
@@ -33,7 +33,7 @@ def test_a_backup_stays_as_it_was_and_no_client_sees_its_table(call: Caller) -> 
     assert call("Scan", TableName="again", IndexName="by_status")["Count"] == 30
 
 
-@pytest.mark.rule(51)
+@pytest.mark.rule(53)
 def test_a_backup_is_described_and_survives_its_table(call: Caller, store: EmbeddedStore) -> None:
     call("PutItem", TableName="tasks", Item=task("u", "1"))
     arn = made(call)
@@ -45,7 +45,7 @@ def test_a_backup_is_described_and_survives_its_table(call: Caller, store: Embed
     assert call("Scan", TableName="tasks")["Count"] == 1
 
 
-@pytest.mark.rule(51)
+@pytest.mark.rule(53)
 def test_backups_are_listed_in_pages_and_deleted(call: Caller) -> None:
     arns = [made(call, name) for name in ("one", "two", "three")]
     assert listed(call, TableName="tasks") == ["one", "two", "three"]
@@ -59,7 +59,7 @@ def test_backups_are_listed_in_pages_and_deleted(call: Caller) -> None:
     assert failure.value.kind == "BackupNotFoundException"
 
 
-@pytest.mark.rule(51)
+@pytest.mark.rule(53)
 def test_what_cannot_be_backed_up_or_restored_is_refused(call: Caller) -> None:
     with pytest.raises(Fault) as failure:
         call("CreateBackup", TableName="nothing", BackupName="first")

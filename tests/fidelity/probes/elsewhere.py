@@ -18,7 +18,7 @@ VECTOR = {
 }
 
 
-@probe(rule=51, tier=2, billed=True)
+@probe(rule=53, tier=2, billed=True)
 def a_backup_is_made_described_listed_and_deleted(api: Api) -> None:
     """After that it is not found."""
     table = api.new_table(**HASH)
@@ -30,7 +30,7 @@ def a_backup_is_made_described_listed_and_deleted(api: Api) -> None:
     refused(api, "DescribeBackup", kind="BackupNotFoundException", BackupArn=arn)
 
 
-@probe(rule=51, tier=2, billed=True)
+@probe(rule=53, tier=2, billed=True)
 def a_backup_is_restored_into_a_new_table(api: Api) -> None:
     """With its items."""
     table = api.new_table(**HASH)

@@ -29,7 +29,7 @@ _UPDATES: dict[str, tuple[Json, Json, Json]] = {
 }
 
 
-@probe(rule=50, tier=3, cases=_UPDATES)
+@probe(rule=52, tier=3, cases=_UPDATES)
 def attribute_updates_make_this_change(api: Api, before: Json, updates: Json, after: Json) -> None:
     """Each attribute has an action."""
     key = api.new_key()
@@ -40,7 +40,7 @@ def attribute_updates_make_this_change(api: Api, before: Json, updates: Json, af
     same(found, {**key, **after})
 
 
-@probe(rule=50, tier=3)
+@probe(rule=52, tier=3)
 def attribute_updates_spare_the_key(api: Api) -> None:
     """It cannot be changed."""
     updates = {"pk": {"Action": "PUT", "Value": s("x")}}
@@ -79,7 +79,7 @@ _MIXED: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@probe(rule=50, tier=3, cases=_MIXED)
+@probe(rule=52, tier=3, cases=_MIXED)
 def older_parameters_and_expressions_do_not_mix(api: Api, operation: str, given: dict[str, Any]) -> None:
     """A call has one or the other."""
     pattern = "Can not use both expression and non-expression parameters"
@@ -123,7 +123,7 @@ _EXPECTED: dict[str, tuple[Json, dict[str, Any], bool]] = {
 }
 
 
-@probe(rule=50, tier=3, cases=_EXPECTED)
+@probe(rule=52, tier=3, cases=_EXPECTED)
 def expected_is_a_condition(api: Api, before: Json, given: dict[str, Any], outcome: bool) -> None:  # noqa: FBT001
     """Of a delete; one that fails deletes nothing."""
     key = api.new_key()
@@ -138,7 +138,7 @@ def expected_is_a_condition(api: Api, before: Json, given: dict[str, Any], outco
     same((done, api.get("hash", key) is None), (outcome, outcome))
 
 
-@probe(rule=50, tier=3)
+@probe(rule=52, tier=3)
 def attributes_to_get_are_all_that_comes_back(api: Api) -> None:
     """By get, batch, query and scan; keys are not added, and missing ones are left out."""
     key = api.new_key("a")
@@ -177,7 +177,7 @@ def _keyed(partition: Json, *more: Any) -> Json:
     return conditions
 
 
-@probe(rule=50, tier=3, cases=_RANGES)
+@probe(rule=52, tier=3, cases=_RANGES)
 def key_conditions_find_a_range(api: Api, operator: str, values: list[Json], found: list[str]) -> None:
     """Forwards and backwards."""
     conditions = _keyed(_filled(api), operator, values)
@@ -198,7 +198,7 @@ _FILTERS: dict[str, tuple[Json, list[str]]] = {
 }
 
 
-@probe(rule=50, tier=3, cases=_FILTERS)
+@probe(rule=52, tier=3, cases=_FILTERS)
 def query_filters_and_scan_filters_choose(api: Api, chosen: Json, found: list[str]) -> None:
     """What was read is counted before."""
     partition, table = _filled(api), api.table("pair")
