@@ -63,7 +63,7 @@ def batch_get(call: Parameters) -> Requests[Json]:
     _check_names(call)
     gets: list[GetItem] = []
     names: dict[str, str] = {}  # by table: the client may have given its ARN
-    for name, shared in _tables(call, "BatchGetItem").items():
+    for name, shared in _tables(call).items():
         of_table = _gets(name, shared)
         names[of_table[0].table] = name
         gets += of_table
@@ -87,14 +87,12 @@ def _check_names(call: Parameters) -> None:
         refuse(violated(msgspec.json.encode(tables).decode(), "requestItems", _MAP_KEYS))
 
 
-def _tables(call: Parameters, operation: str) -> Json:
+def _tables(call: Parameters) -> Json:
     tables = call.fields("RequestItems")
     if tables is None:
         refuse(violated(None, "requestItems", "Member must not be null"))
-    if not tables and operation == "BatchGetItem":
-        refuse(violated(UNSHOWN, "RequestItems", "Member must have length greater than or equal to 1"))
     if not tables:
-        raise ValidationFailed(f"The requestItems parameter is required for {operation}")
+        refuse(violated(UNSHOWN, "RequestItems", "Member must have length greater than or equal to 1"))
     return tables
 
 
@@ -125,7 +123,7 @@ def _unprocessed_keys(call: Parameters, names: dict[str, str], response: BatchGe
 def batch_write(call: Parameters) -> Requests[Json]:
     """Up to 25 puts and deletes of several tables."""
     detail, metrics = _write_details(call)
-    tables = _tables(call, "BatchWriteItem")
+    tables = _tables(call)
     _check_lengths(tables)
     writes = [
         _batched(Parameters({"TableName": name}).table(), Parameters(entry))

@@ -30,6 +30,7 @@ from partita.wire._parameters import (
     violated,
     violations_of,
 )
+from partita.wire._update_charge import check_charge
 from partita.wire._wording import Refused, Violated, Violation
 
 _RETURNS: Final = ("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
@@ -155,5 +156,7 @@ def read_condition(call: Parameters) -> Condition | None:
 def _read_update(call: Parameters) -> tuple[Update, Condition | None]:
     kinds, legacy = ("UpdateExpression", "ConditionExpression"), ("AttributeUpdates", *_WRITE_LEGACY)
     trees: Any = read_expressions(call, kinds, legacy)
+    if trees["UpdateExpression"] is not None:
+        check_charge(trees["UpdateExpression"], call.given.get("ExpressionAttributeValues"))
     update = trees["UpdateExpression"] or read_updates(call) or Update()
     return update, trees["ConditionExpression"] or read_expected(call)

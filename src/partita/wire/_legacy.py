@@ -96,6 +96,7 @@ def read_expected(call: Parameters) -> Condition | None:
     if not given:
         _check_nothing_to_join(call)
         return None
+    call.choice("ConditionalOperator", CONDITIONAL_OPERATORS)  # before any value
     return _joined(call, [_expectation(attribute, rule) for attribute, rule in given.items()])
 
 

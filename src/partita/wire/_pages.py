@@ -16,7 +16,7 @@ from partita.wire._expressions import read_expressions
 from partita.wire._legacy import read_filter, read_key_conditions, read_projection
 from partita.wire._parameters import CONDITIONAL_OPERATORS, Parameters, Requests, refuse, violated, violations_of
 from partita.wire._values import read_item
-from partita.wire._wording import UNSHOWN, Refused, Violated, Violation
+from partita.wire._wording import NO_ATTRIBUTES, Refused, Violated, Violation
 
 SELECT: Final = ("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 MAX_SEGMENTS: Final = 1_000_000
@@ -26,7 +26,7 @@ def query(call: Parameters) -> Requests[Json]:
     """Read a range of one partition."""
     table = call.table()
     try:
-        detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call, unshown=True)
+        detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call)
     except Violated:
         refuse(*_violations(call))
     key, filtering, projection = _query_trees(call)
@@ -50,7 +50,7 @@ def _violations(call: Parameters) -> list[Violation]:
     return violations_of(
         call.capacity_detail,
         lambda: call.choice("Select", SELECT),
-        lambda: _limit(call, unshown=True),
+        lambda: _limit(call),
         lambda: call.choice("ConditionalOperator", CONDITIONAL_OPERATORS),
     )
 
@@ -72,7 +72,7 @@ def _query_trees(call: Parameters) -> tuple[KeyCondition, Condition | None, Proj
 def scan(call: Parameters) -> Requests[Json]:
     """Read everything, page by page."""
     table = call.table()
-    detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call, unshown=False)
+    detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call)
     segment, segments = _segments(call)
     trees = read_expressions(
         call,
@@ -95,11 +95,11 @@ def scan(call: Parameters) -> Requests[Json]:
     return (yield from _respond(request, select, detail))
 
 
-def _limit(call: Parameters, *, unshown: bool) -> int | None:
+def _limit(call: Parameters) -> int | None:
     limit = call.whole("Limit")
     if limit is not None and limit < 1:
         rule = "Member must have value greater than or equal to 1"
-        refuse(violated(UNSHOWN, "Limit", rule) if unshown else violated(limit, "limit", rule))
+        refuse(violated(limit, "limit", rule))
     return limit
 
 
@@ -147,8 +147,7 @@ def _respond(request: QueryTable | ScanTable, select: str | None, detail: str) -
 
 def _check_select(call: Parameters, request: QueryTable | ScanTable, select: str | None) -> None:
     if select == "SPECIFIC_ATTRIBUTES" and request.projection is None:
-        message = "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
-        raise Refused(message, enveloped=type(request) is QueryTable)
+        raise Refused(NO_ATTRIBUTES)
     if select == "ALL_PROJECTED_ATTRIBUTES" and request.index is None:
         raise ValidationFailed("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
     if request.projection is not None and select in ("COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):

@@ -12,7 +12,8 @@ module alone. This is what AWS says in October 2026, where regions differ what m
 | GetItem, BatchGetItem, Query | bare | current words | as elsewhere | all are named |
 | all others | bare | older words | naming the placeholder | all are named |
 
-The envelope is `1 validation error detected: …`; violated constraints are in it everywhere.
+The envelope is `1 validation error detected: …`; violated constraints are in it everywhere. A request whose JSON is
+nested more than 128 levels deep is refused as by all others.
 """
 
 from __future__ import annotations
@@ -26,13 +27,23 @@ from msgspec import Struct
 
 from partita.errors import ValidationFailed
 
+NO_ATTRIBUTES: Final = (
+    "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+)
+"""What `SPECIFIC_ATTRIBUTES` without names is refused with: bare by a scan, in the envelope by a query."""
+
 INVALID: Final = "One or more parameter values were invalid: "
 _ENVELOPED: Final = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
 _CURRENT: Final = frozenset((*_ENVELOPED, "GetItem", "BatchGetItem", "Query"))
 _NOT_NUMERIC: Final = "The parameter cannot be converted to a numeric value"
 _UNDERFLOW: Final = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+_CURRENT_DEPTH: Final = 128
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BRACKET: Final = re.compile(rb"[{}\[\]]")
 _INT: Final = 2**31
 _PARTS: Final = re.compile(r"[+-]?[0-9]*\.?(?P<fraction>[0-9]*)(?:[eE](?P<exponent>[+-]?[0-9]+))?", re.ASCII)
+_NO_TABLES: Final = "The requestItems parameter is required for BatchWriteItem"
+_NO_LIMIT: Final = "Member must have value greater than or equal to 1"
 _EMPTY_NAME: Final = "Member must have length greater than or equal to 1"
 _GENERIC_ENUMS: Final[dict[str, str]] = {
     "returnValues": "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
@@ -42,11 +53,7 @@ _GENERIC_ENUMS: Final[dict[str, str]] = {
 
 
 class Refused(ValidationFailed):
-    """A request that breaks a rule by itself, whatever is stored; some are in the envelope in every operation."""
-
-    def __init__(self, message: str, *, enveloped: bool = False) -> None:
-        super().__init__(message)
-        self.enveloped = enveloped
+    """A request that breaks a rule by itself, whatever is stored."""
 
 
 class InvalidValue(Refused):
@@ -90,10 +97,12 @@ class Violated(Refused):
         self.violations = tuple(violations)
 
 
-def worded(error: Exception, operation: str) -> Exception:
-    """The error as the operation says it."""
+def worded(error: Exception, operation: str, body: bytes | bytearray = b"") -> Exception:
+    """The error as the operation says it; `body` is what the client sent."""
     if not isinstance(error, Refused):
         return error
+    if operation in _CURRENT and _is_deep(body):
+        operation = ""
     if isinstance(error, Violated):
         return ValidationFailed(_all_violated(error.violations, operation))
     message = error.message
@@ -103,7 +112,20 @@ def worded(error: Exception, operation: str) -> Exception:
         message = error.older
         if error.placeholder is not None:
             message = f"ExpressionAttributeValues contains invalid value: {message} for key {error.placeholder}"
-    return ValidationFailed(_enveloped([message]) if error.enveloped or operation in _ENVELOPED else message)
+    in_envelope = operation in _ENVELOPED or (operation == "Query" and message == NO_ATTRIBUTES)
+    return ValidationFailed(_enveloped([message]) if in_envelope else message)
+
+
+def _is_deep(body: bytes | bytearray) -> bool:
+    """Whether the JSON is nested so deeply that the current validation leaves it to the older one."""
+    if body.count(b"{") + body.count(b"[") <= _CURRENT_DEPTH:
+        return False
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub(b"", body)):
+        depth += 1 if bracket in b"{[" else -1
+        if depth > _CURRENT_DEPTH:
+            return True
+    return False
 
 
 def _enveloped(messages: list[str]) -> str:
@@ -113,10 +135,12 @@ def _enveloped(messages: list[str]) -> str:
 
 def _all_violated(violations: tuple[Violation, ...], operation: str) -> str:
     """Every violation; where a key is missing, in the older words throughout."""
+    if operation == "BatchWriteItem" and violations[0].at == "RequestItems":
+        return _NO_TABLES
     if operation not in _CURRENT or any(each.value is None for each in violations):
         return _enveloped(list(map(str, violations)))
     first = _first_alone(violations, operation)
-    messages = [_current(each) for each in ((first,) if first is not None else violations)]
+    messages = [_current(each, operation) for each in ((first,) if first is not None else violations)]
     if operation == "Query" and messages[0].startswith("Failed"):
         return messages[0]
     return _enveloped(messages)
@@ -134,7 +158,9 @@ def _first_alone(violations: tuple[Violation, ...], operation: str) -> Violation
     return None
 
 
-def _current(violation: Violation) -> str:
+def _current(violation: Violation, operation: str) -> str:
+    if operation == "Query" and violation.at == "limit" and violation.rule == _NO_LIMIT:
+        violation = Violation("Limit", UNSHOWN, violation.rule)
     if violation.at in _GENERIC_ENUMS:
         return f"Failed to satisfy constraint: Member must satisfy enum value set: {_GENERIC_ENUMS[violation.at]}"
     if violation.at == "tableName" and violation.value == "":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fidelity import Api, probe, refused, same
-from tests.fidelity._attributes import filled, n, nested, s
+from tests.fidelity._attributes import Json, filled, n, nested, s
 
 LARGEST = 409_600
 
@@ -20,6 +20,17 @@ def an_item_of_409601_bytes_is_refused(api: Api) -> None:
     message = "Item size has exceeded the maximum allowed size"
     item = filled(api.new_key(), LARGEST + 1)
     refused(api, "PutItem", pattern=message, TableName=api.table("hash"), Item=item)
+
+
+@probe(rule=5, tier=3)
+def an_update_counts_by_itself(api: Api) -> None:
+    """Though the item that results is smaller; in most regions."""
+    values = {":v": s("x" * LARGEST)}
+    message = "Item size to update has exceeded the maximum allowed size"
+    update: Json = {"UpdateExpression": "SET f = if_not_exists(f, :v)", "ExpressionAttributeValues": values}
+    key = api.new_key()
+    api.put("hash", {**key, "f": s("x")})
+    refused(api, "UpdateItem", message=message, TableName=api.table("hash"), Key=key, **update)
 
 
 _NUMBER_BYTES = {

@@ -1,12 +1,16 @@
-"""Reading an event with its seats, and a request that the reader may see."""
+"""Reading an event with its seats and where it stands, and a request that the reader may see."""
 
 from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
 
 from msgspec import Struct
 
 from partita import Get, Procedure
 from partita.errors import ItemMissing
 from partita_services.events.model import Event, Request, Seats, event_by_id, request_by_id, seats_of
+from partita_services.events.terms import EventStatus
 
 
 class EventFound(Struct, frozen=True):
@@ -16,26 +20,45 @@ class EventFound(Struct, frozen=True):
     seats: Seats
 
 
+class Phase(StrEnum):
+    """Where an event stands: what is stored, and what time it is."""
+
+    UPCOMING = "UPCOMING"
+    OPEN = "OPEN"
+    CLOSED = "CLOSED"
+    FINISHED = "FINISHED"
+    CANCELLED = "CANCELLED"
+
+
+def phase_of(event: Event, now: datetime) -> Phase:
+    """Where an event stands."""
+    if event.status is not EventStatus.ACTIVE:
+        return Phase(event.status)
+    if now < event.opens_at:
+        return Phase.UPCOMING
+    return Phase.OPEN if now < event.closes_at else Phase.CLOSED
+
+
 def show_event(event_id: str) -> Procedure[EventFound]:
     """An event with its seats.
 
     Raises:
         ItemMissing: there is none.
     """
-    return (yield from _event_with(event_id, seats_of(event_id)))
+    return (yield from _event_with(event_by_id(event_id), seats_of(event_id)))
 
 
 def show_event_now(event_id: str) -> Procedure[EventFound]:
-    """An event with its seats as they are, for who is going to change them.
+    """An event with its seats as they are, for who is going to change one of them.
 
     Raises:
         ItemMissing: there is none.
     """
-    return (yield from _event_with(event_id, seats_of(event_id).consistent()))
+    return (yield from _event_with(event_by_id(event_id).consistent(), seats_of(event_id).consistent()))
 
 
-def _event_with(event_id: str, read_seats: Get[Seats]) -> Procedure[EventFound]:
-    event = yield from event_by_id(event_id)
+def _event_with(read_event: Get[Event], read_seats: Get[Seats]) -> Procedure[EventFound]:
+    event = yield from read_event
     seats = (yield from read_seats) if event is not None else None
     if event is None or seats is None:
         raise ItemMissing("There is no such event.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from datetime import datetime
-from enum import StrEnum
 from io import StringIO
 from typing import Annotated, Any, Final, Self
 
@@ -15,30 +14,11 @@ from pydantic.alias_generators import to_camel
 from partita.http import CamelModel, Instant, LagView
 from partita_services.events.draws.draw import DrawFound
 from partita_services.events.draws.verify import ALGORITHM
-from partita_services.events.model import Event, LogEntry, Request
-from partita_services.events.reading import EventFound
-from partita_services.events.terms import EventStatus, EventType, FailureClass, FreedSeats, Status
+from partita_services.events.model import LogEntry, Request
+from partita_services.events.reading import EventFound, Phase, phase_of
+from partita_services.events.terms import EventType, FailureClass, FreedSeats, Status
 
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
-
-
-class Phase(StrEnum):
-    """Where an event stands: what is stored, and what time it is."""
-
-    UPCOMING = "UPCOMING"
-    OPEN = "OPEN"
-    CLOSED = "CLOSED"
-    FINISHED = "FINISHED"
-    CANCELLED = "CANCELLED"
-
-
-def phase_of(event: Event, now: datetime) -> Phase:
-    """Where an event stands."""
-    if event.status is not EventStatus.ACTIVE:
-        return Phase(event.status)
-    if now < event.opens_at:
-        return Phase.UPCOMING
-    return Phase.OPEN if now < event.closes_at else Phase.CLOSED
 
 
 class EventView(CamelModel):

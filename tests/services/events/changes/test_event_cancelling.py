@@ -99,6 +99,17 @@ def test_a_worker_that_dies_meanwhile_tells_nobody_twice(
     assert stored(db, event).notified == 80
 
 
+@pytest.mark.req("E07")
+def test_a_sweeper_that_read_the_event_before_does_not_undo_it(
+    db: Session, sweeper: Sweeper, fake_clock: FakeClock
+) -> None:
+    event = opened(db, capacity=1)
+    db.run(cancel_whole_event(event.event_id, "Rain.", NOW))
+    fake_clock.advance(7_200)
+    sweeper._sweep_event(event)  # as it was
+    assert (stored(db, event).status, db.run(active_event(event.event_id)) is None) == (EventStatus.CANCELLED, False)
+
+
 def test_cancelled_twice_it_is_the_same(db: Session) -> None:
     event = opened(db, capacity=1)
     first = db.run(cancel_whole_event(event.event_id, "Rain.", NOW))

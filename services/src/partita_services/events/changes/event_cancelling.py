@@ -26,6 +26,7 @@ from partita_services.events.model import (
     RequestLife,
     Seats,
     active_event,
+    event_by_id,
     request_by_id,
     requests_of_event,
 )
@@ -108,7 +109,7 @@ def finish_cancelled(event: Event) -> Procedure[None]:
         page = yield from requests_of_event(event.event_id).page(PAGE, after=cursor)
         counted += sum(request.error_code == Reason.EVENT_CANCELLED for request in page)
         cursor, is_first = page.next_cursor, False
-    done = update(event, f(Event.notified).set(counted))
+    done = update(event_by_id(event.event_id), f(Event.notified).set(counted))
     yield from finish_event(Plan(event, done, delete(active_event(event.event_id))))
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from partita import Session, Span, delete, f, update
-from partita.errors import LeaseHeld
+from partita.errors import LeaseHeld, TransactionCancelled
 from partita.operations import chunks
 from partita.queue import GetStats, Queue
 from partita.recipes.idempotency import Plan
@@ -143,8 +143,13 @@ class Sweeper:
                 self._session.run(hold_draw(event.event_id, now))
 
     def _finish(self, event: Event) -> None:
-        done = update(event_by_id(event.event_id), f(Event.status).set(EventStatus.FINISHED))
-        self._session.run(finish_event(Plan(event, done, delete(active_event(event.event_id)))))
+        at, status = event_by_id(event.event_id), f(Event.status)
+        done = update(at, status.set(EventStatus.FINISHED)).when(status.ne(EventStatus.CANCELLED))
+        try:
+            self._session.run(finish_event(Plan(event, done, delete(active_event(event.event_id)))))
+        except TransactionCancelled as cancelled:
+            if cancelled.cause is None:  # otherwise it was cancelled meanwhile, and the next sweep tells everybody
+                raise
 
     def _now(self) -> datetime:
         return instant(self._session.context.clock())
