@@ -96,6 +96,8 @@ async def accounts(visit: Visit) -> None:
     bob = {"Authorization": f"Bearer {IDENTITY.token(Caller('bob'))}"}
     await ok(visit.api, "GET", "/accounts/a1", headers=bob)
     await ok(visit.api, "DELETE", "/accounts/a1/grants/bob")
+    for method in ("GET", "DELETE"):
+        await ok(visit.api, method, "/me/data")
     account = await ok(visit.api, "GET", "/accounts/a1")
     for _ in range(LIMITS.rate.burst // 10):  # so that some of the requests are taken from the caller's bucket
         await ok(visit.api, "GET", "/accounts/a1")
