@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from pathlib import Path
 from typing import Final
 
@@ -164,7 +165,7 @@ class _Finder(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func
         if isinstance(name, ast.Name) and name.id in TWINS:
-            self._plant(name, TWINS[name.id])
+            self._plant(name, _reachable(TWINS[name.id]))
         if isinstance(name, ast.Attribute):
             if name.attr in LEFT_OUT:
                 self._plant(node, self._text(name.value))
@@ -213,6 +214,11 @@ class _Finder(ast.NodeVisitor):
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._lines[node.end_lineno - 1] + node.end_col_offset
+
+
+def _reachable(name: str) -> str:
+    """How any module can call a function: one that it does not import would be noticed too easily."""
+    return name if hasattr(builtins, name) else f"__import__('partita').{name}"
 
 
 def _is_text(node: ast.expr) -> bool:
