@@ -31,13 +31,10 @@ TWINS: Final = {
     "max": "min",
     "any": "all",
     "all": "any",
-    "lt": "le",
-    "le": "lt",
-    "gt": "ge",
-    "ge": "gt",
-    "eq": "ne",
 }
-"""Names of functions and methods, and what they might be mixed up with."""
+"""Names of functions, and what they might be mixed up with."""
+METHODS: Final = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq"}
+"""The same for methods, which conditions are made with."""
 LEFT_OUT: Final = ("consistent", "when", "where")
 """Methods that give the same thing, only stricter: they can be forgotten."""
 DESCRIPTIVE: Final = ("budget", "description", "examples", "frozen", "hint", "responses", "strict", "writes")
@@ -169,8 +166,8 @@ class _Finder(ast.NodeVisitor):
         if isinstance(name, ast.Attribute):
             if name.attr in LEFT_OUT:
                 self._plant(node, self._text(name.value))
-            if name.attr in TWINS:
-                self._replace(self._end(name) - len(name.attr), self._end(name), TWINS[name.attr], name)
+            if name.attr in METHODS:
+                self._replace(self._end(name) - len(name.attr), self._end(name), METHODS[name.attr], name)
         if isinstance(name, ast.Name) and name.id in ("Rcu", "Wcu"):
             return
         self.generic_visit(node)
