@@ -52,6 +52,8 @@ class Fault(Struct, frozen=True, order=True):
     """Where it is in the source, in bytes."""
     after: str
     before: str
+    statement: int
+    """The line at which its statement begins: what is in the middle of one is not always counted by itself."""
     is_static: bool
     """Whether it runs when the module is imported, so that no single test reaches it."""
 
@@ -90,7 +92,16 @@ class _Finder(ast.NodeVisitor):
         for line in source.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
         self._depth = 0
+        self._statement = 0
         self.found: list[Fault] = []
+
+    def visit(self, node: ast.AST) -> None:
+        """Look at a node, and remember the statement that it is in."""
+        outer = self._statement
+        if isinstance(node, ast.stmt):
+            self._statement = node.lineno
+        super().visit(node)
+        self._statement = outer
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         for outside in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
@@ -199,7 +210,8 @@ class _Finder(ast.NodeVisitor):
 
     def _replace(self, start: int, end: int, after: str, node: ast.expr | ast.stmt) -> None:
         before = self._source[start:end].decode()
-        self.found.append(Fault(self._module, node.lineno, start, end, after, before, self._depth == 0))
+        place = (self._module, node.lineno, start, end)
+        self.found.append(Fault(*place, after, before, self._statement, self._depth == 0))
 
     def _text(self, node: ast.expr) -> str:
         return self._source[self._start(node) : self._end(node)].decode()
