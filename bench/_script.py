@@ -12,7 +12,22 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
 
-from partita import Derived, Entity, Index, Key, LocalIndex, Registry, Shards, Table, f, put, query, update, upsert
+from partita import (
+    Compressed,
+    Derived,
+    Entity,
+    Index,
+    Key,
+    LocalIndex,
+    Registry,
+    Shards,
+    Table,
+    f,
+    put,
+    query,
+    update,
+    upsert,
+)
 from partita.expressions._ast import AddAction, Arithmetic, Compare, Path, SetAction, Update, Value
 from partita.operations import Context
 from partita.store._requests import (
@@ -67,7 +82,7 @@ class Slot(Entity, table=MODEL):
     slot: str
     group: str
     n: int
-    text: str
+    text: Compressed[str]
     is_open: bool = False
 
 

@@ -75,6 +75,18 @@ class DataNewer(InvalidItem, code="data_newer"):
         self.data_version = data_version
 
 
+class FieldSealed(InvalidItem, code="field_sealed"):
+    """An encrypted field cannot be opened: there is no key for it, or it was altered."""
+
+    def __init__(self, message: str, *, item: dict[str, Any], hint: str = "") -> None:
+        super().__init__(message, item=item, reason=message.removesuffix("."))
+        self.hint = hint or "Give the session the keys that it was sealed with: Session(store, keys=…)."
+
+
+class UnknownKey(OperationError, code="unknown_key"):
+    """A provider of keys does not have the key that something was sealed with."""
+
+
 class InvalidCursor(OperationError, code="invalid_cursor"):
     """A cursor that was tampered with, belongs to another query, or is outdated."""
 

@@ -45,10 +45,10 @@ class Server(Struct, frozen=True):
 
 
 @contextmanager
-def serving(service: str, data: Path) -> Iterator[Server]:
+def serving(service: str, data: Path, *options: str) -> Iterator[Server]:
     """Serve one service with its sample data, until it is asked to stop."""
     run = "from partita.cli import main; main()"
-    command = [sys.executable, "-c", run, "serve", service, "--port", "0", "--data", str(data)]
+    command = [sys.executable, "-c", run, "serve", service, "--port", "0", "--data", str(data), *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         said = ""

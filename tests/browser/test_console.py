@@ -23,6 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def sign_in(page: Page, server: Server, role: str = "operator") -> None:
+    page.get_by_text("Use a token").click()
     page.get_by_label("Operator token").fill(server.token("ada", role))
     page.get_by_role("button", name="Use token").click()
 
@@ -80,6 +81,7 @@ def test_only_operators_read(open_page: OpenPage, server: Server) -> None:
     read(page)
     expect(page.get_by_role("alert")).to_contain_text("Only operators may do this.")
     page.get_by_role("button", name="Sign out").click()
+    page.get_by_text("Use a token").click()
     page.get_by_label("Operator token").fill("nonsense")
     page.get_by_role("button", name="Use token").click()
     page.get_by_label("user id").fill("demo")

@@ -27,6 +27,7 @@ def address(server: Server) -> str:
 
 
 def sign_in(page: Page, server: Server) -> None:
+    page.get_by_text("Use a token").click()
     page.get_by_label("Operator token").fill(server.token("ada", "operator"))
     page.get_by_role("button", name="Use token").click()
 
@@ -311,6 +312,84 @@ def test_text_can_be_read_in_light_and_dark(open_page: OpenPage, address: str, d
     expect(page.get_by_role("heading", level=1)).to_have_text("Sweden")
     faint = page.evaluate(CONTRAST)
     assert faint == []
+
+
+@pytest.mark.req("R13", "R12")
+def test_former_names_and_withdrawn_countries_are_found(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    page.goto(address)
+    search = page.get_by_label("Search by name or code")
+    for text, name, now in (
+        ("turkey", "Turkey", "now "),
+        ("burma", "Burma, Socialist Republic of the Union of", "withdrawn"),
+        ("soviet", "USSR, Union of Soviet Socialist Republics", "withdrawn"),
+    ):
+        search.fill(text)
+        found = page.locator(".former a").filter(has_text=name)
+        expect(found).to_contain_text(name)
+        expect(found).to_contain_text(now)
+    page.locator(".former a").last.focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("USSR, Union of Soviet Socialist Republics")
+    page.goto(address)
+    search.fill("")
+    page.get_by_label("List", exact=True).select_option("Withdrawn")
+    expect(page.locator("#list")).to_contain_text("Yugoslavia")
+    expect(page.locator("#list")).not_to_contain_text("Sweden")
+
+
+@pytest.mark.req("R14")
+def test_the_list_of_a_day_is_shown(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    page.goto(address)
+    page.get_by_label("List", exact=True).select_option("As of a day")
+    page.get_by_label("Date of the list").fill("1985-06-01")
+    expect(page.locator("#list")).to_contain_text("USSR, Union of Soviet Socialist Republics")
+    expect(page.locator("#list")).not_to_contain_text("Croatia")
+
+
+@pytest.mark.req("R11", "R15")
+def test_versions_say_who_and_why_and_are_compared(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    page.goto(f"{address}#/RO")
+    expect(page.locator(".versions > li").first).to_contain_text("Written by ISO 3166-1: Changed in the standard")
+    expect(page.locator(".differences")).to_contain_text("ROM")
+    expect(page.locator(".differences")).to_contain_text("ROU")
+    page.get_by_label("Before").select_option("2")
+    expect(page.locator(".compare")).to_contain_text("They say the same.")
+    sign_in(page, server)
+    page.get_by_label("Name", exact=True).fill("Romania, again")
+    page.get_by_label("Reason").fill("to see it")
+    page.get_by_role("button", name="Save version").click()
+    expect(page.locator(".versions > li").first).to_contain_text("Written by ada: to see it")
+    page.get_by_label("Name", exact=True).fill("Romania")
+    page.get_by_role("button", name="Save version").click()
+    expect(page.locator(".versions > li")).to_have_count(4)
+
+
+@pytest.mark.req("R16", "R17")
+def test_a_list_is_imported_and_its_changes_are_the_latest(
+    open_page: OpenPage, server: Server, address: str, operator: Operator
+) -> None:
+    operator.write("QR", "Imported", "QRA", "995")
+    page = open_page()
+    page.goto(address)
+    sign_in(page, server)
+    table = "alpha2Code,alpha3Code,numericCode,name\nQR,QRA,995,Imported again\n"
+    page.get_by_label("CSV file").set_input_files(
+        {"name": "list.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    )
+    page.get_by_label("Reason").fill("a better list")
+    page.get_by_role("button", name="Show changes").click()
+    expect(page.locator(".proposals")).to_contain_text("QR changed Imported again")
+    expect(page.locator(".proposals li")).to_have_count(1)
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("Imported.", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.locator(".latest li").first).to_contain_text("Imported again changed")
+    expect(page.locator(".latest li").first).to_contain_text("Written by ada: a better list")
 
 
 CONTRAST = """() => {

@@ -43,8 +43,9 @@ def sign_in(open_page: OpenPage, server: Server) -> SignIn:
     def sign_in(user: str, role: str = "user", *size: int, dark: bool = False, at: str = "") -> Page:
         page = open_page(*size, dark=dark)
         page.goto(f"{server.url}/events/{at}")
+        page.get_by_text("Use a token").click()
         page.get_by_role("textbox", name="Token").fill(server.token(user, role))
-        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Use token").click()
         expect(page.get_by_role("button", name="Sign out")).to_be_visible()
         return page
 

@@ -36,8 +36,9 @@ def sign_in(open_page: OpenPage, server: Server, address: str) -> SignIn:
     def sign_in(user: str, *size: int, dark: bool = False) -> Page:
         page = open_page(*size, dark=dark)
         page.goto(address)
+        page.get_by_text("Use a token").click()
         page.get_by_label("Token").fill(server.token(user))
-        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Use token").click()
         expect(page.get_by_role("button", name="New task")).to_be_visible()
         return page
 
@@ -373,17 +374,18 @@ def test_who_presses_enter_twice_makes_one_task(sign_in: SignIn, server: Server)
 def test_a_wrong_token_is_refused_and_a_right_one_kept(open_page: OpenPage, server: Server, address: str) -> None:
     page = open_page()
     page.goto(address)
+    page.get_by_text("Use a token").click()
     expect(page.get_by_text("partita token --user demo")).to_be_visible()
     page.get_by_label("Token").fill("nonsense")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("The token is not valid.")
     page.get_by_label("Token").fill(server.token("demo"))
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Use token").click()
     expect(page.get_by_text("Demo Reader")).to_be_visible()
     page.reload()
     expect(page.locator(".card").first).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_label("Token")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
 
 
 def test_it_fits_a_phone(sign_in: SignIn) -> None:

@@ -9,9 +9,12 @@ from typing import Any, ClassVar
 import pytest
 from msgspec.structs import replace
 from pydantic import BaseModel, Field
+from tests.encryption.sample import FixedKeys
 
 from partita import (
     AsyncSession,
+    Compressed,
+    Encrypted,
     Entity,
     Images,
     Index,
@@ -34,7 +37,7 @@ from partita import (
     update,
     upsert,
 )
-from partita.errors import ConditionFailed
+from partita.errors import ConditionFailed, FieldSealed
 from partita.operations import scan_items
 from partita.store import Store
 
@@ -178,3 +181,29 @@ def test_streams(db: Session, store: Store) -> None:
         return [note async for note in session.stream(replace(notes_of("s"), forward=False).page(7), max_items=100)]
 
     assert asyncio.run(read()) == notes[::-1]
+
+
+class Vault(Entity, table=TABLE):
+    primary: ClassVar = Key("VAULT#{owner}", "VAULT")
+
+    owner: str
+    pin: Encrypted[str]
+    story: Compressed[str] = ""
+    version: Version = 0
+
+
+@get(Vault)
+def vault_of(owner: str) -> None:
+    """One vault."""
+
+
+def test_large_and_secret_fields(db: Session, store: Store) -> None:
+    sealed = Session(store, keys=FixedKeys(), table_names=db.table_names)
+    saved = sealed.run(insert(Vault(owner="ada", pin="1234", story="once " * 1_000)))
+    changed = sealed.run(update(saved, f(Vault.pin).set("9999")).images())
+    assert (changed.old.pin, changed.new.pin) == ("1234", "9999")
+    assert sealed.run(batch_get([vault_of("ada")])) == (changed.new,)
+    item = stored(db)
+    assert (item["pin"].startswith(b"\x00PE1"), len(item["story"]) < 100) == (True, True)
+    with pytest.raises(FieldSealed):
+        db.run(vault_of("ada"))

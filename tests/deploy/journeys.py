@@ -111,8 +111,15 @@ async def countries(visit: Visit) -> None:
     for path in (
         "/countries",
         "/countries?prefix=b",
+        "/countries?status=withdrawn",
+        "/countries?status=withdrawn&prefix=b&fields=name",
         "/countries.json",
-        "/countries.csv",
+        "/countries.json?status=withdrawn",
+        "/countries.csv?as_of=2026-01-01",
+        "/search?q=b",
+        "/changes",
+        "/changes?newest=true",
+        "/countries/BO/versions/1/compare/2",
         "/countries/BO",
         "/countries/BLV",
         "/countries/068/history",
@@ -121,6 +128,8 @@ async def countries(visit: Visit) -> None:
         await ok(visit.api, "GET", path)
     await ok(visit.api, "DELETE", "/countries/BO")
     await ok(visit.api, "POST", "/countries/BO/restore")
+    await ok(visit.api, "POST", "/imports", json={"countries": [{"alpha2Code": "BO", **BOLIVIA}], "apply": True})
+    await ok(visit.api, "POST", "/imports.csv", content="alpha2Code,alpha3Code,numericCode,name\n")
 
 
 JOURNEYS: Final[Mapping[str, Callable[[FakeClock], Journey]]] = {

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from msgspec.structs import replace
 
 from partita import (
+    Encrypted,
     Entity,
     Index,
     Key,
@@ -363,3 +364,28 @@ def test_every_policy_is_small_enough_for_aws(service: Service) -> None:
     arns = arns_in("ap-southeast-2", "123456789012")
     sizes = {role: len(json.dumps(policy(needs(service, role), arns), separators=(",", ":"))) for role in ROLES}
     assert {role for role, size in sizes.items() if size > MOST_CHARACTERS} == set()
+
+
+class Vault(Entity, table=Table("vaults", registry=Registry())):
+    primary: ClassVar = Key("VAULT#{user_id}", "VAULT")
+
+    user_id: str
+    pin: Encrypted[str]
+
+
+def test_who_seals_fields_may_use_the_key_and_nothing_else_of_kms() -> None:
+    """Credentials of one caller are not allowed it: whoever has them could open what is not theirs."""
+    vaults = schema_of(Vault).table
+    sealed = replace(SERVICE, tables=(*SERVICE.tables, vaults), encryption_key="1234-5678")
+    using: tuple[RoleName, ...] = ("request", "worker")
+    others: tuple[RoleName, ...] = ("cdc", "maintenance", "caller")
+    for role in using:
+        found = {need.action for need in needs(sealed, role) if need.action.startswith("kms:")}
+        assert found == {"kms:Decrypt", "kms:GenerateDataKey"}
+    for role in others:
+        assert not any(need.action.startswith("kms:") for need in needs(sealed, role))
+    written = policy(needs(sealed, "request"), arns_in("eu-central-1", "123456789012"))
+    (statement,) = [each for each in written["Statement"] if "kms:Decrypt" in each["Action"]]
+    assert statement["Resource"] == ["arn:aws:kms:eu-central-1:123456789012:key/1234-5678"]
+    for without in (replace(sealed, encryption_key=None), replace(SERVICE, encryption_key="1234-5678")):
+        assert not any(need.action.startswith("kms:") for need in needs(without, "request"))

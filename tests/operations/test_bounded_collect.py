@@ -21,9 +21,11 @@ from partita import (
     collect,
     explain,
     insert,
+    pattern,
     put,
 )
 from partita.errors import InvalidCursor, LimitExceeded, OperationError
+from partita.operations import CollectPage
 from partita.store import PutItem
 
 HUB = Table("hub", indexes=[Index("GSI1")], registry=Registry())
@@ -199,6 +201,23 @@ def test_items_that_are_read_and_not_asked_for_are_gone_past(hub: Session) -> No
     found = hub.run(account_page("org"))
     assert found is not None
     assert [each.user for each in found.members] == ["a", "b"]
+
+
+def test_a_collection_of_a_global_index_has_no_consistent_reads() -> None:
+    with pytest.raises(OperationError, match="The global index 'GSI1' has no consistent reads"):
+        shelf("org").consistent()
+
+
+def test_a_pattern_may_be_a_page_of_a_collection(hub: Session) -> None:
+    @pattern(via=repo_page)
+    def repo_page_from(owner: str, name: str, cursor: str | None) -> CollectPage[RepoPage]:
+        return repo_page(owner, name).page(5, after=cursor)
+
+    try:
+        assert HUB.patterns["repo_page_from"].kind == "collect"
+        assert numbers(hub.run(repo_page_from("ada", "engine", None)).result) == [30, 29, 28, 27, 26]
+    finally:
+        del HUB.patterns["repo_page_from"]
 
 
 # --- pages ---

@@ -6,7 +6,7 @@ and `every_schedule` repeats a play until every possible choice was made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from random import Random
@@ -14,7 +14,6 @@ from typing import Any, Final, TypeAlias
 
 from partita import EmbeddedStore, Operation, Procedure, Session, Table
 from partita.errors import PartitaError
-from partita.operations import Requests
 from partita.runtime import Pause
 from partita.store import Store
 from partita.testing import FakeClock
@@ -29,7 +28,7 @@ CRASHED: Final = "crashed"
 class _Player:
     """One procedure on its way, with the request that it wants to send next."""
 
-    def __init__(self, requests: Requests[Any]) -> None:
+    def __init__(self, requests: Generator[Any, Any, Any]) -> None:
         self.requests = requests
         self.result: Any = None
         self.done = False

@@ -103,7 +103,7 @@ def all_versions(db: Session, sku: str = "s1") -> tuple[Price, ...]:
 
 def test_the_first_version_holds_from_now_and_is_open(db: Session) -> None:
     first = db.run(PRICES.create(Price(sku="s1", cents=250)).run())
-    assert first == Price(sku="s1", cents=250, number=1, created=NOON, listed="00000250")
+    assert first == Price(sku="s1", cents=250, number=1, created=NOON, listed="00000250", written=NOON)
     assert db.run(PRICES.latest("s1")) == first
 
 

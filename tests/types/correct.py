@@ -19,10 +19,12 @@ from partita import (
     Check,
     Collect,
     CollectionPage,
+    Compressed,
     Condition,
     Count,
     Delete,
     Derived,
+    Encrypted,
     Entity,
     Explanation,
     Get,
@@ -69,12 +71,14 @@ from partita import (
     pattern,
     put,
     query,
+    reseal,
     transact,
     transact_get,
     update,
     upsert,
 )
 from partita.change import SqliteProjection
+from partita.encryption import KeyChain, KmsKeys, LocalKeys
 from partita.http import CurrentProjection, CurrentState, IfMatch, Once, Resources, response_of
 from partita.model._fields import Comparable
 from partita.operations import Scan, scan
@@ -270,6 +274,26 @@ def patterns(user_id: str, task: Task) -> None:
     assert_type(create_task(task), Put[Task])
     assert_type(delete(task), Delete[Task])
     assert_type(finish(task), Update[Task])
+
+
+class Vault(Entity, table=TABLE):
+    primary: ClassVar = Key("VAULT#{owner}", "VAULT")
+    owner: str
+    pin: Encrypted[str]
+    story: Compressed[str | None] = None
+    letters: Encrypted[Compressed[list[str]]] = Field(default_factory=list)
+    version: Version = 0
+
+
+def secrets(db: Session, vault: Vault, store: Store) -> None:
+    assert_type(vault.pin, str)
+    assert_type(vault.story, str | None)
+    assert_type(vault.letters, list[str])
+    assert_type(f(Vault.pin), Ref[str])
+    assert_type(reseal(vault), Update[Vault])
+    assert_type(db.run(reseal(vault)), Vault)
+    Session(store, keys=LocalKeys.from_file("keys.json"))
+    Session(store, keys=KeyChain(KmsKeys("alias/vaults"), LocalKeys({}, "1")))
 
 
 def fields() -> None:

@@ -37,11 +37,13 @@ from partita import (
     pattern,
     put,
     query,
+    reseal,
     transact,
     transact_get,
     update,
     upsert,
 )
+from partita.encryption import KmsKeys, LocalKeys
 from partita.http import CurrentState, IfMatch, Once, Resources
 from partita.recipes.audit import Trace
 from partita.recipes.counter import Counter
@@ -70,6 +72,7 @@ from tests.types.correct import (
     Title,
     Tools,
     User,
+    Vault,
     board,
     count_tasks,
     create_task,
@@ -242,6 +245,21 @@ def entities(task: Task) -> None:
     insert(Title(task_id="t", title="x"))  # mistake: a view is not an entity
     put({"user_id": "u"})  # mistake: a dictionary is not an entity
     delete("t")  # mistake: a text is not an entity
+
+
+def secrets(db: Session, vault: Vault, store: Store) -> None:
+    Vault(owner="ada", pin="1234")
+    Vault(owner="ada", pin=1234)  # mistake: a number for an encrypted text
+    Vault(owner="ada")  # mistake: an encrypted field is missing
+    vault.pin.upper()
+    vault.pin.get_secret_value()  # mistake: an encrypted field is of its own type
+    vault.story.upper()  # mistake: a compressed field may be None
+    f(Vault.pin).set(b"1234")  # mistake: bytes for an encrypted text
+    reseal("vault")  # mistake: a text is resealed
+    Session(store, keys="keys.json")  # mistake: a path instead of keys
+    Session(store, keys=LocalKeys)  # mistake: a class instead of keys
+    LocalKeys({"1": "text"}, "1")  # mistake: a key that is text
+    KmsKeys()  # mistake: keys of KMS without a name
 
 
 def reading(db: Session) -> None:

@@ -136,7 +136,7 @@ class Caller:
         try:
             return run(self._operations[operation](Parameters(parameters, signed)), self._store.execute) or {}
         except ValidationFailed as error:
-            raise worded(error, operation) from None
+            raise worded(error, operation, json.dumps(parameters).encode()) from None
 
     def in_region(self, region: str) -> Caller:
         """The same store, asked from another region."""

@@ -235,6 +235,39 @@ def test_nesting_is_refused_in_the_same_words_everywhere(call: Caller) -> None:
     call("PutItem", **put(deep(31))[1])
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"Key": KEY, "ConditionExpression": "d = :v", "ExpressionAttributeValues": {":v": deep(63)}},
+        {"Key": KEY, "Expected": {"d": {"Value": deep(63)}}},
+        {"Key": {**KEY, "task": deep(100)}},
+    ],
+    ids=["condition", "expected", "key"],
+)
+def test_a_request_that_is_nested_very_deep_is_refused_in_older_words(call: Caller, given: Json) -> None:
+    older = "Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
+    message = f"Value 'BOGUS' at 'returnValues' failed to satisfy constraint: {older}"
+    given = {"TableName": "tasks", **given}
+    assert refusal(call, "DeleteItem", **given, ReturnValues="BOGUS") == one(message)
+    if given["Key"] == KEY:  # else the key is refused first
+        message = "ReturnValues can only be ALL_OLD or NONE"
+        assert refusal(call, "DeleteItem", **given, ReturnValues="UPDATED_NEW") == message
+    shallow = {"ConditionExpression": "d = :v", "ExpressionAttributeValues": {":v": deep(40)}}
+    asked = {"TableName": "tasks", "Key": KEY, "ReturnValues": "BOGUS"}
+    assert refusal(call, "DeleteItem", **asked, **shallow) == one(RETURNS)
+
+
+def test_an_unknown_operator_is_said_before_the_depth_of_a_value(call: Caller) -> None:
+    expected = {"Expected": {"a": {"Value": deep(100)}, "b": {"Exists": False}}, "ConditionalOperator": "XOR"}
+    message = "Value 'XOR' at 'conditionalOperator' failed to satisfy constraint: "
+    assert refusal(call, "PutItem", TableName="tasks", Item=KEY, **expected) == (
+        one(f"{message}Member must satisfy enum value set: [OR, AND]")
+    )
+    expected["Expected"] = {"a": {"Value": deep(40)}, "b": {"Exists": False}}
+    current = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
+    assert refusal(call, "PutItem", TableName="tasks", Item=KEY, **expected) == one(current)
+
+
 def test_several_violated_constraints_are_all_named(call: Caller) -> None:
     bad = {"ReturnConsumedCapacity": "BOGUS", "ReturnItemCollectionMetrics": "BOGUS", "ReturnValues": "BOGUS"}
     in_both = f"3 validation errors detected: {CAPACITY}; {RETURNS}; {METRICS}"

@@ -20,7 +20,10 @@ from partita.app._metrics import MeasuredRequests, RequestMetrics, metrics_text
 from partita.app._openapi import ABOUT, completed
 from partita.app._request_id import RequestId
 from partita.app._safe_responses import SafeResponses
+from partita.app._site import site_of
 from partita.app._tracing import TracedRequests, can_trace
+from partita.app.signin import PAGES as SIGN_IN_PAGES
+from partita.app.signin import SignIn, signin_api
 from partita.console import CONSOLE, console_api
 from partita.http import (
     ASSETS,
@@ -45,6 +48,7 @@ def build_app(
     apps: Mapping[str, ASGIApp] | None = None,
     max_body_bytes: int = MAX_BODY_BYTES,
     allowed_hosts: AllowedHosts | None = None,
+    sign_in: SignIn | None = None,
 ) -> FastAPI:
     """The app that serves the services.
 
@@ -55,6 +59,7 @@ def build_app(
         max_body_bytes: a larger body is refused.
         allowed_hosts: the names that the app answers to. None answers to any, for tests, and for a server behind a
             proxy that checks the name itself.
+        sign_in: how people sign in at the pages, besides with a token that they have.
     """
     requests = RequestMetrics()
     app = _outer_app(state.session.meter, requests, _guards(allowed_hosts, max_body_bytes))
@@ -63,6 +68,8 @@ def build_app(
     for path, other in (apps or {}).items():
         app.mount(path, other)
     app.mount("/assets", Pages(ASSETS))
+    app.mount("/signin/api", signin_api(sign_in or SignIn()))
+    _mount_folder(app, "/signin", Pages(SIGN_IN_PAGES))
     app.mount("/console/api", console_api(services, state))
     pages = Pages(CONSOLE)
     _mount_folder(app, "/console", pages)
@@ -70,6 +77,10 @@ def build_app(
     @app.get("/")
     async def console(request: Request) -> Response:
         return await pages.get_response("index.html", request.scope)
+
+    @app.get("/site.json")
+    async def site() -> Response:
+        return JSONResponse(site_of(services, sign_in or SignIn()))
 
     @app.get("/healthz")
     async def healthz() -> Response:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
+from msgspec.structs import replace
+
+from partita.encryption import FieldKeys
 from partita.errors import InvalidItem
 from partita.model import Entity, EntitySchema, Table
 from partita.store import StreamRecord
@@ -91,7 +94,7 @@ class ItemChange:
         """The entity before the change; None if there was no item, or it is of no declared entity.
 
         Raises:
-            InvalidItem: what was stored does not fit the entity.
+            InvalidItem: what was stored does not fit the entity, or has an encrypted field that was not opened.
         """
         return self._hydrated(self.old_item)
 
@@ -100,7 +103,7 @@ class ItemChange:
         """The entity after the change; None if it was removed, or is of no declared entity.
 
         Raises:
-            InvalidItem: what is stored does not fit the entity.
+            InvalidItem: what is stored does not fit the entity, or has an encrypted field that was not opened.
         """
         return self._hydrated(self.new_item)
 
@@ -112,6 +115,16 @@ class ItemChange:
         except InvalidItem as error:
             return error.message
         return None
+
+    def opened_by(self, keys: FieldKeys) -> ItemChange:
+        """The same change with its encrypted fields opened. It may block, to unwrap a key."""
+        old, new = self.record.old, self.record.new
+        record = replace(
+            self.record,
+            old=None if old is None else keys.open_item(self.table.name, old),
+            new=None if new is None else keys.open_item(self.table.name, new),
+        )
+        return ItemChange(self.table, record, self.shard)
 
     def _hydrated(self, item: Item | None) -> Any:
         return None if item is None or self.schema is None else self.schema.entity(item)

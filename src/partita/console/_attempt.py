@@ -11,12 +11,27 @@ from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import to_jsonable_python
 
-from partita import AsyncSession, Budget, Collect, Operation, Page, Pattern, Query, WalkResult, explain
+from partita import (
+    AsyncSession,
+    Budget,
+    Collect,
+    CollectionPage,
+    Operation,
+    Page,
+    Pattern,
+    Query,
+    WalkResult,
+    explain,
+)
 from partita.console._declared import why_closed
-from partita.errors import InvalidKey, OperationError, ValidationFailed
+from partita.errors import FieldSealed, InvalidKey, OperationError, ValidationFailed
 from partita.http import FieldProblem, HttpProblem
 from partita.model import EntitySchema
+from partita.operations import CollectPage
 from partita.patterns import UnfitArgument, operation_of
+
+MASK: Final = "(encrypted)"
+"""What stands for the value of an encrypted field."""
 
 READS: Final = ("BatchGetItem", "GetItem", "Query", "TransactGetItems")
 """The calls that change nothing."""
@@ -44,6 +59,8 @@ class Attempt(BaseModel):
     arguments: dict[str, Text] = {}
     limit: int = Field(default=20, ge=1, le=100)
     cursor: str | None = None
+    reveal: bool = False
+    """Whether encrypted fields are shown, where the server has the keys to open them."""
 
 
 class AttemptResult(Struct, frozen=True):
@@ -74,8 +91,11 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> A
         explained = explain(operation)  # of the first page: only the session can read a cursor
     if explained.call not in READS or any(not entity.cls.in_lake for entity in _collected(operation)):
         raise HttpProblem(403, "closed", f"{pattern.name} cannot be tried: it may write, or reads a secret.")
-    with _naming_the_problem(InvalidKey, ValidationFailed), session.meter.watch() as seen:
-        result = await session.run(_from(wanted.cursor, operation))
+    try:
+        with _naming_the_problem(InvalidKey, ValidationFailed), session.meter.watch() as seen:
+            result = await session.run(_from(wanted.cursor, operation))
+    except FieldSealed as sealed:
+        raise HttpProblem(403, "closed", f"{pattern.name} cannot be tried: {sealed.reason}.") from None
     items, cursor = _found(result)
     return AttemptResult(
         explained.call,
@@ -86,7 +106,7 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> A
         explained.assumed_item_bytes,
         explained.budget,
         Budget(sum(run.read for run in seen), sum(run.write for run in seen)),
-        [_plain(item) for item in items],
+        [_plain(item) if wanted.reveal else _masked(_plain(item), _secrets(pattern)) for item in items],
         cursor,
     )
 
@@ -97,7 +117,9 @@ def _operation(pattern: Pattern, wanted: Attempt) -> Operation[Any]:
         operation = operation_of(pattern, wanted.arguments)
     except UnfitArgument as unfit:
         raise _unfit(f"arguments.{unfit.parameter}", str(unfit)) from None
-    return operation.page(wanted.limit) if isinstance(operation, Query) else operation
+    if isinstance(operation, Query) or (isinstance(operation, Collect) and operation.has_pages):
+        return operation.page(wanted.limit)
+    return operation
 
 
 @contextmanager
@@ -117,16 +139,21 @@ def _unfit(field: str, reason: str) -> HttpProblem:
 
 
 def _collected(operation: Operation[Any]) -> list[EntitySchema[Any]]:
-    return [part.slot.schema for part in operation.parts] if isinstance(operation, Collect) else []
+    collection = operation.collection if isinstance(operation, CollectPage) else operation
+    return [part.slot.schema for part in collection.parts] if isinstance(collection, Collect) else []
 
 
 def _from(cursor: str | None, operation: Operation[Any]) -> Operation[Any]:
+    if isinstance(operation, CollectPage):
+        return operation.collection.page(operation.paged.limit, after=cursor)
     return operation.page(operation.limit, after=cursor) if isinstance(operation, Query) else operation
 
 
 def _found(result: Any) -> tuple[list[Any], str | None]:
     if isinstance(result, Page):
         return list(result.items), result.next_cursor
+    if isinstance(result, CollectionPage):
+        return ([] if result.result is None else [result.result]), result.next_cursor
     if isinstance(result, WalkResult | tuple | list):
         return [item for item in result if item is not None], None
     return ([] if result is None else [result]), None
@@ -134,3 +161,15 @@ def _found(result: Any) -> tuple[list[Any], str | None]:
 
 def _plain(item: Any) -> Any:
     return to_jsonable_python(item, by_alias=True, bytes_mode="base64", fallback=msgspec.structs.asdict)
+
+
+def _secrets(pattern: Pattern) -> frozenset[str]:
+    """The names of encrypted fields of a pattern's table, as they are written in JSON."""
+    return frozenset(name for entity in pattern.table.entities for name in entity.secrets)
+
+
+def _masked(shown: Any, secrets: frozenset[str]) -> Any:
+    """What is shown, with a word in the place of every encrypted field."""
+    if isinstance(shown, dict):
+        return {name: MASK if name in secrets else _masked(each, secrets) for name, each in shown.items()}
+    return [_masked(each, secrets) for each in shown] if isinstance(shown, list) else shown

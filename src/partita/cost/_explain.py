@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from partita.encryption import as_if_sealed
 from partita.model import Budget, EntitySchema, Table
 from partita.operations import Context, Operation, forecast
 from partita.runtime import Together
@@ -65,7 +66,7 @@ def explain(
     """
     names = session.table_names if session is not None and table_names is None else table_names
     context = session.context if session is not None else Context()
-    requests = _first_requests(operation.requests(context))
+    requests = [as_if_sealed(each) for each in _first_requests(operation.requests(context))]
     first = requests[0] if requests else None
     calls = [api_call(stored_request(request, names)) for request in requests] or [("nothing to send", {})]
     consumed, sent = (None, None) if session is None else _run(operation, session)

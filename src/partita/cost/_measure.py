@@ -110,6 +110,16 @@ def _consumed(session: Session, operation: Operation[Any]) -> _Run:
     return _Run(index, consumed, tuple(request for run in seen for request in run.requests))
 
 
+def _entity_with(pattern: Pattern, name: str) -> type[Entity]:
+    """The entity whose field or derived part a parameter is: of a collection, any that has it."""
+    entities = () if pattern.entity is None else (pattern.entity, *(pattern.table.entities if pattern.keys else ()))
+    for entity in entities:
+        if name in entity.annotations:
+            found: type[Entity] = entity.cls
+            return found
+    raise _NoSample
+
+
 class _Samples:
     """The stored sample entities, and the arguments that can be made of them."""
 
@@ -152,12 +162,11 @@ class _Samples:
             return self._stored(get_args(hint)[0]).with_data(entity(get_args(hint)[0]))
         if pattern.entity is not None and name == LAST_WRITE:
             return self._stored(pattern.entity.cls).last_write
-        if pattern.entity is None or name not in pattern.entity.cls.model_fields:
-            raise _NoSample
-        values = [v for sample in self._of(pattern.entity.cls) if (v := getattr(sample, name)) is not None]
+        kind = _entity_with(pattern, name)
+        values = [v for sample in self._of(kind) if (v := getattr(sample, name)) is not None]
         if get_origin(hint) is Span:
             return Span(min(values), max(values))
-        value = getattr(self.fullest(pattern.entity.cls), name)
+        value = getattr(self.fullest(kind), name)
         return Prefix(str(value)[:1]) if get_origin(hint) is Prefix else value
 
     def _stored(self, kind: type[Entity]) -> Versioned[Any]:

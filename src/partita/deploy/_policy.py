@@ -56,7 +56,7 @@ def arns_in(region: str, account: str, *, table_names: TableNames = AS_DECLARED)
     """Names of resources as text, in a region of an account."""
 
     def arn(resource: Resource) -> str:
-        api = "sqs" if resource.kind in ("queue", "dead letters") else "dynamodb"
+        api = {"queue": "sqs", "dead letters": "sqs", "key": "kms"}.get(resource.kind, "dynamodb")
         return f"arn:aws:{api}:{region}:{account}:{_path(resource, table_names)}"
 
     return arn
@@ -76,5 +76,7 @@ def _path(resource: Resource, names: TableNames) -> str:
             return f"table/{names.stored(resource.name)}/index/{resource.index}"
         case "stream":
             return f"table/{names.stored(resource.name)}/stream/*"
+        case "key":
+            return f"key/{resource.name}"
         case _:
             return queue_name(resource, names)

@@ -37,7 +37,7 @@ _RECEIVE: Final = ("ChangeMessageVisibility", "DeleteMessage", "ReceiveMessage")
 class Resource(Struct, frozen=True, order=True):
     """Something that a policy speaks of."""
 
-    kind: Literal["table", "index", "stream", "queue", "dead letters"]
+    kind: Literal["table", "index", "stream", "queue", "dead letters", "key"]
     name: str
     index: str = ""
 
@@ -111,10 +111,19 @@ def _working(service: Service, role: RoleName) -> Iterator[Need]:
     if role == "request" or service.worker is not None:
         for table in service.tables:
             yield from (Need(f"dynamodb:{action}", Resource("table", table.name), "start") for action in _START)
+        yield from _sealing(service)
     for name in service.queues:
         yield from _queue_start(name)
         for action in _SEND if role == "request" else (*_SEND, *_RECEIVE):
             yield Need(f"sqs:{action}", Resource("queue", name), "queue")
+
+
+def _sealing(service: Service) -> Iterator[Need]:
+    """Who writes and reads encrypted fields asks KMS for data keys, and to unwrap those from before."""
+    secrets = any(entity.secrets for table in service.tables for entity in table.entities)
+    if service.encryption_key is not None and secrets:
+        key = Resource("key", service.encryption_key)
+        yield from (Need(f"kms:{action}", key, "encrypted fields") for action in ("Decrypt", "GenerateDataKey"))
 
 
 def _queue_start(name: str) -> Iterator[Need]:

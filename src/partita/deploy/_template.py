@@ -66,8 +66,10 @@ def _managed_policy(service: Service, role: RoleName, document: Json) -> Json:
 
 
 def reference(resource: Resource) -> Json:
-    """A resource of the same template."""
+    """A resource of the same template; a key of KMS is one of the same account."""
     match resource.kind:
+        case "key":
+            return {"Fn::Sub": f"arn:${{AWS::Partition}}:kms:${{AWS::Region}}:${{AWS::AccountId}}:key/{resource.name}"}
         case "table":
             return {"Fn::GetAtt": [logical(resource.name), "Arn"]}
         case "index":

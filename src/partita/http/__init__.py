@@ -5,7 +5,7 @@ from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenC
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
 from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
 from partita.http._health import BackgroundFigures, background_figures, check_store
-from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, response_of
+from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, refuse_key, response_of
 from partita.http._identity import Identity
 from partita.http._issuer import Issuer
 from partita.http._pages import ASSETS, Pages, folder_redirect
@@ -22,6 +22,7 @@ from partita.http._problems import (
     problem_schemas,
 )
 from partita.http._projection import CurrentProjection, LagView
+from partita.http._published_keys import FETCH_ERRORS, checked_address, fetch_document
 from partita.http._responses import CamelModel, Instant
 from partita.http._roles import operators_only
 from partita.http._state import AppState, CurrentState, ServiceState, run_with, state_of
@@ -29,6 +30,7 @@ from partita.http._token_policy import TokenKey, TokenPolicy
 
 __all__ = [
     "ASSETS",
+    "FETCH_ERRORS",
     "PROBLEM_MEDIA_TYPE",
     "REPLAYED",
     "AppState",
@@ -71,8 +73,10 @@ __all__ = [
     "admit",
     "background_figures",
     "check_store",
+    "checked_address",
     "describe_problems",
     "etag",
+    "fetch_document",
     "folder_redirect",
     "handle_errors",
     "is_not_modified",
@@ -82,6 +86,7 @@ __all__ = [
     "precondition_problems",
     "problem_response",
     "problem_schemas",
+    "refuse_key",
     "response_of",
     "run_with",
     "state_of",

@@ -17,6 +17,7 @@ from fastapi import Depends, Header, Request, Response
 from partita import AsyncSession, Procedure
 from partita.http._caller import Caller
 from partita.http._dependencies import Db, current_caller
+from partita.http._problems import HttpProblem
 from partita.recipes.idempotency import (
     Command,
     CommandOutcome,
@@ -98,6 +99,17 @@ def once_by(requests: Idempotency[Any], caller: Callable[..., Any] = current_cal
         return Once(requests, db, Command(caller.user_id, idempotency_key.strip('"'), payload))
 
     return once
+
+
+async def refuse_key(idempotency_key: Annotated[str | None, Header(include_in_schema=False)] = None) -> None:
+    """A dependency of routes that may be sent again without a key: one is refused, so that nobody relies on it.
+
+    Raises:
+        HttpProblem: 422, the request has a key.
+    """
+    if idempotency_key is not None:
+        detail = "This request takes no Idempotency-Key: to send it again does no harm."
+        raise HttpProblem(422, "idempotency_key_refused", detail, hint="Send it without the header.")
 
 
 def response_of(outcome: CommandOutcome[Any]) -> Response:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 from partita import AsyncSession
 from partita.http._caller import Caller
 from partita.http._dependencies import Db, Now, current_caller
+from partita.http._idempotent import refuse_key
 from partita.recipes.personal import PersonalData
 
 PATH: Final = "/me/data"
@@ -60,7 +61,7 @@ def add_personal_routes(
 
     if erase:
 
-        @router.delete(PATH)
+        @router.delete(PATH, dependencies=[Depends(refuse_key)])
         async def erase_my_data(db: Db, caller: Caller = whose) -> ErasureView:
             """Erase what the service keeps of the caller, for good. To send it again does no harm."""
             erasure = await db.run(personal.erase(caller.user_id))

@@ -15,8 +15,9 @@ import json
 import threading
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import jwt
 from msgspec import Struct
@@ -39,7 +40,7 @@ MAX_WAITING: Final = 8
 MAX_BYTES: Final = 1_048_576
 DISCOVERY: Final = "/.well-known/openid-configuration"
 
-_FETCH_ERRORS: Final = (
+FETCH_ERRORS: Final = (
     OSError,
     http.client.HTTPException,
     ValueError,
@@ -109,7 +110,7 @@ class PublishedKeys:
             if self._is_due(key_id):
                 self._known = KeySet(self._published(), self._clock())
                 self._failed_at = None
-        except _FETCH_ERRORS:
+        except FETCH_ERRORS:
             self._failed_at = self._clock()
             self._address = None  # it may have moved
         finally:
@@ -128,12 +129,12 @@ class PublishedKeys:
     def _published(self) -> dict[str, jwt.PyJWK]:
         if self._address is None:
             self._address = self._discovered()
-        found = jwt.PyJWKSet.from_dict(_read(self._address)).keys
+        found = jwt.PyJWKSet.from_dict(fetch_document(self._address)).keys
         return {key.key_id: key for key in found if key.key_id and key.public_key_use in ("sig", None)}
 
     def _discovered(self) -> str:
         """Where the issuer publishes its keys."""
-        found = _read(self._issuer.rstrip("/") + DISCOVERY)
+        found = fetch_document(self._issuer.rstrip("/") + DISCOVERY)
         if found["issuer"] != self._issuer:
             raise ValueError("The configuration is of another issuer.")
         return checked_address(found["jwks_uri"])
@@ -158,10 +159,18 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follow none."""
 
 
-def _read(url: str) -> dict[str, Any]:
-    """The JSON object at a URL, which was checked."""
+def fetch_document(
+    url: str, *, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The JSON object at a URL of an issuer, which was checked; with a form, the response to it.
+
+    Raises:
+        One of `FETCH_ERRORS`.
+    """
+    content = None if form is None else urlencode(form).encode()
+    request = urllib.request.Request(url, content, dict(headers or {}))  # noqa: S310 - the address was checked
     try:
-        with urllib.request.build_opener(_NoRedirects()).open(url, timeout=TIMEOUT_SECONDS) as response:
+        with urllib.request.build_opener(_NoRedirects()).open(request, timeout=TIMEOUT_SECONDS) as response:
             content = response.read(MAX_BYTES + 1)
     except urllib.error.HTTPError as error:
         error.close()

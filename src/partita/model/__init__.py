@@ -5,6 +5,7 @@ from partita.model._budget import Budget, Rcu, Wcu
 from partita.model._entity import Entity, EntitySchema, PartialItem, Version, schema_of
 from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, not_
 from partita.model._naming import snake
+from partita.model._stored_forms import Compressed, Encrypted, encrypted
 from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table, TypeTag
 from partita.model._updates import to_update
 from partita.model.keys import (
@@ -35,7 +36,9 @@ __all__ = [
     "BoundKey",
     "Budget",
     "Change",
+    "Compressed",
     "Derived",
+    "Encrypted",
     "Entity",
     "EntitySchema",
     "Index",
@@ -62,6 +65,7 @@ __all__ = [
     "allows_none",
     "any_of",
     "bare_value",
+    "encrypted",
     "escape",
     "f",
     "fields_in",

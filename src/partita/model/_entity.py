@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform, get_args
@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeV
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model
 
 from partita.errors import InvalidItem, ModelError, OperationError
-from partita.expressions import Compare, Condition, Not, Path, Projection, Value, apply_update, paths_in
+from partita.expressions import (
+    And,
+    Compare,
+    Condition,
+    Exists,
+    Missing,
+    Not,
+    Or,
+    Path,
+    Projection,
+    Value,
+    apply_update,
+    paths_in,
+)
 from partita.model._attributes import attribute_names
 from partita.model._entity_checks import check_entity
 from partita.model._field_path import FieldPath
@@ -142,6 +155,8 @@ class EntitySchema(Generic[E]):
             raise OperationError(f"{condition!r:.60} is not a condition.", hint=hint)
         for path in paths_in(condition):
             self.check_path(path)
+        for path in _looked_into(condition):
+            self.refuse_opaque(path)
 
     def check_path(self, path: Path) -> None:
         """Refuse a path that starts at an attribute that this entity does not have."""
@@ -151,6 +166,33 @@ class EntitySchema(Generic[E]):
         if path.parts[0] not in self.attributes.values():
             hint = "The condition or change was made with another entity's field."
             raise OperationError(f"{self.name} has no attribute {path.parts[0]!r}.", hint=hint)
+
+    @cached_property
+    def secrets(self) -> frozenset[str]:
+        """The attributes of encrypted fields."""
+        return frozenset(name for name, form in self.codec.forms.items() if form.encrypted is not None)
+
+    def without_secrets(self, item: Item) -> PartialItem:
+        """The entity in an item with None for every encrypted field, for whoever has no keys.
+
+        Raises:
+            InvalidItem: the rest of the item does not fit the entity.
+        """
+        defaults = {
+            attribute: self.codec.default(field)
+            for field, attribute in self.attributes.items()
+            if attribute not in self.secrets and not self.cls.model_fields[field].is_required()
+        }
+        shown = {name: value for name, value in item.items() if name not in self.secrets}
+        return self.entity_as(self.partial, {**defaults, **shown})
+
+    def refuse_opaque(self, path: Path) -> None:
+        """Refuse a path to what the store cannot look into: it is compressed or encrypted."""
+        form = self.codec.forms.get(str(path.parts[0]))
+        if form is not None:
+            how = "encrypted" if form.encrypted is not None else "compressed"
+            message = f"{form.label} is {how}, so the store can neither compare nor compute it."
+            raise OperationError(message, hint="Read it, or keep what is asked for in a field of its own.")
 
     def key_projection(self, key: BoundKey) -> Projection:
         """What every read needs besides its view: the keys, to tell entities apart and to continue, and the TTL."""
@@ -169,6 +211,17 @@ class EntitySchema(Generic[E]):
         hashes, ranges = self.table.key_attributes(index)
         held = {attribute.name for key in self.keys.values() for attribute, _ in key.attributes}
         return held.union(self.attributes.values()).issuperset(each.name for each in (*hashes, *ranges))
+
+
+def _looked_into(condition: Condition) -> Iterator[Path]:
+    """The paths whose values a condition looks at, and not only whether there is one."""
+    if isinstance(condition, And | Or):
+        for term in condition.terms:
+            yield from _looked_into(term)
+    elif isinstance(condition, Not):
+        yield from _looked_into(condition.term)
+    elif not isinstance(condition, Exists | Missing):
+        yield from paths_in(condition)
 
 
 class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass has no public name

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from partita.errors import ModelError
 from partita.model._field_checks import check_fields, check_ttl, has_serializer, is_instant
+from partita.model._stored_forms import is_opaque, marks_inside
 from partita.model.keys import BoundKey, allows_none, key_type, kinds_of
 from partita.store import KeyAttribute
 
@@ -33,8 +34,30 @@ def check_entity(schema: EntitySchema[Any]) -> None:
     _check_shared_attributes(schema)
     _check_conditional_keys(schema)
     _check_key_attributes(schema)
+    _check_forms(schema)
     for key in schema.keys.values():
         _check_own_attributes(schema, key)
+
+
+def _check_forms(schema: EntitySchema[Any]) -> None:
+    """Refuse a compressed or encrypted field where the store has to see its value."""
+    for name, field in schema.cls.model_fields.items():
+        label = f"{schema.name}.{name}"
+        if marks_inside(field.annotation):
+            hint = "Write Encrypted[str | None], and not Encrypted[str] | None."
+            raise ModelError(
+                f"{label}: only a whole field can be compressed or encrypted.", owner=schema.cls, hint=hint
+            )
+        if not is_opaque(field):
+            continue
+        keys = [key.name for key in schema.keys.values() if name in key.sources]
+        if keys:
+            message = f"{label} is compressed or encrypted, so it cannot be in the key {schema.name}.{keys[0]}."
+            raise ModelError(message, owner=schema.cls, hint="Keep what the key needs in a field of its own.")
+        if name == schema.version or schema.attribute(name) == schema.expires:
+            raise ModelError(
+                f"{label} is read by the store, so it cannot be compressed or encrypted.", owner=schema.cls
+            )
 
 
 def _check_stored_names(schema: EntitySchema[Any]) -> None:

@@ -22,6 +22,7 @@ from partita.model._attributes import (
     to_attribute,
 )
 from partita.model._field_checks import has_serializer, holds_json, is_instant
+from partita.model._stored_forms import from_forms, stored_forms, to_forms
 from partita.model._table import TypeTag
 from partita.model.keys import (
     BoundKey,
@@ -62,6 +63,9 @@ class ItemCodec(Generic[E]):
         self.key_only = self._stored_keys.key_only
         # A None is left out where the field's default gives it back; elsewhere it is stored as NULL.
         self._nullable = {self._attributes[name] for name, field in cls.model_fields.items() if field.default is None}
+        key_names = tuple(attribute.name for attribute, _ in keys[0].attributes)
+        self.forms = stored_forms(cls, self._attributes, key_names)
+        """The attributes that are compressed or encrypted, which the store cannot look into."""
         self._encoders = {self._attributes[name]: self._encoder(name) for name in cls.model_fields}
         self._dump: Callable[..., Any] = partial(cls.__pydantic_serializer__.to_python, **_AS_STORED)
         self._read = self._reader(cls)
@@ -85,6 +89,8 @@ class ItemCodec(Generic[E]):
                 item[name] = CONVERSIONS[kind](value)
         for name in (*absent, *self.key_only):
             del item[name]
+        if self.forms:
+            item = to_forms(item, self.forms)
         for key in self._keys:
             key.write(item, key.values_of(entity))
         if self._tag is not None:
@@ -178,6 +184,8 @@ class ItemCodec(Generic[E]):
             read = _after(self._with_key, read)
         if model.model_config.get("extra") == "allow":
             read = _after(self._without_derived, read)
+        if forms := {name: form for name, form in self.forms.items() if name in names.values()}:
+            read = _after(partial(from_forms, forms=forms), read)
         return read
 
     def _with_key(self, item: Item) -> Item:
@@ -198,6 +206,10 @@ class ItemCodec(Generic[E]):
         return self._encoders[attribute]
 
     def _encoder(self, field: str) -> Callable[[Any], Any]:
+        encode, form = self._value_encoder(field), self.forms.get(self._attributes[field])
+        return encode if form is None else lambda value: form.write(encode(value))
+
+    def _value_encoder(self, field: str) -> Callable[[Any], Any]:
         if self._attributes[field] == self._expires:
             return epoch_seconds
         if has_serializer(self._cls, field):
@@ -227,6 +239,8 @@ class ItemCodec(Generic[E]):
         attribute = self._attributes[field]
         if attribute == self._expires:
             attribute_value = _with_instant({attribute: attribute_value}, attribute)[attribute]
+        if attribute in self.forms:
+            attribute_value = self.forms[attribute].read(attribute_value, {})
         return self._adapter(field).validate_python(attribute_value)
 
     def default(self, field: str) -> Any:

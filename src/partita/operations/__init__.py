@@ -40,6 +40,7 @@ from partita.operations.writes import (
     insert,
     missing,
     put,
+    reseal,
     update,
     upsert,
 )
@@ -105,6 +106,7 @@ __all__ = [
     "projection_of",
     "put",
     "reading",
+    "reseal",
     "retry_on_conflict",
     "scan",
     "scan_items",

@@ -54,7 +54,10 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
     is_consistent: bool = False
 
     def consistent(self) -> Collect[C]:
-        """The same read, strongly consistent, at twice the cost."""
+        """The same read, strongly consistent, at twice the cost; not on a global index."""
+        index = self.table.schema.index(self.index) if self.index else None
+        if index is not None and not index.local:
+            raise OperationError(f"The global index {index.name!r} has no consistent reads.")
         return replace(self, is_consistent=True)
 
     def page(self, limit: int | None = None, *, after: str | None = None) -> CollectPage[C]:
@@ -74,8 +77,16 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
         parts = tuple(part if each is paged else each for each in self.parts)
         return CollectPage(replace(self, parts=parts), part, after, pattern=self.pattern)
 
+    @property
+    def has_pages(self) -> bool:
+        """Whether one of its entities has a limit, so that `page()` can go on with it."""
+        return len(self._limited()) == 1
+
+    def _limited(self) -> list[CollectedPart]:
+        return [part for part in self.parts if part.slot.many and part.limit is not None]
+
     def _paged(self) -> CollectedPart:
-        found = [part for part in self.parts if part.slot.many and part.limit is not None]
+        found = self._limited()
         if len(found) != 1:
             message = f"{self.name} has {len(found) or 'no'} entities with a limit, and a page is of one."
             raise OperationError(message, hint="Declare @collect(…, limits={Issue: 20}).")

@@ -19,7 +19,7 @@ Owns: TypeAlias = Callable[[Item], bool]
 
 def is_guarded(schema: EntitySchema[Any], key: BoundKey) -> bool:
     """Whether a partition of an index says something of the items' own keys."""
-    return not _shares_partition(schema, key) and schema.primary.shares_parts(key.hash)
+    return not _shares_partition(schema, key) and schema.primary.is_told_by(key)
 
 
 def owner_check(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Owns:

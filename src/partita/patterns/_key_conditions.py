@@ -14,7 +14,7 @@ derived part is given itself, or follows from the fields that it is derived from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -75,24 +75,35 @@ def key_conditions(label: str, key: BoundKey, parameters: Mapping[str, RangeKind
         message = f"{label}: {', '.join(skipped)} cannot restrict the sort key {key.range_text!r}."
         raise ModelError(message, hint="Name its fields from the left, without a gap; only the last may be a range.")
 
+    shards = None if key.shards is None or open_part is None else (open_part, range(key.shards.count))
+    return _builder(key, asked, computed, shards)
+
+
+def _builder(
+    key: BoundKey, asked: Sequence[_Asked], computed: Sequence[str], shards: tuple[str, range] | None
+) -> Conditions:
+    """What makes the conditions; all that does not depend on arguments is known before."""
+    whole = tuple((each.name, each.template) for each in asked if each.is_whole)
+    last = asked[-1] if asked and not asked[-1].is_whole else None
+    partition = tuple((attribute.name, template) for attribute, template in key.hash)
+
     def build(arguments: Mapping[str, Any]) -> tuple[KeyCondition, ...]:
-        values = {**arguments, **{name: key.derived[name].of(arguments) for name in computed}}
-        whole = [(each.name, each.template.render([values[f] for f in each.template.fields])) for each in asked[:-1]]
-        span: KeyRange | None = None
-        if asked and asked[-1].is_whole:
-            last = asked[-1]
-            whole.append((last.name, last.template.render([values[field] for field in last.template.fields])))
-        elif asked:
-            span = asked[-1].range(values)
-        shards = range(key.shards.count) if key.shards is not None and open_part is not None else (None,)
-        partitions = [_partition(key, values if shard is None else {**values, open_part: shard}) for shard in shards]
-        return tuple(KeyCondition((*partition, *whole), span) for partition in partitions)
+        if computed:
+            arguments = {**arguments, **{name: key.derived[name].of(arguments) for name in computed}}
+        span = None if last is None else last.range(arguments)
+        if shards is None:
+            return (KeyCondition(_rendered((*partition, *whole), arguments), span),)
+        name, numbers = shards
+        each = ({**arguments, name: number} for number in numbers)
+        return tuple(KeyCondition(_rendered((*partition, *whole), values), span) for values in each)
 
     return build
 
 
-def _partition(key: BoundKey, values: Mapping[Any, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple((each.name, template.render([values[f] for f in template.fields])) for each, template in key.hash)
+def _rendered(attributes: Sequence[tuple[str, Template]], values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(
+        [(name, template.render([values[field] for field in template.fields])) for name, template in attributes]
+    )
 
 
 def _computed(label: str, key: BoundKey, parameters: Mapping[str, RangeKind]) -> tuple[str, ...]:

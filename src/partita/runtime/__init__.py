@@ -11,13 +11,14 @@ from partita.runtime._private_files import (
     make_private_folder,
     open_private,
 )
-from partita.runtime._relay import Pause, relay, run, run_async
+from partita.runtime._relay import Blocking, Pause, relay, run, run_async
 from partita.runtime._retry import RetryPolicy
 from partita.runtime._together import Together
 
 __all__ = [
     "RANDOM_BITS",
     "AllowedHosts",
+    "Blocking",
     "Clock",
     "OutageLog",
     "Pause",

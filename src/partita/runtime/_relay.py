@@ -26,6 +26,13 @@ class Pause(Struct, frozen=True):
     seconds: float
 
 
+@final
+class Blocking(Struct, frozen=True):
+    """A request to make a call that may block: the response is what it gives."""
+
+    call: Callable[[], Any]
+
+
 MAX_AT_ONCE: Final = 8
 """As many requests are executed at the same time, where they are asked for together."""
 

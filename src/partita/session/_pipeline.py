@@ -12,7 +12,9 @@ from inspect import GEN_CREATED, getgeneratorstate
 from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from partita.encryption import FieldKeys
 from partita.errors import BudgetExceeded, OperationError, PartitaError
 from partita.operations import Context, Operation, Procedure, UnclaimedItems
 from partita.runtime import Pause, relay
@@ -32,19 +34,32 @@ class Pipeline(Struct, frozen=True):
     guardrails: Guardrails = REQUEST_PATH
     strict_budgets: bool = False
     service: str = ""
+    keys: FieldKeys | None = None
 
     def send(self, run: MeteredRun, request: Request[Any] | Pause | UnclaimedItems) -> Sent[Any]:
-        """The way of every request: guardrails, the store, retries, metering."""
+        """The way of every request: guardrails, sealing of encrypted fields, the store, retries, metering."""
         for guardrail in self.guardrails.get(type(request), ()):
             guardrail(run.operation, request)
         if type(request) is UnclaimedItems:
             return run.count_unclaimed(request)
+        if self.keys is not None and type(request) is not Pause:
+            return (yield from self._send_sealed(run, request, self.keys))
         try:
             response = yield request  # the session executes it on the store
         except PartitaError as error:
             response = yield from retried(request, error, self.context, run.count_retry)
         run.count(request, response)
         return response
+
+    def _send_sealed(self, run: MeteredRun, request: Request[Any], keys: FieldKeys) -> Sent[Any]:
+        """Encrypted fields are sealed before the store sees them, and opened in what it responds."""
+        sealed = yield from keys.seal(request)
+        try:
+            response = yield from replace(self, keys=None, guardrails={}).send(run, sealed)
+        except PartitaError as error:
+            yield from keys.open_error(request, error)
+            raise
+        return (yield from keys.open(request, sealed, response))
 
     def run(self, work: Operation[R] | Procedure[R]) -> Sent[R]:
         """Run an operation, or each operation that a procedure yields."""

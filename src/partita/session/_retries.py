@@ -14,7 +14,7 @@ from partita.errors import (
     TransactionConflict,
 )
 from partita.operations import Context
-from partita.runtime import Pause
+from partita.runtime import Blocking, Pause
 from partita.store import (
     BatchGetItem,
     GetItem,
@@ -27,8 +27,8 @@ from partita.store import (
 
 R = TypeVar("R")
 
-Sent: TypeAlias = Generator[Request[Any] | Pause, Any, R]
-"""What reaches the store: requests, and the pauses in between."""
+Sent: TypeAlias = Generator[Request[Any] | Pause | Blocking, Any, R]
+"""What a session executes: requests to the store, the pauses in between, and calls for keys."""
 
 _READS: Final = (GetItem, QueryTable, ScanTable, BatchGetItem, TransactGetItems)
 _PASSING_REASONS: Final = frozenset(("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"))

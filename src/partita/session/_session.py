@@ -13,10 +13,11 @@ from typing import Any, Final, Self, TypeVar
 from msgspec.structs import replace
 from pydantic import BaseModel
 
+from partita.encryption import FieldKeys, KeyProvider
 from partita.errors import OperationError
 from partita.model import Table
 from partita.operations import Action, Context, CursorSealer, Operation, Procedure, transact
-from partita.runtime import Clock, Pause, RetryPolicy, run, run_async, system_clock
+from partita.runtime import Blocking, Clock, Pause, RetryPolicy, run, run_async, system_clock
 from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita.session._meter import Meter
 from partita.session._pipeline import Pipeline
@@ -36,6 +37,12 @@ async def _sleep(seconds: float) -> None:
     await asyncio.sleep(seconds)
 
 
+async def _in_thread(call: Callable[[], Any]) -> Any:
+    import asyncio  # noqa: PLC0415 - as above
+
+    return await asyncio.to_thread(call)
+
+
 class _Settings:
     """What both kinds of session share: a store, and how requests are sent to it."""
 
@@ -53,6 +60,7 @@ class _Settings:
         sleep: Callable[[float], Any] | None = None,
         retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a frozen value
         table_names: TableNames | None = None,
+        keys: KeyProvider | None = None,
     ) -> None:
         """Set up a session.
 
@@ -67,6 +75,7 @@ class _Settings:
             sleep: waits before a retry; tests pass their own.
             retry: how often a request is sent, and what a batch left unprocessed; and the pauses in between.
             table_names: what the declared tables are called in the store; by default as declared.
+            keys: seal and open encrypted fields; without them, such fields can be neither written nor read.
         """
         self.store = named_store(store, table_names)
         self.table_names = table_names
@@ -77,6 +86,7 @@ class _Settings:
             meter or Meter(),
             STRICT if strict_budgets else REQUEST_PATH,
             strict_budgets=strict_budgets,
+            keys=None if keys is None else FieldKeys(keys, clock),
         )
 
     @property
@@ -138,8 +148,10 @@ class Session(_Settings):
         """Create the tables and global indexes that are declared and not there yet."""
         run(ensure_tables(tables), self._execute)
 
-    def _execute(self, request: Request[Any] | Pause) -> Any:
-        return self.sleep(request.seconds) if type(request) is Pause else self.store.execute(request)
+    def _execute(self, request: Request[Any] | Pause | Blocking) -> Any:
+        if isinstance(request, Request):
+            return self.store.execute(request)
+        return self.sleep(request.seconds) if isinstance(request, Pause) else request.call()
 
 
 class AsyncSession(_Settings):
@@ -169,5 +181,7 @@ class AsyncSession(_Settings):
         """Create the tables and global indexes that are declared and not there yet."""
         await run_async(ensure_tables(tables), self._execute)
 
-    def _execute(self, request: Request[Any] | Pause) -> Awaitable[Any]:
-        return self.sleep(request.seconds) if type(request) is Pause else self.store.execute_async(request)
+    def _execute(self, request: Request[Any] | Pause | Blocking) -> Awaitable[Any]:
+        if isinstance(request, Request):
+            return self.store.execute_async(request)
+        return self.sleep(request.seconds) if isinstance(request, Pause) else _in_thread(request.call)

@@ -15,6 +15,7 @@ from decimal import Context, Decimal, Inexact
 from typing import Any, Final, Literal, TypeAlias
 
 from partita.errors import ValidationFailed
+from partita.values._plaintext import Plaintext
 
 AttributeValue: TypeAlias = (
     str | int | Decimal | bytes | bool | list[Any] | dict[str, Any] | frozenset[Any] | set[Any] | None
@@ -75,6 +76,9 @@ def kind_of(value: AttributeValue) -> Kind:
         return kind
     if isinstance(value, set | frozenset):
         return _kind_of_set(value)
+    if isinstance(value, Plaintext):
+        hint = "Give the session keys: Session(store, keys=…)."
+        raise ValidationFailed("An encrypted field would be stored as plain text.", hint=hint)
     message = f"A value of type {type(value).__name__} cannot be stored: {value!r:.60}."
     raise ValidationFailed(message, hint="Use str, int, Decimal, bytes, bool, None, list, dict or a set.")
 

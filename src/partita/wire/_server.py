@@ -112,7 +112,7 @@ class WireServer:
                 execute = Execution(store, self._guard, region, _operation_name(request.head))
             return Response(200, (yield from relay(self._operation(request), execute)))
         except Exception as error:  # noqa: BLE001 - the client gets a response, whatever it was
-            return error_response(worded(error, _operation_name(request.head)))
+            return error_response(worded(error, _operation_name(request.head), request.body.content))
 
     def _operation(self, request: HttpRequest) -> Requests[Json | None]:
         """The operation that the request names, with its parameters.

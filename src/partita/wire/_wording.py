@@ -12,7 +12,8 @@ module alone. This is what AWS says in October 2026, where regions differ what m
 | GetItem, BatchGetItem, Query | bare | current words | as elsewhere | all are named |
 | all others | bare | older words | naming the placeholder | all are named |
 
-The envelope is `1 validation error detected: …`; violated constraints are in it everywhere.
+The envelope is `1 validation error detected: …`; violated constraints are in it everywhere. A request whose JSON is
+nested more than 128 levels deep is refused as by all others.
 """
 
 from __future__ import annotations
@@ -36,9 +37,13 @@ _ENVELOPED: Final = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
 _CURRENT: Final = frozenset((*_ENVELOPED, "GetItem", "BatchGetItem", "Query"))
 _NOT_NUMERIC: Final = "The parameter cannot be converted to a numeric value"
 _UNDERFLOW: Final = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+_CURRENT_DEPTH: Final = 128
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BRACKET: Final = re.compile(rb"[{}\[\]]")
 _INT: Final = 2**31
 _PARTS: Final = re.compile(r"[+-]?[0-9]*\.?(?P<fraction>[0-9]*)(?:[eE](?P<exponent>[+-]?[0-9]+))?", re.ASCII)
 _NO_TABLES: Final = "The requestItems parameter is required for BatchWriteItem"
+_NO_LIMIT: Final = "Member must have value greater than or equal to 1"
 _EMPTY_NAME: Final = "Member must have length greater than or equal to 1"
 _GENERIC_ENUMS: Final[dict[str, str]] = {
     "returnValues": "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
@@ -92,10 +97,12 @@ class Violated(Refused):
         self.violations = tuple(violations)
 
 
-def worded(error: Exception, operation: str) -> Exception:
-    """The error as the operation says it."""
+def worded(error: Exception, operation: str, body: bytes | bytearray = b"") -> Exception:
+    """The error as the operation says it; `body` is what the client sent."""
     if not isinstance(error, Refused):
         return error
+    if operation in _CURRENT and _is_deep(body):
+        operation = ""
     if isinstance(error, Violated):
         return ValidationFailed(_all_violated(error.violations, operation))
     message = error.message
@@ -107,6 +114,18 @@ def worded(error: Exception, operation: str) -> Exception:
             message = f"ExpressionAttributeValues contains invalid value: {message} for key {error.placeholder}"
     in_envelope = operation in _ENVELOPED or (operation == "Query" and message == NO_ATTRIBUTES)
     return ValidationFailed(_enveloped([message]) if in_envelope else message)
+
+
+def _is_deep(body: bytes | bytearray) -> bool:
+    """Whether the JSON is nested so deeply that the current validation leaves it to the older one."""
+    if body.count(b"{") + body.count(b"[") <= _CURRENT_DEPTH:
+        return False
+    depth = 0
+    for bracket in _BRACKET.findall(_STRING.sub(b"", body)):
+        depth += 1 if bracket in b"{[" else -1
+        if depth > _CURRENT_DEPTH:
+            return True
+    return False
 
 
 def _enveloped(messages: list[str]) -> str:
@@ -140,7 +159,7 @@ def _first_alone(violations: tuple[Violation, ...], operation: str) -> Violation
 
 
 def _current(violation: Violation, operation: str) -> str:
-    if operation == "Query" and violation.at == "limit":
+    if operation == "Query" and violation.at == "limit" and violation.rule == _NO_LIMIT:
         violation = Violation("Limit", UNSHOWN, violation.rule)
     if violation.at in _GENERIC_ENUMS:
         return f"Failed to satisfy constraint: Member must satisfy enum value set: {_GENERIC_ENUMS[violation.at]}"

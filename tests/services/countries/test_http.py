@@ -51,6 +51,9 @@ async def test_the_latest_version_is_found_by_any_code_in_any_case(api: httpx.As
         "isDeleted": False,
         "createDate": "2026-01-01T12:00:00.000000Z",
         "expiryDate": None,
+        "writtenBy": "ada",
+        "reason": None,
+        "writtenAt": "2026-01-01T12:00:00.000000Z",
     }
 
 
@@ -493,6 +496,11 @@ REQUESTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "GET /countries": ("GET", "/countries?prefix=b", {}),
     "GET /countries.json": ("GET", "/countries.json", {}),
     "GET /countries.csv": ("GET", "/countries.csv", {}),
+    "GET /search": ("GET", "/search?q=bolivia", {}),
+    "GET /changes": ("GET", "/changes", {}),
+    "GET /countries/{code}/versions/{before}/compare/{after}": ("GET", "/countries/BO/versions/1/compare/1", {}),
+    "POST /imports": ("POST", "/imports", {"json": {"countries": []}}),
+    "POST /imports.csv": ("POST", "/imports.csv", {"content": "alpha2Code,alpha3Code,numericCode,name\n"}),
     "GET /countries/{code}": ("GET", "/countries/068", {}),
     "GET /countries/{code}/history": ("GET", "/countries/BOL/history", {}),
     "GET /countries/{code}/diff": ("GET", "/countries/BO/diff?from=2026-01-01T12:00&to=2026-01-02", {}),
@@ -524,19 +532,19 @@ async def test_every_response_says_what_it_consumed(api: httpx.AsyncClient) -> N
         return ", ".join(part for part in said if not part.endswith("rcu=0;wcu=0"))
 
     reads = "country_versions;rcu=1;wcu=0"
-    assert of(await put(api, "BO", BOLIVIA)) == f"{reads}, Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=11"
-    assert of(await put(api, "BO", PLURINATIONAL)) == f"{reads}, write_version;rcu=0;wcu=10"
+    assert of(await put(api, "BO", BOLIVIA)) == f"{reads}, Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=12"
+    assert of(await put(api, "BO", PLURINATIONAL)) == f"{reads}, write_version;rcu=0;wcu=12"
     assert (
         of(await put(api, "BO", {**BOLIVIA, "alpha3Code": "BLV", "numericCode": "069"}))
-        == f"{reads}, Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=18"
+        == f"{reads}, Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=20"
     )
-    assert of(await api.delete("/countries/BO")) == f"{reads}, write_version;rcu=0;wcu=13"
+    assert of(await api.delete("/countries/BO")) == f"{reads}, write_version;rcu=0;wcu=16"
     assert (
-        of(await api.post("/countries/BO/restore")) == f"{reads}, Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=13"
+        of(await api.post("/countries/BO/restore")) == f"{reads}, Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=16"
     )
     keyed = await put(api, "BO", BOLIVIA, Idempotency_Key="k1")
     again = await put(api, "BO", BOLIVIA, Idempotency_Key="k1")
-    codes = "Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=20"
+    codes = "Country.plan;rcu=2;wcu=0, write_version;rcu=0;wcu=22"
     assert of(keyed) == f"request_by_key;rcu=1;wcu=0, {reads}, {codes}"
     assert of(again) == "request_by_key;rcu=1;wcu=0"
     assert of(await api.get("/countries/BO")) == "country_versions;rcu=0.5;wcu=0"

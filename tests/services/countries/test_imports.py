@@ -48,7 +48,7 @@ def test_the_sample_data_is_the_whole_standard(iso_db: Session) -> None:
     with iso_db.meter.watch() as seen:
         current = iso_db.run(export_all()).items
     assert len(current) == 249
-    assert [run.read for run in seen] == [5.5]
+    assert [run.read for run in seen] == [9.5]
     assert {country.numeric for country in current if country.alpha2 in ("AF", "BO", "ZW")} == {"004", "068", "716"}
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
 import pytest
 import schemathesis
 from hypothesis import assume
+from schemathesis.specs.openapi.checks import positive_data_acceptance
 from tests.services.described import Case, made_up, routes_in
 from tests.services.routes import routes_of
 
@@ -26,12 +28,13 @@ HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller('ada', Role.OPERATOR
 
 
 POSITIVE, NEGATIVE = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
-WITHOUT_PARAMETERS = ("GET /countries.json", "GET /countries.csv")
-CASES = [(route, mode) for route in ROUTES for mode in (POSITIVE, NEGATIVE) if route not in WITHOUT_PARAMETERS]
+CASES = [(route, mode) for route in ROUTES for mode in (POSITIVE, NEGATIVE)]
+ANY_TEXT = "POST /imports.csv"
+"""Its body is a text of which no schema says that it is a list."""
 
 
 @pytest.mark.req("X08")
-@pytest.mark.parametrize(("route", "mode"), [*CASES, *((route, POSITIVE) for route in WITHOUT_PARAMETERS)])
+@pytest.mark.parametrize(("route", "mode"), CASES)
 def test_every_response_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
     with EmbeddedStore(":memory:") as store:
         session = Session(store)
@@ -49,9 +52,16 @@ def test_every_response_is_described(route: str, mode: schemathesis.GenerationMo
             if mode is POSITIVE:
                 _leave_out_what_must_be_read_first(case)
                 case.headers["Idempotency-Key"] = f"key-{next(keys)}"
-            case.call_and_validate(headers=HEADERS)
+            excluded: list[Any] = [positive_data_acceptance] if may_be_refused(route, case) else []
+            case.call_and_validate(headers=HEADERS, excluded_checks=excluded)
 
         responses_are_described()
+
+
+def may_be_refused(route: str, case: Case) -> bool:
+    """No schema says that a text is a list, or that a list has each country once."""
+    countries = case.body.get("countries") if route == "POST /imports" and isinstance(case.body, dict) else None
+    return route == ANY_TEXT or (isinstance(countries, list) and len(countries) > 1)
 
 
 def _leave_out_what_must_be_read_first(case: Case) -> None:
@@ -59,6 +69,8 @@ def _leave_out_what_must_be_read_first(case: Case) -> None:
     for name in ("if-match", "if-none-match"):
         case.headers.pop(name, None)
     case.query.pop("cursor", None)
+    if case.query.get("as_of") is not None:
+        case.query.pop("status", None)
 
 
 @pytest.mark.req("X08")

@@ -18,7 +18,7 @@ from partita.errors import ConditionFailed, ItemMissing
 from partita.recipes.idempotency import Command, CommandOutcome, StoredResponse, fingerprint
 from partita.testing import FakeClock
 from partita_services.countries import handlers
-from partita_services.countries.handlers import CountryData, CountryGone
+from partita_services.countries.handlers import CountryData, CountryGone, RestoredData
 from partita_services.countries.http import _with_response
 from partita_services.countries.model import HISTORY, REQUESTS, TABLE, Country, active_countries, claim_on_code
 from partita_services.countries.responses import CountryVersion
@@ -54,7 +54,7 @@ class Write(Struct, frozen=True):
             "put": lambda: handlers.write_country(self.alpha2, self.data),
             "delete": lambda: handlers.delete_country(self.alpha2),
             "restore": lambda: handlers.restore_country(self.alpha2, None),
-            "restore with": lambda: handlers.restore_country(self.alpha2, self.data),
+            "restore with": lambda: handlers.restore_country(self.alpha2, RestoredData(**self.data.model_dump())),
         }[self.verb]()
         command = Command("ada", key, fingerprint(repr(self)))
         return REQUESTS.run(command, _with_response(plan), _same)

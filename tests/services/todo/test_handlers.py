@@ -10,6 +10,7 @@ import pytest
 
 from partita import EmbeddedStore, Operation, Precondition, Procedure, Session
 from partita.errors import ItemMissing, VersionConflict
+from partita.recipes.idempotency import run_plan
 from partita_services.todo.changes import MAX_TRIES, TaskChange, with_change
 from partita_services.todo.handlers import change_task, remove_task
 from partita_services.todo.model import TABLE, Status, Task, create_task, task_by_id
@@ -74,9 +75,12 @@ def test_a_version_that_is_not_allowed_changes_nothing() -> None:
 
 
 def test_what_is_missing_cannot_be_changed_or_removed() -> None:
-    for procedure in (change_task("ann", "t1", {"title": "ours"}, now=10), remove_task("ann", "t1")):
-        with pytest.raises(ItemMissing):
-            run_on(procedure, None)
+    with pytest.raises(ItemMissing):
+        run_on(change_task("ann", "t1", {"title": "ours"}, now=10), None)
+    with pytest.raises(ItemMissing):
+        run_on(run_plan(remove_task("ann", "t1")), ItemMissing("gone"))
+    with pytest.raises(ItemMissing):
+        run_on(remove_task("ann", "t1", only=Precondition(frozenset({1}))), None)
 
 
 def test_a_task_deleted_in_between_is_missing() -> None:

@@ -351,10 +351,15 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore, projec
         "GET /tasks/search": [{"params": {"q": "a"}}],
         "GET /tasks/counts": [{}],
         "GET /tasks/{task_id}": [{}],
-        "PATCH /tasks/{task_id}": [{"json": {"status": "completed"}}],
+        "PATCH /tasks/{task_id}": [
+            {"json": {"status": "completed"}},
+            {"json": {"title": "b"}, "headers": {"Idempotency-Key": "p"}},
+        ],
         "POST /tasks/bulk/status": [{"json": {"task_ids": [task_id], "status": "completed"}}],
         "POST /tasks/bulk/delete-completed": [{}],
         "DELETE /tasks/{task_id}": [{}],
+        "GET /me/data": [{}],
+        "DELETE /me/data": [{}],
     }
     assert calls.keys() == set(ROUTES)
     for route, requests in calls.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from partita import Operation, Procedure, Span, f
@@ -138,6 +139,7 @@ SERVICE: Final = Service(
     router=_router,
     seed=seed,
     examples=examples,
+    pages=Path(__file__).parent / "pages",
     command=_command,
     rate_limit=LIMITS,
 )

@@ -6,26 +6,44 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from partita import Operation, Procedure
+from partita import Operation, Prefix, Procedure, Span
 from partita.recipes.idempotency import Command
 from partita.service import Service
+from partita_services.countries.handlers import Edit
 from partita_services.countries.imports import apply
 from partita_services.countries.iso import iso_events
-from partita_services.countries.model import LIMITS, REQUESTS, TABLE, Country, claim_on_code
+from partita_services.countries.model import (
+    LIMITS,
+    REQUESTS,
+    TABLE,
+    Country,
+    changes_within,
+    claim_on_code,
+    withdrawn_countries_named,
+)
 
 if TYPE_CHECKING:
     import click
     from fastapi import APIRouter
 
 
+_STANDARD: Final = Edit(by="ISO 3166-1")
+"""Who wrote the versions of the standard; why, each event says."""
+
+
 def seed(now: float) -> Sequence[Procedure[Country]]:  # noqa: ARG001 - the list has its own instants
     """Every event of the standard, in order. What a country says already, or later, stays as it is."""
-    return [apply(event) for event in iso_events()]
+    return [apply(event, _STANDARD) for event in iso_events()]
 
 
 def examples(now: float) -> Sequence[Operation[Any]]:  # noqa: ARG001 - the list has its own instants
     """What may be asked for that no field of a version says."""
-    return [claim_on_code("alpha3", "BOL"), REQUESTS.record(Command("demo", "key", "")).consistent()]
+    return [
+        claim_on_code("alpha3", "BOL"),
+        withdrawn_countries_named(Prefix("u")),
+        changes_within(Span()),
+        REQUESTS.record(Command("demo", "key", "")).consistent(),
+    ]
 
 
 def _router() -> APIRouter:

@@ -11,6 +11,7 @@ import click
 from partita import Session
 from partita.cli import DataFolder, echo_table, store_options
 from partita.errors import OperationError
+from partita_services.countries.handlers import Edit
 from partita_services.countries.imports import Proposal, apply, propose, read_csv
 from partita_services.countries.iso import iso_events
 from partita_services.countries.model import TABLE
@@ -24,8 +25,10 @@ def countries() -> None:
 @countries.command("import")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--apply", "is_applied", is_flag=True, help="Write the changes. Without it they are only shown.")
+@click.option("--by", default="partita countries import", show_default=True, help="Who writes the versions.")
+@click.option("--reason", help="Why; for the ISO list, what happened in the standard unless said otherwise.")
 @store_options
-def import_list(file: Path | None, data: DataFolder, *, is_applied: bool) -> None:
+def import_list(file: Path | None, data: DataFolder, *, is_applied: bool, by: str, reason: str | None) -> None:
     """Show what a list would change, and change it.
 
     FILE is CSV with alpha2Code, alpha3Code, numericCode and name, such as the service exports. Without a file it is
@@ -40,7 +43,7 @@ def import_list(file: Path | None, data: DataFolder, *, is_applied: bool) -> Non
         if is_applied and proposals:
             with click.progressbar(proposals, label="Writing versions") as shown:
                 for proposal in shown:
-                    session.run(apply(proposal.event))
+                    session.run(apply(proposal.event, Edit(by, reason)))
     done = "added" if is_applied else "would be added; --apply adds them"
     click.echo(f"{len(proposals)} versions {done}." if proposals else "Nothing to change.")
 

@@ -6,9 +6,12 @@ Writes give a `Plan`, so that the route can commit it together with the record o
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Annotated, Final
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from partita import Change, Operation, Precondition, Prefix, Procedure, Query, WalkResult, f
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, VersionConflict
@@ -24,12 +27,32 @@ from partita_services.countries.model import (
     active_countries_named,
     country_versions,
     export_countries,
+    export_withdrawn,
     folded,
     versions_with,
+    withdrawn_countries,
+    withdrawn_countries_named,
 )
 
 MAX_COUNTRIES: Final = 26 * 26
 """How many alpha-2 codes there can be."""
+
+MAX_HISTORY: Final = 1_000
+"""How many versions of a country are looked through for one of a number."""
+
+
+class Edit(Struct, frozen=True):
+    """Who writes, and why."""
+
+    by: str | None = None
+    why: str | None = None
+
+
+class Status(StrEnum):
+    """Which countries are listed."""
+
+    CURRENT = "current"
+    WITHDRAWN = "withdrawn"
 
 
 class CountryData(BaseModel):
@@ -48,6 +71,23 @@ class CountryData(BaseModel):
             f(Country.alpha3).set(self.alpha3),
             f(Country.numeric).set(self.numeric),
         )
+
+
+class RestoredData(BaseModel):
+    """What is said of a country that is restored, where that is not what it said last; `{}` for nothing else."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    name: Annotated[Name | SkipJsonSchema[None], Field(examples=["Bolivia"])] = None
+    alpha3: Annotated[Alpha3 | SkipJsonSchema[None], Field(alias="alpha3Code", examples=["BOL"])] = None
+    numeric: Annotated[Numeric | SkipJsonSchema[None], Field(alias="numericCode", examples=["068"])] = None
+
+    def changes(self) -> tuple[Change, ...]:
+        """The same as changes of a version."""
+        name = () if self.name is None else (f(Country.name).set(self.name),)
+        alpha3 = () if self.alpha3 is None else (f(Country.alpha3).set(self.alpha3),)
+        numeric = () if self.numeric is None else (f(Country.numeric).set(self.numeric),)
+        return (*name, *alpha3, *numeric)
 
 
 class CountryGone(ItemMissing, code="country_gone"):
@@ -86,48 +126,61 @@ def show_country(code: str, instant: datetime | None = None) -> Procedure[Countr
     return version
 
 
-def list_countries(prefix: str | None) -> Query[Country]:
-    """The current countries by name, or those whose name begins like this."""
-    return active_countries_named(Prefix(start)) if prefix and (start := folded(prefix)) else active_countries()
+def list_countries(prefix: str | None, status: Status = Status.CURRENT) -> Query[Country]:
+    """The countries by name, or those whose name begins like this."""
+    start = folded(prefix) if prefix else ""
+    if status is Status.WITHDRAWN:
+        return withdrawn_countries_named(Prefix(start)) if start else withdrawn_countries()
+    return active_countries_named(Prefix(start)) if start else active_countries()
 
 
-def export_all() -> Operation[WalkResult[Country]]:
-    """All current countries by name."""
-    return export_countries().walk(max_items=MAX_COUNTRIES)
+def export_all(status: Status = Status.CURRENT) -> Operation[WalkResult[Country]]:
+    """All countries by name."""
+    return (export_countries() if status is Status.CURRENT else export_withdrawn()).walk(max_items=MAX_COUNTRIES)
 
 
-def show_history(code: str, limit: int, cursor: str | None) -> Procedure[tuple[tuple[Country, ...], str | None]]:
-    """The versions of the country that has a code, or had it last, newest first; and where they go on.
+def history_of(code: str) -> Procedure[Query[Country]]:
+    """The versions of the country that has a code, or had it last, newest first.
 
     Raises:
         ItemMissing: no country ever had the code.
     """
-    version = yield from _newest(code)
-    page = yield from HISTORY.versions(version.alpha2).page(limit, after=cursor)
-    return page.items, page.next_cursor
+    return HISTORY.versions((yield from _newest(code)).alpha2)
 
 
 def compare(
-    code: str, before: datetime, after: datetime
+    code: str, before: datetime | int, after: datetime | int
 ) -> Procedure[tuple[Country, Country, tuple[FieldDifference, ...]]]:
-    """Two versions of a country, those of two instants, and in what they differ.
+    """Two versions of a country, each by an instant or by its number, and in what they differ.
 
     Raises:
-        ItemMissing: no country ever had the code, or it had no version at one of the instants.
+        ItemMissing: no country ever had the code, or it had no such version.
     """
     alpha2 = (yield from _newest(code)).alpha2
-    versions = []
-    for instant in (before, after):
-        version = yield from HISTORY.as_of(instant, alpha2)
-        if version is None:
-            raise ItemMissing(f"{alpha2} had no version at {instant.isoformat()}.")
-        versions.append(version)
-    old, new = versions
+    old = yield from _version(alpha2, before)
+    new = yield from _version(alpha2, after)
     return old, new, differences(old, new)
 
 
+def _version(alpha2: str, which: datetime | int) -> Procedure[Country]:
+    if isinstance(which, datetime):
+        version = yield from HISTORY.as_of(which, alpha2)
+        if version is None:
+            raise ItemMissing(f"{alpha2} had no version at {which.isoformat()}.")
+        return version
+    versions = yield from HISTORY.versions(alpha2).walk(max_items=MAX_HISTORY)
+    for version in versions:
+        if version.number == which:
+            return version
+    raise ItemMissing(f"{alpha2} has no version {which}.")
+
+
 def write_country(
-    alpha2: str, data: CountryData, only: Precondition | None = None, unless: Precondition | None = None
+    alpha2: str,
+    data: CountryData,
+    only: Precondition | None = None,
+    unless: Precondition | None = None,
+    edit: Edit = Edit(),  # noqa: B008 - frozen
 ) -> Procedure[Plan[Country]]:
     """Create a country, or add a version that says this; none where it says so already.
 
@@ -140,15 +193,19 @@ def write_country(
     _check(latest, only)
     if latest is None:
         draft = Country(alpha2=alpha2, name=data.name, alpha3=data.alpha3, numeric=data.numeric)
-        return (yield from HISTORY.create(draft))
+        return (yield from HISTORY.create(draft, by=edit.by, why=edit.why))
     if unless is not None and not unless.allows(mark(latest)):
         raise AlreadyExists(f"There is a country {alpha2} already, in a version that must stay.", current=latest)
     if latest.deleted:
         raise CountryDeleted(f"{alpha2} is deleted.", current=latest)
-    return (yield from HISTORY.revise(latest, *data.changes()))
+    return (yield from HISTORY.revise(latest, *data.changes(), by=edit.by, why=edit.why))
 
 
-def delete_country(alpha2: str, only: Precondition | None = None) -> Procedure[Plan[Country]]:
+def delete_country(
+    alpha2: str,
+    only: Precondition | None = None,
+    edit: Edit = Edit(),  # noqa: B008 - frozen
+) -> Procedure[Plan[Country]]:
     """Add a version that says that the country is deleted; none where it is.
 
     Raises:
@@ -157,11 +214,14 @@ def delete_country(alpha2: str, only: Precondition | None = None) -> Procedure[P
     """
     latest = _known(alpha2, (yield from _latest(alpha2)))
     _check(latest, only)
-    return (yield from HISTORY.delete(latest))
+    return (yield from HISTORY.delete(latest, by=edit.by, why=edit.why))
 
 
 def restore_country(
-    alpha2: str, data: CountryData | None, only: Precondition | None = None
+    alpha2: str,
+    data: RestoredData | None,
+    only: Precondition | None = None,
+    edit: Edit = Edit(),  # noqa: B008 - frozen
 ) -> Procedure[Plan[Country]]:
     """Add a version that is not deleted, with what was said last or with new data; none where it is not deleted.
 
@@ -175,7 +235,7 @@ def restore_country(
     changes = data.changes() if data else ()
     if not latest.deleted and differences(latest, latest.with_changes(*changes)):
         raise CountryNotDeleted(f"{alpha2} is not deleted.", current=latest)
-    return (yield from HISTORY.restore(latest, *changes))
+    return (yield from HISTORY.restore(latest, *changes, by=edit.by, why=edit.why))
 
 
 def _newest(code: str, instant: datetime | None = None) -> Procedure[Country]:

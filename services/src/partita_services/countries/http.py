@@ -3,46 +3,62 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
-from fastapi import APIRouter, Depends, Path, Query, Response
-from pydantic import BeforeValidator
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from pydantic import BeforeValidator, Field
 
-from partita import Procedure
-from partita.errors import AlreadyExists, UniqueTaken
+from partita import AsyncSession, Procedure
+from partita.errors import AlreadyExists, OperationError, UniqueTaken
 from partita.http import (
     PROBLEM_MEDIA_TYPE,
+    CurrentCaller,
     Db,
+    FieldPaging,
     HttpProblem,
     IfMatch,
     IfNoneMatch,
+    Now,
     Once,
-    Paging,
+    PartialListing,
     UnlessMatch,
     describe_problems,
     is_not_modified,
+    known_parameters,
     once_by,
     operators_only,
     precondition_problems,
 )
+from partita.recipes.history import UNWRITTEN, FieldDifference
 from partita.recipes.idempotency import Plan, StoredResponse
-from partita_services.countries import handlers
-from partita_services.countries.handlers import CountryData, CountryGone
+from partita_services.countries import archive, handlers
+from partita_services.countries.handlers import CountryData, CountryGone, Edit, RestoredData, Status
+from partita_services.countries.imports import apply, propose, read_csv
+from partita_services.countries.iso import Event
+from partita_services.countries.lists import ImportDraft, ImportOptions, Reason
 from partita_services.countries.model import REQUESTS, Country
 from partita_services.countries.responses import (
     REVALIDATED,
+    Changes,
+    ChangeView,
     Comparison,
     CountryVersion,
     FieldChange,
     GoneProblem,
-    Versions,
+    ImportResult,
+    Matches,
+    MatchView,
     caching,
     csv_text,
     version_tag,
 )
 
-ROUTER: Final = APIRouter()
+ROUTER: Final = APIRouter(dependencies=[Depends(known_parameters)])
+
+Compared: TypeAlias = tuple[Country, Country, tuple[FieldDifference, ...]]
 
 _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.ASCII)
 
@@ -72,6 +88,23 @@ Alpha2 = Annotated[str, Path(pattern=r"^[A-Za-z]{2}$", examples=["BO"])]
 AsOf = Annotated[Instant | None, Query(description="the instant to ask for, in UTC unless it says otherwise")]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 OPERATORS: Final = Depends(operators_only)
+WhichStatus = Annotated[Status | None, Query(description="those that were withdrawn, instead of the current ones")]
+VersionNumber = Annotated[int, Path(ge=1, le=1_000_000, examples=[1])]
+
+
+async def _edit(
+    caller: CurrentCaller,
+    reason: Annotated[
+        Reason | None, Query(description="why, which the version keeps", examples=["newsletter VI-16"])
+    ] = None,
+) -> Edit:
+    return Edit(caller.user_id, reason)
+
+
+CurrentEdit = Annotated[Edit, Depends(_edit)]
+"""Who writes, and why."""
+
+
 GONE: Final[dict[int | str, dict[str, Any]]] = {
     410: {"description": "No country has the code any more", "model": GoneProblem}
 }
@@ -79,33 +112,75 @@ NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {304: {"description": "Th
 WRITES: Final = describe_problems(403, 409, 412)
 
 
+class CountriesQuery(FieldPaging[CountryVersion]):
+    """Which countries."""
+
+    prefix: str | None = Field(default=None, max_length=200, description="the beginning of a name, in any case")
+    status: Status = Field(default=Status.CURRENT, description="the current ones, or those that were withdrawn")
+
+
 @ROUTER.get("/countries", responses=describe_problems(400))
 async def list_countries(
-    db: Db,
-    response: Response,
-    paging: Annotated[Paging, Query()],
-    prefix: Annotated[str | None, Query(max_length=200, description="the beginning of a name, in any case")] = None,
-) -> Versions:
-    """The current countries by name."""
-    page = await db.run(handlers.list_countries(prefix).page(paging.limit, after=paging.cursor))
+    db: Db, response: Response, wanted: Annotated[CountriesQuery, Query()]
+) -> PartialListing[CountryVersion]:
+    """The countries by name: the current ones, or those that were withdrawn."""
+    countries = wanted.fields.narrow(handlers.list_countries(wanted.prefix, wanted.status))
+    page = await db.run(countries.page(wanted.limit, after=wanted.cursor))
     response.headers["Cache-Control"] = REVALIDATED
-    return Versions.of(page.items, page.next_cursor)
+    return PartialListing.of(page, wanted.fields, CountryVersion.of)
 
 
 @ROUTER.get("/countries.json")
-async def export_json(db: Db, response: Response) -> list[CountryVersion]:
-    """All current countries by name."""
-    countries = await db.run(handlers.export_all())
+async def export_json(
+    db: Db, response: Response, as_of: AsOf = None, status: WhichStatus = None
+) -> list[CountryVersion]:
+    """All countries by name: those of now, of an instant, or those that were withdrawn."""
+    countries = await _exported(db, as_of, status)
     response.headers["Cache-Control"] = REVALIDATED
     return [CountryVersion.of(country) for country in countries]
 
 
 @ROUTER.get("/countries.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
-async def export_csv(db: Db) -> Response:
-    """All current countries by name, as a table."""
-    countries = await db.run(handlers.export_all())
+async def export_csv(db: Db, as_of: AsOf = None, status: WhichStatus = None) -> Response:
+    """The same as a table."""
+    countries = await _exported(db, as_of, status)
     headers = {"Cache-Control": REVALIDATED, "Content-Disposition": 'attachment; filename="countries.csv"'}
     return Response(csv_text(countries), headers=headers, media_type="text/csv")
+
+
+@ROUTER.get("/search")
+async def search(
+    db: Db,
+    response: Response,
+    q: Annotated[
+        str, Query(min_length=1, max_length=100, description="words of a name, or a code", examples=["Burma"])
+    ],
+) -> Matches:
+    """The countries that have, or once had, all the words in their name, or the text as a code."""
+    found = await db.run(archive.search(q))
+    response.headers["Cache-Control"] = REVALIDATED
+    return Matches(items=tuple(map(MatchView.of, found)))
+
+
+class ChangesQuery(FieldPaging[ChangeView]):
+    """Which changes."""
+
+    newest: bool = Field(default=False, description="the newest first, to look at; `since` does not count then")
+    since: Instant | None = Field(default=None, description="those that were written later", examples=["2026-01-01"])
+
+
+@ROUTER.get("/changes", responses=describe_problems(400))
+async def list_changes(db: Db, now: Now, response: Response, wanted: Annotated[ChangesQuery, Query()]) -> Changes:
+    """Every version in the order in which it was written, five seconds after that: a feed to follow."""
+    if wanted.newest:
+        work = archive.latest_changes(wanted.limit, wanted.cursor)
+    else:
+        at = datetime.fromtimestamp(now, UTC)
+        work = archive.changes(wanted.since or UNWRITTEN, at, wanted.limit, wanted.cursor)
+    page = await db.run(work)
+    response.headers["Cache-Control"] = REVALIDATED
+    shown = wanted.fields.show(page.items, ChangeView.of)
+    return Changes(items=shown, next_cursor=page.next_cursor, position=page.position)
 
 
 @ROUTER.get(
@@ -126,11 +201,14 @@ async def show_country(db: Db, code: Code, as_of: AsOf = None, if_none_match: If
 
 
 @ROUTER.get("/countries/{code}/history", responses=describe_problems(400, 404))
-async def show_history(db: Db, code: Code, paging: Annotated[Paging, Query()], response: Response) -> Versions:
+async def show_history(
+    db: Db, code: Code, wanted: Annotated[FieldPaging[CountryVersion], Query()], response: Response
+) -> PartialListing[CountryVersion]:
     """All versions of the country that has a code, or had it last, newest first."""
-    versions, cursor = await db.run(handlers.show_history(code, paging.limit, paging.cursor))
+    versions = wanted.fields.narrow(await db.run(handlers.history_of(code)))
+    page = await db.run(versions.page(wanted.limit, after=wanted.cursor))
     response.headers["Cache-Control"] = REVALIDATED
-    return Versions.of(versions, cursor)
+    return PartialListing.of(page, wanted.fields, CountryVersion.of)
 
 
 @ROUTER.get("/countries/{code}/diff", responses=describe_problems(404))
@@ -142,10 +220,15 @@ async def compare(
     after: Annotated[Instant, Query(alias="to", examples=["2026-01-01"])],
 ) -> Comparison:
     """In what the versions of two instants differ."""
-    old, new, differences = await db.run(handlers.compare(code, before, after))
-    response.headers["Cache-Control"] = caching(old, new)
-    changes = tuple(FieldChange.of(difference) for difference in differences)
-    return Comparison(before=CountryVersion.of(old), after=CountryVersion.of(new), changes=changes)
+    return await _compared(db, response, handlers.compare(code, before, after))
+
+
+@ROUTER.get("/countries/{code}/versions/{before}/compare/{after}", responses=describe_problems(404))
+async def compare_versions(
+    db: Db, code: Code, before: VersionNumber, after: VersionNumber, response: Response
+) -> Comparison:
+    """In what two versions of a country differ, by their numbers."""
+    return await _compared(db, response, handlers.compare(code, before, after))
 
 
 @ROUTER.put(
@@ -155,10 +238,10 @@ async def compare(
     dependencies=[OPERATORS],
 )
 async def write_country(
-    once: OnceByCaller, alpha2: Alpha2, data: CountryData, only: IfMatch, unless: UnlessMatch
+    once: OnceByCaller, edit: CurrentEdit, alpha2: Alpha2, data: CountryData, only: IfMatch, unless: UnlessMatch
 ) -> Response:
     """Create a country, or add a version to it."""
-    plan = handlers.write_country(alpha2.upper(), data, only, unless)
+    plan = handlers.write_country(alpha2.upper(), data, only, unless, edit)
     try:
         with precondition_problems(only):
             return await once(_with_response(plan), _as_it_is)
@@ -176,10 +259,10 @@ async def write_country(
     responses={**WRITES, **describe_problems(404)},
     dependencies=[OPERATORS],
 )
-async def delete_country(once: OnceByCaller, alpha2: Alpha2, only: IfMatch) -> Response:
+async def delete_country(once: OnceByCaller, edit: CurrentEdit, alpha2: Alpha2, only: IfMatch) -> Response:
     """Delete a country: its next version says so, and all others stay."""
     with precondition_problems(only):
-        return await once(_with_response(handlers.delete_country(alpha2.upper(), only)), _as_it_is)
+        return await once(_with_response(handlers.delete_country(alpha2.upper(), only, edit)), _as_it_is)
 
 
 @ROUTER.post(
@@ -189,11 +272,65 @@ async def delete_country(once: OnceByCaller, alpha2: Alpha2, only: IfMatch) -> R
     dependencies=[OPERATORS],
 )
 async def restore_country(
-    once: OnceByCaller, alpha2: Alpha2, only: IfMatch, data: CountryData | None = None
+    once: OnceByCaller, edit: CurrentEdit, alpha2: Alpha2, only: IfMatch, data: RestoredData | None = None
 ) -> Response:
     """Restore a deleted country, as it was or with new data. One that is not deleted has to say the same already."""
     with precondition_problems(only):
-        return await once(_with_response(handlers.restore_country(alpha2.upper(), data, only)), _as_it_is)
+        return await once(_with_response(handlers.restore_country(alpha2.upper(), data, only, edit)), _as_it_is)
+
+
+@ROUTER.post("/imports", dependencies=[OPERATORS], responses=describe_problems(403, 409))
+async def import_list(db: Db, caller: CurrentCaller, draft: ImportDraft) -> ImportResult:
+    """Show what a list would change; with `apply`, change it. The same list again changes nothing."""
+    events = [country.event() for country in draft.countries]
+    return await _imported(db, events, Edit(caller.user_id, draft.reason), whole=draft.whole, is_applied=draft.apply)
+
+
+@ROUTER.post(
+    "/imports.csv",
+    dependencies=[OPERATORS],
+    responses=describe_problems(403, 409),
+    openapi_extra={"requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}},
+)
+async def import_csv(
+    db: Db, edit: CurrentEdit, request: Request, wanted: Annotated[ImportOptions, Query()]
+) -> ImportResult:
+    """The same with a list as the service exports it: alpha2Code, alpha3Code, numericCode and name."""
+    try:
+        events = read_csv((await request.body()).decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise HttpProblem(422, "invalid_list", "The list is not UTF-8 text.") from error
+    except OperationError as error:
+        raise HttpProblem(422, "invalid_list", error.message, hint=error.hint or None) from error
+    return await _imported(db, events, edit, whole=wanted.whole, is_applied=wanted.apply)
+
+
+async def _imported(
+    db: AsyncSession, events: Sequence[Event], edit: Edit, *, whole: bool, is_applied: bool
+) -> ImportResult:
+    try:
+        proposals = await db.run(propose(events, whole=whole))
+    except OperationError as error:
+        raise HttpProblem(409, "import_refused", error.message, hint=error.hint or None) from error
+    for proposal in proposals if is_applied else ():
+        with suppress(AlreadyExists):  # somebody else has said so meanwhile
+            await db.run(apply(proposal.event, edit))
+    return ImportResult.of(proposals, applied=is_applied)
+
+
+async def _exported(db: AsyncSession, as_of: datetime | None, status: Status | None) -> Iterable[Country]:
+    if as_of is None:
+        return await db.run(handlers.export_all(status or Status.CURRENT))
+    if status is not None:
+        raise HttpProblem(422, "invalid_request", "A list is of an instant, or of a status: say one of them.")
+    return await db.run(archive.list_as_of(as_of))
+
+
+async def _compared(db: AsyncSession, response: Response, work: Procedure[Compared]) -> Comparison:
+    old, new, differences = await db.run(work)
+    response.headers["Cache-Control"] = caching(old, new)
+    changes = tuple(FieldChange.of(difference) for difference in differences)
+    return Comparison(before=CountryVersion.of(old), after=CountryVersion.of(new), changes=changes)
 
 
 def _with_response(plan: Procedure[Plan[Country]]) -> Procedure[Plan[StoredResponse]]:

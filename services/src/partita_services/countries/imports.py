@@ -12,7 +12,7 @@ from msgspec import Struct
 from partita import Procedure
 from partita.errors import AlreadyExists, OperationError
 from partita.recipes.history import FieldDifference, Planning, differences
-from partita_services.countries.handlers import CountryData, export_all
+from partita_services.countries.handlers import CountryData, Edit, export_all
 from partita_services.countries.iso import Content, Event
 from partita_services.countries.model import HISTORY, Country, country_versions
 
@@ -54,8 +54,8 @@ def propose(events: Sequence[Event], *, whole: bool = False) -> Procedure[tuple[
     return tuple(_in_turn(_proposals(events, latest), active))
 
 
-def apply(event: Event) -> Procedure[Country]:
-    """Add the version that an event asks for.
+def apply(event: Event, edit: Edit = Edit()) -> Procedure[Country]:  # noqa: B008 - frozen
+    """Add the version that an event asks for, by whom and for the reason that is given; or for the event's own.
 
     Raises:
         AlreadyExists: the country says so already, or something later.
@@ -63,7 +63,7 @@ def apply(event: Event) -> Procedure[Country]:
     latest = yield from country_versions(event.alpha2).consistent().first()
     if _is_past(event, latest) or verb_of(event, latest) is None:
         raise AlreadyExists(f"{event.alpha2} says so already.", current=latest)
-    return (yield from _planning(event, latest).run())
+    return (yield from _planning(event, latest, edit).run())
 
 
 def verb_of(event: Event, latest: Country | None) -> Verb | None:
@@ -160,14 +160,15 @@ def _is_past(event: Event, latest: Country | None) -> bool:
     return event.at is not None and latest is not None and event.at <= latest.created
 
 
-def _planning(event: Event, latest: Country | None) -> Planning[Country]:
-    after = _after(event, latest)
+def _planning(event: Event, latest: Country | None, edit: Edit) -> Planning[Country]:
+    after, why = _after(event, latest), edit.why or event.why
     if latest is None:
-        return HISTORY.create(after, at=event.at)
+        return HISTORY.create(after, at=event.at, by=edit.by, why=why)
     if after.deleted:
-        return HISTORY.delete(latest, at=event.at)
+        return HISTORY.delete(latest, at=event.at, by=edit.by, why=why)
     changes = CountryData.model_construct(name=after.name, alpha3=after.alpha3, numeric=after.numeric).changes()
-    return (HISTORY.restore if latest.deleted else HISTORY.revise)(latest, *changes, at=event.at)
+    write = HISTORY.restore if latest.deleted else HISTORY.revise
+    return write(latest, *changes, at=event.at, by=edit.by, why=why)
 
 
 def _after(event: Event, latest: Country | None) -> Country:

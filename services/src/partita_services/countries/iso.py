@@ -71,6 +71,7 @@ class Event(Struct, frozen=True):
     alpha2: str
     content: Content | None
     at: datetime | None = None
+    why: str | None = None
 
 
 def iso_events() -> tuple[Event, ...]:
@@ -85,17 +86,19 @@ def iso_events() -> tuple[Event, ...]:
 
 
 def _withdrawn(entry: Any) -> Iterator[Event]:
-    yield Event(entry.alpha_2, _content(entry), _day(ASSIGNED_AND_WITHDRAWN.get(entry.alpha_4, FIRST_EDITION)))
-    yield Event(entry.alpha_2, None, _day(entry.withdrawal_date))
+    since = _day(ASSIGNED_AND_WITHDRAWN.get(entry.alpha_4, FIRST_EDITION))
+    yield Event(entry.alpha_2, _content(entry), since, "Assigned")
+    yield Event(entry.alpha_2, None, _day(entry.withdrawal_date), "Withdrawn from the standard")
 
 
 def _current(entry: Any) -> Iterator[Event]:
     since = _SINCE.get(entry.alpha_2, FIRST_EDITION)
     if entry.alpha_2 in FORMERLY:
         name, alpha3, until = FORMERLY[entry.alpha_2]
-        yield Event(entry.alpha_2, Content(name, alpha3, entry.numeric), _day(since))
-        since = until
-    yield Event(entry.alpha_2, _content(entry), _day(since))
+        yield Event(entry.alpha_2, Content(name, alpha3, entry.numeric), _day(since), "Assigned")
+        yield Event(entry.alpha_2, _content(entry), _day(until), "Changed in the standard")
+    else:
+        yield Event(entry.alpha_2, _content(entry), _day(since), "Assigned")
 
 
 def _content(entry: Any) -> Content:

@@ -9,8 +9,9 @@
 
 An alpha-2 code has two characters, so no country can have the key of any other item.
 
-A version is about 250 bytes, a page of 100 of them 25 KB. A version that is written costs 2 WCU on the table, in a
-transaction, and 1 on each of the three indexes; closing the one before costs the same, and a claim 2.
+A version is about 450 bytes, a page of 100 of them 45 KB. A version that is written costs 2 WCU on the table, in a
+transaction, and 1 on each of four indexes: by both codes, in the list of what is current or withdrawn, and in that of
+all changes. Closing the one before costs the same, and a claim 2.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, StringConstraints
 
-from partita import Index, Key, Prefix, Query, Rcu, Table, Transaction, Wcu, f, get, pattern, query, transact
+from partita import Index, Key, Prefix, Query, Rcu, Span, Table, Transaction, Wcu, f, get, pattern, query, transact
 from partita.recipes.history import UNWRITTEN, History, Revision
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
 from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
@@ -36,13 +37,18 @@ TABLE: Final = Table(
         Index("GSI-Alpha3", hash="alpha3Code", range="createDate"),
         Index("GSI-Numeric", hash="numericCode", range="createDate"),
         Index("GSI-Active", hash="activeList", range="activeName"),
+        Index("GSI-Withdrawn", hash="withdrawnList", range="withdrawnName"),
+        Index("GSI-Changes", hash="changeList", range="changeDate"),
     ],
     ttl="ttl",
     stream="NEW_AND_OLD_IMAGES",
 )
 
-PAGE: Final = Rcu(5)
+PAGE: Final = Rcu(8)
 """A page of 100 versions; most are a quarter of that."""
+
+EVERYTHING: Final = Rcu(250)
+"""All versions that there ever were: the 317 of the standard are 12 RCU."""
 
 MAX_LISTED: Final = 100
 """How many characters of a name count in the order of the list."""
@@ -60,6 +66,8 @@ class Country(Revision, table=TABLE):
     by_alpha3: ClassVar = Key("{alpha3}", "{created}", index="GSI-Alpha3")
     by_numeric: ClassVar = Key("{numeric}", "{created}", index="GSI-Numeric")
     active: ClassVar = Key("ACTIVE", "{listed}#{alpha2}", index="GSI-Active")
+    withdrawn: ClassVar = Key("WITHDRAWN", "{retired}#{alpha2}", index="GSI-Withdrawn")
+    changes: ClassVar = Key("CHANGE", "{written}#{alpha2}", index="GSI-Changes")
 
     alpha2: Annotated[Alpha2, Field(alias="alpha2Code", max_length=2, examples=["BO"])]
     name: Annotated[Name, Field(examples=["Bolivia, Plurinational State of"])]
@@ -69,9 +77,12 @@ class Country(Revision, table=TABLE):
     expires: Annotated[datetime | None, Field(alias="expiryDate")] = None
     deleted: Annotated[bool, Field(alias="isDeleted")] = False
     number: Annotated[int, Field(alias="versionNumber")] = 0
+    author: Annotated[str | None, Field(alias="writtenBy", examples=["ada"])] = None
+    reason: Annotated[str | None, Field(examples=["ISO 3166-1 newsletter VI-16"])] = None
+    written: Annotated[datetime | None, Field(alias="writtenAt")] = None
 
     def listing(self) -> str:
-        """Current countries are listed by name, as readers look for it."""
+        """Countries are listed by name, as readers look for it."""
         return folded(self.name) or self.alpha2
 
 
@@ -118,9 +129,39 @@ def active_countries_named(listed: Prefix[str]) -> None:
     """The current countries whose name begins with a text, as `folded` gives it."""
 
 
-@query(Country, Country.active, budget=Rcu(20))
+@query(Country, Country.active, budget=Rcu(40))
 def export_countries() -> None:
     """All current countries by name, in one go."""
+
+
+@query(Country, Country.withdrawn, budget=PAGE)
+def withdrawn_countries() -> None:
+    """The countries that are deleted, by name."""
+
+
+@query(Country, Country.withdrawn, budget=PAGE)
+def withdrawn_countries_named(retired: Prefix[str]) -> None:
+    """The deleted countries whose name begins with a text, as `folded` gives it."""
+
+
+@query(Country, Country.withdrawn, budget=Rcu(40))
+def export_withdrawn() -> None:
+    """All deleted countries by name, in one go."""
+
+
+@query(Country, Country.changes, budget=PAGE)
+def changes_within(written: Span[datetime]) -> None:
+    """The versions that were written in a span of time, in that order."""
+
+
+@query(Country, Country.changes, newest_first=True, budget=PAGE)
+def all_changes() -> None:
+    """The versions that were written last, newest first."""
+
+
+@query(Country, Country.changes, budget=EVERYTHING)
+def all_versions() -> None:
+    """Every version of every country, in the order in which they were written."""
 
 
 @get(CodeClaim, budget=Rcu(1))
@@ -128,9 +169,9 @@ def claim_on_code(field: str, value: str) -> None:
     """Which country has a code; also, since when nobody has it."""
 
 
-@pattern(budget=Wcu(18), writes={Country: (PutItem, UpdateItem), CodeClaim: (PutItem, UpdateItem)})
+@pattern(budget=Wcu(20), writes={Country: (PutItem, UpdateItem), CodeClaim: (PutItem, UpdateItem)})
 def write_version(plan: Plan[Country]) -> Transaction:
-    """Close the previous version, add the next, and move the codes; 18 WCU where both codes change."""
+    """Close the previous version, add the next, and move the codes; 20 WCU where both codes change."""
     return transact(*plan.actions)
 
 

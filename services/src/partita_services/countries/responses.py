@@ -5,15 +5,19 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from io import StringIO
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, Field
 
-from partita.http import CamelModel, Instant, Problem
+from partita.http import CamelModel, Instant, PartialListing, Problem
 from partita.recipes.history import FieldDifference
+from partita_services.countries.archive import Match
 from partita_services.countries.handlers import mark
-from partita_services.countries.imports import COLUMNS
+from partita_services.countries.imports import COLUMNS, Proposal, Verb
 from partita_services.countries.model import Country
+
+What: TypeAlias = Literal["created", "changed", "deleted"]
+"""What became of a country with a version."""
 
 IMMUTABLE: Final = "public, max-age=31536000, immutable"
 REVALIDATED: Final = "no-cache"
@@ -32,6 +36,9 @@ class CountryVersion(CamelModel):
     is_deleted: bool
     create_date: Instant
     expiry_date: Instant | None
+    written_by: str | None = Field(examples=["ada"], description="who wrote it; null where that is not known")
+    reason: str | None = Field(examples=["ISO 3166-1 newsletter VI-16"], description="why, where that was said")
+    written_at: Instant | None = Field(description="when; later than `createDate` where it came from a list")
 
     @classmethod
     def of(cls, country: Country) -> Self:
@@ -45,19 +52,49 @@ class CountryVersion(CamelModel):
             is_deleted=country.deleted,
             create_date=country.created,
             expiry_date=country.expires,
+            written_by=country.author,
+            reason=country.reason,
+            written_at=country.written,
         )
 
 
-class Versions(BaseModel):
-    """One page of versions. `next_cursor` is null on the last one."""
+class ChangeView(CountryVersion):
+    """A version in the order in which it was written, and what became of the country."""
 
-    items: tuple[CountryVersion, ...]
-    next_cursor: str | None
+    change: What
 
     @classmethod
-    def of(cls, countries: Iterable[Country], next_cursor: str | None) -> Self:
-        """The response for a page."""
-        return cls(items=tuple(CountryVersion.of(country) for country in countries), next_cursor=next_cursor)
+    def of(cls, country: Country) -> Self:
+        """The response for a change."""
+        change: What = "deleted" if country.deleted else "created" if country.number == 1 else "changed"
+        return cls(**CountryVersion.of(country).model_dump(by_alias=False), change=change)
+
+
+class Changes(PartialListing[ChangeView]):
+    """One page of changes. Where `next_cursor` is null, ask later for those since `position`."""
+
+    position: Instant | None = Field(description="the `writtenAt` of the last one; null where there is none")
+
+
+class MatchView(CamelModel):
+    """A country that a search found, and the version that has what was searched for."""
+
+    country: CountryVersion = Field(description="its latest version")
+    matched: CountryVersion = Field(description="the newest one that matches")
+    is_former: bool = Field(description="whether the country is gone, or is called differently now")
+
+    @classmethod
+    def of(cls, match: Match) -> Self:
+        """The response for a match."""
+        country, matched = match.country, match.matched
+        is_former = country.deleted or matched.number != country.number
+        return cls(country=CountryVersion.of(country), matched=CountryVersion.of(matched), is_former=is_former)
+
+
+class Matches(BaseModel):
+    """What a search found: what is current first."""
+
+    items: tuple[MatchView, ...]
 
 
 class FieldChange(BaseModel):
@@ -80,6 +117,38 @@ class Comparison(CamelModel):
     before: CountryVersion
     after: CountryVersion
     changes: tuple[FieldChange, ...]
+
+
+class ImportedChange(CamelModel):
+    """A version that an import adds, or would add."""
+
+    change: Verb
+    alpha2_code: str = Field(examples=["BO"])
+    name: str | None = Field(examples=["Bolivia"], description="as the list has it; null where it is deleted")
+    differences: tuple[FieldChange, ...]
+
+    @classmethod
+    def of(cls, proposal: Proposal) -> Self:
+        """The response for a proposal."""
+        content = proposal.event.content
+        return cls(
+            change=proposal.verb,
+            alpha2_code=proposal.event.alpha2,
+            name=None if content is None else content.name,
+            differences=tuple(map(FieldChange.of, proposal.differences)),
+        )
+
+
+class ImportResult(BaseModel):
+    """What a list changes."""
+
+    applied: bool = Field(description="whether the versions were added; otherwise they would be")
+    changes: tuple[ImportedChange, ...]
+
+    @classmethod
+    def of(cls, proposals: Iterable[Proposal], *, applied: bool) -> Self:
+        """The response for an import."""
+        return cls(applied=applied, changes=tuple(map(ImportedChange.of, proposals)))
 
 
 class GoneProblem(Problem):

@@ -10,7 +10,8 @@ from pydantic import BaseModel
 
 from partita import Procedure
 from partita.errors import ConditionFailed, ItemMissing, VersionConflict
-from partita_services.todo.changes import rewrite
+from partita.recipes.idempotency import run_plan
+from partita_services.todo.changes import given, rewrite
 from partita_services.todo.model import Status, Task, completed_tasks, delete_completed_task, tasks_by_ids
 
 MAX_DELETES: Final = 1_000
@@ -56,7 +57,7 @@ def change_status(
 
 def _change_one(task_id: str, task: Task | None, status: Status, now: int, keep: int | None) -> Procedure[TaskResult]:
     try:
-        changed = yield from rewrite(task, {"status": status}, now, keep=keep)
+        changed = yield from rewrite(lambda: given(task), {"status": status}, now, keep=keep, commit=run_plan)
     except ItemMissing:
         return TaskResult(task_id=task_id, outcome=TaskOutcome.MISSING)
     except VersionConflict:

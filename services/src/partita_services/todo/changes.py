@@ -10,10 +10,11 @@ from typing_extensions import TypedDict
 
 from partita import Precondition, Procedure, retry_on_conflict
 from partita.errors import ConditionFailed, ItemMissing, PartitaError, VersionConflict
+from partita.recipes.idempotency import Plan
 from partita_services.todo.filters import Day
-from partita_services.todo.model import Category, Description, Priority, Status, Task, Title, User, update_task
+from partita_services.todo.model import Category, Description, Priority, Status, Task, Title, update_task
 
-E = TypeVar("E", User, Task)
+R = TypeVar("R")
 
 MAX_TRIES: Final = 100
 """How often a change is tried while other writers are first. Each time, one of them has made progress."""
@@ -46,27 +47,50 @@ class TaskChange(TypedDict, total=False):
 
 
 def rewrite(
-    task: Task | None, change: TaskChange, now: int, only: Precondition | None = None, *, keep: int | None = None
-) -> Procedure[Task]:
-    """Change fields of a task that was read; what another writer changed since is kept.
+    read: Callable[[], Procedure[Task | None]],
+    change: TaskChange,
+    now: int,
+    only: Precondition | None = None,
+    *,
+    keep: int | None = None,
+    commit: Callable[[Procedure[Plan[Task]]], Procedure[R]],
+) -> Procedure[R]:
+    """Change fields of a task; what another writer changed since it was read is kept.
+
+    Args:
+        read: gives the task. After a conflict it is not read again: the conflict brings it along.
+        change: the fields.
+        now: the time.
+        only: the versions that may be changed.
+        keep: for how many seconds a completed task is kept.
+        commit: writes the plan, such as `run_plan`, or together with the record of the caller's request.
 
     Raises:
         ItemMissing: there is no such task, or not any more.
         VersionConflict: `only` does not allow the version of the task.
     """
+    known: list[Task | None] = []
 
-    def write(task: Task | None) -> Procedure[Task]:
-        task = existing(task)
+    def plan() -> Procedure[Plan[Task]]:
+        task = existing(known[-1] if known else (yield from read()))
         check_version(task, only)
         changed = with_change(task, change, now, keep)
-        return task if changed is task else (yield from update_task(changed))
+        if changed is task:
+            return Plan(task)
+        write = update_task(changed)
+        return Plan(write.saved, write)
 
-    def may_retry(conflict: ConditionFailed) -> bool:
-        return isinstance(conflict, VersionConflict) and (
-            conflict.current is None or is_allowed(conflict.current, only)
-        )
+    def attempt() -> Procedure[R]:
+        try:
+            return (yield from commit(plan()))
+        except ConditionFailed as conflict:
+            known.append(conflict.current)
+            raise
 
-    return (yield from write_over_latest(write, task, may_retry))
+    def when(error: PartitaError) -> bool:
+        return isinstance(error, VersionConflict) and (error.current is None or is_allowed(error.current, only))
+
+    return (yield from retry_on_conflict(attempt, tries=MAX_TRIES, when=when))
 
 
 def with_change(task: Task, change: TaskChange, now: int, keep: int | None = None) -> Task:
@@ -89,32 +113,10 @@ def completion(status: Status, now: int, keep: int | None) -> dict[str, int | No
     return {"completed_at": now if is_completed else None, "ttl": expires}
 
 
-def write_over_latest(
-    write: Callable[[E | None], Procedure[E]], item: E | None, may_retry: Callable[[ConditionFailed], bool]
-) -> Procedure[E]:
-    """Write over an item that was read; after a conflict, over what the other writer made of it.
-
-    The conflict brings that along, so it is not read again.
-
-    Args:
-        write: writes over an item, or where there is none.
-        item: as it was read.
-        may_retry: says of a conflict whether to write again.
-    """
-    latest = item
-
-    def attempt() -> Procedure[E]:
-        nonlocal latest
-        try:
-            return (yield from write(latest))
-        except ConditionFailed as conflict:
-            latest = conflict.current
-            raise
-
-    def when(error: PartitaError) -> bool:
-        return isinstance(error, ConditionFailed) and may_retry(error)
-
-    return (yield from retry_on_conflict(attempt, tries=MAX_TRIES, when=when))
+def given(task: Task | None) -> Procedure[Task | None]:
+    """A task that was read before, where a procedure that reads it is asked for."""
+    return task
+    yield  # a procedure is a generator
 
 
 def existing(task: Task | None) -> Task:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from partita import Precondition, Procedure, f
-from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, UniqueTaken, VersionConflict
-from partita.recipes.idempotency import Plan
+from partita import Precondition, Procedure, f, retry_on_conflict
+from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, PartitaError, UniqueTaken, VersionConflict
+from partita.recipes.idempotency import Plan, run_plan
 from partita_services.todo.changes import (
+    MAX_TRIES,
     TaskChange,
     TaskDraft,
     check_version,
     completion,
     existing,
     rewrite,
-    write_over_latest,
 )
 from partita_services.todo.model import (
     USERS,
@@ -31,6 +33,8 @@ from partita_services.todo.model import (
     tasks_by_ids,
     user_by_id,
 )
+
+R = TypeVar("R")
 
 
 class Profile(BaseModel):
@@ -60,20 +64,28 @@ def write_user(user_id: str, profile: Profile, now: int) -> Procedure[User]:
     Raises:
         UniqueTaken: another user has the email.
     """
+    known: list[User | None] = []
 
-    def write(user: User | None) -> Procedure[User]:
-        if user is None:
-            made = User(user_id=user_id, **profile.model_dump(), created_at=now, updated_at=now)
-            return (yield from _save(USERS.insert(made)))
-        changes = (
-            f(User.email).set(profile.email),
-            f(User.name).set(profile.name),
-            f(User.updated_at).set(now),
-        )
-        return (yield from _save(USERS.update(user, *changes)))
+    def write() -> Procedure[User]:
+        user = known[-1] if known else (yield from user_by_id(user_id))
+        try:
+            return (yield from _save(_profile_plan(user_id, user, profile, now)))
+        except ConditionFailed as conflict:
+            known.append(conflict.current)
+            raise
 
-    user = yield from user_by_id(user_id)
-    return (yield from write_over_latest(write, user, _was_second))
+    return (yield from retry_on_conflict(write, tries=MAX_TRIES, when=_was_second))
+
+
+def _profile_plan(user_id: str, user: User | None, profile: Profile, now: int) -> Plan[User]:
+    if user is None:
+        return USERS.insert(User(user_id=user_id, **profile.model_dump(), created_at=now, updated_at=now))
+    changes = (
+        f(User.email).set(profile.email),
+        f(User.name).set(profile.name),
+        f(User.updated_at).set(now),
+    )
+    return USERS.update(user, *changes)
 
 
 def add_task(user_id: str, draft: TaskDraft, now: int, keep: int | None = None) -> Plan[Task]:
@@ -108,23 +120,41 @@ def change_task(
         ItemMissing: the user has no such task.
         VersionConflict: `only` does not allow the version of the task.
     """
-    task = yield from task_by_id(user_id, task_id)
-    return (yield from rewrite(task, change, now, only, keep=keep))
+    reading = partial(_read_task, user_id, task_id)
+    return (yield from rewrite(reading, change, now, only, keep=keep, commit=run_plan))
 
 
-def remove_task(user_id: str, task_id: str, only: Precondition | None = None) -> Procedure[None]:
-    """Delete a task.
+def change_task_by(
+    commit: Callable[[Procedure[Plan[Task]]], Procedure[R]],
+    user_id: str,
+    task_id: str,
+    change: TaskChange,
+    now: int,
+    only: Precondition | None = None,
+    *,
+    keep: int | None = None,
+) -> Procedure[R]:
+    """The same, where `commit` writes the plan, such as together with the record of a request."""
+    reading = partial(_read_task, user_id, task_id)
+    return (yield from rewrite(reading, change, now, only, keep=keep, commit=commit))
 
-    Raises:
+
+def _read_task(user_id: str, task_id: str) -> Procedure[Task | None]:
+    return (yield from task_by_id(user_id, task_id))
+
+
+def remove_task(user_id: str, task_id: str, only: Precondition | None = None) -> Procedure[Plan[None]]:
+    """Plan to delete a task.
+
+    Raises (now, or when it is written):
         ItemMissing: the user has no such task.
         VersionConflict: `only` does not allow the version of the task.
     """
     if only is None:
-        existing((yield from delete_task(task_by_id(user_id, task_id))))
-        return
+        return Plan(None, delete_task(task_by_id(user_id, task_id)).when(f(Task.task_id).exists()))
     task = yield from show_task(user_id, task_id)
     check_version(task, only)
-    yield from delete_task(task)
+    return Plan(None, delete_task(task))
 
 
 def show_tasks(user_id: str, task_ids: Sequence[str]) -> Procedure[tuple[Task, ...]]:
@@ -133,7 +163,7 @@ def show_tasks(user_id: str, task_ids: Sequence[str]) -> Procedure[tuple[Task, .
     return tuple(task for task in tasks if task is not None)
 
 
-def _was_second(conflict: ConditionFailed) -> bool:
+def _was_second(conflict: PartitaError) -> bool:
     """Whether another call of the same user was first, and not another user who has the email."""
     return isinstance(conflict, VersionConflict | AlreadyExists) and not isinstance(conflict, UniqueTaken)
 

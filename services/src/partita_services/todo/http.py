@@ -9,24 +9,27 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from partita import Procedure
 from partita.http import (
     CurrentCaller,
     CurrentProjection,
     Db,
+    FieldPaging,
     IfMatch,
     LagView,
-    Listing,
     Now,
     Once,
-    Paging,
+    PartialListing,
     add_personal_routes,
     describe_problems,
     etag,
     once_by,
     operators_only,
     precondition_problems,
+    refuse_key,
+    response_of,
 )
-from partita.recipes.idempotency import StoredResponse
+from partita.recipes.idempotency import CommandOutcome, Plan, StoredResponse
 from partita_services.todo import handlers
 from partita_services.todo.bulk import Deletion, TaskResult, change_status, delete_completed
 from partita_services.todo.changes import TaskChange, TaskDraft
@@ -51,19 +54,19 @@ Keep = Annotated[int | None, Depends(keep_completed)]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 
 
-class TaskQuery(TaskFilter, Paging):
+class TaskQuery(TaskFilter, FieldPaging[Task]):
     """Which tasks, and which page of them."""
 
     time_zone: Zone | None = Field(default=None, description="instead of the header `X-Time-Zone`; UTC without both")
 
 
-class TaskListing(Listing[Task]):
+class TaskListing(PartialListing[Task]):
     """One page of tasks."""
 
     served_by: str = Field(description="the index that they were read from, or `table`", examples=["GSI1"])
 
 
-class SearchQuery(Paging):
+class SearchQuery(FieldPaging[Task]):
     """What is searched for, and which page of what was found."""
 
     model_config = ConfigDict(extra="forbid")
@@ -71,7 +74,7 @@ class SearchQuery(Paging):
     q: str = Field(max_length=200, description="words, all of which a task has; the last one may be a beginning")
 
 
-class SearchListing(Listing[Task]):
+class SearchListing(PartialListing[Task]):
     """One page of the tasks that a search found, best first."""
 
     lag: LagView
@@ -114,7 +117,11 @@ async def show_me(caller: CurrentCaller, db: Db) -> User:
     return await db.run(handlers.show_user(caller.user_id))
 
 
-@ROUTER.put("/me", responses={201: {"model": User, "description": "The profile is new."}, **describe_problems(409)})
+@ROUTER.put(
+    "/me",
+    dependencies=[Depends(refuse_key)],
+    responses={201: {"model": User, "description": "The profile is new."}, **describe_problems(409)},
+)
 async def write_me(caller: CurrentCaller, db: Db, now: Now, profile: Profile, response: Response) -> User:
     """Write the caller's profile. An email that another user has is 409."""
     user = await db.run(handlers.write_user(caller.user_id, profile, now))
@@ -143,8 +150,9 @@ async def list_tasks(
     """The caller's tasks, by any combination of filters."""
     today = today_in(wanted.time_zone or zone, now)
     tasks = find_tasks(caller.user_id, wanted, today)
-    page = await db.run(tasks.page(wanted.limit, after=wanted.cursor))
-    return TaskListing(items=page.items, next_cursor=page.next_cursor, served_by=served_by(tasks))
+    page = await db.run(wanted.fields.narrow(tasks).page(wanted.limit, after=wanted.cursor))
+    shown = wanted.fields.show(page.items)
+    return TaskListing(items=shown, next_cursor=page.next_cursor, served_by=served_by(tasks))
 
 
 @ROUTER.get("/tasks/search", responses=describe_problems(400))
@@ -161,7 +169,7 @@ async def search_tasks(
     hits = await run_in_threadpool(projection.sink.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
     tasks = await db.run(handlers.show_tasks(caller.user_id, hits[: wanted.limit]))
     more = cursors.seal({"offset": offset + wanted.limit}, search) if len(hits) > wanted.limit else None
-    return SearchListing(items=tasks, next_cursor=more, lag=lag)
+    return SearchListing(items=wanted.fields.show(tasks), next_cursor=more, lag=lag)
 
 
 @ROUTER.get("/tasks/counts", responses=describe_problems(403))
@@ -176,7 +184,7 @@ async def count_tasks(
     return CurrentCounts(**counts.model_dump(), lag=lag)
 
 
-@ROUTER.post("/tasks/bulk/status")
+@ROUTER.post("/tasks/bulk/status", dependencies=[Depends(refuse_key)])
 async def change_status_of_many(
     caller: CurrentCaller, db: Db, now: Now, keep: Keep, change: StatusChange
 ) -> BulkResult:
@@ -185,7 +193,7 @@ async def change_status_of_many(
     return BulkResult(results=await db.run(work))
 
 
-@ROUTER.post("/tasks/bulk/delete-completed")
+@ROUTER.post("/tasks/bulk/delete-completed", dependencies=[Depends(refuse_key)])
 async def delete_completed_tasks(caller: CurrentCaller, db: Db) -> Deletion:
     """Delete the caller's completed tasks, up to 1,000 in one call. To send it again does no harm."""
     return await db.run(delete_completed(caller.user_id))
@@ -199,8 +207,9 @@ async def show_task(caller: CurrentCaller, db: Db, task_id: TaskId, response: Re
     return task
 
 
-@ROUTER.patch("/tasks/{task_id}", responses=describe_problems(404, 409, 412))
+@ROUTER.patch("/tasks/{task_id}", response_model=Task, responses=describe_problems(404, 409, 412))
 async def change_task(
+    once: OnceByCaller,
     caller: CurrentCaller,
     db: Db,
     now: Now,
@@ -208,17 +217,23 @@ async def change_task(
     task_id: TaskId,
     change: Annotated[TaskChange, Body()],
     only: IfMatch,
-    response: Response,
-) -> Task:
+) -> Response:
     """Change some fields of a task; null clears a field, and what is left out stays."""
+
+    def commit(plan: Procedure[Plan[Task]]) -> Procedure[CommandOutcome[Task]]:
+        return once.command(plan, _changed)
+
     with precondition_problems(only):
-        task = await db.run(handlers.change_task(caller.user_id, task_id, change, now, only, keep=keep))
-    response.headers["ETag"] = etag(task.version)
-    return task
+        work = handlers.change_task_by(commit, caller.user_id, task_id, change, now, only, keep=keep)
+        return response_of(await db.run(work))
 
 
 @ROUTER.delete("/tasks/{task_id}", status_code=204, response_class=Response, responses=describe_problems(404, 409, 412))
-async def delete_task(caller: CurrentCaller, db: Db, task_id: TaskId, only: IfMatch) -> None:
+async def delete_task(once: OnceByCaller, caller: CurrentCaller, task_id: TaskId, only: IfMatch) -> Response:
     """Delete a task."""
     with precondition_problems(only):
-        await db.run(handlers.remove_task(caller.user_id, task_id, only))
+        return await once(handlers.remove_task(caller.user_id, task_id, only), lambda _: StoredResponse(204))
+
+
+def _changed(task: Task) -> StoredResponse:
+    return StoredResponse.of(task, headers={"ETag": etag(task.version)})

@@ -57,10 +57,10 @@ class Values:
 
 
 def columns_of(schema: EntitySchema[Any]) -> tuple[Column, ...]:
-    """A column for each field of an entity."""
-    return tuple(
-        Column(name, name, *_typed(field.annotation, field)) for name, field in schema.cls.model_fields.items()
-    )
+    """A column for each field of an entity that is not encrypted."""
+    fields = schema.cls.model_fields.items()
+    shown = [(name, field) for name, field in fields if schema.attribute(name) not in schema.secrets]
+    return tuple(Column(name, name, *_typed(field.annotation, field)) for name, field in shown)
 
 
 def fitted(

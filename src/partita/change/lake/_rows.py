@@ -34,16 +34,23 @@ def row_of(change: ItemChange, values: Values | None) -> Row:
     if values is None:
         return Row(change, key)
     try:
-        entity = change.new if change.new_item is not None else _before(change)
+        entity = _after(change) if change.new_item is not None else _before(change)
         return Row(change, key, None if entity is None else values.of(entity))
     except (InvalidItem, ValueError) as error:
         return Row(change, key, problem=str(error))
 
 
+def _after(change: ItemChange) -> Any:
+    """What is stored, without what is encrypted: the lake has no keys."""
+    item, schema = change.new_item, change.schema
+    return change.new if schema is None or item is None or not schema.secrets else schema.without_secrets(item)
+
+
 def _before(change: ItemChange) -> Any:
     """What was removed; it is removed also if it did not fit."""
+    item, schema = change.old_item, change.schema
     try:
-        return change.old
+        return change.old if schema is None or item is None or not schema.secrets else schema.without_secrets(item)
     except InvalidItem:
         return None
 

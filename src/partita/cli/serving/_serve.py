@@ -19,6 +19,7 @@ from partita.cli._names import chosen_services
 from partita.cli._token_file import identity_of
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
 from partita.cli.serving._rate_limit import RateOption, rate_limit_option
+from partita.cli.serving._sign_in import sign_in_of
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
@@ -70,6 +71,20 @@ SWEEP_SECONDS: Final = 60.0
     help="What the issuer's tokens must be meant for; required with --issuer.",
 )
 @click.option("--any-audience", is_flag=True, help="Take the tokens that the issuer makes for other clients too.")
+@click.option(
+    "--client-id",
+    envvar="PARTITA_CLIENT_ID",
+    show_envvar=True,
+    show_default="the audience",
+    metavar="NAME",
+    help="As which client the issuer knows the pages, where people sign in. PARTITA_CLIENT_SECRET has its secret.",
+)
+@click.option(
+    "--demo-sign-in/--no-demo-sign-in",
+    default=None,
+    show_default="on this machine alone, without --issuer",
+    help="One click signs in as a demo user or operator.",
+)
 @rate_limit_option
 @needs_serve
 def serve(  # noqa: PLR0913 - one for each option
@@ -85,6 +100,8 @@ def serve(  # noqa: PLR0913 - one for each option
     allowed_hosts: AllowedHosts,
     seed: bool | None,
     any_audience: bool,
+    client_id: str | None,
+    demo_sign_in: bool | None,
     rate_limit: RateOption,
 ) -> None:
     """Serve the services until Ctrl-C or SIGTERM."""
@@ -103,6 +120,9 @@ def serve(  # noqa: PLR0913 - one for each option
         session = AsyncSession(store, secret=data.secret("cursors"))
         reports = ReportReader(session, prepare_reports(Session(store, meter=session.meter)))
         verifier = _verifier(data, issuer, audience)
+        sign_in = sign_in_of(
+            verifier, client_id or audience, demo_sign_in, is_loopback=installation.is_loopback is True
+        )
         with (
             opening(services, installation) as resources,
             projecting(services, store, data, troubles) as projections,
@@ -119,9 +139,12 @@ def serve(  # noqa: PLR0913 - one for each option
                 rate_limit=rate_limit,
                 reports=reports,
             )
-            app = build_app(services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts)
+            app = build_app(
+                services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts, sign_in=sign_in
+            )
             warn_beyond_loopback(listener, allowed_hosts)
-            run_app(app, listener, _banner(services, data, installation.url, issuer), state.stopping.set)
+            banner = _banner(services, data, installation.url, issuer, has_demo=sign_in.demo is not None)
+            run_app(app, listener, banner, state.stopping.set)
     click.echo("Stopped.")
 
 
@@ -185,11 +208,15 @@ def _address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _banner(services: Sequence[Service], data: DataFolder, base: str | None, issuer: str | None) -> str:
+def _banner(
+    services: Sequence[Service], data: DataFolder, base: str | None, issuer: str | None, *, has_demo: bool = False
+) -> str:
     place = data.path if data.store == EMBEDDED else data.store
     lines = [f"Partita serves at {base}/ from {place}", ""]
     lines += [f"  {service.title:<12} {_place(service, f'{base}/{service.name}/')}" for service in services]
     own = f"Get a token:\n  partita token --user demo --data {data.path}"
+    if has_demo:
+        own = f"Sign in on its pages with one click. For programs:\n  partita token --user demo --data {data.path}"
     lines += ["", own if issuer is None else f"Takes tokens of {issuer}.", "Stop with Ctrl-C."]
     return "\n".join(lines)
 

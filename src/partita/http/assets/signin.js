@@ -1,16 +1,41 @@
-// Signing in: a token that the command line prints, kept until the tab is closed.
+// Signing in: with the identity provider, with one click on this machine, or with a token that one has.
 
-import { token } from "./api.js";
-import { el } from "./dom.js";
+import { ask, token } from "./api.js";
+import { el, replace } from "./dom.js";
+import { begin } from "./issuer.js";
+import { site } from "./site.js";
+
+const NAMES = { user: "Sign in as a demo user", operator: "Sign in as a demo operator" };
+
+// The buttons that sign in; none where a token is the only way. `done` is called with a token in place.
+export async function choices({ roles = ["user"], done, failed }) {
+  const { sign_in } = await site;
+  const trying = (work) => async (event) => {
+    event.currentTarget.disabled = true;
+    try {
+      await work();
+    } catch (error) {
+      failed([error.message, error.hint].filter(Boolean).join(" "));
+    }
+    event.target.disabled = false;
+  };
+  const asDemo = (role) => async () => {
+    token.set((await ask("POST", "/signin/api/demo", { data: { role } })).token);
+    await done();
+  };
+  const issuer = sign_in.issuer ? [el("button", { className: "button primary", type: "button", onclick: trying(begin) }, `Sign in with ${sign_in.issuer}`)] : [];
+  const demo = sign_in.demo ? roles.map((role, number) => el("button", { className: number ? "button" : "button primary", type: "button", onclick: trying(asDemo(role)) }, NAMES[role])) : [];
+  return [...issuer, ...demo];
+}
 
 // Gives the panel. `check` asks the service something with the token; `signedIn` is called when it was taken.
-export function signInPanel({ title, hint, commands, check, signedIn, problem = "" }) {
+export function signInPanel({ title, commands, check, signedIn, roles, problem = "" }) {
   const field = el("textarea", { id: "token", rows: 3, required: true, autocomplete: "off", spellcheck: false, placeholder: "eyJhbGciOi…" });
   const said = el("p", { className: "wrong", role: "alert" }, problem);
+  const buttons = el("div", { className: "choices" });
+  const byToken = el("details", { className: "by-token" }, el("summary", {}, "Use a token"), el("p", {}, "Run this beside the server, and paste what it prints."), commands.map(command));
 
-  async function submit(event) {
-    event.preventDefault();
-    token.set(field.value);
+  async function taken() {
     try {
       await check();
     } catch (error) {
@@ -20,19 +45,22 @@ export function signInPanel({ title, hint, commands, check, signedIn, problem = 
     }
     signedIn();
   }
+  function submit(event) {
+    event.preventDefault();
+    token.set(field.value);
+    return taken();
+  }
 
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter") field.form.requestSubmit();
   });
-  return el(
-    "section",
-    { className: "signin" },
-    el("h1", {}, title),
-    el("p", {}, hint),
-    commands.map(command),
-    el("form", { onsubmit: submit }, el("label", { htmlFor: "token" }, "Token"), field, said, el("button", { className: "button primary" }, "Sign in")),
-    el("p", { className: "small" }, "It is kept in this tab, and forgotten when you close it."),
-  );
+  byToken.append(el("form", { onsubmit: submit }, el("label", { htmlFor: "token" }, "Token"), field, el("button", { className: "button primary" }, "Use token")));
+  choices({ roles, done: taken, failed: (text) => { said.textContent = text; } }).then((found) => {
+    replace(buttons, found);
+    if (!found.length) byToken.open = true;
+    if (!byToken.contains(document.activeElement)) (found[0] ?? field).focus();
+  });
+  return el("section", { className: "signin" }, el("h1", {}, title), buttons, said, byToken, el("p", { className: "small" }, "You stay signed in until this tab is closed."));
 }
 
 function command(text, number) {

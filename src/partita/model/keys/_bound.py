@@ -61,9 +61,13 @@ class BoundKey:
         "derived",
         "fields",
         "hash",
+        "hash_fields",
+        "hash_names",
+        "hash_parts",
         "index",
         "inputs",
         "name",
+        "parts",
         "range",
         "shards",
         "sources",
@@ -81,6 +85,14 @@ class BoundKey:
         self.range = _templates(ranges, key.range or (), model, table)
         """The same for the sort key; nothing where there is none."""
         self.attributes: tuple[AttributeTemplate, ...] = (*self.hash, *self.range)
+        self.hash_names = tuple(attribute.name for attribute, _ in self.hash)
+        """The attributes of the partition key."""
+        self.hash_fields = fields_in(self.hash)
+        """The fields and derived parts of the partition key."""
+        self.hash_parts = frozenset(part for _, template in self.hash for part in template.parts)
+        """The same, each in the form in which it stands there."""
+        self.parts = frozenset(part for _, template in self.attributes for part in template.parts)
+        """All parts of the key."""
         self.fields = fields_in(self.attributes)
         """The fields and derived parts that stand in the key."""
         self.derived: Mapping[str, Derived[Any]] = {n: d for n, d in derived_of(model).items() if n in self.fields}
@@ -108,16 +120,6 @@ class BoundKey:
     def range_text(self) -> str | None:
         """The sort key as it was declared; None where there is none."""
         return ", ".join(template.text for _, template in self.range) or None
-
-    @property
-    def hash_names(self) -> tuple[str, ...]:
-        """The attributes of the partition key."""
-        return tuple(attribute.name for attribute, _ in self.hash)
-
-    @property
-    def hash_fields(self) -> tuple[str, ...]:
-        """The fields and derived parts of the partition key."""
-        return fields_in(self.hash)
 
     def sources_of(self, field: str) -> tuple[str, ...]:
         """The fields behind one of the key's fields: itself, or what it is derived from."""
@@ -213,10 +215,9 @@ class BoundKey:
         checks = tuple((attribute.name, template.check(texts)) for attribute, template in self.attributes)
         return lambda item: all(check(item.get(name)) for name, check in checks)
 
-    def shares_parts(self, others: Iterable[AttributeTemplate]) -> bool:
-        """Whether attributes with those templates say something of this key."""
-        parts = {part for _, template in others for part in template.parts}
-        return any(part in parts for _, own in self.attributes for part in own.parts)
+    def is_told_by(self, other: BoundKey) -> bool:
+        """Whether the partition of another key says something of this one."""
+        return not self.parts.isdisjoint(other.hash_parts)
 
 
 def fields_in(attributes: Iterable[AttributeTemplate]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from partita.operations.writes._delete import Delete, delete
 from partita.operations.writes._images import DeleteImages, Images, PutImages, UpdateImages, UpsertImages, WriteImages
 from partita.operations.writes._index_keys import UpdatePlan, check_changes
 from partita.operations.writes._put import Put, insert, put
+from partita.operations.writes._reseal import reseal
 from partita.operations.writes._stored import bumped, conflict, missing
 from partita.operations.writes._update import Update, update
 from partita.operations.writes._upsert import Upsert, upsert
@@ -34,6 +35,7 @@ __all__ = [
     "insert",
     "missing",
     "put",
+    "reseal",
     "update",
     "upsert",
 ]

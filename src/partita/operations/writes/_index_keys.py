@@ -18,7 +18,20 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from partita.errors import OperationError
-from partita.expressions import AddAction, Compare, Condition, Missing, Or, Path, SetAction, Update, Value, both
+from partita.expressions import (
+    AddAction,
+    Compare,
+    Condition,
+    IfNotExists,
+    Missing,
+    Or,
+    Path,
+    SetAction,
+    Update,
+    Value,
+    both,
+    paths_in,
+)
 from partita.model import BoundKey, Change, Entity, EntitySchema, RemoveAction, to_update
 
 E = TypeVar("E", bound=Entity)
@@ -48,8 +61,21 @@ def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
         if name in fixed:
             message = f"{schema.name}.{name} is {fixed[str(name)]} and cannot be updated."
             raise OperationError(message, hint="Delete the item and insert another to move it to another key.")
+        _check_opaque(schema, change)
         if len(change.path.parts) == 1:
             _check_whole(schema, str(name), change)
+
+
+def _check_opaque(schema: EntitySchema[Any], change: Change) -> None:
+    """Refuse to compute with what the store cannot look into, and to change a part of it."""
+    operand = change.operand if isinstance(change, SetAction) else None
+    own = isinstance(operand, IfNotExists) and operand.path == change.path and isinstance(operand.default, Value)
+    is_whole = isinstance(operand, Value) or own or isinstance(change, RemoveAction)
+    if not is_whole or len(change.path.parts) > 1:
+        schema.refuse_opaque(change.path)
+    if operand is not None and not own:
+        for path in paths_in(operand):
+            schema.refuse_opaque(path)
 
 
 def _check_whole(schema: EntitySchema[Any], attribute: str, change: Change) -> None:

@@ -96,11 +96,19 @@ class History(Generic[P, V]):
         """The version of one thing that held at an instant, whether deleted or not; None before its first."""
         return as_of(self._versions(*key, **named), instant)
 
-    def create(self, draft: V, *, at: datetime | None = None) -> Planning[V]:
-        """Plan the first version of a thing. Fails with `AlreadyExists` where it has one, deleted or not."""
-        return self._plan(None, draft, at)
+    def create(
+        self, draft: V, *, at: datetime | None = None, by: str | None = None, why: str | None = None
+    ) -> Planning[V]:
+        """Plan the first version of a thing. Fails with `AlreadyExists` where it has one, deleted or not.
 
-    def revise(self, previous: V, *changes: Change, at: datetime | None = None) -> Planning[V]:
+        Here as below, `at` is the instant from which it holds, if that is not now, and `by` and `why` say who writes
+        it, and for which reason.
+        """
+        return self._plan(None, draft, at, by, why)
+
+    def revise(
+        self, previous: V, *changes: Change, at: datetime | None = None, by: str | None = None, why: str | None = None
+    ) -> Planning[V]:
         """Plan the next version; nothing is written where the changes change nothing.
 
         Raises:
@@ -108,19 +116,25 @@ class History(Generic[P, V]):
         """
         if previous.deleted:
             raise OperationError(f"This {self._schema.name} is deleted.", hint="Restore it first.")
-        return self._plan(previous, self._changed(previous, changes), at)
+        return self._plan(previous, self._changed(previous, changes), at, by, why)
 
-    def delete(self, previous: V, *, at: datetime | None = None) -> Planning[V]:
+    def delete(
+        self, previous: V, *, at: datetime | None = None, by: str | None = None, why: str | None = None
+    ) -> Planning[V]:
         """Plan a version that says that the thing is deleted; nothing where it is."""
-        return self._plan(previous, previous.model_copy(update={"deleted": True}), at)
+        return self._plan(previous, previous.model_copy(update={"deleted": True}), at, by, why)
 
-    def restore(self, previous: V, *changes: Change, at: datetime | None = None) -> Planning[V]:
+    def restore(
+        self, previous: V, *changes: Change, at: datetime | None = None, by: str | None = None, why: str | None = None
+    ) -> Planning[V]:
         """Plan a version that is not deleted any more, with changes if need be; nothing where it is not."""
         changed = self._changed(previous, changes) if previous.deleted else previous
-        return self._plan(previous, changed.model_copy(update={"deleted": False}), at)
+        return self._plan(previous, changed.model_copy(update={"deleted": False}), at, by, why)
 
-    def _plan(self, previous: V | None, content: V, at: datetime | None) -> Planning[V]:
-        return Planning(self._schema, self._claim_on, self._unique, self._write, previous, content, at)
+    def _plan(
+        self, previous: V | None, content: V, at: datetime | None, by: str | None, why: str | None
+    ) -> Planning[V]:
+        return Planning(self._schema, self._claim_on, self._unique, self._write, previous, content, at, by, why)
 
     def _changed(self, previous: V, changes: Sequence[Change]) -> V:
         if not changes:

@@ -44,6 +44,8 @@ class Planning(Operation[Plan[V]], Generic[V], frozen=True):
     content: V
     at: datetime | None = None
     """The instant from which the version is to hold, where that is not now: for histories that come from elsewhere."""
+    author: str | None = None
+    reason: str | None = None
 
     def default_name(self) -> str:
         """The name where no access pattern was declared."""
@@ -71,7 +73,7 @@ class Planning(Operation[Plan[V]], Generic[V], frozen=True):
             found = claim.result(response.item, context)
             if found is not None and found.freed is not None:
                 instant = max(instant, found.freed + _TICK)
-        return self._written(instant)
+        return self._written(instant, datetime.fromtimestamp(context.clock(), UTC))
 
     def _not_before(self, context: Context) -> datetime:
         now = datetime.fromtimestamp(context.clock(), UTC)
@@ -91,10 +93,18 @@ class Planning(Operation[Plan[V]], Generic[V], frozen=True):
     def _current(self, version: V | None) -> V | None:
         return None if version is None or version.deleted else version
 
-    def _written(self, instant: datetime) -> Plan[V]:
-        listed = None if self.content.deleted else self.content.listing()
-        number = 1 if self.previous is None else self.previous.number + 1
-        settled = {"number": number, "created": instant, "expires": None, "listed": listed}
+    def _written(self, instant: datetime, now: datetime) -> Plan[V]:
+        listing, is_gone = self.content.listing(), self.content.deleted
+        settled = {
+            "number": 1 if self.previous is None else self.previous.number + 1,
+            "created": instant,
+            "expires": None,
+            "listed": None if is_gone else listing,
+            "retired": listing if is_gone else None,
+            "author": self.author,
+            "reason": self.reason,
+            "written": now,
+        }
         version = self.content.model_copy(update=settled)
         first = self._opening(version) if self.previous is None else self._closing(self.previous, instant)
         planned = Plan(version, first, insert(version), *self._claims(instant))
@@ -106,7 +116,7 @@ class Planning(Operation[Plan[V]], Generic[V], frozen=True):
 
     def _closing(self, previous: V, instant: datetime) -> Action:
         cls = self.schema.cls
-        closed = update(previous, f(cls.expires).set(instant), f(cls.listed).remove())
+        closed = update(previous, f(cls.expires).set(instant), f(cls.listed).remove(), f(cls.retired).remove())
         return _Close(closed.when(f(cls.expires).missing()))
 
     def _claims(self, instant: datetime) -> list[Action]:

@@ -12,7 +12,9 @@ from partita.model import Entity
 UNWRITTEN: Final = datetime(1, 1, 1, tzinfo=UTC)
 """When a version was created that is not stored yet."""
 
-OWN_FIELDS: Final = frozenset(("number", "created", "expires", "deleted", "listed"))
+OWN_FIELDS: Final = frozenset(
+    ("number", "created", "expires", "deleted", "listed", "retired", "author", "reason", "written")
+)
 """The fields of a version that the history sets, and nobody else."""
 
 
@@ -29,8 +31,17 @@ class Revision(Entity):
     listed: str | None = None
     """What `listing` gives, while the version is open and not deleted: for the key of an index of what is current."""
 
+    retired: str | None = None
+    """What `listing` gives, while the version is open and deleted: for the key of an index of what is gone."""
+    author: str | None = None
+    """Who wrote it, where that was said."""
+    reason: str | None = None
+    """Why, where that was said."""
+    written: datetime | None = None
+    """When it was written. It may hold from an earlier instant, where the history comes from elsewhere."""
+
     def listing(self) -> str | None:
-        """The text under which the version is listed while it is current; None where there is no such index."""
+        """The text under which the version is listed while it is open; None where there is no such index."""
         return None
 
     def holds_at(self, instant: datetime) -> bool:

@@ -2,6 +2,7 @@
 
 import { claims, token } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
+import { choices } from "/assets/signin.js";
 
 const changed = new EventTarget();
 
@@ -33,14 +34,18 @@ export function account(place) {
 
 // Asked for where data is to be read.
 export function signIn(reason = "") {
+  const said = el("p", { className: "wrong", role: "alert" }, reason);
+  const buttons = el("div", { className: "choices" });
+  const byToken = el("details", { className: "by-token" }, el("summary", {}, "Use a token"));
+  const changedNow = () => changed.dispatchEvent(new Event("change"));
+  choices({ roles: ["operator"], done: changedNow, failed: (text) => { said.textContent = text; } }).then((found) => {
+    replace(buttons, found);
+    if (!found.length || reason) byToken.open = true;
+  });
   const field = el("input", { type: "password", required: true, autocomplete: "off", spellcheck: false, name: "token" });
   const submit = (event) => { event.preventDefault(); keep(field.value); };
-  return el(
-    "form",
-    { className: "unlock", onsubmit: submit },
-    el("p", {}, "Data is for operators. ", el("code", {}, "partita token --user you --role operator"), " prints a token."),
-    el("label", { className: "field" }, el("span", {}, "Operator token"), field),
-    el("button", { className: "button primary", type: "submit" }, "Use token"),
-    el("p", { className: "wrong", role: "alert" }, reason),
+  byToken.append(
+    el("form", { className: "unlock", onsubmit: submit }, el("p", {}, el("code", {}, "partita token --user you --role operator"), " prints one."), el("label", { className: "field" }, el("span", {}, "Operator token"), field), el("button", { className: "button primary", type: "submit" }, "Use token")),
   );
+  return el("div", { className: "locked" }, el("p", {}, "Data is for operators."), buttons, said, byToken);
 }

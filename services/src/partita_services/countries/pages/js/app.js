@@ -5,10 +5,14 @@ import { showCountry } from "./country.js";
 import { el, replace } from "/assets/dom.js";
 import { creator } from "./edit.js";
 import { flag } from "./format.js";
+import { importPanel } from "./import.js";
+import { latestPanel } from "./latest.js";
 import { countryList, mark } from "./list.js";
 
 const at = (id) => document.getElementById(id);
-const parts = { list: at("list"), search: at("search"), found: at("found") };
+const parts = { list: at("list"), search: at("search"), found: at("found"), former: api.search };
+const which = at("which");
+const whichDay = at("which-day");
 const fillList = countryList(parts);
 const content = at("content");
 
@@ -34,6 +38,8 @@ function welcome() {
       el("p", {}, "Choose a country, then move through time: each change since 1974 is a version of its own, and no version was ever overwritten."),
       el("ul", { className: "stories" }, ...STORIES.map(story)),
     ),
+    latestPanel(),
+    importPanel(loadList),
   );
 }
 
@@ -52,10 +58,16 @@ function unknown(code) {
 
 async function loadList() {
   try {
-    fillList(await api.list());
+    fillList(await chosenList());
   } catch (error) {
     parts.found.textContent = `The list cannot be read: ${error.message}`;
   }
+}
+
+function chosenList() {
+  whichDay.hidden = which.value !== "day";
+  if (which.value === "withdrawn") return api.withdrawn();
+  return which.value === "day" && whichDay.value ? api.listOf(whichDay.value) : api.list();
 }
 
 async function route({ focus = true } = {}) {
@@ -80,6 +92,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   parts.search.focus();
 });
+which.addEventListener("change", loadList);
+whichDay.addEventListener("change", loadList);
 window.addEventListener("hashchange", () => route());
 await Promise.all([loadList(), route({ focus: false })]);
 mark(parts.list);

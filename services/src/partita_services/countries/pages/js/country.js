@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { el, replace } from "/assets/dom.js";
+import { comparePanel } from "./compare.js";
 import { editor } from "./edit.js";
 import { flag, moment } from "./format.js";
 import { Timeline } from "./timeline.js";
@@ -14,7 +15,7 @@ export async function showCountry(content, code, listChanged, message = "") {
     await showCountry(content, country.alpha2Code, listChanged, said);
   };
   const panel = editor(country, versions[0], changed);
-  replace(content, el("a", { className: "back", href: "#/" }, "← All countries"), hero(country), tiles(country), ...new Timeline(versions).panels(), panel);
+  replace(content, el("a", { className: "back", href: "#/" }, "← All countries"), hero(country), tiles(country), ...new Timeline(versions).panels(), comparePanel(country.alpha2Code, versions), panel);
   if (message) say(panel, message);
 }
 

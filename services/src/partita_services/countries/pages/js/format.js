@@ -4,7 +4,7 @@ import { el } from "/assets/dom.js";
 
 const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
-const LABELS = { name: "Name", alpha3Code: "Alpha-3", numericCode: "Numeric", isDeleted: "Deleted" };
+export const LABELS = { name: "Name", alpha3Code: "Alpha-3", numericCode: "Numeric", isDeleted: "Deleted" };
 
 // Instants are counted in microseconds, as the service counts them: a version may begin, and end, within a millisecond.
 export const SECOND = 1_000_000;
@@ -42,6 +42,12 @@ export function day(instant) {
 export function period(version) {
   const begin = moment(version.createDate);
   return version.expiryDate ? `${begin} to ${moment(version.expiryDate)}` : `since ${begin}`;
+}
+
+// Who wrote a version, and why.
+export function authorship({ writtenBy, reason }) {
+  const by = writtenBy ? `Written by ${writtenBy}` : "";
+  return [by, reason].filter(Boolean).join(": ");
 }
 
 export function codes(version) {

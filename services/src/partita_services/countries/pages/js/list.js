@@ -3,9 +3,12 @@
 import { el, replace } from "/assets/dom.js";
 import { flag, fold } from "./format.js";
 
-// Gives the function that fills the list with countries.
-export function countryList({ list, search, found }) {
+const LONG_ENOUGH = 3;
+
+// Gives the function that fills the list with countries. `former` looks for what had a name or a code once.
+export function countryList({ list, search, found, former }) {
   let entries = [];
+  let asked = 0;
 
   function draw() {
     const wanted = fold(search.value);
@@ -14,6 +17,17 @@ export function countryList({ list, search, found }) {
     found.textContent = wanted ? `${matches.length} of ${entries.length} countries` : `${entries.length} countries`;
     const rows = wanted ? [el("ul", {}, ...matches.map(({ country }) => row(country)))] : groups(matches);
     replace(list, ...rows, isUnknownCode ? lookup(wanted) : null);
+    mark(list);
+    recall(wanted);
+  }
+
+  // Names and codes of the past are not in the list; the service knows them.
+  async function recall(wanted) {
+    const question = ++asked;
+    if (wanted.length < LONG_ENOUGH) return;
+    const matches = (await former(search.value.trim()).catch(() => [])).filter(({ isFormer }) => isFormer);
+    if (question !== asked || !matches.length) return;
+    list.append(el("section", { className: "former" }, el("h2", {}, "Formerly"), el("ul", {}, ...matches.map(formerRow))));
     mark(list);
   }
 
@@ -79,6 +93,14 @@ function row(country) {
     el("span", { className: "name" }, country.name),
     el("span", { className: "codes" }, country.alpha2Code),
   );
+  link.dataset.code = country.alpha2Code;
+  return el("li", {}, link);
+}
+
+function formerRow({ country, matched }) {
+  const now = country.isDeleted ? "withdrawn" : `now ${country.name}`;
+  const name = el("span", { className: "name" }, matched.name, el("small", {}, now));
+  const link = el("a", { href: `#/${country.alpha2Code}` }, flag(matched, country), name, el("span", { className: "codes" }, country.alpha2Code));
   link.dataset.code = country.alpha2Code;
   return el("li", {}, link);
 }

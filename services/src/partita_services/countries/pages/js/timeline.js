@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { el, replace } from "/assets/dom.js";
-import { DAY_LONG, SECOND, changes, codes, day, flag, fromDate, instantOf, period, toDate, written } from "./format.js";
+import { DAY_LONG, SECOND, authorship, changes, codes, day, flag, fromDate, instantOf, period, toDate, written } from "./format.js";
 
 const GONE = 410;
 
@@ -127,6 +127,7 @@ export class Timeline {
       el("span", { className: "dot", ariaHidden: "true" }),
       el("button", { className: "title", type: "button", title: "Show its first instant", onclick: () => this.show(version.start) }, title),
       el("div", { className: "time" }, `Version ${version.versionNumber}, ${period(version)}`),
+      authorship(version) ? el("div", { className: "by" }, authorship(version)) : null,
       el("ul", { className: "diff" }, ...differences.map(difference)),
     );
   }

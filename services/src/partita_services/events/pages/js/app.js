@@ -33,7 +33,6 @@ function say(text, isWrong = false) {
 function ask(problem) {
   nav.hidden = account.hidden = true;
   replace(content, signIn(start, problem));
-  at("token").focus();
 }
 
 function start() {

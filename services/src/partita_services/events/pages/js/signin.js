@@ -6,7 +6,7 @@ import { signInPanel } from "/assets/signin.js";
 export const signIn = (signedIn, problem) =>
   signInPanel({
     title: "A fair place in the queue, and you can see it",
-    hint: "Run one of these beside the server, as a user or as an operator, and paste what it prints.",
+    roles: ["user", "operator"],
     commands: ["partita token --user demo", "partita token --user boss --role operator"],
     check: api.events,
     signedIn,

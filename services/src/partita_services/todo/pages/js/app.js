@@ -15,7 +15,6 @@ const PAUSE = 200;
 function ask(problem) {
   find.hidden = account.hidden = true;
   replace(main, signIn(open, problem));
-  at("token").focus();
 }
 
 async function open() {

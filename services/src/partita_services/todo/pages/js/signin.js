@@ -6,7 +6,6 @@ import { signInPanel } from "/assets/signin.js";
 export const signIn = (signedIn, problem) =>
   signInPanel({
     title: "Everything there is to do, on one board",
-    hint: "Run this command beside the server, and paste what it prints.",
     commands: ["partita token --user demo"],
     check: () => api.list({ status: "pending" }),
     signedIn,

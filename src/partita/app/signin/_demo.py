@@ -1,0 +1,94 @@
+"""One click signs in as a demo user or operator: on this machine alone, and for its own pages alone.
+
+All of this must hold, or there is no token:
+
+- the server listens on a loopback address, and the connection is from one;
+- the request's `Host` is a name of this machine, whatever other names the server answers to;
+- it was sent by a page of this server (`Origin`), as JSON, which no form of another site can send;
+- no proxy has passed it on: behind one, anybody could be at its other end;
+- the browser belongs to the account that the server runs as, or to root, where the machine says to whom it belongs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from partita.app.signin._peer_account import Address, account_of, can_know_accounts
+from partita.app.signin._same_origin import own_origin
+from partita.http import Caller, HttpProblem, Identity, Role
+from partita.runtime import is_loopback
+
+logger: Final = logging.getLogger("partita.signin")
+
+LIFETIME: Final = timedelta(hours=12)
+DEMO: Final = {Role.USER: Caller("demo"), Role.OPERATOR: Caller("demo-operator", Role.OPERATOR)}
+"""Whom one can be: the user who has the sample data, and an operator."""
+FORWARDED: Final = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP")
+"""What a proxy adds."""
+_ROOT: Final = 0
+
+
+def _own_account() -> int | None:
+    return os.geteuid() if hasattr(os, "geteuid") and can_know_accounts() else None
+
+
+class DemoSignIn:
+    """Gives tokens to pages on this machine. Make one only for a server that listens on a loopback address."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        *,
+        own_account: Callable[[], int | None] = _own_account,
+        account_of: Callable[[Address, Address], int | None] = account_of,
+    ) -> None:
+        """Sign tokens with an identity.
+
+        Args:
+            identity: signs.
+            own_account: the account of this process; None where the machine does not tell accounts apart.
+            account_of: that of the program at the other end of a connection.
+        """
+        self._identity = identity
+        self._own_account = own_account
+        self._account_of = account_of
+
+    def token(self, request: Request, role: Role) -> str:
+        """A token for whoever sits at this machine. It may wait for the machine's list of connections.
+
+        Raises:
+            HttpProblem: 403, one of the conditions does not hold.
+        """
+        origin = own_origin(request)
+        if not is_loopback(urlsplit(origin).hostname or "") or not _is_direct(request):
+            raise _refused("One click signs in on this machine alone.")
+        if not self._is_own_account(request):
+            raise _refused("The browser belongs to another account of this machine.")
+        logger.info("Signed in by one click on this machine: %s.", DEMO[role].user_id)
+        return self._identity.token(DEMO[role], LIFETIME)
+
+    def _is_own_account(self, request: Request) -> bool:
+        own = self._own_account()
+        if own is None:
+            return True
+        client, server = request.scope["client"], request.scope["server"]
+        return self._account_of(tuple(client[:2]), tuple(server[:2])) in (own, _ROOT)
+
+
+def _is_direct(request: Request) -> bool:
+    """Whether both ends of the connection are on this machine, and no proxy says that it is in between."""
+    ends = [request.scope.get("client"), request.scope.get("server")]
+    on_this_machine = all(end is not None and is_loopback(end[0]) for end in ends)
+    return on_this_machine and not any(name in request.headers for name in FORWARDED)
+
+
+def _refused(detail: str) -> HttpProblem:
+    hint = "`partita token --user ID`, run as the account of the server, prints a token."
+    return HttpProblem(403, "demo_sign_in_refused", detail, hint=hint)

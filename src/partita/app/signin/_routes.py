@@ -1,0 +1,104 @@
+"""What the pages ask about signing in, below `/signin/api`; and the page that people come back to from an issuer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field
+
+from partita.app.signin._demo import DemoSignIn
+from partita.app.signin._issuer_client import CodeExchange, IssuerClient
+from partita.app.signin._same_origin import own_origin
+from partita.http import HttpProblem, Role, handle_errors
+
+PAGES: Final = Path(__file__).parent / "pages"
+CALLBACK: Final = "/signin/"
+
+_Secret = Annotated[str, Field(min_length=16, max_length=256, pattern=r"^[A-Za-z0-9._~-]+$")]
+
+
+class SignIn(Struct, frozen=True):
+    """How people sign in at the pages, besides with a token that they have."""
+
+    demo: DemoSignIn | None = None
+    """One click on this machine; None beyond it."""
+    client: IssuerClient | None = None
+    """The identity provider."""
+
+    @property
+    def issuer_name(self) -> str | None:
+        """How pages call the identity provider."""
+        return None if self.client is None else urlsplit(self.client.issuer.url).hostname
+
+
+class DemoRequest(BaseModel):
+    """Whom to be."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: Role
+
+
+class CodeRequest(BaseModel):
+    """What came back from the issuer, and the secrets of the sign-in."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    code: str = Field(min_length=1, max_length=4_096)
+    code_verifier: _Secret
+    nonce: _Secret
+
+
+class TokenGiven(BaseModel):
+    """A token, which the page keeps until its tab is closed."""
+
+    token: str
+
+
+class Authorization(BaseModel):
+    """Where the page sends the browser."""
+
+    authorize: str
+    client_id: str
+    scope: str
+
+
+def signin_api(sign_in: SignIn) -> FastAPI:
+    """The routes."""
+    app = FastAPI(openapi_url=None, redirect_slashes=False)
+    handle_errors(app)
+
+    @app.post("/demo")
+    async def sign_in_as_demo(request: Request, wanted: DemoRequest) -> TokenGiven:
+        """One click: a token for the demo user, or for an operator."""
+        if sign_in.demo is None:
+            raise HttpProblem(404, "not_found", "There is no demo user here.")
+        return TokenGiven(token=await run_in_threadpool(sign_in.demo.token, request, wanted.role))
+
+    @app.get("/issuer")
+    async def show_issuer() -> Authorization:
+        """Where to sign in."""
+        client = _client(sign_in)
+        endpoints = await run_in_threadpool(client.endpoints)
+        return Authorization(authorize=endpoints.authorize, client_id=client.client_id, scope=client.scope)
+
+    @app.post("/token")
+    async def exchange_code(request: Request, given: CodeRequest) -> TokenGiven:
+        """A token for the code that the issuer gave the page."""
+        client = _client(sign_in)
+        back = own_origin(request) + CALLBACK
+        exchange = CodeExchange(given.code, given.code_verifier, given.nonce, back)
+        return TokenGiven(token=await run_in_threadpool(client.token, exchange))
+
+    return app
+
+
+def _client(sign_in: SignIn) -> IssuerClient:
+    if sign_in.client is None:
+        raise HttpProblem(404, "not_found", "There is no identity provider here.", hint="Start with --issuer URL.")
+    return sign_in.client

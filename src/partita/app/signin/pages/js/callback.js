@@ -1,0 +1,18 @@
+// Back from the identity provider: the code becomes a token, if this tab has asked for it.
+
+import { token } from "/assets/api.js";
+import { el, replace } from "/assets/dom.js";
+import { finish } from "/assets/issuer.js";
+
+const main = document.getElementById("main");
+
+try {
+  const { value, page } = await finish(new URLSearchParams(location.search));
+  token.set(value);
+  location.replace(page);
+} catch (error) {
+  replace(
+    main,
+    el("section", { className: "signin" }, el("h1", {}, "You are not signed in"), el("p", { className: "wrong", role: "alert" }, [error.message, error.hint].filter(Boolean).join(" ")), el("a", { className: "button", href: error.page ?? "/" }, "Back")),
+  );
+}

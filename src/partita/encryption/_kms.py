@@ -1,0 +1,74 @@
+"""Keys in AWS KMS: the key that wraps data keys never leaves the service, which logs each use of it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from partita.encryption._provider import DATA_KEY_BYTES, DataKey
+from partita.errors import AccessDenied, OperationError, StoreUnavailable, UnknownKey
+
+_MARK: Final = b"K"
+_UNKNOWN: Final = frozenset(
+    ("InvalidCiphertextException", "IncorrectKeyException", "NotFoundException", "DisabledException")
+)
+_PURPOSE: Final = {"purpose": "partita fields"}
+
+
+class KmsKeys:
+    """Wraps data keys with a symmetric key of AWS KMS."""
+
+    def __init__(self, key_id: str, client: Any = None, *, region: str | None = None) -> None:
+        """Name the key.
+
+        Args:
+            key_id: the identifier, ARN or alias (`alias/orders`) of the key that wraps new data keys.
+            client: a client of botocore or boto3 for `kms`; by default one is made the way every AWS tool does.
+            region: for that client.
+
+        Raises:
+            OperationError: botocore is not installed, and no client was given.
+        """
+        self._key_id = key_id
+        self._client = _new_client(region) if client is None else client
+
+    def __repr__(self) -> str:
+        return f"KmsKeys({self._key_id!r})"
+
+    def new_key(self) -> DataKey:
+        """A new data key (`kms:GenerateDataKey`)."""
+        made = self._call(
+            "generate_data_key", KeyId=self._key_id, NumberOfBytes=DATA_KEY_BYTES, EncryptionContext=_PURPOSE
+        )
+        return DataKey(made["Plaintext"], _MARK + made["CiphertextBlob"])
+
+    def unwrap(self, wrapped: bytes) -> bytes:
+        """The data key (`kms:Decrypt`). KMS finds the key by itself, also one from before a rotation."""
+        if wrapped[:1] != _MARK:
+            raise UnknownKey("It was not sealed with a key of KMS.")
+        key: bytes = self._call("decrypt", CiphertextBlob=wrapped[1:], EncryptionContext=_PURPOSE)["Plaintext"]
+        return key
+
+    def _call(self, name: str, **parameters: Any) -> dict[str, Any]:
+        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - of an extra
+
+        try:
+            response: dict[str, Any] = getattr(self._client, name)(**parameters)
+        except ClientError as error:
+            code = error.response.get("Error", {}).get("Code", "")
+            if code in _UNKNOWN:
+                raise UnknownKey(f"KMS does not have the key: {error}.") from error
+            if code.startswith("AccessDenied"):
+                raise AccessDenied(f"KMS refused the key {self._key_id}: {error}.") from error
+            raise StoreUnavailable(f"KMS did not give a key: {error}.") from error
+        except BotoCoreError as error:
+            raise StoreUnavailable(f"KMS cannot be reached: {error}.") from error
+        return response
+
+
+def _new_client(region: str | None) -> Any:
+    try:
+        from botocore.session import get_session  # noqa: PLC0415 - of an extra
+    except ImportError:
+        message = "Keys of KMS need botocore."
+        raise OperationError(message, hint="Install the extra aws: pip install partita[aws].") from None
+    return get_session().create_client("kms", region_name=region)

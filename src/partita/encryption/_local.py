@@ -1,0 +1,124 @@
+"""Keys in a file: one that seals now, and those from before that still open.
+
+The file is JSON: `{"current": "2", "keys": {"1": "<base64>", "2": "<base64>"}}`, for its owner alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from partita.encryption._provider import DATA_KEY_BYTES, DataKey
+from partita.errors import OperationError, SecretExposed, UnknownKey
+from partita.runtime import create_private, exposure
+
+_MARK: Final = b"L"
+_KEY_BYTES: Final = 32
+
+
+class _File(Struct, frozen=True):
+    current: str
+    keys: dict[str, str]
+
+
+class LocalKeys:
+    """Wraps data keys with keys of a file, by AES key wrapping (RFC 3394)."""
+
+    def __init__(self, keys: Mapping[str, bytes], current: str) -> None:
+        """Take keys that are in memory already.
+
+        Args:
+            keys: 32 random bytes each, by name.
+            current: the name of the one that wraps new data keys; the others only unwrap.
+
+        Raises:
+            OperationError: there is no such key, or one has another length.
+        """
+        if current not in keys or any(len(key) != _KEY_BYTES for key in keys.values()):
+            raise OperationError(f"Keys have {_KEY_BYTES} bytes, and one of them is {current!r}.")
+        self.keys = dict(keys)
+        self.current = current
+
+    def __repr__(self) -> str:
+        return f"LocalKeys(current={self.current!r}, {len(self.keys)} keys)"
+
+    @classmethod
+    def from_file(cls, path: Path | str) -> LocalKeys:
+        """Read the keys of a file.
+
+        Raises:
+            SecretExposed: others can read or replace the file.
+            OperationError: there is no such file, or it is not one of keys.
+        """
+        path = Path(path)
+        if not path.is_file():
+            raise OperationError(f"There is no file of keys at {path}.", hint="Make one with LocalKeys.create(path).")
+        if advice := exposure(path):
+            raise SecretExposed(f"Others can read or replace the keys in {path}.", hint=advice)
+        try:
+            file = msgspec.json.decode(path.read_bytes(), type=_File)
+            return cls({name: base64.b64decode(key, validate=True) for name, key in file.keys.items()}, file.current)
+        except (msgspec.DecodeError, binascii.Error) as error:
+            raise OperationError(f"{path} is not a file of keys: {error}.") from None
+
+    @classmethod
+    def create(cls, path: Path | str) -> LocalKeys:
+        """Make a file with one new key, for its owner alone.
+
+        Raises:
+            FileExistsError: there is something already.
+        """
+        create_private(Path(path))
+        return _written(cls({"1": secrets.token_bytes(_KEY_BYTES)}, "1"), Path(path))
+
+    @classmethod
+    def rotate(cls, path: Path | str) -> LocalKeys:
+        """Add a new key to a file and make it the current one; those from before still open what they sealed."""
+        before = cls.from_file(path).keys
+        name = str(1 + max((int(each) for each in before if each.isdecimal()), default=0))
+        return _written(cls({**before, name: secrets.token_bytes(_KEY_BYTES)}, name), Path(path))
+
+    def new_key(self) -> DataKey:
+        """A new data key, wrapped by the current key."""
+        from cryptography.hazmat.primitives.keywrap import aes_key_wrap  # noqa: PLC0415 - slow to load
+
+        key, name = secrets.token_bytes(DATA_KEY_BYTES), self.current.encode()
+        wrapped = aes_key_wrap(self.keys[self.current], key)
+        return DataKey(key, _MARK + bytes([len(name)]) + name + wrapped)
+
+    def unwrap(self, wrapped: bytes) -> bytes:
+        """The data key.
+
+        Raises:
+            UnknownKey: the file does not have the key that wrapped it.
+        """
+        from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap  # noqa: PLC0415 - as above
+
+        if wrapped[:1] != _MARK or len(wrapped) < len(_MARK) + 1:
+            raise UnknownKey("It was not sealed with keys of a file.")
+        name_end = 2 + wrapped[1]
+        name = wrapped[2:name_end].decode(errors="replace")
+        if name not in self.keys:
+            raise UnknownKey(f"The file has no key {name!r}.")
+        try:
+            return aes_key_unwrap(self.keys[name], wrapped[name_end:])
+        except (InvalidUnwrap, ValueError):
+            raise UnknownKey(f"The key {name!r} of the file is another one.") from None
+
+
+def _written(keys: LocalKeys, path: Path) -> LocalKeys:
+    """Replace the file in one step: who reads it finds the old keys or the new ones, and never half of them."""
+    encoded = {name: base64.b64encode(key).decode() for name, key in keys.keys.items()}
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    create_private(new)
+    new.write_bytes(msgspec.json.format(msgspec.json.encode(_File(keys.current, encoded))))
+    new.replace(path)
+    return keys

@@ -1,0 +1,38 @@
+// Signing in with an identity provider: the authorization code flow with PKCE. The secrets stay in this tab.
+
+import { ask, Refused } from "./api.js";
+
+const KEPT = "partita-signin";
+const BYTES = 32;
+
+export async function begin() {
+  if (!crypto.subtle) throw new Refused(0, { detail: "The browser signs in over https alone.", hint: "Open this page by https, or on the server's own machine." });
+  const { authorize, client_id, scope } = await ask("GET", "/signin/api/issuer");
+  const [state, nonce, verifier] = [secret(), secret(), secret()];
+  const page = location.pathname + location.search + location.hash;
+  sessionStorage.setItem(KEPT, JSON.stringify({ state, nonce, verifier, page }));
+  const address = new URL(authorize);
+  const parameters = { response_type: "code", client_id, scope, state, nonce, redirect_uri: `${location.origin}/signin/`, code_challenge: await challenge(verifier), code_challenge_method: "S256" };
+  for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+  location.assign(address);
+}
+
+// What the identity provider sends back is taken once, by the tab that has asked for it.
+export async function finish(given) {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+  sessionStorage.removeItem(KEPT);
+  const page = kept && /^\/(?![/\\])/.test(kept.page) ? kept.page : "/";
+  try {
+    if (!kept || given.get("state") !== kept.state) throw new Refused(0, { detail: "This tab has not asked to sign in.", hint: "Sign in again." });
+    if (given.has("error")) throw new Refused(0, { detail: `The identity provider says: ${given.get("error_description") ?? given.get("error")}.` });
+    const { token } = await ask("POST", "/signin/api/token", { data: { code: given.get("code") ?? "", code_verifier: kept.verifier, nonce: kept.nonce } });
+    return { value: token, page };
+  } catch (error) {
+    error.page = page;
+    throw error;
+  }
+}
+
+const secret = () => base64url(crypto.getRandomValues(new Uint8Array(BYTES)));
+const challenge = async (verifier) => base64url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))));
+const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");

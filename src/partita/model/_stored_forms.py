@@ -1,0 +1,146 @@
+"""Fields that are stored in another form than their value's own: compressed, encrypted, or both.
+
+Such a field is opaque to the store: it can stand in no key and no condition, and is only ever written as a whole.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, TypeVar, get_args
+
+from msgspec import Struct
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from partita.errors import FieldSealed, InvalidItem
+from partita.values import Item, Plaintext, Unopened, decode_item, encode_item, is_sealed, value_size
+
+T = TypeVar("T")
+
+_DEFLATED: Final = b"\x00PZ1"
+_MAX_PLAIN_BYTES: Final = 64 * 1024 * 1024
+"""As large as a value may become: a small item could otherwise fill the memory of whoever reads it."""
+
+
+class CompressedMark(Struct, frozen=True):
+    """Marks a field that is stored compressed."""
+
+    level: int = 6
+
+
+class EncryptedMark(Struct, frozen=True):
+    """Marks a field that is stored encrypted."""
+
+    reads_plain: bool = False
+    """Whether a value that is not encrypted is read, too: while items from before are encrypted one by one."""
+
+
+Compressed = Annotated[T, CompressedMark()]
+"""The type of a field that is stored compressed: `body: Compressed[str]`."""
+
+Encrypted = Annotated[T, EncryptedMark()]
+"""The type of a field that is stored encrypted: `iban: Encrypted[str]`."""
+
+
+def encrypted(*, reads_plain: bool = False) -> EncryptedMark:
+    """The mark of an encrypted field, where `Encrypted` says too little.
+
+    iban: Annotated[str, encrypted(reads_plain=True)]
+    """
+    return EncryptedMark(reads_plain)
+
+
+class StoredForm(Struct, frozen=True):
+    """How one field is stored."""
+
+    label: str
+    compressed: CompressedMark | None
+    encrypted: EncryptedMark | None
+    key_names: tuple[str, ...]
+
+    def write(self, value: Any) -> Any:
+        """The form of an attribute value that is stored; an encrypted one is sealed by the session."""
+        if self.compressed is not None:
+            value = _compress(value, self.compressed.level)
+        return value if self.encrypted is None else Plaintext(value, self.key_names)
+
+    def read(self, value: Any, item: Item) -> Any:
+        """The attribute value in what is stored.
+
+        Raises:
+            FieldSealed: it is encrypted, and was not opened.
+        """
+        if self.encrypted is not None:
+            value = self._opened(value, item)
+        return value if self.compressed is None else self._inflated(value, item)
+
+    def _opened(self, value: Any, item: Item) -> Any:
+        if isinstance(value, Plaintext):
+            return value.value
+        if isinstance(value, Unopened):
+            raise FieldSealed(f"{self.label} cannot be opened: {value.reason}.", item=item)
+        if is_sealed(value):
+            raise FieldSealed(f"{self.label} is encrypted, and there are no keys to open it.", item=item)
+        if self.encrypted is not None and self.encrypted.reads_plain:
+            return value
+        hint = "Declare it with encrypted(reads_plain=True) until all items are encrypted."
+        raise FieldSealed(f"{self.label} should be encrypted, and is stored as plain text.", item=item, hint=hint)
+
+    def _inflated(self, value: Any, item: Item) -> Any:
+        if type(value) is not bytes or not value.startswith(_DEFLATED):
+            return value
+        try:
+            return decode_item(_inflate(value[len(_DEFLATED) :]))["v"]
+        except (zlib.error, ValueError, KeyError) as error:
+            reason = f"{self.label} cannot be decompressed: {error}"
+            raise InvalidItem(f"{reason}.", item=item, reason=reason) from error
+
+
+def _inflate(small: bytes) -> bytes:
+    inflate = zlib.decompressobj()
+    plain = inflate.decompress(small, _MAX_PLAIN_BYTES)
+    if inflate.unconsumed_tail or not inflate.eof:
+        raise ValueError("it is cut off, or too large")
+    return plain
+
+
+def _compress(value: Any, level: int) -> Any:
+    small = _DEFLATED + zlib.compress(encode_item({"v": value}), level)
+    # What would not get smaller stays as it is; but bytes could be taken for compressed ones.
+    return value if type(value) is not bytes and len(small) >= value_size(value) else small
+
+
+def is_opaque(field: FieldInfo) -> bool:
+    """Whether a field is stored in a form that the store cannot look into."""
+    return any(isinstance(mark, CompressedMark | EncryptedMark) for mark in field.metadata)
+
+
+def marks_inside(annotation: Any) -> bool:
+    """Whether a part of a type is marked, which has no effect there."""
+    marks = getattr(annotation, "__metadata__", ())
+    inside = any(isinstance(mark, CompressedMark | EncryptedMark) for mark in marks)
+    return inside or any(map(marks_inside, get_args(annotation)))
+
+
+def stored_forms(
+    model: type[BaseModel], attributes: Mapping[str, str], key_names: tuple[str, ...]
+) -> dict[str, StoredForm]:
+    """The attributes of a model that are stored in a form of their own."""
+    forms: dict[str, StoredForm] = {}
+    for name, field in model.model_fields.items():
+        squeezed = next((mark for mark in field.metadata if isinstance(mark, CompressedMark)), None)
+        secret = next((mark for mark in field.metadata if isinstance(mark, EncryptedMark)), None)
+        if squeezed is not None or secret is not None:
+            forms[attributes[name]] = StoredForm(f"{model.__name__}.{name}", squeezed, secret, key_names)
+    return forms
+
+
+def to_forms(item: Item, forms: Mapping[str, StoredForm]) -> Item:
+    """The item with its values in the forms that they are stored in."""
+    return {**item, **{name: form.write(item[name]) for name, form in forms.items() if name in item}}
+
+
+def from_forms(item: Item, forms: Mapping[str, StoredForm]) -> Item:
+    """The item with the values that are stored in forms of their own."""
+    return {**item, **{name: form.read(item[name], item) for name, form in forms.items() if name in item}}

@@ -1,0 +1,229 @@
+"""The page of Accounts: accounts, statements, transfers, sharing and versions, as people meet them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import Server
+from tests.browser.test_countries import CONTRAST
+
+pytestmark = pytest.mark.req("A16")
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture
+def server(serve: Callable[[str], Server]) -> Server:
+    return serve("accounts")
+
+
+@pytest.fixture
+def address(server: Server) -> str:
+    return f"{server.url}/accounts/"
+
+
+def api(server: Server, user: str) -> httpx.Client:
+    headers = {"Authorization": f"Bearer {server.token(user)}"}
+    return httpx.Client(base_url=f"{server.url}/accounts/api", headers=headers)
+
+
+def opened(server: Server, user: str, pk: str, balance: int = 10_000) -> None:
+    """An account of a test's own."""
+    with api(server, user) as client:
+        client.post("/accounts", json={"pk": pk, "name": pk.title(), "balance": balance}).raise_for_status()
+
+
+def signed_in(page: Page, server: Server, address: str, user: str) -> Page:
+    page.goto(address)
+    page.evaluate("token => sessionStorage.setItem('partita-token', token)", server.token(user))
+    page.reload()
+    return page
+
+
+def test_signing_in_with_a_token_shows_the_accounts(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    page.goto(address)
+    page.get_by_label("Token").fill("nonsense")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).not_to_be_empty()
+    page.get_by_label("Token").fill(server.token("demo"))
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator(".accounts").first.locator("a")).to_have_count(6)
+    expect(page.get_by_role("link", name="Choir, petty cash")).to_contain_text("acc-1007, of grace")
+    page.get_by_role("link", name="Bicycle fund").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Bicycle fund")
+    expect(page.get_by_label("Balance", exact=True)).to_have_text("191.50")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Token")).to_be_visible()
+
+
+def test_a_transfer_is_made_with_the_keyboard_alone(open_page: OpenPage, server: Server, address: str) -> None:
+    opened(server, "kate", "kate-1")
+    opened(server, "kate", "kate-2", 0)
+    page = signed_in(open_page(), server, f"{address}#/kate-1", "kate")
+    expect(page.get_by_label("Balance", exact=True)).to_have_text("100.00")
+    page.get_by_label("To account").focus()
+    page.keyboard.type("kate-2")
+    page.keyboard.press("Tab")
+    page.keyboard.type("12,5")
+    page.keyboard.press("Tab")
+    page.keyboard.type("=cmd, for lunch")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Transfer of 12.50 done.")).to_be_visible()
+    expect(page.get_by_label("Balance", exact=True)).to_have_text("87.50")
+    rows = page.locator(".entries tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.last).to_contain_text("Transfer out")
+    expect(rows.last).to_contain_text("to kate-2 · =cmd, for lunch · by kate")
+    expect(rows.last.locator(".after")).to_have_text("87.50")
+    expect(page.get_by_role("link", name="Kate-2")).to_contain_text("12.50")
+
+
+def test_deposits_and_withdrawals_and_what_is_refused(open_page: OpenPage, server: Server, address: str) -> None:
+    opened(server, "liz", "liz-1", 500)
+    page = signed_in(open_page(), server, f"{address}#/liz-1", "liz")
+    page.get_by_label("Withdraw").check()
+    expect(page.get_by_label("To account")).to_be_hidden()
+    for typed, said in (
+        ("7", "The account 'liz-1' has 500, 700 are needed."),
+        ("0", "An amount is more than nothing, and written like 12.50."),
+        ("1.234", "An amount is more than nothing, and written like 12.50."),
+    ):
+        page.get_by_label("Amount").fill(typed)
+        page.get_by_role("button", name="Move money").click()
+        expect(page.locator(".said.wrong")).to_have_text(said)
+    page.get_by_label("Deposit").check()
+    page.get_by_label("Amount").fill("0.10")
+    page.get_by_role("button", name="Move money").click()
+    expect(page.get_by_label("Balance", exact=True)).to_have_text("5.10")
+
+
+def test_a_statement_is_chosen_by_month_and_downloaded(
+    open_page: OpenPage, server: Server, address: str, tmp_path: Path
+) -> None:
+    page = signed_in(open_page(), server, f"{address}#/acc-1001", "demo")
+    months = page.get_by_label("Month")
+    expect(months.locator("option")).not_to_have_count(0)
+    months.select_option(index=2)
+    expect(page.locator(".entries tbody tr").last).to_be_visible()
+    closing = page.locator(".totals dd").last.text_content()
+    expect(page.locator(".entries .after").last).to_have_text(closing or "")
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Download CSV").click()
+    saving.value.save_as(tmp_path / "statement.csv")
+    header = (tmp_path / "statement.csv").read_text().splitlines()[0]
+    assert header == "at,entry_id,kind,counterpart,memo,by,amount,balance"
+
+
+def test_an_account_is_opened_renamed_shared_and_closed(open_page: OpenPage, server: Server, address: str) -> None:
+    page = signed_in(open_page(), server, address, "mia")
+    expect(page.get_by_text("You have none yet")).to_be_visible()
+    page.get_by_text("Open an account").click()
+    page.get_by_label("Key").fill("mia-1")
+    page.get_by_label("Name").fill("Savings")
+    page.get_by_label("Opening balance").fill("20")
+    page.get_by_role("button", name="Open account").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Savings")
+    settings = page.locator(".panel").filter(has=page.get_by_role("heading", name="Settings"))
+    settings.get_by_label("Name").fill("Rainy days")
+    settings.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Rainy days")
+    versions = page.locator(".versions tbody tr")
+    expect(versions).to_have_count(2)
+    expect(versions.first).to_contain_text("Rainy days")
+    expect(versions.last).to_contain_text("mia")
+    page.get_by_label("User").fill("nora")
+    page.get_by_role("button", name="Share", exact=True).click()
+    expect(page.get_by_text("nora may see it.")).to_be_visible()
+
+    other = signed_in(open_page(), server, f"{address}#/mia-1", "nora")
+    expect(other.get_by_role("heading", level=1)).to_have_text("Rainy days")
+    expect(other.get_by_role("heading", name="Settings")).to_have_count(0)
+    other.get_by_label("Deposit").check()
+    other.get_by_label("Amount").fill("1")
+    other.get_by_role("button", name="Move money").click()
+    expect(other.locator(".said.wrong")).to_contain_text("You may see the account 'mia-1', but not do this with it.")
+
+    page.get_by_role("button", name="Stop sharing with nora").click()
+    expect(page.get_by_text("Nobody.")).to_be_visible()
+    other.reload()
+    expect(other.get_by_role("heading", level=1)).to_have_text("There is no account mia-1")
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Close account").click()
+    expect(page.get_by_text("You have none yet")).to_be_visible()
+
+
+def test_a_write_over_what_another_has_written_is_refused(open_page: OpenPage, server: Server, address: str) -> None:
+    opened(server, "olga", "olga-1")
+    page = signed_in(open_page(), server, f"{address}#/olga-1", "olga")
+    settings = page.locator(".panel").filter(has=page.get_by_role("heading", name="Settings"))
+    settings.get_by_label("Name").fill("Late")
+    with api(server, "olga") as client:
+        client.post("/accounts/olga-1/deposit", json={"amount": 1}).raise_for_status()
+    settings.get_by_role("button", name="Rename").click()
+    expect(settings.locator(".said.wrong")).to_contain_text("The account has changed since you read it.")
+
+
+def test_an_expired_token_leads_to_signing_in(open_page: OpenPage, server: Server, address: str) -> None:
+    page = signed_in(open_page(), server, f"{address}#/acc-1001", "demo")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+    page.evaluate("sessionStorage.setItem('partita-token', 'a.eyJzdWIiOiJkZW1vIn0.c')")
+    page.reload()
+    expect(page.get_by_label("Token")).to_be_visible()
+    expect(page.get_by_role("alert")).not_to_be_empty()
+
+
+def test_without_a_network_it_says_so(open_page: OpenPage, server: Server, address: str) -> None:
+    page = signed_in(open_page(), server, f"{address}#/acc-1008", "demo")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Empty so far")
+    page.route("**/api/**", lambda route: route.abort())
+    page.get_by_label("Deposit").check()
+    page.get_by_label("Amount").fill("1")
+    page.get_by_role("button", name="Move money").click()
+    expect(page.locator(".said.wrong")).to_have_text("The service did not respond.")
+
+
+def test_nothing_is_loaded_from_outside(open_page: OpenPage, server: Server, address: str) -> None:
+    page = open_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    signed_in(page, server, f"{address}#/acc-1001", "demo")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(server.url).netloc}
+
+
+@pytest.mark.parametrize("pk", ["", "#/acc-1001"])
+def test_it_fits_a_phone(open_page: OpenPage, server: Server, address: str, pk: str) -> None:
+    page = signed_in(open_page(390, 844, dark=True), server, address + pk, "demo")
+    expect(page.locator(".entries tr" if pk else ".accounts a").last).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    if pk:
+        page.get_by_role("link", name="All accounts").click()
+        expect(page.locator(".accounts a").first).to_be_visible()
+
+
+def test_every_control_has_a_name(open_page: OpenPage, server: Server, address: str) -> None:
+    page = signed_in(open_page(), server, f"{address}#/acc-1001", "demo")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+    nameless = page.locator("input, select, button, a").evaluate_all(
+        "all => all.filter(c => !(c.labels?.length || c.textContent.trim() || c.ariaLabel)).map(c => c.outerHTML)"
+    )
+    assert nameless == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_can_be_read_in_light_and_dark(
+    open_page: OpenPage,
+    server: Server,
+    address: str,
+    dark: bool,  # noqa: FBT001
+) -> None:
+    page = signed_in(open_page(dark=dark), server, f"{address}#/acc-1001", "demo")
+    expect(page.locator(".entries tbody tr").last).to_be_visible()
+    assert page.evaluate(CONTRAST) == []
