@@ -27,7 +27,7 @@ function signIn(problem = "") {
     content,
     signInPanel({
       title: "The models that can be collected",
-      hint: "Run this beside the server, and paste what it prints.",
+      roles: ["operator"],
       commands: ["partita token --user boss --role operator"],
       check: async () => {
         if (claims().role !== "operator") throw new Error("This token is not an operator's.");
