@@ -137,7 +137,17 @@ async def test_any_instant_has_the_version_that_was_current(
 
 @pytest.mark.req("R03")
 @pytest.mark.parametrize(
-    "instant", ["now", "1767268800", "2026-13-01", "2026-01-01T25:00:00Z", "0001-01-01T00:00:00+14:00", ""]
+    "instant",
+    [
+        "now",
+        "1767268800",
+        "20260101",
+        "2026-W01",
+        "2026-13-01",
+        "2026-01-01T25:00:00Z",
+        "0001-01-01T00:00:00+14:00",
+        "",
+    ],
 )
 async def test_what_is_no_instant_is_refused(api: httpx.AsyncClient, instant: str) -> None:
     response = await api.get("/countries/BO", params={"as_of": instant})
