@@ -136,6 +136,13 @@ async def test_any_instant_has_the_version_that_was_current(
 
 
 @pytest.mark.req("R03")
+async def test_a_bare_plus_in_an_address_is_the_plus_of_an_offset(api: httpx.AsyncClient) -> None:
+    await put(api, "BO", BOLIVIA)
+    later = await api.get("/countries/BO?as_of=2026-01-01T14:30:00+02:00")
+    assert (later.status_code, later.json()["alpha2Code"]) == (200, "BO")
+
+
+@pytest.mark.req("R03")
 @pytest.mark.parametrize(
     "instant",
     [
