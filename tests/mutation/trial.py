@@ -32,6 +32,8 @@ ALONE: Final = ("-n0", "-q", "--store=embedded", "-p", "no:cacheprovider")
 UNTIL_ONE_FAILS: Final = ("-x", "-p", "no:randomly", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 NOTICED: Final = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 """How pytest ends where a test fails, or cannot even be collected."""
+NOTICES: Final = ("FAILED", "ERROR tests", "ImportError while loading conftest")
+"""What it says then; the last where a model cannot be declared with the fault."""
 SLOW_IMPORTS: Final = (
     "boto3",
     "fastapi",
@@ -166,7 +168,7 @@ class Trial:
         if self._process.exitcode == 0:
             return Outcome.SURVIVED, ""
         lines = (self._folder / "said.txt").read_text(errors="replace").splitlines()
-        failed = [line for line in lines if line.startswith(("FAILED", "ERROR tests"))]
+        failed = [line for line in lines if line.startswith(NOTICES)]
         if failed or self._process.exitcode in NOTICED:
             return Outcome.CAUGHT, (failed or lines[-1:] or [""])[0]
         return Outcome.BROKEN, "\n".join(lines[-20:])
