@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server
 from tests.browser.test_countries import CONTRAST
 
-pytestmark = pytest.mark.req("A16")
+pytestmark = [pytest.mark.req("A16"), pytest.mark.xdist_group("browser")]
 
 OpenPage = Callable[..., Page]
 
@@ -48,18 +48,21 @@ def signed_in(page: Page, server: Server, address: str, user: str) -> Page:
 def test_signing_in_with_a_token_shows_the_accounts(open_page: OpenPage, server: Server, address: str) -> None:
     page = open_page()
     page.goto(address)
+    expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_focused()
+    page.get_by_text("Use a token").click()
     page.get_by_label("Token").fill("nonsense")
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Use token").click()
     expect(page.get_by_role("alert")).not_to_be_empty()
     page.get_by_label("Token").fill(server.token("demo"))
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Use token").click()
     expect(page.locator(".accounts").first.locator("a")).to_have_count(6)
     expect(page.get_by_role("link", name="Choir, petty cash")).to_contain_text("acc-1007, of grace")
     page.get_by_role("link", name="Bicycle fund").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Bicycle fund")
     expect(page.get_by_label("Balance", exact=True)).to_have_text("191.50")
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_label("Token")).to_be_visible()
+    page.get_by_role("button", name="Sign in as a demo user").click()
+    expect(page.get_by_role("link", name="Bicycle fund")).to_be_visible()
 
 
 def test_a_transfer_is_made_with_the_keyboard_alone(open_page: OpenPage, server: Server, address: str) -> None:
@@ -175,7 +178,7 @@ def test_an_expired_token_leads_to_signing_in(open_page: OpenPage, server: Serve
     expect(page.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
     page.evaluate("sessionStorage.setItem('partita-token', 'a.eyJzdWIiOiJkZW1vIn0.c')")
     page.reload()
-    expect(page.get_by_label("Token")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
     expect(page.get_by_role("alert")).not_to_be_empty()
 
 

@@ -33,7 +33,7 @@ async def test_everything_that_is_declared_is_there(client: httpx.AsyncClient) -
     assert [pattern["name"] for pattern in service["patterns"]] == list(TABLE.patterns)
     assert (service["page"], service["api"], service["projected"]) == ("/todo/", "/todo/api", True)
     (table,) = service["tables"]
-    names = ["User", "Task", "EmailClaim", "Request", "CallerBucket"]
+    names = ["User", "Task", "EmailClaim", "Request", "CallerBucket", "Erased"]
     assert [entity["name"] for entity in table["entities"]] == names
     assert table["layout"][2] == {
         "entity": "Task",

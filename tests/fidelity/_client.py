@@ -32,8 +32,9 @@ LOCAL: Final = Credentials("local", "local")
 class Refused(Exception):
     """The endpoint refused a call: with a type, a message and the whole body."""
 
-    def __init__(self, status: int, body: Json) -> None:
+    def __init__(self, status: int, body: Json, *, ever_answered: bool = True) -> None:
         self.status = status
+        self._is_mute = not ever_answered
         self.body = body
         self.kind = str(body.get("__type", "")).rpartition("#")[2]
         self.message = str(body.get("message") or body.get("Message") or "")
@@ -42,7 +43,8 @@ class Refused(Exception):
     @property
     def is_absent(self) -> bool:
         """Whether the endpoint does not know the operation at all."""
-        return self.status == _NOT_IMPLEMENTED or self.kind.startswith(_UNKNOWN)
+        says_so = "not supported by this endpoint" in self.message
+        return self._is_mute or says_so or self.status == _NOT_IMPLEMENTED or self.kind.startswith(_UNKNOWN)
 
 
 class Reply(Struct, frozen=True):
@@ -84,6 +86,8 @@ class Api:
         self._connections: dict[str, http.client.HTTPConnection] = {}
         self._tables: dict[str, str] = {}
         self._made: list[str] = []
+        self._answered: set[str] = set()
+        """Operations that have responded in DynamoDB's form; one that never did is not there."""
 
     # --- calls ---
 
@@ -95,8 +99,10 @@ class Api:
         """
         reply = self.send(operation, json.dumps(parameters).encode())
         body = reply.body()
+        if reply.status == http.HTTPStatus.OK or "__type" in body:
+            self._answered.add(operation)
         if reply.status != http.HTTPStatus.OK:
-            raise Refused(reply.status, body)
+            raise Refused(reply.status, body, ever_answered=operation in self._answered)
         return body
 
     def send(self, operation: str, content: bytes, headers: dict[str, str] | None = None) -> Reply:

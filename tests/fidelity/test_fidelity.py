@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from tests.fidelity import Api, Probe, Result, all_probes, run_probe
-from tests.fidelity.__main__ import PAGE, run
+from tests.fidelity.__main__ import PAGE, main, run
 from tests.fidelity._cost import forecast
 from tests.fidelity._known import KNOWN_DIFFERENCES
-from tests.fidelity._report import docs_table, failures, table_in, with_table
+from tests.fidelity._report import docs_table, failures, percent, table_in, with_table, write_report
 from tests.fidelity._targets import LOCAL_TARGETS, tidied
 
 RULES = Path(__file__).parents[2] / "docs/dynamodb-rules.md"
@@ -68,3 +69,32 @@ def test_a_table_is_put_between_its_marks() -> None:
     changed = with_table(page, "| new |")
     assert table_in(changed) == "| new |"
     assert with_table(changed, table_in(page)) == page
+
+
+def test_aws_is_asked_nothing_before_somebody_agreed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["https://dynamodb.eu-west-1.amazonaws.com", "--area", "wire"]) == 2
+    shown = capsys.readouterr().out
+    assert ("partita-fidelity-" in shown, "cents" in shown) == (True, True)
+
+
+def test_a_report_names_no_account(tmp_path: Path) -> None:
+    found = Result("one", "tables", 1, (47,), "different", "arn:aws:dynamodb:eu-west-1:123456789012:table/x")
+    write_report(tmp_path / "report.json", "https://dynamodb.eu-west-1.amazonaws.com", [found])
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert report["results"][0]["detail"] == "arn:aws:dynamodb:eu-west-1:000000000000:table/x"
+    assert (report["divergence"], report["coverage"]) == (1, 1)
+
+
+def test_a_share_is_never_rounded_to_none_or_to_all() -> None:
+    assert [percent(share) for share in (0, 0.0002, 0.5, 0.9998, 1)] == [
+        "0.0 %",
+        "0.02 %",
+        "50.0 %",
+        "99.98 %",
+        "100.0 %",
+    ]
+
+
+def test_an_operation_that_never_answers_is_absent(probes: list[Probe]) -> None:
+    backups = next(each for each in probes if each.name == "scaling of a table is described")
+    assert run("ours", [backups])[0].outcome == "absent"

@@ -15,6 +15,7 @@ from partita import (
     Rcu,
     Registry,
     Session,
+    Shards,
     Span,
     Table,
     batch_write,
@@ -91,3 +92,36 @@ def test_a_count_reads_so_many_pages_and_no_more(shelf: Session) -> None:
 
     with pytest.raises(LimitExceeded, match="more than 0 pages to count"):
         shelf.run(count_none("ada"))
+
+
+LOGS = Table("logs", registry=Registry())
+
+
+class Entry(Entity, table=LOGS):
+    """Spread over four partitions of each day."""
+
+    shard: ClassVar = Shards(4, "entry_id")
+    primary: ClassVar = Key("DAY#{day}#{shard}", "ENTRY#{entry_id}")
+
+    day: str
+    entry_id: str
+
+
+@count(Entry, Entry.primary)
+def count_entries(day: str) -> None:
+    """How many entries a day has, in all shards."""
+
+
+@query(Entry, Entry.primary)
+def entries_of(day: str) -> None:
+    """The entries of a day, of all shards, in order."""
+
+
+def test_a_count_and_a_stream_read_all_shards(partita_db: Session) -> None:
+    partita_db.create_tables([LOGS])
+    entries = [Entry(day="monday", entry_id=f"{number:02}") for number in range(30)]
+    partita_db.run(batch_write([put(entry) for entry in entries]))
+    assert partita_db.run(count_entries("monday")) == 30
+    assert list(partita_db.stream(entries_of("monday").page(7), max_items=100)) == entries
+    stream = partita_db.stream(entries_of("monday").page(7), max_items=20)
+    assert (list(stream), stream.truncated) == (entries[:20], True)

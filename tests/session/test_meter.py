@@ -283,3 +283,15 @@ def test_a_signal_handler_may_be_counted_in_the_middle_of_counting() -> None:
     meter._usage = Interrupted()
     meter.record(Consumption("run", (), 1, 0))
     assert [(usage.name, usage.runs) for usage in meter.usage()] == [("handler", 1), ("run", 1)]
+
+
+@pytest.mark.req("X10")
+def test_the_first_run_over_its_budget_is_logged_and_the_others_are_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    meter = Meter()
+    for over in (False, True, True):
+        meter.record(Consumption("decide", (), 0, 700.0, over, "events"))
+    said = "events.decide consumed 0 RCU and 700 WCU, which is more than its budget; more such runs are only counted"
+    assert [record.message for record in caplog.records] == [said]
+    assert [usage.over_budget for usage in meter.usage()] == [2]

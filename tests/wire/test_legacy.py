@@ -48,6 +48,7 @@ def test_a_filter_compares(stored: Caller, attribute: str, condition: Json, foun
     assert (found, found) == (by_scan["Count"], by_query["Count"])
 
 
+@pytest.mark.rule(52)
 def test_key_conditions_may_have_a_range(stored: Caller) -> None:
     conditions = {"user": rule("EQ", {"S": "u"}), "task": rule("BEGINS_WITH", {"S": "2"})}
     assert stored("Query", TableName="tasks", KeyConditions=conditions)["Count"] == 0

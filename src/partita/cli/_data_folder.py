@@ -17,6 +17,7 @@ import click
 from msgspec import Struct
 
 from partita import EmbeddedStore
+from partita.encryption import KeyProvider, KmsKeys, LocalKeys
 from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreReadOnly
 from partita.queue import Queue, QueuePolicy, open_queue
 from partita.runtime import exposure, make_private_folder
@@ -130,6 +131,17 @@ class DataFolder(Struct, frozen=True):
         if beside := sorted(found.name for pattern in _BESIDE for found in self.path.glob(pattern)):
             hint = "Restore it from a backup (`partita restore`), or delete it to begin with a new one."
             raise StoreDamaged(f"The database {self.database} is empty, but beside it is {beside[0]}.", hint=hint)
+
+    def keys(self) -> KeyProvider | None:
+        """The keys of encrypted fields that `PARTITA_KEYS` names: a file, or `kms:KEY`; None where it names none.
+
+        Raises:
+            OperationError: they cannot be used. SecretExposed: other users can read the file.
+        """
+        named = os.environ.get("PARTITA_KEYS", "")
+        if named.startswith("kms:"):
+            return KmsKeys(named.removeprefix("kms:"))
+        return LocalKeys.from_file(named) if named else None
 
     def secret(self, purpose: str) -> bytes:
         """The secret for one purpose, derived from the key that is made on first use and never changes.

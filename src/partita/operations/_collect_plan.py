@@ -4,6 +4,7 @@
 | --- | --- |
 | one item, or all of an entity, and then something | in one query |
 | an entity with a limit, and then something | apart, because all beyond the limit lies between |
+| all of an entity, and then one with a limit | apart, because nobody knows when to stop |
 | two parts, with many items between them that are not asked for | apart |
 | two parts whose ranges overlap | in one query, until both are full |
 """
@@ -96,6 +97,11 @@ class CollectedPart(Struct, frozen=True):
         return Interval() if self.condition.range is None else _interval(self.condition.range)
 
     @property
+    def is_cut(self) -> bool:
+        """Whether there may be more items in its range than are wanted."""
+        return self.wanted is not None and self.interval.low != self.interval.high
+
+    @property
     def partition(self) -> tuple[tuple[str, Any], ...]:
         """What is asked of the partition key."""
         return tuple((name, value) for name, value in self.condition.equal if name in self.key.hash_names)
@@ -154,7 +160,7 @@ def _many(asked: BoundKey, keys: Sequence[BoundKey]) -> Iterator[Interval]:
 def _goes_with(segment: Segment, part: CollectedPart, foreign: Sequence[Interval]) -> bool:
     if segment.interval.overlaps(part.interval):
         return True
-    if any(each.wanted is not None and each.interval.low != each.interval.high for each in segment.parts):
+    if any(each.is_cut for each in segment.parts) or (part.is_cut and segment.wanted is None):
         return False
     return not any(segment.interval.has_between(part.interval, each) for each in foreign)
 

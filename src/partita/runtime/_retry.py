@@ -9,6 +9,7 @@ another writer was first, and is done. Layers nest: a session's try on a remote 
 | a session | one request: the store throttles, a transaction holds an item, or a read got no response | `retry`: 8 |
 | `batch_get`, `batch_write` | the items that the store left unprocessed | `retry`: 8 |
 | `update` | reading and writing an item, where an index key is not known without reading | 5 |
+| `upsert` | an upsert that an expired item, or one that lacks an index key, is in the way of | 5 |
 | `VersionedTable.change` | reading, changing and writing an item | 2 |
 | `backfill_page` | rewriting one old item | 3 |
 | `retry_on_conflict` | a procedure of yours, from its start | `tries`: 20 |

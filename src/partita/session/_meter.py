@@ -125,9 +125,18 @@ class Meter:
         self._watchers: ContextVar[tuple[list[Consumption], ...]] = ContextVar("watchers", default=())
 
     def record(self, consumption: Consumption) -> None:
-        """Count one run."""
+        """Count one run, and log the first of a pattern that is over its budget."""
         with self._lock:
-            self._usage[consumption.service, consumption.name].add(consumption)
+            usage = self._usage[consumption.service, consumption.name]
+            usage.add(consumption)
+            is_first_over = consumption.over_budget and usage.over_budget == 1
+        if is_first_over:
+            logger.warning(
+                "%s consumed %g RCU and %g WCU, which is more than its budget; more such runs are only counted",
+                f"{consumption.service}.{consumption.name}" if consumption.service else consumption.name,
+                consumption.read,
+                consumption.write,
+            )
         for watcher in self._watchers.get():
             watcher.append(consumption)
 

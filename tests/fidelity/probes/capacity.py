@@ -178,3 +178,14 @@ def the_capacity_of_one_item_is_not_split(api: Api) -> None:
     used = api("PutItem", TableName=table, Item=key, ReturnConsumedCapacity="INDEXES")["ConsumedCapacity"]
     same(used, {"TableName": table, "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}})
     same("ConsumedCapacity" in api("PutItem", TableName=table, Item=key, ReturnConsumedCapacity="NONE"), False)
+
+
+@probe(rule=32, cases={"put": ("PutItem", "Item"), "delete": ("DeleteItem", "Key")})
+def a_write_tells_the_size_of_its_item_collection(api: Api, operation: str, part: str) -> None:
+    """Of a table with local indexes, as a range of whole gigabytes; not where it was not asked for."""
+    key, table = api.new_key("a"), api.table("indexed")
+    given: dict[str, Any] = {"TableName": table, part: key}
+    metrics = api(operation, ReturnItemCollectionMetrics="SIZE", **given)["ItemCollectionMetrics"]
+    same(metrics["ItemCollectionKey"], {"pk": key["pk"]})
+    same(metrics["SizeEstimateRangeGB"], [0, 1])
+    same("ItemCollectionMetrics" in api(operation, ReturnItemCollectionMetrics="NONE", **given), False)

@@ -177,3 +177,38 @@ def an_account_has_limits(api: Api) -> None:
 def endpoints_are_told(api: Api) -> None:
     """At least one, with an address."""
     holds(api("DescribeEndpoints")["Endpoints"][0]["Address"], "there is no endpoint")
+
+
+def _short(name: str, kind: str) -> str:
+    rule = "failed to satisfy constraint: Member must have length greater than or equal to 3"
+    return f"Value '{name}' at '{kind}.1.member.indexName' {rule}"
+
+
+@probe(rule=47, tier=3)
+def names_of_indexes_that_are_too_short_are_all_named(api: Api) -> None:
+    """Those of global indexes first."""
+    types = {"pk": "S", "sk": "S", "x": "S"}
+    indexes = {
+        "LocalSecondaryIndexes": [{**_local(("pk", "x")), "IndexName": "aa"}],
+        "GlobalSecondaryIndexes": [{**_local(("x", "sk")), "IndexName": "zz"}],
+    }
+    both = f"{_short('zz', 'globalSecondaryIndexes')}; {_short('aa', 'localSecondaryIndexes')}"
+    refused(
+        api,
+        "CreateTable",
+        message=f"2 validation errors detected: {both}",
+        TableName=api.new_name(),
+        BillingMode="PAY_PER_REQUEST",
+        **shape(("pk", "sk"), types, **indexes),
+    )
+
+
+@probe(rule=47, tier=3)
+def two_key_attributes_of_one_name_are_refused(api: Api) -> None:
+    """And so are three key attributes."""
+    keys = [{"AttributeName": "pk", "KeyType": kind} for kind in ("HASH", "RANGE")]
+    given: dict[str, Any] = {"TableName": api.new_name(), "BillingMode": "PAY_PER_REQUEST"}
+    refused(api, "CreateTable", pattern="Invalid KeySchema", **{**HASH, **given, "KeySchema": keys})
+    three = [*keys, {"AttributeName": "x", "KeyType": "RANGE"}]
+    pattern = "Member must have length less than or equal to 2"
+    refused(api, "CreateTable", pattern=pattern, **{**HASH, **given, "KeySchema": three})

@@ -141,6 +141,12 @@ _RETURNED: dict[str, tuple[str, str, Json, Json | None]] = {
     "updated old": ("SET a = :v", "UPDATED_OLD", {":v": n(9)}, {"a": n(1)}),
     "updated new": ("SET a = :v", "UPDATED_NEW", {":v": n(9)}, {"a": n(9)}),
     "updated new of a path": ("SET m.k = :v", "UPDATED_NEW", {":v": n(9)}, {"m": {"M": {"k": n(9)}}}),
+    "updated new of two paths": (
+        "SET m.k = :v, m.j = :v",
+        "UPDATED_NEW",
+        {":v": n(9)},
+        {"m": {"M": {"k": n(9), "j": n(9)}}},
+    ),
     "updated old of an element": ("SET l[1] = :v", "UPDATED_OLD", {":v": n(9)}, {"l": {"L": [n(1)]}}),
     "updated new of an element": ("SET l[1] = :v", "UPDATED_NEW", {":v": n(9)}, {"l": {"L": [n(9)]}}),
     "updated old of a new attribute": ("SET x = :v", "UPDATED_OLD", {":v": n(9)}, None),

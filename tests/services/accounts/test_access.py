@@ -183,3 +183,19 @@ async def test_an_account_that_is_nobodys_is_for_operators(
     shown = await api.get("/accounts/old", headers=operator)
     assert (shown.json()["owner"], shown.json()["balance"]) == (None, 5)
     assert (await api.post("/accounts/old/deposit", json={"amount": 1}, headers=operator)).status_code == 201
+
+
+@pytest.mark.req("X15")
+async def test_a_user_has_their_data_and_gives_up_what_is_not_money(
+    api: httpx.AsyncClient, bob: dict[str, str]
+) -> None:
+    await opened(api)
+    await opened(api, "b1", headers=bob)
+    await api.put(GRANT, json={"access": "view"})
+    data = (await api.get("/me/data", headers=bob)).json()["data"]
+    assert [each["account"] for each in data["grants"]] == ["a1"]
+    assert [(each["pk"], each["balance"]) for each in data["accounts"]] == [("b1", 100)]
+    erased = (await api.delete("/me/data", headers=bob)).json()
+    assert (erased["erased"], list(erased["stays"])) == ({"grants": 1}, ["accounts"])
+    assert (await api.get("/accounts/a1", headers=bob)).status_code == 404
+    assert (await api.get("/accounts/b1", headers=bob)).status_code == 200

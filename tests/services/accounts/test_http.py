@@ -324,6 +324,8 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore) -> Non
     calls: dict[str, list[tuple[dict[str, Any], dict[str, str]]]] = {
         "POST /accounts": [({"pk": "a3", "name": "n"}, {}), ({"pk": "a4", "name": "n"}, key)],
         "GET /accounts": [({}, {})],
+        "GET /me/data": [({}, {})],
+        "DELETE /me/data": [({}, {})],
         "GET /accounts/{pk}": [({}, {})],
         "GET /accounts/{pk}/entries": [({}, {})],
         "GET /accounts/{pk}/statements": [({}, {})],

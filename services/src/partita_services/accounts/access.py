@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
 from msgspec import Struct
 
 from partita import Procedure
 from partita.errors import ItemMissing, OperationError
-from partita_services.accounts.model import ACCOUNTS, Access, Account, Grant, account_now, grant_of
+from partita.recipes.personal import PersonalData, PersonalItems
+from partita_services.accounts.model import (
+    ACCOUNTS,
+    Access,
+    Account,
+    Grant,
+    account_now,
+    accounts_of,
+    delete_grants,
+    grant_of,
+    grants_to,
+)
 
 
 class NotAllowed(OperationError, code="not_allowed"):
@@ -29,6 +41,17 @@ class Actor(Struct, frozen=True):
     user_id: str
     is_operator: bool = False
 
+
+PERSONAL: Final = PersonalData(
+    PersonalItems("grants", grants_to, delete=delete_grants),
+    PersonalItems(
+        "accounts",
+        accounts_of,
+        owner="owner",
+        stays="An account has money, and is closed by its owner. Its ledger is kept, as bookkeeping is.",
+    ),
+)
+"""What is kept of a user: the accounts that are theirs, and what others have let them see."""
 
 RIGHTS = {Access.VIEW: Right.VIEW, Access.USE: Right.USE}
 

@@ -11,7 +11,7 @@ from partita import Operation, Procedure, Span, f
 from partita.recipes.idempotency import Command, run_plan
 from partita.service import Service
 from partita_services.accounts import model
-from partita_services.accounts.access import Actor
+from partita_services.accounts.access import PERSONAL, Actor
 from partita_services.accounts.handlers import AccountDraft, GrantDraft, add_account, grant_access
 from partita_services.accounts.model import (
     ACCOUNTS,
@@ -116,6 +116,7 @@ def examples(now: float) -> Sequence[Operation[Any]]:
         model.grants_to(SAMPLE_USER),
         model.write_grant(grant),
         model.remove_grant("acc-1007", SAMPLE_USER),
+        model.delete_grants([model.remove_grant("acc-1007", SAMPLE_USER)]),
     ]
 
 
@@ -142,4 +143,5 @@ SERVICE: Final = Service(
     pages=Path(__file__).parent / "pages",
     command=_command,
     rate_limit=LIMITS,
+    personal=PERSONAL,
 )

@@ -21,6 +21,7 @@ from partita.http import (
     Once,
     PartialListing,
     Role,
+    add_personal_routes,
     describe_problems,
     etag,
     known_parameters,
@@ -30,7 +31,7 @@ from partita.http import (
 from partita.recipes.idempotency import Plan, StoredResponse, run_plan
 from partita.recipes.versioned import Versioned
 from partita_services.accounts import handlers, movements, statements
-from partita_services.accounts.access import Actor, NotAllowed, Right, reach
+from partita_services.accounts.access import PERSONAL, Actor, NotAllowed, Right, reach
 from partita_services.accounts.handlers import AccountContent, AccountDraft, GrantDraft
 from partita_services.accounts.model import (
     REQUESTS,
@@ -59,6 +60,8 @@ from partita_services.accounts.responses import (
 R = TypeVar("R")
 
 ROUTER: Final = APIRouter(dependencies=[Depends(known_parameters)])
+
+add_personal_routes(ROUTER, PERSONAL, "accounts")
 
 CSV_PAGE: Final = 1_000
 

@@ -24,6 +24,7 @@ from pydantic import Field, StringConstraints
 
 from partita import (
     BatchGet,
+    BatchWrite,
     Change,
     Delete,
     Entity,
@@ -35,6 +36,7 @@ from partita import (
     Table,
     Wcu,
     batch_get,
+    batch_write,
     delete,
     get,
     insert,
@@ -55,6 +57,7 @@ from partita.recipes.versioned import (
     VersionedTable,
     VersionedUpdate,
 )
+from partita.store import BatchWriteItem
 
 TABLE: Final = Table("accounts", hash="pk", range=None, indexes=[Index("GSI-Owner", hash="owner", range="pk")])
 LEDGER_TABLE: Final = Table("account-ledger")
@@ -311,6 +314,12 @@ def grants_to(user_id: str) -> None:
 def write_grant(grant: Grant) -> Put[Grant]:
     """Let someone see or use an account."""
     return put(grant)
+
+
+@pattern(budget=Wcu(100), writes={Grant: (BatchWriteItem,)})
+def delete_grants(deletes: Sequence[Delete[Grant]]) -> BatchWrite:
+    """Delete up to 25 grants of a user who is erased."""
+    return batch_write(deletes)
 
 
 @pattern(budget=Wcu(2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -109,6 +110,7 @@ def promoted(event: Event, request: Request, now: datetime) -> tuple[Action, ...
     return move, *logged(event, request.request_id, Status.SUCCEEDED, None, now)
 
 
+@lru_cache(maxsize=64)  # the same for all who are decided together, and they are many
 def because_of(reason: Reason, message: str | None = None) -> tuple[Change, ...]:
     """Why a request did not win, for programs and for people."""
     return _ERROR_CODE.set(reason), _ERROR_MESSAGE.set(message or MESSAGES[reason])

@@ -80,4 +80,4 @@ def _items(kept: PersonalData, items: PersonalItems, user_id: str, db: Session) 
 @contextmanager
 def _session(data: DataFolder) -> Iterator[Session]:
     with closing(data.open_store(must_exist=True)) as store:
-        yield Session(store, secret=data.secret("cursors"))
+        yield Session(store, secret=data.secret("cursors"), keys=data.keys())

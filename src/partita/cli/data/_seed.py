@@ -24,7 +24,7 @@ from partita.service import Service
 def seed(services: Sequence[Service], data: DataFolder) -> None:
     """Fill the services with sample data. What is there already stays as it is."""
     with closing(data.open_store()) as store:
-        session = Session(store)
+        session = Session(store, keys=data.keys())
         for service in services:
             session.create_tables(service.tables)
             seed_service(service, session, data)

@@ -33,7 +33,7 @@ def explain(pattern: Pattern, arguments: Sequence[str], *, run: bool, as_json: b
     operation = _operation(pattern, arguments)
     if run:
         with closing(data.open_store(must_exist=True)) as store:
-            explanation = partita.explain(operation, Session(store), table_names=data.table_names)
+            explanation = partita.explain(operation, Session(store, keys=data.keys()), table_names=data.table_names)
     else:
         explanation = partita.explain(operation, table_names=data.table_names)
     if as_json:

@@ -38,7 +38,7 @@ def migrate() -> None:
 def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
     """Count the stored items of each data version. Reads all of the versioned tables."""
     with closing(data.open_store(must_exist=True)) as store:
-        session = Session(store).maintenance("partita migrate status")
+        session = Session(store, keys=data.keys()).maintenance("partita migrate status")
         counts = [_counted(session, table) for table in tables_of(services)]
     if as_json:
         echo_json(counts)
@@ -67,7 +67,7 @@ def backfill(services: Sequence[Service], data: DataFolder, wcu_per_second: floa
     Changes of other writers are never lost, and data that newer code has written is left alone.
     """
     with closing(data.open_store(must_exist=True)) as store:
-        session = Session(store).maintenance("partita migrate backfill")
+        session = Session(store, keys=data.keys()).maintenance("partita migrate backfill")
         for table in tables_of(services):
             count = _counted(session, table)
             click.echo(_estimate(count, wcu_per_second))

@@ -117,7 +117,7 @@ def serve(  # noqa: PLR0913 - one for each option
         queues: dict[str, Queue] = {}
         troubles: dict[str, str] = {}
         installation = tracking_queues(queues, installation_of(data, _address(listener)))
-        session = AsyncSession(store, secret=data.secret("cursors"))
+        session = AsyncSession(store, secret=data.secret("cursors"), keys=data.keys())
         reports = ReportReader(session, prepare_reports(Session(store, meter=session.meter)))
         verifier = _verifier(data, issuer, audience)
         sign_in = sign_in_of(
@@ -182,7 +182,7 @@ def _prepare(
     services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool, asked: bool = False
 ) -> None:
     """Create the tables; a service that had none of them yet, or is asked for it, gets its sample data or its rest."""
-    session = Session(store)
+    session = Session(store, keys=data.keys())
     for service in services:
         if with_samples and service.seed is not None and (asked or _is_new(service, store)):
             begin_seeding(service, data)  # before its tables are made: from then on it is no longer new

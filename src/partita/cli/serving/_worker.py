@@ -161,7 +161,7 @@ def _opened(services: Sequence[Service], data: DataFolder, url: str | None) -> I
     queues: dict[str, MeteredQueue] = {}
     installation = metering_queues(queues, installation_of(data, url))
     with closing(data.open_store()) as store, opening(services, installation) as resources:
-        session = Session(store)
+        session = Session(store, keys=data.keys())
         for service in services:
             session.create_tables(service.tables)
         prepare_reports(session)

@@ -35,12 +35,27 @@ def read_table(call: Parameters) -> TableSchema:
     call.choice("BillingMode", BILLING)
     _check_definitions(call)
     _check_key(call.given, "keySchema", limit=_MAX_KEY)
+    _check_index_names(call)
     for kind in _KINDS:
         for position, index in enumerate(call.structures(kind), 1):
             _check_index(index, f"{kind[:1].lower()}{kind[1:]}.{position}.member", local=kind == _KINDS[0])
     _check_names(call.given)
     described = {**call.given, "TableName": name, "StreamSpecification": read_stream(call, creating=True)}
     return table_schema(described, None)
+
+
+def _check_index_names(call: Parameters) -> None:
+    """Refuse names of indexes that are too short or too long, all of them at once and global ones first."""
+    found = []
+    for kind in reversed(_KINDS):
+        for position, index in enumerate(call.structures(kind), 1):
+            name, at = Parameters(index).text("IndexName"), f"{kind[:1].lower()}{kind[1:]}.{position}.member.indexName"
+            if name is not None and len(name) < MIN_NAME:
+                found.append(violated(name, at, f"Member must have length greater than or equal to {MIN_NAME}"))
+            elif name is not None and len(name) > MAX_NAME:
+                found.append(violated(name, at, f"Member must have length less than or equal to {MAX_NAME}"))
+    if found:
+        refuse(*found)
 
 
 def new_table_name(call: Parameters) -> str:

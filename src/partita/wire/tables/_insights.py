@@ -11,7 +11,7 @@ from partita.store import Json, ListTables, TableDescription
 from partita.wire._faults import not_found
 from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
 from partita.wire.tables._existing import existing
-from partita.wire.tables._settings import OWN, TABLE, Insights, keep_settings, read_settings
+from partita.wire.tables._settings import OWN, Insights, is_own, keep_settings, read_settings
 
 _ACTIONS: Final = ("ENABLE", "DISABLE")
 _MODES: Final = ("ACCESSED_AND_THROTTLED_KEYS", "THROTTLED_KEYS")
@@ -110,7 +110,7 @@ def _list(call: Parameters) -> Requests[Json]:
         names = yield ListTables()
     found: list[tuple[str, str, Insights]] = []
     for name in names:
-        if name != TABLE:
+        if not is_own(name):
             settings = yield from read_settings(name)
             found += [(name, index, each) for index, each in sorted(settings.insights.items()) if each.enabled]
     left = [each for each in found if f"{each[0]}/{each[1]}" > start]

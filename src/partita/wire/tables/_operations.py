@@ -9,6 +9,7 @@ from partita.wire.tables._account import LIMITS, fixed
 from partita.wire.tables._backups import Backups
 from partita.wire.tables._insights import ContributorInsights
 from partita.wire.tables._policies import ResourcePolicies
+from partita.wire.tables._table_backups import TableBackups
 from partita.wire.tables._tables import Tables
 
 
@@ -22,11 +23,13 @@ def table_operations(clock: Clock, address: str) -> dict[str, Operation]:
         "UntagResource": _tags.untag_resource,
         "ListTagsOfResource": _tags.list_tags,
         **Backups(clock).operations(),
+        **TableBackups(clock).operations(),
         **ContributorInsights(clock).operations(),
         **_kinesis.OPERATIONS,
         **ResourcePolicies(clock).operations(),
         "DescribeLimits": fixed(LIMITS),
         "DescribeEndpoints": fixed({"Endpoints": [{"Address": address, "CachePeriodInMinutes": 1440}]}),
-        "ListBackups": fixed({"BackupSummaries": []}),
         "ListGlobalTables": fixed({"GlobalTables": []}),
+        "ListExports": fixed({"ExportSummaries": []}),
+        "ListImports": fixed({"ImportSummaryList": []}),
     }

@@ -15,6 +15,9 @@ from partita.wire._parameters import Requests
 TABLE: Final = "partita.wire.settings"
 """Made when there is something to keep; no client is shown it in a listing."""
 
+BACKUPS: Final = "partita.wire.backup."
+"""What the names of tables begin with that hold backups of others."""
+
 ON_DEMAND: Final = "PAY_PER_REQUEST"
 PROVISIONED: Final = "PROVISIONED"
 MAX_RECOVERY_DAYS: Final = 35
@@ -93,6 +96,19 @@ class Settings(Struct, frozen=True):
 DEFAULT: Final = Settings()
 
 
+def is_own(table: str) -> bool:
+    """Whether a table is the server's own, which no client is shown."""
+    return table == TABLE or table.startswith(BACKUPS)
+
+
+def make_settings_table() -> Requests[None]:
+    """Make the table that settings are kept in, where there is none."""
+    tables = yield ListTables()
+    if TABLE not in tables:
+        with suppress(TableInUse):  # another connection was first
+            yield CreateTable(TableSchema(TABLE, KeyAttribute("table")))
+
+
 def read_settings(table: str) -> Requests[Settings]:
     """The table's settings, or the default where nothing is kept."""
     try:
@@ -104,12 +120,11 @@ def read_settings(table: str) -> Requests[Settings]:
 
 def keep_settings(table: str, settings: Settings) -> Requests[None]:
     """Keep the table's settings."""
-    tables = yield ListTables()
-    if TABLE not in tables:
-        if settings == DEFAULT:
+    if settings == DEFAULT:
+        tables = yield ListTables()
+        if TABLE not in tables:
             return
-        with suppress(TableInUse):  # another connection was first
-            yield CreateTable(TableSchema(TABLE, KeyAttribute("table")))
+    yield from make_settings_table()
     yield PutItem(TABLE, {"table": table, "settings": msgspec.to_builtins(settings)})
 
 

@@ -107,7 +107,7 @@ def _list(call: Parameters) -> Requests[Json]:
         bound = f"less than or equal to {MAX_LISTED}" if limit > 1 else "greater than or equal to 1"
         refuse(violated(limit, "limit", f"Member must have value {bound}"))
     tables = yield ListTables()
-    names = [name for name in tables if name != _settings.TABLE and (start is None or name > start)]
+    names = [name for name in tables if not _settings.is_own(name) and (start is None or name > start)]
     page = names[: limit or MAX_LISTED]
     body: Json = {"TableNames": page}
     if len(page) < len(names):

@@ -25,8 +25,8 @@ function signIn(problem = "") {
   replace(who);
   const panel = signInPanel({
     title: "Your money, entry by entry",
-    hint: "Sign in with a token. The sample accounts belong to demo and to grace; an operator sees all.",
     commands: ["partita token --user demo"],
+    roles: ["user", "operator"],
     check: api.own,
     signedIn: start,
     problem,

@@ -1,0 +1,103 @@
+"""Operations that reach beyond tables: backups, exports and imports, global tables, vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.fidelity import Api, holds, probe, refused, same
+from tests.fidelity._attributes import Json, n
+from tests.fidelity._shapes import shape
+
+HASH = shape(("pk",), {"pk": "S"})
+VECTOR = {
+    "IndexName": "vectors",
+    "VectorAttribute": {"AttributeName": "v"},
+    "Projection": {"ProjectionType": "ALL"},
+    "Dimensions": 2,
+    "DistanceFunction": "COSINE",
+}
+
+
+@probe(rule=53, tier=2, billed=True)
+def a_backup_is_made_described_listed_and_deleted(api: Api) -> None:
+    """After that it is not found."""
+    table = api.new_table(**HASH)
+    arn = api("CreateBackup", TableName=table, BackupName="first")["BackupDetails"]["BackupArn"]
+    described = api("DescribeBackup", BackupArn=arn)["BackupDescription"]["BackupDetails"]
+    same((described["BackupName"], described["BackupType"]), ("first", "USER"))
+    same([each["BackupArn"] for each in api("ListBackups", TableName=table)["BackupSummaries"]], [arn])
+    api("DeleteBackup", BackupArn=arn)
+    refused(api, "DescribeBackup", kind="BackupNotFoundException", BackupArn=arn)
+
+
+@probe(rule=53, tier=2, billed=True)
+def a_backup_is_restored_into_a_new_table(api: Api) -> None:
+    """With its items."""
+    table = api.new_table(**HASH)
+    api("PutItem", TableName=table, Item={**api.new_key(), "a": n(1)})
+    arn = api("CreateBackup", TableName=table, BackupName="first")["BackupDetails"]["BackupArn"]
+    target = api.will_make(api.new_name())
+    api("RestoreTableFromBackup", TargetTableName=target, BackupArn=arn)
+    same(api.wait_until_active(target)["TableName"], target)
+    same(api("Scan", TableName=target)["Count"], 1)
+
+
+@probe(tier=2)
+def an_export_needs_recovery_to_a_point_in_time(api: Api) -> None:
+    """It is unavailable where that is off."""
+    arn = api("DescribeTable", TableName=api.table("hash"))["Table"]["TableArn"]
+    kind = "PointInTimeRecoveryUnavailableException"
+    refused(api, "ExportTableToPointInTime", kind=kind, TableArn=arn, S3Bucket="nowhere")
+
+
+@probe(tier=2, cases={"exports": ("ListExports", "ExportSummaries"), "imports": ("ListImports", "ImportSummaryList")})
+def exports_and_imports_are_listed(api: Api, operation: str, part: str) -> None:
+    """There may be none."""
+    holds(isinstance(api(operation).get(part, []), list), "there is no list")
+
+
+@probe(tier=2)
+def global_tables_of_the_first_kind_are_listed(api: Api) -> None:
+    """There may be none."""
+    holds(isinstance(api("ListGlobalTables")["GlobalTables"], list), "there is no list")
+
+
+@probe(tier=2)
+def scaling_of_a_table_is_described(api: Api) -> None:
+    """By replica."""
+    found = api("DescribeTableReplicaAutoScaling", TableName=api.table("hash"))["TableAutoScalingDescription"]
+    same(found["TableName"], api.table("hash"))
+
+
+def _vectors(api: Api) -> str:
+    return api.shared_table("vectors", {**HASH, "VectorIndexes": [VECTOR]})
+
+
+@probe(tier=2, billed=True)
+def a_vector_index_is_described(api: Api) -> None:
+    """As it was made."""
+    index = api("DescribeTable", TableName=_vectors(api))["Table"]["VectorIndexes"][0]
+    same((index["IndexName"], index["Dimensions"], index["DistanceFunction"]), ("vectors", 2, "COSINE"))
+
+
+@probe(tier=2, billed=True)
+def the_nearest_vector_is_found_first(api: Api) -> None:
+    """By angle."""
+    table = _vectors(api)
+    for name, vector in (("east", (1, 0)), ("north", (0, 1))):
+        api("PutItem", TableName=table, Item={"pk": {"S": name}, "v": {"L": [n(part) for part in vector]}})
+
+    def search() -> list[Json]:
+        query: dict[str, Any] = {"SearchVector": [n(1), n("0.1")], "TopK": 2}
+        found: list[Json] = api("SearchVectors", TableName=table, IndexName="vectors", **query)["SearchResults"]
+        return found
+
+    results = api.eventually(search, lambda found: len(found) > 1)
+    same([result["Item"]["pk"]["S"] for result in results], ["east", "north"])
+
+
+@probe(tier=2)
+def a_search_of_a_missing_table_is_not_found(api: Api) -> None:
+    """Like any other read."""
+    given: dict[str, Any] = {"IndexName": "vectors", "SearchVector": [n(1), n("0.1")], "TopK": 1}
+    refused(api, "SearchVectors", kind="ResourceNotFoundException", TableName=f"{api.prefix}nowhere", **given)
