@@ -10,7 +10,7 @@ CODE := $(wildcard src services/src examples tests bench fuzz)
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast pythons lint bench soak fuzz docs hashes
+.PHONY: help setup run test test-fast pythons lint bench soak fuzz docs faults hashes
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ docs: $(READY) ## write the generated pages, and run the examples of the documen
 	$(BIN)/python docs/gallery.py
 	$(BIN)/partita openapi
 	$(BIN)/pytest tests/test_docs.py tests/modeldocs tests/cli/model/test_openapi.py
+
+faults: $(READY) ## plant 100 faults in the rules of the services, and count those that tests catch
+	$(BIN)/python -m tests.mutation
 
 hashes: $(READY) ## write services/requirements.txt: the pinned versions with their hashes
 	$(BIN)/python services/hashes.py

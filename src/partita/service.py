@@ -157,6 +157,8 @@ class Service(Struct, Generic[R], frozen=True):
     """The fields that hold the identifier of the caller. A partition key with one of them is the caller's own."""
     queues: Mapping[str, QueuePolicy] = {}
     """The queues that its request path sends to and its workers receive from, by their names."""
+    worker_queues: tuple[str, ...] = ()
+    """Those of them that only its workers use, for sending too."""
     encryption_key: str | None = None
     """The identifier of the KMS key that wraps the data keys of encrypted fields, where that is KMS."""
     rate_limit: RateLimits[Any] | None = None

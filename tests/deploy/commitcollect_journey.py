@@ -97,7 +97,16 @@ async def _train_and_collect(visit: Visit, strava: StravaModel) -> None:
     await ok(visit.api, "GET", "/audit", params={"correlation_id": "c"})
     await ok(visit.api, "GET", "/audit", params={"event_type": "logged_in", "month": "202601"})
     await ok(visit.api, "GET", "/awards", params={"milestone_id": milestone})
-    for path in ("/me", "/milestones", f"/milestones/{milestone}", "/workouts", "/awards", "/models", "/audit"):
+    for path in (
+        "/me",
+        "/me/data",
+        "/milestones",
+        f"/milestones/{milestone}",
+        "/workouts",
+        "/awards",
+        "/models",
+        "/audit",
+    ):
         await ok(visit.api, "GET", path)
 
 

@@ -109,6 +109,7 @@ async def _look_at_lists(visit: Visit, event: str) -> None:
         f"/events/{event}/requests",
         f"/events/{event}/requests.csv",
         "/me/requests",
+        "/me/data",
     ):
         await ok(visit.api, "GET", path)
 

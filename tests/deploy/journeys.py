@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 
 from tests.deploy.asking import ok
@@ -11,8 +12,11 @@ from tests.deploy.events_journey import events
 from tests.deploy.running import IDENTITY, Journey, Visit
 
 from partita.http import Caller
+from partita.recipes.outbox import OutboxMessage
+from partita.service import Installation
 from partita.testing import FakeClock
 from partita_services.accounts.model import LIMITS
+from partita_services.todo.worker import Tools
 
 BOLIVIA: Final = {"alpha3Code": "BOL", "numericCode": "068", "name": "Bolivia"}
 
@@ -22,6 +26,13 @@ async def todo(visit: Visit) -> None:
     for email in ("ann@example.com", "ann@example.org"):
         await ok(visit.api, "PUT", "/me", json={"email": email, "name": "Ann"})
     await todo_tasks(visit)
+    for hour in ("13:00", "14:00"):
+        profile = {"email": "ann@example.org", "name": "Ann", "remind_at": hour}
+        await ok(visit.api, "PUT", "/me", json=profile)
+    await ok(visit.api, "POST", "/tasks", json=TASK)
+    for seconds in (3 * 3_600, 60):
+        visit.clock.advance(seconds)
+        visit.work()
     await ok(visit.api, "GET", "/me/data")
     await ok(visit.api, "DELETE", "/me/data")
 
@@ -134,12 +145,24 @@ async def countries(visit: Visit) -> None:
     await ok(visit.api, "POST", "/imports.csv", content="alpha2Code,alpha3Code,numericCode,name\n")
 
 
+@contextmanager
+def _reminding(installation: Installation) -> Iterator[Tools]:
+    """Reminders whose sender fails once, so that they are put back."""
+    failures = iter([ConnectionError("not now")])
+
+    def send(message: OutboxMessage) -> None:
+        for failure in failures:
+            raise failure
+
+    yield Tools(installation, send)
+
+
 JOURNEYS: Final[Mapping[str, Callable[[FakeClock], Journey]]] = {
     "accounts": lambda _: Journey(accounts),
     "commitcollect": commitcollect,
     "countries": lambda _: Journey(countries),
     "events": lambda _: Journey(events),
-    "todo": lambda _: Journey(todo),
+    "todo": lambda _: Journey(todo, opened=_reminding),
 }
 
 ENDLESS: Final = {"/api/events/{event_id}/figures/stream"}

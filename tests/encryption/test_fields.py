@@ -287,3 +287,11 @@ def test_who_has_no_keys_can_read_the_rest(db: Session, plain: Session) -> None:
     db.run(insert(ADA))
     shown = schema_of(Person).without_secrets(stored(plain))
     assert (shown.name, shown.story, shown.iban, shown.tags) == ("ada", ADA.story, None, None)  # type: ignore[attr-defined]
+
+
+def test_a_sealed_value_opens_in_no_other_table(db: Session, plain: Session, fake_clock: FakeClock) -> None:
+    db.run(insert(ADA))
+    keys, item = FieldKeys(FixedKeys(), fake_clock), stored(plain)
+    assert schema_of(Person).entity(keys.open_item("people", item)).iban == ADA.iban
+    with pytest.raises(FieldSealed, match="sealed for another item, attribute or table"):
+        schema_of(Person).entity(keys.open_item("others", item))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from pathlib import Path
 from typing import Final
 
@@ -30,13 +31,10 @@ TWINS: Final = {
     "max": "min",
     "any": "all",
     "all": "any",
-    "lt": "le",
-    "le": "lt",
-    "gt": "ge",
-    "ge": "gt",
-    "eq": "ne",
 }
-"""Names of functions and methods, and what they might be mixed up with."""
+"""Names of functions, and what they might be mixed up with."""
+METHODS: Final = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq"}
+"""The same for methods, which conditions are made with."""
 LEFT_OUT: Final = ("consistent", "when", "where")
 """Methods that give the same thing, only stricter: they can be forgotten."""
 DESCRIPTIVE: Final = ("budget", "description", "examples", "frozen", "hint", "responses", "strict", "writes")
@@ -54,6 +52,8 @@ class Fault(Struct, frozen=True, order=True):
     """Where it is in the source, in bytes."""
     after: str
     before: str
+    statement: int
+    """The line at which its statement begins: what is in the middle of one is not always counted by itself."""
     is_static: bool
     """Whether it runs when the module is imported, so that no single test reaches it."""
 
@@ -92,7 +92,16 @@ class _Finder(ast.NodeVisitor):
         for line in source.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
         self._depth = 0
+        self._statement = 0
         self.found: list[Fault] = []
+
+    def visit(self, node: ast.AST) -> None:
+        """Look at a node, and remember the statement that it is in."""
+        outer = self._statement
+        if isinstance(node, ast.stmt):
+            self._statement = node.lineno
+        super().visit(node)
+        self._statement = outer
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         for outside in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)):
@@ -164,12 +173,12 @@ class _Finder(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func
         if isinstance(name, ast.Name) and name.id in TWINS:
-            self._plant(name, TWINS[name.id])
+            self._plant(name, _reachable(TWINS[name.id]))
         if isinstance(name, ast.Attribute):
             if name.attr in LEFT_OUT:
                 self._plant(node, self._text(name.value))
-            if name.attr in TWINS:
-                self._replace(self._end(name) - len(name.attr), self._end(name), TWINS[name.attr], name)
+            if name.attr in METHODS:
+                self._replace(self._end(name) - len(name.attr), self._end(name), METHODS[name.attr], name)
         if isinstance(name, ast.Name) and name.id in ("Rcu", "Wcu"):
             return
         self.generic_visit(node)
@@ -201,7 +210,8 @@ class _Finder(ast.NodeVisitor):
 
     def _replace(self, start: int, end: int, after: str, node: ast.expr | ast.stmt) -> None:
         before = self._source[start:end].decode()
-        self.found.append(Fault(self._module, node.lineno, start, end, after, before, self._depth == 0))
+        place = (self._module, node.lineno, start, end)
+        self.found.append(Fault(*place, after, before, self._statement, self._depth == 0))
 
     def _text(self, node: ast.expr) -> str:
         return self._source[self._start(node) : self._end(node)].decode()
@@ -213,6 +223,11 @@ class _Finder(ast.NodeVisitor):
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
         return self._lines[node.end_lineno - 1] + node.end_col_offset
+
+
+def _reachable(name: str) -> str:
+    """How any module can call a function: one that it does not import would be noticed too easily."""
+    return name if hasattr(builtins, name) else f"__import__('partita').{name}"
 
 
 def _is_text(node: ast.expr) -> bool:

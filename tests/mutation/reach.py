@@ -65,7 +65,8 @@ class _Recorder:
         self._file.write_bytes(msgspec.json.encode(self._reach))
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Record, where the setting says so."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Record, where the setting says so: before any of the services is imported."""
     if file := os.environ.get(SETTING):
-        config.pluginmanager.register(_Recorder(Path(file)))
+        early_config.pluginmanager.register(_Recorder(Path(file)))

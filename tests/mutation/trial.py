@@ -32,6 +32,8 @@ ALONE: Final = ("-n0", "-q", "--store=embedded", "-p", "no:cacheprovider")
 UNTIL_ONE_FAILS: Final = ("-x", "-p", "no:randomly", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 NOTICED: Final = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 """How pytest ends where a test fails, or cannot even be collected."""
+NOTICES: Final = ("FAILED", "ERROR tests", "ImportError while loading conftest")
+"""What it says then; the last where a model cannot be declared with the fault."""
 SLOW_IMPORTS: Final = (
     "boto3",
     "fastapi",
@@ -51,6 +53,7 @@ LEAST_SECONDS: Final = 180.0
 PATIENCE: Final = 20.0
 """Tests that take so many times longer than without the fault do not end. Others may need the machine, too."""
 POLL_SECONDS: Final = 0.1
+CONTROL_TESTS: Final = 20
 
 _FORK: Final = multiprocessing.get_context("fork")
 
@@ -89,7 +92,7 @@ def reaching_tests(fault: Fault, reach: Reach) -> list[str]:
 
     What runs when a module is imported is reached by whatever uses the module, and then by all tests of its service.
     """
-    tests = reach.of(fault.module, fault.line)
+    tests = reach.of(fault.module, fault.line) or reach.of(fault.module, fault.statement)
     if not fault.is_static:
         return sorted(tests, key=reach.tests.__getitem__)
     near = reach.of_module(fault.module)
@@ -104,7 +107,9 @@ def check_control(fault: Fault, reach: Reach) -> None:
     Raises:
         RuntimeError: the tests fail all the same, so that nothing could be learnt from them.
     """
-    (verdict,) = try_faults([replace(fault, after=fault.before)], reach)
+    quick = reaching_tests(fault, reach)[:CONTROL_TESTS]
+    enough = Reach(reach.tests, {fault.module: {fault.line: quick}})
+    (verdict,) = try_faults([replace(fault, after=fault.before, is_static=False)], enough)
     if verdict.outcome is not Outcome.SURVIVED:
         raise RuntimeError(f"The tests fail without any fault.\n{verdict}")
 
@@ -163,7 +168,7 @@ class Trial:
         if self._process.exitcode == 0:
             return Outcome.SURVIVED, ""
         lines = (self._folder / "said.txt").read_text(errors="replace").splitlines()
-        failed = [line for line in lines if line.startswith(("FAILED", "ERROR tests"))]
+        failed = [line for line in lines if line.startswith(NOTICES)]
         if failed or self._process.exitcode in NOTICED:
             return Outcome.CAUGHT, (failed or lines[-1:] or [""])[0]
         return Outcome.BROKEN, "\n".join(lines[-20:])

@@ -85,6 +85,18 @@ def test_a_table_is_being_created_for_a_while(fake_clock: FakeClock) -> None:
         assert store.execute(DescribeTable("tasks")).status == "ACTIVE"
 
 
+def test_what_the_server_keeps_for_itself_is_neither_late_nor_throttled(fake_clock: FakeClock) -> None:
+    switches = {"table_seconds": 5, "stale_seconds": 5, "table_limits": UnitLimits(1, 1)}
+    with served(fake_clock, **switches) as (client, _, _):
+        keys = {name: TASKS[name] for name in ("KeySchema", "AttributeDefinitions")}
+        keys["AttributeDefinitions"] = keys["AttributeDefinitions"][:2]
+        units = {"ReadCapacityUnits": 3, "WriteCapacityUnits": 3}
+        for name in ("one", "two"):
+            client.create_table(TableName=name, ProvisionedThroughput=units, **keys)
+            found = client.describe_table(TableName=name)["Table"]["ProvisionedThroughput"]
+            assert (found["ReadCapacityUnits"], found["WriteCapacityUnits"]) == (3, 3)
+
+
 def test_a_table_is_throttled(fake_clock: FakeClock) -> None:
     with served(fake_clock, table_limits=UnitLimits(1, 1)) as (client, _, _):
         client.put_item(TableName="tasks", Item=task("u", "1"))

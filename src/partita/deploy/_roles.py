@@ -113,6 +113,8 @@ def _working(service: Service, role: RoleName) -> Iterator[Need]:
             yield from (Need(f"dynamodb:{action}", Resource("table", table.name), "start") for action in _START)
         yield from _sealing(service)
     for name in service.queues:
+        if role == "request" and name in service.worker_queues:
+            continue
         yield from _queue_start(name)
         for action in _SEND if role == "request" else (*_SEND, *_RECEIVE):
             yield Need(f"sqs:{action}", Resource("queue", name), "queue")

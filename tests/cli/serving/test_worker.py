@@ -154,7 +154,7 @@ def _is_running(pid: int) -> bool:
 
 
 def test_a_service_without_work_has_no_workers(run: Run) -> None:
-    result = run("worker", "todo")
+    result = run("worker", "countries")
     assert (result.exit_code, result.output) == (1, "Error: None of these services has work for a worker.\n")
 
 

@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from tests.recipes.interleaving import empty_db, every_schedule, play
 
 from partita import EmbeddedStore, Procedure, Session, new_ulid, retry_on_conflict
-from partita.errors import VersionConflict
-from partita.recipes.idempotency import Command, StoredResponse, run_plan
-from partita_services.accounts.access import Actor
+from partita.errors import ItemMissing, VersionConflict
+from partita.recipes.idempotency import Command, Plan, StoredResponse, run_plan
+from partita.testing import FakeClock
+from partita_services.accounts.access import Actor, reach
 from partita_services.accounts.audit import AuditReport, audit
 from partita_services.accounts.bootstrap import SERVICE
-from partita_services.accounts.handlers import AccountDraft, add_account
+from partita_services.accounts.handlers import AccountDraft, add_account, remove_account
 from partita_services.accounts.model import ACCOUNTS, REQUESTS, Entry, latest_entries
 from partita_services.accounts.movements import (
     InsufficientFunds,
@@ -33,6 +34,7 @@ from partita_services.accounts.movements import (
     TransferOrder,
     deposit,
     transfer,
+    withdraw,
 )
 
 NAMES = ("a", "b", "c")
@@ -140,6 +142,47 @@ def test_under_many_threads_no_money_is_made_or_lost(tmp_path: Path) -> None:
         assert min(balances(db)) >= 0
         assert audit(db).findings == ()
         assert seen
+
+
+def planned(db: Session, plan: Procedure[Plan[Entry]]) -> Plan[Entry]:
+    """A plan that was made, and has not been written."""
+    return db.run(plan)
+
+
+@pytest.mark.req("A09", "A12")
+def test_what_was_planned_on_money_that_is_gone_is_refused_when_it_commits() -> None:
+    with empty_db(SERVICE.tables) as db:
+        open_accounts(db)
+        all_of_it = Movement(amount=START)
+        first, second = (planned(db, withdraw("a", all_of_it, occasion())) for _ in range(2))
+        late = planned(db, transfer(order("a", "b", START), occasion()))
+        db.run(first.run())
+        for plan in (second, late):
+            with pytest.raises((InsufficientFunds, VersionConflict)):
+                db.run(plan.run())
+        with pytest.raises(InsufficientFunds):
+            db.run(retry_on_conflict(lambda: run_plan(withdraw("a", Movement(amount=1), occasion()))))
+        assert balances(db) == [0, START, START]
+        assert audit(db).findings == ()
+
+
+@pytest.mark.req("A11", "A12")
+def test_what_was_planned_for_an_account_does_not_happen_to_a_later_one_of_its_key() -> None:
+    clock = FakeClock()
+    with empty_db(SERVICE.tables, clock) as db:
+        open_accounts(db)
+        when = Occasion(ANN, clock() + 10, new_ulid())
+        late = planned(db, deposit("a", Movement(amount=5), when))
+        sent = planned(db, transfer(order("b", "a", 5), Occasion(ANN, clock() + 10, new_ulid())))
+        account = db.run(reach(ANN, "a"))
+        db.run(run_plan(remove_account("a", account.last_write, occasion())))
+        again = Occasion(Actor("eve"), clock() + 1, new_ulid())
+        db.run(add_account(AccountDraft(pk="a", name="a", balance=1), again).run())
+        for plan in (late, sent):
+            with pytest.raises(ItemMissing):
+                db.run(plan.run())
+        assert balances(db) == [1, START, START]
+        assert audit(db) == AuditReport(accounts=4, entries=5, findings=())
 
 
 @pytest.mark.req("A13")

@@ -107,3 +107,9 @@ def test_a_milestone_that_begins_when_its_time_is_over_has_expired(world: World)
         ("milestone_created", {"model": "Lighthouse"}),
         ("milestone_expired", {"model": "Lighthouse"}),
     ]
+
+
+def test_that_strava_lets_us_in_no_more_is_in_the_trail(world: World) -> None:
+    world.strava.revoke()
+    world.do(process_event(world.app, event(1, "create", world.clock())))
+    assert "reconnect_needed" in {entry.event_type for entry in world.db.run(events_of_user(world.user_id))}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 from tests.services.commitcollect.test_http import DRAFT, strava_says
-from tests.services.commitcollect.world import WEBHOOK, World
+from tests.services.commitcollect.world import TRACE, WEBHOOK, World
 
 from partita.testing import FakeClock
 from partita_services.commitcollect.collectibles.model import MAX_MODELS, MAX_PARTS, MAX_PICTURE
@@ -21,10 +21,12 @@ from partita_services.commitcollect.jobs import (
     webhook_limits,
     worker,
 )
+from partita_services.commitcollect.jobs.backfill import start_backfill
 from partita_services.commitcollect.milestones import awarding
 from partita_services.commitcollect.model import MAX_ACTIVE, MAX_CHECKED, MAX_WORKOUTS, PER_TRANSACTION
 from partita_services.commitcollect.signin.limits import LIMITS
 from partita_services.commitcollect.strava import client, settings, tokens
+from partita_services.commitcollect.strava.model import RateLimit, save_limit
 
 FIGURES = {
     "models": (MAX_MODELS, 100),
@@ -175,3 +177,18 @@ async def test_a_login_may_take_ten_minutes(
     back = {"state": state, "code": "code-1001", "scope": "read,activity:read"}
     arrived = (await stranger.get("/auth/callback", params=back)).headers["Location"]
     assert arrived.partition("problem=")[2] == (expected or "")
+
+
+@pytest.mark.req("C06")
+@pytest.mark.parametrize(("seconds", "is_waiting"), [(-1, False), (0, False), (1, True)])
+async def test_a_limit_of_strava_is_shown_until_it_is_over(
+    browser: httpx.AsyncClient,
+    connected: World,
+    seconds: int,
+    is_waiting: bool,  # noqa: FBT001
+) -> None:
+    connected.do(start_backfill(connected.app, connected.connection, TRACE))
+    open_at = datetime.fromtimestamp(connected.clock() + seconds, UTC)
+    connected.db.run(save_limit(RateLimit(client_id=connected.app.settings.client_id, open_at=open_at)))
+    shown = (await browser.get("/api/me")).json()["connection"]["backfill"]["waiting_until"]
+    assert (shown is not None) is is_waiting

@@ -36,6 +36,7 @@ SITE = (
 )
 WITHOUT_PARAMETERS = (
     "GET /me",
+    "GET /me/data",
     "DELETE /me",
     "DELETE /me/connection",
     "POST /sync",

@@ -136,8 +136,25 @@ async def test_any_instant_has_the_version_that_was_current(
 
 
 @pytest.mark.req("R03")
+async def test_a_bare_plus_in_an_address_is_the_plus_of_an_offset(api: httpx.AsyncClient) -> None:
+    await put(api, "BO", BOLIVIA)
+    later = await api.get("/countries/BO?as_of=2026-01-01T14:30:00+02:00")
+    assert (later.status_code, later.json()["alpha2Code"]) == (200, "BO")
+
+
+@pytest.mark.req("R03")
 @pytest.mark.parametrize(
-    "instant", ["now", "1767268800", "2026-13-01", "2026-01-01T25:00:00Z", "0001-01-01T00:00:00+14:00", ""]
+    "instant",
+    [
+        "now",
+        "1767268800",
+        "20260101",
+        "2026-W01",
+        "2026-13-01",
+        "2026-01-01T25:00:00Z",
+        "0001-01-01T00:00:00+14:00",
+        "",
+    ],
 )
 async def test_what_is_no_instant_is_refused(api: httpx.AsyncClient, instant: str) -> None:
     response = await api.get("/countries/BO", params={"as_of": instant})

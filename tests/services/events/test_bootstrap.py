@@ -55,5 +55,4 @@ def test_every_access_pattern_is_measured_within_its_budget() -> None:
     verdicts = {measurement.pattern: measurement.verdict for measurement in measure(SERVICE)}
     assert {name: verdict for name, verdict in verdicts.items() if verdict != "within"} == {
         "lease_by_name": "no budget",  # the recipes' own
-        "notice_by_id": "not measured",
     }

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from partita import EmbeddedStore, Operation, Precondition, Procedure, Session
-from partita.errors import ItemMissing, VersionConflict
+from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, UniqueTaken, VersionConflict
 from partita.recipes.idempotency import run_plan
 from partita_services.todo.changes import MAX_TRIES, TaskChange, with_change
-from partita_services.todo.handlers import change_task, remove_task
+from partita_services.todo.handlers import _was_second, change_task, remove_task
 from partita_services.todo.model import TABLE, Status, Task, create_task, task_by_id
 
 OPEN = Task(user_id="ann", task_id="t1", title="a", created_at=1, updated_at=1, version=3)
@@ -116,3 +116,20 @@ def test_concurrent_changes_lose_no_field(partita_store: EmbeddedStore) -> None:
     assert task is not None
     assert (task.title, task.description, task.category) == ("new", "new", "new")
     assert (task.status, task.completed_at, task.version) == (Status.COMPLETED, 10, 25)
+
+
+@pytest.mark.parametrize(
+    ("conflict", "expected"),
+    [
+        (VersionConflict("another write was first"), True),
+        (AlreadyExists("another write was first"), True),
+        (UniqueTaken("email", "ada@example.org", owner="u2"), False),
+        (ItemMissing("it is gone"), False),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_user_is_written_again_after_the_user_s_own_call_and_not_where_another_has_the_email(
+    conflict: ConditionFailed,
+    expected: bool,  # noqa: FBT001
+) -> None:
+    assert _was_second(conflict) is expected

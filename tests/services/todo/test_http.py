@@ -35,6 +35,7 @@ async def test_a_profile_is_new_once(api: httpx.AsyncClient, fake_clock: FakeClo
     assert (await api.get("/me")).json()["code"] == "item_missing"
     first = await api.put("/me", json={"email": "ann@example.com", "name": "Ann"})
     expected: dict[str, Any] = {"user_id": "ann", "email": "ann@example.com", "name": "Ann"}
+    expected |= {"remind_at": None, "time_zone": None, "next_reminder": None}
     expected |= {"created_at": NOON, "updated_at": NOON, "version": 1}
     assert (first.status_code, first.json()) == (201, expected)
     fake_clock.advance(60)

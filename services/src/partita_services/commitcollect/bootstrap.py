@@ -25,6 +25,7 @@ from partita_services.commitcollect.model import (
     workouts_of,
     workouts_within,
 )
+from partita_services.commitcollect.personal import PERSONAL
 from partita_services.commitcollect.samples.data import seed
 from partita_services.commitcollect.samples.examples import examples
 from partita_services.commitcollect.signin.limits import LIMITS
@@ -136,6 +137,7 @@ _SHARED: Final = (
     owner_of,
     profile_of,
     subscription_of,
+    workouts_of,
     workouts_within,
     "AuditEntry.append",
     "LoginSession.end_all",
@@ -165,7 +167,6 @@ _WORKERS: Final = (
     save_workout,
     save_workouts,
     take_ticket,
-    workouts_of,
 )
 
 SERVICE: Final = Service(
@@ -185,4 +186,5 @@ SERVICE: Final = Service(
     roles={"request": _SHARED, "worker": (*_SHARED, *_WORKERS), "nobody": ("LoginSession.rotate",)},
     queues={QUEUE: POLICY, NOTICE_QUEUE: NOTICE_POLICY},
     rate_limit=LIMITS,
+    personal=PERSONAL,
 )

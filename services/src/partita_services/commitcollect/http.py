@@ -22,6 +22,7 @@ from partita.http import (
     Once,
     PartialListing,
     Resources,
+    add_personal_routes,
     describe_problems,
     is_not_modified,
     once_by,
@@ -43,6 +44,7 @@ from partita_services.commitcollect.jobs.announcing import forward_notices
 from partita_services.commitcollect.jobs.disconnect import request_disconnect
 from partita_services.commitcollect.jobs.erasure import request_deletion
 from partita_services.commitcollect.model import REQUESTS, latest_workouts
+from partita_services.commitcollect.personal import PERSONAL
 from partita_services.commitcollect.responses import (
     AccountView,
     AwardView,
@@ -63,6 +65,7 @@ from partita_services.commitcollect.signin.browser import (
 from partita_services.commitcollect.work import Tools, do_async
 
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
+add_personal_routes(ROUTER, PERSONAL, "commitcollect", caller=as_caller, erase=False)
 
 ROUTER.include_router(MODELS)
 

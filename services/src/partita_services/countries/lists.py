@@ -18,9 +18,15 @@ Reason = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", 
 class ImportOptions(BaseModel):
     """What is done with a list."""
 
-    whole: bool = Field(default=False, description="whether countries that it does not have are deleted")
-    apply: bool = Field(default=False, description="whether the versions are added; otherwise they are only shown")
-    reason: Reason | None = Field(default=None, description="why, which the versions keep")
+    whole: bool = Field(
+        default=False, examples=[False], description="whether countries that it does not have are deleted"
+    )
+    apply: bool = Field(
+        default=False, examples=[True], description="whether the versions are added; otherwise they are only shown"
+    )
+    reason: Reason | None = Field(
+        default=None, examples=["newsletter VI-16"], description="why, which the versions keep"
+    )
 
 
 class ListedCountry(CamelModel):
@@ -43,7 +49,10 @@ class ImportDraft(ImportOptions):
 
     model_config = ConfigDict(extra="forbid")
 
-    countries: list[ListedCountry] = Field(max_length=MAX_COUNTRIES)
+    countries: list[ListedCountry] = Field(
+        max_length=MAX_COUNTRIES,
+        examples=[[{"alpha2Code": "BO", "alpha3Code": "BOL", "numericCode": "068", "name": "Bolivia"}]],
+    )
 
     @field_validator("countries")
     @classmethod

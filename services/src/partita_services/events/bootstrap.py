@@ -33,6 +33,7 @@ from partita_services.events.model import (
     seats_of,
     waiting_requests,
 )
+from partita_services.events.personal import PERSONAL
 from partita_services.events.queueing.messages import NAME, POLICY
 from partita_services.events.queueing.tools import Tools
 from partita_services.events.samples.data import seed
@@ -138,8 +139,9 @@ SERVICE: Final = Service(
             withdraw_requests,
             "Lease.acquire",
         ),
-        "nobody": ("Lease.check", "Lease.release", "Lease.renew", "lease_by_name", "notice_by_id"),
+        "nobody": ("Lease.check", "Lease.release", "Lease.renew", "lease_by_name"),
     },
     queues={NAME: POLICY, NOTICES_QUEUE: NOTICES_POLICY},
     rate_limit=LIMITS,
+    personal=PERSONAL,
 )

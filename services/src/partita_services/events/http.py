@@ -32,6 +32,7 @@ from partita.http import (
     Role,
     ServiceState,
     TokenCheck,
+    add_personal_routes,
     describe_problems,
     once_by,
     operators_only,
@@ -52,6 +53,7 @@ from partita_services.events.figures import live
 from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.handlers import Application, Closed, EventCancelled, NotOpenYet
 from partita_services.events.model import COMMANDS, Event, requests_of_event, requests_of_user
+from partita_services.events.personal import PERSONAL
 from partita_services.events.queueing.sender import QueueSender
 from partita_services.events.queueing.tools import Tools
 from partita_services.events.reading import EventFound
@@ -72,6 +74,7 @@ from partita_services.events.responses import (
 from partita_services.events.terms import OPEN, Reason, instant
 
 ROUTER: Final = APIRouter()
+add_personal_routes(ROUTER, PERSONAL, "events", erase=False)
 OPERATORS: Final = Depends(operators_only)
 CSV_PAGE: Final = 1_000
 

@@ -8,11 +8,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from partita import Operation, Procedure, Put, Ulids, delete, f
+from partita import Operation, Procedure, Put, Span, Ulids, delete, f, update
 from partita.recipes.idempotency import Command
 from partita.service import Projection, Service
 from partita_services.todo.model import (
     LIMITS,
+    REMINDERS,
     REQUESTS,
     TABLE,
     USERS,
@@ -25,16 +26,25 @@ from partita_services.todo.model import (
     delete_completed_task,
     delete_tasks,
     delete_user,
+    drop_slot,
+    latest_user,
+    move_reminder,
     overdue_tasks,
     save_user,
+    slot_at,
+    slots_until,
     task_by_id,
     tasks_by_ids,
+    tasks_due_on,
     tasks_matching,
     tasks_with_status,
 )
 from partita_services.todo.personal import PERSONAL
+from partita_services.todo.reminders import TasksDue, slot_of
+from partita_services.todo.worker import POLICY, QUEUE, open_tools, run
 
 if TYPE_CHECKING:
+    import click
     from fastapi import APIRouter
 
     from partita.change import SqliteProjection
@@ -108,6 +118,22 @@ def examples(now: float) -> Sequence[Operation[Any]]:
         delete_completed_task(completed),
         delete_tasks([delete(task_by_id(SAMPLE_USER, task.task_id)) for task in tasks[:25]]),
         delete_user(USERS.delete(user)),
+        *_reminder_examples(user, int(now)),
+    ]
+
+
+def _reminder_examples(user: User, now: int) -> Sequence[Operation[Any]]:
+    slot, following = slot_of(user.user_id, now), slot_of(user.user_id, now + _DAY)
+    at = slot_at(slot.shard, slot.due_at, slot.user_id)
+    due = TasksDue(user.user_id, user.email, user.name, "2026-01-05", [{"title": "Call grandmother"}], [], more=False)
+    message = REMINDERS.message(due, group=user.user_id, now=now)
+    change = update(user, f(User.next_reminder).set(following.due_at))
+    return [
+        at,
+        slots_until(slot.shard, Span.until(now)),
+        drop_slot(at),
+        move_reminder(change, at, following, (message,)),
+        REMINDERS.waiting(0),
     ]
 
 
@@ -148,6 +174,24 @@ def _projection(path: Path) -> SqliteProjection:
     return TaskProjection(path)
 
 
+def _command() -> click.Group:
+    from partita_services.todo.commands import todo  # noqa: PLC0415 - only the command line needs it
+
+    return todo
+
+
+_WORKERS: Final = (
+    drop_slot,
+    latest_user,
+    move_reminder,
+    overdue_tasks,
+    slots_until,
+    tasks_due_on,
+    tasks_matching,
+    "Reminder.forwarded",
+    "reminders_waiting",
+)
+
 SERVICE: Final = Service(
     name="todo",
     title="To-Do",
@@ -161,4 +205,14 @@ SERVICE: Final = Service(
     caller=("user_id", "scope"),
     rate_limit=LIMITS,
     personal=PERSONAL,
+    command=_command,
+    resources=open_tools,
+    worker=run,
+    queues={QUEUE: POLICY},
+    worker_queues=(QUEUE,),
+    roles={
+        "request": (latest_user, overdue_tasks, tasks_due_on, tasks_matching),
+        "worker": _WORKERS,
+        "nobody": (slot_at,),
+    },
 )

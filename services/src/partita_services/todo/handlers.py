@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from partita import Precondition, Procedure, f, retry_on_conflict
+from partita import Action, Change, Precondition, Procedure, delete, f, put, retry_on_conflict
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, PartitaError, UniqueTaken, VersionConflict
 from partita.recipes.idempotency import Plan, run_plan
 from partita_services.todo.changes import (
@@ -20,19 +20,23 @@ from partita_services.todo.changes import (
     existing,
     rewrite,
 )
+from partita_services.todo.filters import Zone
 from partita_services.todo.model import (
     USERS,
     Email,
+    Hour,
     Name,
     Task,
     User,
     create_task,
     delete_task,
     save_user,
+    slot_at,
     task_by_id,
     tasks_by_ids,
     user_by_id,
 )
+from partita_services.todo.reminders import next_reminder, slot_of
 
 R = TypeVar("R")
 
@@ -44,6 +48,8 @@ class Profile(BaseModel):
 
     email: Email
     name: Name
+    remind_at: Hour | None = None
+    time_zone: Zone | None = None
 
 
 def show_user(user_id: str) -> Procedure[User]:
@@ -78,14 +84,28 @@ def write_user(user_id: str, profile: Profile, now: int) -> Procedure[User]:
 
 
 def _profile_plan(user_id: str, user: User | None, profile: Profile, now: int) -> Plan[User]:
+    due_at = None if profile.remind_at is None else next_reminder(profile.remind_at, profile.time_zone, now)
     if user is None:
-        return USERS.insert(User(user_id=user_id, **profile.model_dump(), created_at=now, updated_at=now))
-    changes = (
-        f(User.email).set(profile.email),
-        f(User.name).set(profile.name),
-        f(User.updated_at).set(now),
-    )
-    return USERS.update(user, *changes)
+        made = User(user_id=user_id, **profile.model_dump(), next_reminder=due_at, created_at=now, updated_at=now)
+        plan = USERS.insert(made)
+        return Plan(plan.result, *plan.actions, *_move_slot(user_id, None, due_at))
+    given = {**profile.model_dump(), "next_reminder": due_at, "updated_at": now}
+    plan = USERS.update(user, *(_to(getattr(User, name), value) for name, value in given.items()))
+    return Plan(plan.result, *plan.actions, *_move_slot(user_id, user.next_reminder, due_at))
+
+
+def _to(field: Any, value: Any) -> Change:
+    return f(field).remove() if value is None else f(field).set(value)
+
+
+def _move_slot(user_id: str, before: int | None, after: int | None) -> Iterator[Action]:
+    if before == after:
+        return
+    if before is not None:
+        slot = slot_of(user_id, before)
+        yield delete(slot_at(slot.shard, slot.due_at, user_id))
+    if after is not None:
+        yield put(slot_of(user_id, after))
 
 
 def add_task(user_id: str, draft: TaskDraft, now: int, keep: int | None = None) -> Plan[Task]:

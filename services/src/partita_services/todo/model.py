@@ -30,6 +30,7 @@ from partita import (
     Span,
     Table,
     Transaction,
+    Update,
     Version,
     Wcu,
     batch_get,
@@ -45,6 +46,7 @@ from partita import (
     transact,
 )
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord, Plan
+from partita.recipes.outbox import Outbox, OutboxRecord
 from partita.recipes.personal import ErasureRecord
 from partita.recipes.rate_limit import Rate, RateBucket, RateLimits
 from partita.recipes.unique import Claim, Unique, UniqueFields
@@ -72,6 +74,7 @@ Category = Annotated[
 Email = Annotated[
     str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254), Field(examples=["ann@example.com"])
 ]
+Hour = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$"), Field(examples=["08:00"])]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), Field(examples=["Ann"])]
 
 
@@ -110,6 +113,9 @@ class User(Entity, table=TABLE):
     user_id: str
     email: Email
     name: Name
+    remind_at: Hour | None = Field(default=None, description="when reminders of what is due are sent; null: never")
+    time_zone: str | None = Field(default=None, description="where that hour is; null: UTC")
+    next_reminder: int | None = Field(default=None, description="when the next one is due")
     created_at: int
     updated_at: int
     version: Version = 0
@@ -163,6 +169,26 @@ class Erased(ErasureRecord, table=TABLE):
     primary: ClassVar = Key("ERASED#{user_id}", "METADATA")
 
 
+class ReminderSlot(Entity, table=TABLE):
+    """When a user's next reminder is due."""
+
+    primary: ClassVar = Key("REMINDERS#{shard}", "AT#{due_at:012}#{user_id}")
+    in_lake: ClassVar = False
+
+    shard: int
+    due_at: int
+    user_id: str
+
+
+class Reminder(OutboxRecord, table=TABLE):
+    """A reminder that is not in the queue yet."""
+
+    primary: ClassVar = Key("OUTBOX#{shard}", "REMINDER#{message_id}")
+
+
+SLOT_SHARDS: Final = 8
+"""Over how many partitions the slots are spread."""
+REMINDERS: Final = Outbox(Reminder, budget=Rcu(125))
 REQUESTS: Final = Idempotency(Request, budget=Rcu(2))
 LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
@@ -265,9 +291,16 @@ def claim_on(field: str, value: str) -> None:
 USERS: Final = UniqueFields(Unique(claim_on, User, f(User.email), owner=f(User.user_id), fold=str.casefold))
 
 
-@pattern(budget=Wcu(6), writes={User: (PutItem, UpdateItem), EmailClaim: (PutItem, DeleteItem)})
+@pattern(
+    budget=Wcu(10),
+    writes={
+        User: (PutItem, UpdateItem),
+        EmailClaim: (PutItem, DeleteItem),
+        ReminderSlot: (PutItem, DeleteItem),
+    },
+)
 def save_user(plan: Plan[User]) -> Transaction:
-    """Write a user and the claim on the email; 6 WCU where another is given up."""
+    """Write a user and the claim on the email; 6 WCU where another is given up, and 4 where reminders change."""
     return transact(*plan.actions)
 
 
@@ -301,7 +334,34 @@ def delete_tasks(deletes: Sequence[Delete[Task]]) -> BatchWrite:
     return batch_write(deletes)
 
 
-@pattern(budget=Wcu(4), writes={User: (DeleteItem,), EmailClaim: (DeleteItem,)})
+@pattern(budget=Wcu(6), writes={User: (DeleteItem,), EmailClaim: (DeleteItem,), ReminderSlot: (DeleteItem,)})
 def delete_user(plan: Plan[User]) -> Transaction:
-    """Delete a user and the claim on the email."""
+    """Delete a user, the claim on the email, and the next reminder."""
     return transact(*plan.actions)
+
+
+@get(ReminderSlot, budget=Rcu(0.5))
+def slot_at(shard: int, due_at: int, user_id: str) -> None:
+    """A user's next reminder."""
+
+
+@query(ReminderSlot, ReminderSlot.primary, budget=PAGE)
+def slots_until(shard: int, due_at: Span[int]) -> None:
+    """The reminders whose time has come, oldest first."""
+
+
+@pattern(budget=Wcu(1))
+def drop_slot(slot: Get[ReminderSlot]) -> Delete[ReminderSlot]:
+    """Forget a reminder that nobody waits for any more."""
+    return delete(slot)
+
+
+@pattern(
+    budget=Wcu(150),
+    writes={User: (UpdateItem,), ReminderSlot: (PutItem, DeleteItem), Reminder: (PutItem,)},
+)
+def move_reminder(
+    change: Update[User], before: Get[ReminderSlot], after: ReminderSlot, said: Sequence[Put[Reminder]]
+) -> Transaction:
+    """Write a reminder, and when the next one is due; 6 WCU, and 2 for each KB of the message."""
+    return transact(change, delete(before), put(after), *said)

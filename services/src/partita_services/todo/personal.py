@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from partita import Procedure, retry_on_conflict
+from partita import Procedure, delete, retry_on_conflict
 from partita.recipes.idempotency import Plan
 from partita.recipes.personal import PersonalData, PersonalItems
 from partita_services.todo.model import (
@@ -14,9 +14,11 @@ from partita_services.todo.model import (
     delete_tasks,
     delete_user,
     latest_user,
+    slot_at,
     tasks_of_user,
     user_by_id,
 )
+from partita_services.todo.reminders import slot_of
 
 
 def forget_user(user_id: str) -> Procedure[int]:
@@ -27,7 +29,9 @@ def forget_user(user_id: str) -> Procedure[int]:
         if user is None:
             return 0
         plan = USERS.delete(user)
-        yield from Plan(user, delete_user(plan)).run()
+        slots = () if user.next_reminder is None else (slot_of(user_id, user.next_reminder),)
+        dropped = [delete(slot_at(slot.shard, slot.due_at, user_id)) for slot in slots]
+        yield from Plan(user, delete_user(Plan(user, *plan.actions, *dropped))).run()
         return 1
 
     return (yield from retry_on_conflict(forget))

@@ -6,6 +6,7 @@ import os
 from typing import Final
 
 KEEP_COMPLETED_DAYS: Final = "PARTITA_TODO_KEEP_COMPLETED_DAYS"
+REMINDERS: Final = "PARTITA_TODO_REMINDERS"
 _DAY: Final = 86_400
 
 
@@ -21,3 +22,8 @@ def keep_completed() -> int | None:
     if not days.isascii() or not days.isdecimal() or int(days) == 0:
         raise ValueError(f"{KEEP_COMPLETED_DAYS} is {days!r}, and must be a number of days such as 30.")
     return int(days) * _DAY
+
+
+def reminder_sender() -> str | None:
+    """The address of who sends reminders, or `queue` where another program reads the queue; None for nobody."""
+    return os.environ.get(REMINDERS) or None

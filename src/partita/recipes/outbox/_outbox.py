@@ -12,8 +12,8 @@ import msgspec
 
 from partita.errors import ModelError
 from partita.model import Budget, Entity, Key, schema_of, snake
-from partita.operations import Delete, Operation, Put, Query, batch_write, delete, insert
-from partita.patterns import declare_operation, get, query
+from partita.operations import Delete, Operation, Put, Query, batch_write, insert
+from partita.patterns import declare_operation, query
 from partita.queue import Body, BodyDecoder, Queue, Send, encode_body
 from partita.recipes.records import check_complete
 from partita.runtime import new_ulid, run, run_async
@@ -97,6 +97,7 @@ class Outbox(Generic[M]):
         self._schema = schema_of(record)
         self.shards = shards
         self._new_id = new_id
+        self._primary = self._schema.primary.attributes
         check_complete(self._schema, OutboxRecord)
         self._check_keys()
         name = snake(self._schema.name)
@@ -109,9 +110,6 @@ class Outbox(Generic[M]):
             budget=budget,
         )
         """The messages of a shard that are not in the queue yet."""
-        self._by_id: Callable[[int, str], Any] = get(
-            record, name=f"{name}_by_id", doc="A message that waits.", parameters=["shard", "message_id"]
-        )
         declare_operation(self._schema, "forwarded", "Messages are in the queue, and leave the table.", BatchWriteItem)
 
     def message(self, body: Body, *, group: str, now: float) -> Put[M]:
@@ -157,8 +155,8 @@ class Outbox(Generic[M]):
         return moved
 
     def _delete(self, record: M) -> Delete[M]:
-        gone: Delete[M] = delete(self._by_id(record.shard, record.message_id))
-        return gone
+        item = self._schema.item(record)
+        return Delete(self._schema, {attribute.name: item[attribute.name] for attribute, _ in self._primary})
 
     def _check_keys(self) -> None:
         schema = self._schema

@@ -9,6 +9,7 @@ from partita.store import (
     BatchGetItem,
     BatchWriteItem,
     ConditionCheck,
+    CreateTable,
     DeleteItem,
     GetItem,
     PutItem,
@@ -26,6 +27,7 @@ Part: TypeAlias = GetItem | PutItem | UpdateItem | DeleteItem | ConditionCheck
 ItemKey: TypeAlias = tuple[str, tuple[Any, ...]]
 """A table, and the values of the key."""
 
+_OWN = "partita."
 WRITES = (PutItem, UpdateItem, DeleteItem, BatchWriteItem, TransactWriteItems)
 
 
@@ -48,6 +50,14 @@ def tables_of(request: Request[Any]) -> Iterator[str]:
     if isinstance(request, QueryTable | ScanTable):
         yield request.table
     yield from (part.table for part in parts_of(request))
+
+
+def is_internal(request: Request[Any]) -> bool:
+    """Whether the request is about tables that Partita keeps for itself, such as the settings of the wire server."""
+    names = {request.schema.name} if isinstance(request, CreateTable) else {*tables_of(request)}
+    if not names and hasattr(request, "table"):
+        names = {str(request.table)}
+    return bool(names) and all(name.startswith(_OWN) for name in names)
 
 
 def key_of(part: Part, schema: TableSchema) -> Item:

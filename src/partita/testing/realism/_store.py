@@ -33,7 +33,7 @@ from partita.store.embedded import EmbeddedStore
 from partita.testing.realism._activation import Activation
 from partita.testing.realism._conflicts import RunningTransactions
 from partita.testing.realism._copies import LaggingCopy
-from partita.testing.realism._parts import WRITES, Part, item_key, key_of, parts_of, tables_of
+from partita.testing.realism._parts import WRITES, Part, is_internal, item_key, key_of, parts_of, tables_of
 from partita.testing.realism._settings import Realism
 from partita.testing.realism._throttling import Throttle
 
@@ -123,6 +123,8 @@ class RealisticStore:
     # --- one request ---
 
     def _requests(self, request: Request[Any]) -> Generator[Request[Any] | Pause, Any, Any]:
+        if is_internal(request):
+            return (yield request)
         self._activation.refuse(request)
         if isinstance(request, BatchGetItem | BatchWriteItem):
             return (yield from self._batch(request))

@@ -27,7 +27,7 @@ function signIn(problem = "") {
     content,
     signInPanel({
       title: "The models that can be collected",
-      hint: "Run this beside the server, and paste what it prints.",
+      roles: ["operator"],
       commands: ["partita token --user boss --role operator"],
       check: async () => {
         if (claims().role !== "operator") throw new Error("This token is not an operator's.");
@@ -85,7 +85,7 @@ function edit(model) {
   openDialog({
     title: model ? `Edit ${model.name}` : "New model",
     body: [
-      field("Identifier", id, "It stays as it is."),
+      field("Identifier", id, "Small letters, digits and hyphens. It cannot be changed later."),
       field("Name", name),
       field("Story", story),
       field("Parts, one a line", parts, model ? "Their number stays as it is: milestones count by it." : "In the order in which they are earned."),

@@ -1,0 +1,17 @@
+"""What CommitCollect keeps of a user, as the user gets it. A job of its own deletes the account."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from partita.recipes.personal import PersonalData, PersonalItems
+from partita_services.commitcollect.model import awards_of, milestones_of, profile_of, workouts_of
+
+_WITH_ACCOUNT: Final = "It goes with the account: DELETE /commitcollect/api/me, which also leaves Strava."
+
+PERSONAL: Final = PersonalData(
+    PersonalItems("profile", profile_of, stays=_WITH_ACCOUNT),
+    PersonalItems("milestones", milestones_of, stays=_WITH_ACCOUNT),
+    PersonalItems("awards", awards_of, stays=_WITH_ACCOUNT),
+    PersonalItems("workouts", workouts_of, stays=_WITH_ACCOUNT),
+)
