@@ -33,7 +33,7 @@ async def test_everything_that_is_declared_is_there(client: httpx.AsyncClient) -
     assert [pattern["name"] for pattern in service["patterns"]] == list(TABLE.patterns)
     assert (service["page"], service["api"], service["projected"]) == ("/todo/", "/todo/api", True)
     (table,) = service["tables"]
-    names = ["User", "Task", "EmailClaim", "Request", "CallerBucket", "Erased"]
+    names = ["User", "Task", "EmailClaim", "Request", "CallerBucket", "Erased", "ReminderSlot", "Reminder"]
     assert [entity["name"] for entity in table["entities"]] == names
     assert table["layout"][2] == {
         "entity": "Task",
@@ -67,9 +67,13 @@ async def test_what_writes_or_is_secret_or_has_no_form_cannot_be_tried(client: h
     (service,) = (await client.get("/console/api/services")).json()
     closed = {pattern["name"]: pattern["closed"] for pattern in service["patterns"] if pattern["closed"]}
     writes = [name for name, pattern in TABLE.patterns.items() if pattern.kind == "write"]
+    secret = "stays out of the lake, and out of the console: it is the service's secret."
     assert closed == {
         **dict.fromkeys(writes, "It writes, and the console only reads."),
-        "request_by_key": "Request stays out of the lake, and out of the console: it is the service's secret.",
+        "request_by_key": f"Request {secret}",
+        "reminders_waiting": f"Reminder {secret}",
+        "slot_at": f"ReminderSlot {secret}",
+        "slots_until": f"ReminderSlot {secret}",
         "tasks_matching": "Its arguments cannot be written in a form.",
     }
 

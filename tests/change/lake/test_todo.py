@@ -29,7 +29,7 @@ def test_every_entity_is_in_the_lake_but_what_a_service_keeps_for_itself(
     consumer.catch_up()
     lake.close()
     out = {schema.name for schema in TABLE.entities if not schema.cls.in_lake}
-    assert out == {"CallerBucket", "Request"}
+    assert out == {"CallerBucket", "Reminder", "ReminderSlot", "Request"}
     found = rows(tmp_path, "SELECT entity, count(*) AS items FROM changes GROUP BY entity ORDER BY entity")
     assert found == [
         {"entity": "EmailClaim", "items": 1},
