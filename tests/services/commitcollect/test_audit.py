@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from tests.services.commitcollect.world import TODAY, TRACE, World, event, new_world
 
-from partita_services.commitcollect.audit import AUDIT, LoggedOut, events_of_user
+from partita_services.commitcollect.audit import AUDIT, LoggedOut, events_of_month, events_of_story, events_of_user
 from partita_services.commitcollect.handlers import (
     MilestoneDraft,
     MilestoneEdit,
@@ -21,6 +21,7 @@ from partita_services.commitcollect.handlers import (
 )
 from partita_services.commitcollect.jobs.ingest import process_event
 from partita_services.commitcollect.model import Metric
+from partita_services.commitcollect.strava.model import RateLimit, limit_of, save_limit
 
 pytestmark = pytest.mark.req("C22")
 
@@ -113,3 +114,20 @@ def test_that_strava_lets_us_in_no_more_is_in_the_trail(world: World) -> None:
     world.strava.revoke()
     world.do(process_event(world.app, event(1, "create", world.clock())))
     assert "reconnect_needed" in {entry.event_type for entry in world.db.run(events_of_user(world.user_id))}
+
+
+def test_the_newest_record_of_a_story_and_of_a_month_comes_first(world: World) -> None:
+    for _ in range(3):
+        world.clock.advance(1)
+        world.db.run(AUDIT.append(LoggedOut(), user_id=world.user_id, trace=TRACE))
+    for listed in (events_of_story(TRACE.correlation_id), events_of_month("logged_out", "202601")):
+        times = [entry.occurred_at for entry in world.db.run(listed)]
+        assert times == sorted(times, reverse=True)
+        assert len(set(times)) >= 3
+
+
+def test_a_later_limit_of_strava_takes_the_place_of_an_earlier_one(world: World) -> None:
+    for seconds in (60, 120):
+        open_at = datetime.fromtimestamp(world.clock() + seconds, UTC)
+        world.db.run(save_limit(RateLimit(client_id="4711", open_at=open_at)))
+    assert world.db.run(limit_of("4711")) == RateLimit(client_id="4711", open_at=open_at)
