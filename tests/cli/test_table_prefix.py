@@ -83,7 +83,12 @@ def test_templates_and_policies_have_the_names_of_the_stage(run: Run, tmp_path: 
     )
     assert todo["TodoAppData"]["Properties"]["TableName"] == "dev-todo-app-data"
     queues = [each["Properties"]["QueueName"] for each in events.values() if each["Type"] == "AWS::SQS::Queue"]
-    assert sorted(queues) == ["dev-events-dead.fifo", "dev-events.fifo"]
+    assert sorted(queues) == [
+        "dev-events-dead.fifo",
+        "dev-events-notices-dead.fifo",
+        "dev-events-notices.fifo",
+        "dev-events.fifo",
+    ]
     policies = run("deploy", "iam", "todo", "events", "--json", "--table-prefix", "dev-").output
     assert "table/todo-app-data" not in policies
     assert "table/dev-todo-app-data/index/GSI1" in policies

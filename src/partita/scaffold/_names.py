@@ -17,7 +17,7 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*")
 _SERVICE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _TAKEN: Final = frozenset(
     """
-    AlreadyExists Annotated StoredResponse Any BaseModel ClassVar Command ConfigDict Count CurrentCaller
+    AlreadyExists Annotated StoredResponse Any BaseModel ClassVar Command ConfigDict CurrentCaller
     Day Db Depends Field Final Flag Idempotency IdempotencyRecord IfMatch ItemMissing Listing Once
     OnceByCaller Paging Path Plan Request Response Sequence Service StringConstraints Text VersionConflict Versioned
     VersionedDelete VersionedInsert VersionedRead VersionedTable VersionedUpdate

@@ -316,7 +316,8 @@ def test_it_serves_from_a_server_that_speaks_dynamodb(
     draft = {"pk": "served", "name": "Ada", "balance": 100}  # the server is shared: no other test uses this key
     assert server.client.post("/accounts/api/accounts", json=draft).status_code == 201
     deposited = server.client.post("/accounts/api/accounts/served/deposit", json={"amount": 50})
-    assert (deposited.status_code, deposited.json()["balance"]) == (200, 150)
+    assert (deposited.status_code, deposited.json()["amount"]) == (201, 50)
+    assert server.client.get("/accounts/api/accounts/served").json()["balance"] == 150
     assert server.stop() == (0, "Stopped.\n")
 
 

@@ -170,7 +170,11 @@ class DrawEntropy(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    entropy: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+    entropy: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000),
+        Field(examples=["07 12 19 33 41 45"]),
+    ]
 
 
 class DrawView(CamelModel):

@@ -67,7 +67,12 @@ class EventDraft(BaseModel):
     ] = None
     retention_days: Annotated[
         int | None,
-        Field(ge=1, le=MAX_RETENTION_DAYS, description="how long requests are kept after the closing; null for good"),
+        Field(
+            ge=1,
+            le=MAX_RETENTION_DAYS,
+            description="how long requests are kept after the closing; null for good",
+            examples=[90],
+        ),
     ] = RETENTION_DAYS
 
     @model_validator(mode="after")

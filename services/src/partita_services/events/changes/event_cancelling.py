@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from partita import Action, Procedure, absent, check, delete, f, put, retry_on_conflict, update
 from partita.errors import ConditionFailed, TransactionCancelled
@@ -46,7 +46,11 @@ class Cancellation(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    reason: Annotated[
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+        Field(examples=["The hall is flooded."]),
+    ]
 
 
 class DrawGoesOn(ConditionFailed, code="draw_goes_on"):
