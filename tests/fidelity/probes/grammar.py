@@ -78,6 +78,9 @@ REFUSED: dict[str, tuple[str, str]] = {
         f"{MALFORMED}Invalid path dot component",
     ),
     "a type of two words": ("x IS DOUBLE PRECISION", "Unsupported operation: IsType"),
+    "a type of numbers": ("x IS INT8", "Unsupported operation: IsType"),
+    "spaces for a condition": ("SELECT * FROM {hash} WHERE   ", f"{MALFORMED}Unexpected term"),
+    "too small a number in a condition": ("SELECT * FROM {hash} WHERE n = 1e-131", f"{UNDERFLOW} under root"),
     "a type of texts": ("x IS CHARACTER VARYING", "Unsupported operation: IsType"),
     "an expression alone": ("x IS INT4", "Unsupported operation: IsType"),
     "an alias": ("SELECT * FROM {hash} t WHERE pk = '1'", "Aliasing is not supported"),
@@ -239,6 +242,9 @@ FIRST: dict[str, tuple[list[Json], str]] = {
     "too deep, then no number": ([DEEP, BAD], TOO_DEEP),
     "no number, then too deep": ([BAD, DEEP], f"{NOT_NUMERIC}: abc"),
     "too deep, then too great": ([DEEP, n("1e126")], TOO_DEEP),
+    "no number in a deep value": ([{"L": [nested(40), {"L": [BAD]}]}], TOO_DEEP),
+    "much too deep, then no number": ([nested(100), BAD], TOO_DEEP),
+    "no number, then much too deep": ([BAD, nested(100)], f"{NOT_NUMERIC}: abc"),
     "too deep, then no number in one map": ([{"M": {"d": DEEP, "x": BAD}}], TOO_DEEP),
     "no number, then too deep in one map": ([{"M": {"x": BAD, "d": DEEP}}], f"{NOT_NUMERIC}: abc"),
 }
@@ -250,3 +256,19 @@ def the_first_parameter_that_is_wrong_is_named(api: Api, parameters: list[Json],
     condition = " AND ".join(f"{name} = ?" for name, _ in zip("xy", parameters, strict=False))
     statement = _named(api, f"SELECT * FROM {{hash}} WHERE pk = '1' AND {condition}")  # noqa: S608 - a probe's own
     refused(api, "ExecuteStatement", Statement=statement, Parameters=parameters, message=message)
+
+
+@probe(rule=50, tier=3)
+def a_parameter_is_no_path(api: Api) -> None:
+    """Of a function that needs one."""
+    statement = _named(api, "SELECT * FROM {hash} WHERE pk = '1' AND attribute_exists(?)")
+    message = "Operator or function requires a document path; operator or function: attribute_exists"
+    refused(api, "ExecuteStatement", Statement=statement, Parameters=[{"S": "ss"}], message=message)
+
+
+@probe(rule=50, tier=3)
+def a_table_that_is_missing_is_not_found(api: Api) -> None:
+    """Also where FROM stands first."""
+    kind, message = "ResourceNotFoundException", "Requested resource not found"
+    statement = f"FROM \"{api.prefix}nowhere\" WHERE pk = 'x' SET c = 1"
+    refused(api, "ExecuteStatement", kind=kind, Statement=statement, message=message)

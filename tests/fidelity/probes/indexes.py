@@ -81,8 +81,9 @@ def a_consistent_read_of_a_global_index_is_refused(api: Api) -> None:
     """By query and by scan."""
     query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
     shared: dict[str, Any] = {"TableName": api.table("indexed"), "IndexName": "all", "ConsistentRead": True}
-    refused(api, "Query", **shared, **query)
-    refused(api, "Scan", **shared)
+    message = "Consistent reads are not supported on global secondary indexes"
+    refused(api, "Query", message=message, **shared, **query)
+    refused(api, "Scan", message=message, **shared)
 
 
 @probe(rule=27)

@@ -306,10 +306,11 @@ def a_change_reaches_into_documents(api: Api) -> None:
 
 @probe(rule=50, tier=3, cases={"a number to texts": ("ss", "<<1>>"), "a text to a text": ("s", "<<'x'>>")})
 def a_set_of_another_type_is_refused(api: Api, name: str, members: str) -> None:
-    """When the item is there."""
+    """When the item is there; to add and to take out."""
     key, _ = _item(api)
-    statement = _named(api, f"UPDATE {{hash}} SET {name} = set_add({name}, {members}) WHERE pk = '{key}'")
-    refused(api, "ExecuteStatement", Statement=statement, message=WRONG_TYPE)
+    for function in ("set_add", "set_delete"):
+        statement = _named(api, f"UPDATE {{hash}} SET {name} = {function}({name}, {members}) WHERE pk = '{key}'")
+        refused(api, "ExecuteStatement", Statement=statement, message=WRONG_TYPE)
 
 
 BRANCHES = {

@@ -320,3 +320,52 @@ def paths_overlap_by_what_their_names_stand_for(api: Api, projection: str) -> No
         ProjectionExpression=projection,
         ExpressionAttributeNames=names,
     )
+
+
+_SCHEMA = "One or more parameter values were invalid: Condition parameter type does not match schema type"
+_OPERAND = "Invalid KeyConditionExpression: Incorrect operand type for operator or function; operator or function: "
+_UNDEFINED = "An expression attribute value used in expression is not defined; attribute value: :gap"
+_PREFIX = f"{_OPERAND}begins_with, operand type: N"
+_KEYS: dict[str, tuple[str, Json, str]] = {
+    "prefix of a number": ("pk = :p AND begins_with(sk, :v)", s("a"), _SCHEMA),
+    "equal to a bool": ("pk = :p AND sk = :v", {"BOOL": True}, _SCHEMA),
+    "prefix that is a bool": (
+        "pk = :p AND begins_with(sk, :v)",
+        {"BOOL": True},
+        f"{_OPERAND}begins_with, operand type: BOOL",
+    ),
+    "two for one": (
+        "pk = :p AND sk > :v AND sk < :v",
+        n(1),
+        "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
+    ),
+    "three attributes": (
+        "pk = :p AND sk > :v AND extra = :v",
+        n(1),
+        "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
+    ),
+    "undefined, then operand": ("pk = :gap AND begins_with(sk, :v)", n(1), _UNDEFINED),
+    "operand, then undefined": ("begins_with(sk, :v) AND pk = :gap", n(1), _PREFIX),
+    "operand between": ("pk = :p AND begins_with(sk, :v) AND sk = :gap", n(1), _PREFIX),
+    "operand, then a third": ("pk = :p AND begins_with(sk, :v) AND sk > :v", n(1), _PREFIX),
+}
+
+
+@probe(13, 45, tier=3, cases=_KEYS)
+def the_first_mistake_of_a_key_condition_is_told(api: Api, condition: str, value: Json, message: str) -> None:
+    """From left to right; types of keys and numbers of conditions after that."""
+    values = {name: given for name, given in {":p": s("q"), ":v": value}.items() if name in condition}
+    given: dict[str, Any] = {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
+    found = refused(api, "Query", TableName=api.table("numbers"), **given)
+    holds(found.message.endswith(message), f"expected {message}, found {found.message}")
+
+
+@probe(rule=45, tier=3)
+def constraints_of_a_query_are_told_by_name(api: Api) -> None:
+    """Before its table is looked for."""
+    given: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("x")}}
+    table = api.table("hash")
+    refused(api, "Query", TableName="abc!", Select="BOGUS", pattern="validation error", **given)
+    refused(api, "Query", TableName=table, Limit=0, pattern="Limit", **given)
+    bogus = {"ReturnConsumedCapacity": "BOGUS", "Select": "BOGUS"}
+    refused(api, "Query", TableName=table, pattern="returnConsumedCapacity", **bogus, **given)

@@ -250,8 +250,14 @@ def _long_call(api: Api, place: str, size: int) -> tuple[str, Json]:
     return operation, given if operation.startswith("Transact") else {"TableName": table, **given}
 
 
-_PLACES = ("update", "filter of a query", "filter of a scan", "projection")
-_PLACES += ("condition of a transaction", "update of a transaction")
+_PLACES = (
+    "update",
+    "filter of a query",
+    "filter of a scan",
+    "projection",
+    "condition of a transaction",
+    "update of a transaction",
+)
 
 
 @probe(rule=7, tier=3, cases={place: (place,) for place in _PLACES})

@@ -217,3 +217,94 @@ def a_put_or_delete_returns_the_old_item_alone(api: Api, operation: str, part: s
     missing: dict[str, Any] = {"TableName": table, part: api.new_key()}
     same("Attributes" in api(operation, ReturnValues="ALL_OLD", **missing), False)
     refused(api, operation, ReturnValues="UPDATED_NEW", **given)
+
+
+_INVALID = "One or more parameter values were invalid: "
+_SAID: dict[str, tuple[dict[str, Any], str]] = {
+    "the key": (
+        {"UpdateExpression": "SET pk = :v", "ExpressionAttributeValues": {":v": s("x")}},
+        f"^{_INVALID}Cannot update attribute pk. This attribute is part of the key$",
+    ),
+    "the sort key": (
+        {"UpdateExpression": "SET sk = :v", "ExpressionAttributeValues": {":v": s("x")}},
+        f"^{_INVALID}Cannot update attribute sk. This attribute is part of the key$",
+    ),
+    "no clause": (
+        {"UpdateExpression": "INVALID SYNTAX HERE"},
+        'Invalid UpdateExpression: Syntax error; token: "INVALID", near: "INVALID SYNTAX"$',
+    ),
+    "a name too many": (
+        {"UpdateExpression": "REMOVE a", "ExpressionAttributeNames": {"#x": "y"}},
+        "Value provided in ExpressionAttributeNames unused in expressions: keys: {#x}$",
+    ),
+    "a value too many": (
+        {"UpdateExpression": "REMOVE a", "ExpressionAttributeValues": {":x": n(1)}},
+        "Value provided in ExpressionAttributeValues unused in expressions: keys: {:x}$",
+    ),
+    "no value": (
+        {"UpdateExpression": "SET a = :v"},
+        "Invalid UpdateExpression: An expression attribute value used in expression is not defined; .* value: :v$",
+    ),
+    "no value of the condition": (
+        {
+            "UpdateExpression": "SET b = :w",
+            "ConditionExpression": "a = :v",
+            "ExpressionAttributeValues": {":w": s("x")},
+        },
+        (
+            "^1 validation error detected: Invalid ConditionExpression: An expression attribute value used in "
+            "expression is not defined; attribute value: :v$"
+        ),
+    ),
+    "two ways": (
+        {"UpdateExpression": "REMOVE a", "AttributeUpdates": {"a": {"Action": "DELETE"}}},
+        (
+            "Can not use both expression and non-expression parameters in the same request: Non-expression "
+            "parameters: {AttributeUpdates} Expression parameters: {UpdateExpression}$"
+        ),
+    ),
+    "empty": ({"UpdateExpression": ""}, "Invalid UpdateExpression: The expression can not be empty;$"),
+}
+
+
+@probe(19, 45, tier=3, cases=_SAID)
+def an_update_is_refused_in_these_words(api: Api, given: dict[str, Any], pattern: str) -> None:
+    """Before it is tried."""
+    refused(api, "UpdateItem", TableName=api.table("pair"), Key=api.new_key("a"), pattern=pattern, **given)
+
+
+_RULE = "failed to satisfy constraint: Member must"
+_NO_NAME = f"Value '' at 'tableName' {_RULE} have length greater than or equal to 1"
+_NO_KEY = f"Value null at 'key' {_RULE} not be null"
+_BOGUS = {"ReturnConsumedCapacity": "BOGUS", "ReturnValues": "BOGUS"}
+_TOGETHER: dict[str, tuple[dict[str, Any], str]] = {
+    "no name": ({"TableName": "", **_update({}, "REMOVE a")}, f"2 validation errors detected: {_NO_NAME}; {_NO_KEY}"),
+    "all": (
+        {"TableName": "", **_update({}, "REMOVE a"), **_BOGUS},
+        (
+            "4 validation errors detected: "
+            f"Value 'BOGUS' at 'returnConsumedCapacity' {_RULE} satisfy enum value set: [INDEXES, TOTAL, NONE]; "
+            f"{_NO_NAME}; Value 'BOGUS' at 'returnValues' {_RULE} satisfy enum value set: "
+            f"[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]; {_NO_KEY}"
+        ),
+    ),
+    "operator": (
+        {
+            "TableName": "fidelity-nothere",
+            "AttributeUpdates": {"x": {"Action": "PUT", "Value": s("1")}},
+            "Expected": {"a": {"Exists": False}, "b": {"Exists": False}},
+            "ConditionalOperator": "XOR",
+        },
+        (
+            f"2 validation errors detected: Value 'XOR' at 'conditionalOperator' {_RULE} satisfy enum value set: "
+            f"[OR, AND]; {_NO_KEY}"
+        ),
+    ),
+}
+
+
+@probe(rule=45, tier=3, cases=_TOGETHER)
+def constraints_beside_a_missing_key_are_told_together(api: Api, given: dict[str, Any], message: str) -> None:
+    """In older words, in the order of the members."""
+    sent = {name: value for name, value in given.items() if name != "Key"}
+    refused(api, "UpdateItem", message=message, **sent)
