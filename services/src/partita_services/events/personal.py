@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from partita import Action, Operation, Procedure, delete, f, retry_on_conflict
+from partita import Action, Operation, Page, Procedure, Query, delete, f, retry_on_conflict
 from partita.errors import IllegalTransition
 from partita.operations import Context, Requests
 from partita.recipes.idempotency import Plan
@@ -34,11 +34,11 @@ def erase_requests(user_id: str) -> Procedure[Removal]:
         IllegalTransition: some take part in a draw that is being held; all others are erased.
         Throttled: others change the seats of an event all the time.
     """
-    now = yield from _Now()
     erased, cursor, is_first = 0, None, True
     refused: IllegalTransition | None = None
     while is_first or cursor is not None:
-        page = yield from requests_of_user(user_id).page(PAGE, after=cursor)
+        query = requests_of_user(user_id).page(PAGE, after=cursor)
+        page, now = yield from _Dated(query, pattern=query.pattern)
         for request in page:
             try:
                 erased += yield from _erase(request.request_id, user_id, now)
@@ -52,13 +52,15 @@ def erase_requests(user_id: str) -> Procedure[Removal]:
     return Removal(erased, more=False)
 
 
-class _Now(Operation[datetime], frozen=True):
-    """What time it is, by the clock of the session."""
+class _Dated(Operation[tuple[Page[Request], datetime]], frozen=True):
+    """A page, and when it was read: the time by which its requests are cancelled."""
 
-    def requests(self, context: Context) -> Requests[datetime]:
-        """No request."""
-        yield from ()
-        return instant(context.clock())
+    query: Query[Request]
+
+    def requests(self, context: Context) -> Requests[tuple[Page[Request], datetime]]:
+        """Those of the query."""
+        page = yield from self.query.requests(context)
+        return page, instant(context.clock())
 
 
 def _erase(request_id: str, user_id: str, now: datetime) -> Procedure[int]:
