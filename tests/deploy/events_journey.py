@@ -81,6 +81,7 @@ async def _change(visit: Visit) -> None:
     for _ in range(3):
         visit.work()
         visit.clock.advance(2 * MINUTE)
+    await ok(visit.api, "DELETE", "/me/data")
 
 
 async def _apply_as(visit: Visit, user: str, event: str) -> None:

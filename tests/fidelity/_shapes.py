@@ -30,6 +30,7 @@ SHAPES: Final[dict[str, dict[str, Any]]] = {
     "pair": shape(("pk", "sk"), {"pk": "S", "sk": "S"}),
     "numbers": shape(("pk", "sk"), {"pk": "S", "sk": "N"}),
     "bytes": shape(("pk", "sk"), {"pk": "S", "sk": "B"}),
+    "binary": shape(("pk",), {"pk": "B"}),
     "scanned": shape(("pk",), {"pk": "S"}),
     "indexed": shape(
         ("pk", "sk"),

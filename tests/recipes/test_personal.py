@@ -26,6 +26,7 @@ from partita import (
 )
 from partita.errors import ModelError
 from partita.recipes.personal import ErasureRecord, PersonalData, PersonalItems
+from partita.recipes.removal import Removal
 from partita.store._requests import BatchWriteItem, ScanTable
 from partita.testing import Crash, FakeClock, FaultyStore
 
@@ -151,6 +152,17 @@ class TestErasure:
         assert [sum(erasure.erased.values()) for erasure in erasures] == [50, 50, 21]
         assert [erasure.more for erasure in erasures] == [True, True, False]
         assert partitions(db) == {**BOBS, "USER#ann INVOICE": 1, "ERASED#ann METADATA": 1}
+
+    def test_a_procedure_that_stops_early_is_called_again(self, db: Session) -> None:
+        left = [2, 1]
+
+        def forget_some(user_id: str) -> Procedure[Removal]:
+            yield from profile_of(user_id)
+            return Removal(left.pop(), more=bool(left))
+
+        personal = PersonalData(PersonalItems("profile", profile_of, erase=forget_some), record=Erased)
+        erasures = [db.run(personal.erase("ann")) for _ in range(2)]
+        assert [(erasure.erased["profile"], erasure.more) for erasure in erasures] == [(1, True), (2, False)]
 
     def test_that_a_user_was_erased_is_written_when_it_is_done(self, db: Session, fake_clock: FakeClock) -> None:
         db.run(PERSONAL.erase("ann", limit=50))

@@ -18,6 +18,7 @@ from partita import AsyncSession
 from partita.http._caller import Caller
 from partita.http._dependencies import Db, Now, current_caller
 from partita.http._idempotent import refuse_key
+from partita.http._problems import describe_problems
 from partita.recipes.personal import PersonalData
 
 PATH: Final = "/me/data"
@@ -61,9 +62,12 @@ def add_personal_routes(
 
     if erase:
 
-        @router.delete(PATH, dependencies=[Depends(refuse_key)])
+        @router.delete(PATH, dependencies=[Depends(refuse_key)], responses=describe_problems(409))
         async def erase_my_data(db: Db, caller: Caller = whose) -> ErasureView:
-            """Erase what the service keeps of the caller, for good. To send it again does no harm."""
+            """Erase what the service keeps of the caller, for good. To send it again does no harm.
+
+            409: some of it cannot be erased just now; send it again later.
+            """
             erasure = await db.run(personal.erase(caller.user_id))
             return ErasureView(erased=dict(erasure.erased), more=erasure.more, stays=personal.stays)
 

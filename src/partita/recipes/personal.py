@@ -45,7 +45,7 @@ REMEMBERED: Final = timedelta(days=30)
 
 Read: TypeAlias = Callable[[str], Get[Any] | Query[Any]]
 DeleteBatch: TypeAlias = Callable[[Sequence[Delete[Any]]], BatchWrite]
-Erase: TypeAlias = Callable[[str], Procedure[int]]
+Erase: TypeAlias = Callable[[str], Procedure[int] | Procedure[Removal]]
 
 
 class ErasureRecord(Entity):
@@ -77,7 +77,10 @@ class PersonalItems(Struct, frozen=True):
     delete: DeleteBatch | None = None
     """The pattern that deletes up to 25 of them."""
     erase: Erase | None = None
-    """Erases all of a user's, where deleting the items is not enough; gives how many there were. It may run again."""
+    """Erases all of a user's, where deleting the items is not enough; gives how many there were. It may run again.
+
+    One that stops early gives a `Removal` with `more`, and is called again.
+    """
     stays: str = ""
     """Why they are not erased."""
     also: tuple[type[Entity], ...] = ()
@@ -191,7 +194,8 @@ class _Remember(Operation[None], frozen=True):
 
 def _removal(items: PersonalItems, user_id: str, limit: int) -> Procedure[Removal]:
     if items.erase is not None:
-        return Removal((yield from items.erase(user_id)), more=False)
+        erased: int | Removal = yield from items.erase(user_id)
+        return erased if isinstance(erased, Removal) else Removal(erased, more=False)
     read = items.read(user_id)
     if not isinstance(read, Query) or items.delete is None:
         raise ModelError(f"{items.name}: what is read with a @get is erased by a procedure.", owner=items.name)

@@ -61,6 +61,7 @@ def batch_get(call: Parameters) -> Requests[Json]:
     except Violated:
         refuse(*violations_of(lambda: _check_names(call), call.capacity_detail))
     _check_names(call)
+    _check_one_way(call)
     gets: list[GetItem] = []
     names: dict[str, str] = {}  # by table: the client may have given its ARN
     for name, shared in _tables(call).items():
@@ -85,6 +86,16 @@ def _check_names(call: Parameters) -> None:
     tables = call.fields("RequestItems") or {}
     if not all(map(is_table_name, tables)):
         refuse(violated(msgspec.json.encode(tables).decode(), "requestItems", _MAP_KEYS))
+
+
+def _check_one_way(call: Parameters) -> None:
+    """Refuse an expression for one table and names for another; for one and the same `read_get` does."""
+    parts = [part for part in (call.fields("RequestItems") or {}).values() if isinstance(part, dict)]
+    if all(any(part.get(way) is not None for part in parts) for way in ("AttributesToGet", "ProjectionExpression")):
+        raise Refused(
+            "Can not use both expression and non-expression parameters in the same request: "
+            "Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}"
+        )
 
 
 def _tables(call: Parameters) -> Json:
@@ -125,6 +136,9 @@ def batch_write(call: Parameters) -> Requests[Json]:
     detail, metrics = _write_details(call)
     tables = _tables(call)
     _check_lengths(tables)
+    if not all(map(is_table_name, tables)):
+        shown = {name: list(map(_show_write, entries)) for name, entries in tables.items()}
+        refuse(violated(show(shown), "requestItems", _MAP_KEYS))
     writes = [
         _batched(Parameters({"TableName": name}).table(), Parameters(entry))
         for name, entries in tables.items()
@@ -176,6 +190,16 @@ def _check_lengths(tables: Json) -> None:
                 "Member must have length greater than or equal to 1]"
             )
             refuse(violated(show(tables), "requestItems", rule))
+
+
+def _show_write(entry: Any) -> str:
+    """A write as AWS's own objects show it."""
+    for name, part in (("Put", "Item"), ("Delete", "Key")):
+        request = entry.get(f"{name}Request") if isinstance(entry, dict) else None
+        if isinstance(request, dict) and isinstance(request.get(part), dict):
+            values = {key: f"AttributeValue({show(value)[1:-1]})" for key, value in request[part].items()}
+            return f"WriteRequest({name.lower()}Request={name}Request({part.lower()}={show(values)}))"
+    return "WriteRequest()"
 
 
 def _batched(table: str, entry: Parameters) -> PutItem | DeleteItem:

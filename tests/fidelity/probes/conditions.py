@@ -222,3 +222,23 @@ def what_a_failed_condition_returns_is_validated_first(api: Api) -> None:
     """Though the condition would fail."""
     shared: dict[str, Any] = {"TableName": api.table("hash"), "ConditionExpression": "attribute_exists(pk)"}
     refused(api, "PutItem", Item=api.new_key(), ReturnValuesOnConditionCheckFailure="ALL_NEW", **shared)
+
+
+_RULE = "failed to satisfy constraint: Member must"
+_TABLES: dict[str, tuple[dict[str, str], str]] = {
+    "none": ({}, f"Value null at 'tableName' {_RULE} not be null"),
+    "long": (
+        {"TableName": "a" * 256},
+        f"Value '{'a' * 256}' at 'tableName' {_RULE} have length less than or equal to 255",
+    ),
+    "other letters": (
+        {"TableName": "bad table!@#"},
+        f"Value 'bad table!@#' at 'tableName' {_RULE} satisfy regular expression pattern: [a-zA-Z0-9_.-]+",
+    ),
+}
+
+
+@probe(8, 45, tier=3, cases=_TABLES)
+def a_name_that_no_table_has_is_told_by_a_put(api: Api, given: dict[str, str], message: str) -> None:
+    """With the rule that it breaks."""
+    refused(api, "PutItem", Item={"pk": s("a")}, message=f"1 validation error detected: {message}", **given)

@@ -81,8 +81,9 @@ def a_consistent_read_of_a_global_index_is_refused(api: Api) -> None:
     """By query and by scan."""
     query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
     shared: dict[str, Any] = {"TableName": api.table("indexed"), "IndexName": "all", "ConsistentRead": True}
-    refused(api, "Query", **shared, **query)
-    refused(api, "Scan", **shared)
+    message = "Consistent reads are not supported on global secondary indexes"
+    refused(api, "Query", message=message, **shared, **query)
+    refused(api, "Scan", message=message, **shared)
 
 
 @probe(rule=27)
@@ -277,3 +278,81 @@ def a_gap_in_the_keys_of_an_index_is_refused(api: Api, condition: str) -> None:
         KeyConditionExpression=condition,
         ExpressionAttributeValues={name: value for name, value in values.items() if name in condition},
     )
+
+
+_FIVE = {
+    "p1": ("T", "live", "b", "r1"),
+    "p2": ("T", "live", "a", "r2"),
+    "p3": ("T", "live", "a", "r1"),
+    "p4": ("T", "draft", "c", "r1"),
+    "p5": ("F", "live", "a", "r0"),
+}
+
+
+def _five_keys(api: Api) -> dict[str, Any]:
+    """A table whose index has one partition attribute and four sort attributes, and one item without the third."""
+    names = ("h", "a", "b", "c", "d")
+    keys = [{"AttributeName": name, "KeyType": "HASH" if name == "h" else "RANGE"} for name in names]
+    index = {"IndexName": "five", "KeySchema": keys, "Projection": {"ProjectionType": "ALL"}}
+    types = {"pk": "S", **dict.fromkeys(names, "S")}
+    table = api.shared_table("five", shape(("pk",), types, GlobalSecondaryIndexes=[index]))
+    for pk, parts in _FIVE.items():
+        item = {name: s(part) for name, part in zip(names, ("o", *parts), strict=True)}
+        api("PutItem", TableName=table, Item={"pk": s(pk), **item})
+    api("PutItem", TableName=table, Item={"pk": s("p6"), "h": s("o"), "a": s("T"), "b": s("live"), "d": s("r1")})
+    given: dict[str, Any] = {"TableName": table, "IndexName": "five"}
+    whole = {"KeyConditionExpression": "h = :h", "ExpressionAttributeValues": {":h": s("o")}}
+    api.eventually(lambda: api("Query", **given, **whole)["Count"], lambda count: count >= len(_FIVE))
+    return given
+
+
+def _five_condition(condition: str) -> dict[str, Any]:
+    texts = {":h": "o", ":a": "T", ":b": "live", ":c": "a", ":d": "r", ":x": "r1"}
+    values = {name: s(text) for name, text in texts.items() if name in condition}
+    return {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
+
+
+_LEFT_TO_RIGHT: dict[str, tuple[str, list[str]]] = {
+    "partition": ("h = :h", ["p5", "p4", "p3", "p2", "p1"]),
+    "one": ("h = :h AND a = :a", ["p4", "p3", "p2", "p1"]),
+    "two": ("h = :h AND a = :a AND b = :b", ["p3", "p2", "p1"]),
+    "three": ("h = :h AND a = :a AND b = :b AND c = :c", ["p3", "p2"]),
+    "more than the third": ("h = :h AND a = :a AND b = :b AND c > :c", ["p1"]),
+    "prefix of the fourth": ("h = :h AND a = :a AND b = :b AND c = :c AND begins_with(d, :d)", ["p3", "p2"]),
+    "between of the fourth": ("h = :h AND a = :a AND b = :b AND c = :c AND d BETWEEN :x AND :x", ["p3"]),
+    "less than the second": ("h = :h AND a = :a AND b < :b", ["p4"]),
+    "in another order": ("b = :b AND h = :h AND a = :a", ["p3", "p2", "p1"]),
+}
+
+
+@probe(rule=30, cases=_LEFT_TO_RIGHT)
+def an_index_with_four_sort_attributes_is_ordered_by_each(api: Api, condition: str, found: list[str]) -> None:
+    """Forwards and backwards; an item without one of them is not in it."""
+    given = {**_five_keys(api), **_five_condition(condition)}
+    same([item["pk"]["S"] for item in api("Query", **given)["Items"]], found)
+    back = api("Query", ScanIndexForward=False, **given)
+    same([item["pk"]["S"] for item in back["Items"]], found[::-1])
+
+
+@probe(rule=30)
+def a_page_of_an_index_with_four_sort_attributes_names_them_all(api: Api) -> None:
+    """In the key to go on with."""
+    page = api("Query", Limit=2, **_five_keys(api), **_five_condition("h = :h AND a = :a"))
+    same(set(page["LastEvaluatedKey"]), {"pk", "h", "a", "b", "c", "d"})
+
+
+_GAPS: dict[str, tuple[str, str, str]] = {
+    "left out": ("h = :h AND a = :a AND c = :c", "b", "c"),
+    "a range before the last": ("h = :h AND a = :a AND b > :b AND c = :c", "b", "c"),
+    "the first left out": ("h = :h AND b = :b", "a", "b"),
+}
+
+
+@probe(rule=30, cases=_GAPS)
+def a_sort_attribute_that_is_left_out_is_named(api: Api, condition: str, missing: str, present: str) -> None:
+    """With the one that needs it."""
+    pattern = (
+        f"RANGE key attributes {missing} must have equality conditions specified in the query "
+        f"because a condition is present on key attribute {present}"
+    )
+    refused(api, "Query", pattern=pattern, **_five_keys(api), **_five_condition(condition))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.fidelity import Api, Refused, probe, refused, same
-from tests.fidelity._attributes import Json, n, s
+from tests.fidelity._attributes import Json, n, nested, s
 
 FAILED = "ConditionalCheckFailedException"
 
@@ -214,3 +214,62 @@ def query_filters_and_scan_filters_choose(api: Api, chosen: Json, found: list[st
             break
         start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
     same(sorted(item["sk"]["S"] for item in items), found)
+
+
+_OLDER = (
+    "1 validation error detected: Value '{}' at '{}' failed to satisfy constraint: Member must satisfy enum value set: "
+)
+_OPERATORS = _OLDER.format("XOR", "conditionalOperator") + "[OR, AND]"
+_RETURNS = _OLDER.format("BOGUS", "returnValues") + "[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]"
+
+
+@probe(45, 52, tier=3, cases={"PutItem": ("PutItem", "Item"), "UpdateItem": ("UpdateItem", "Key")})
+def a_deep_request_is_refused_in_older_words(api: Api, operation: str, part: str) -> None:
+    """The operator before the depth."""
+    expected = {"a": {"Value": nested(100)}, "b": {"Exists": False}}
+    given: dict[str, Any] = {"Expected": expected, "ConditionalOperator": "XOR", part: {"pk": s("a")}}
+    if operation == "UpdateItem":
+        given["AttributeUpdates"] = {"x": {"Action": "PUT", "Value": s("1")}}
+    refused(api, operation, TableName=f"{api.prefix}nowhere", message=_OPERATORS, **given)
+
+
+def _deep_condition(levels: int) -> dict[str, Any]:
+    return {"ConditionExpression": "d = :v", "ExpressionAttributeValues": {":v": nested(levels)}, "Key": {"pk": s("a")}}
+
+
+_DEEP: dict[str, tuple[dict[str, Any], str]] = {
+    "condition": ({**_deep_condition(63), "ReturnValues": "BOGUS"}, _RETURNS),
+    "expected": ({"Key": {"pk": s("a")}, "Expected": {"d": {"Value": nested(63)}}, "ReturnValues": "BOGUS"}, _RETURNS),
+    "key": ({"Key": {"pk": nested(100)}, "ReturnValues": "BOGUS"}, _RETURNS),
+    "wrong": ({**_deep_condition(100), "ReturnValues": "UPDATED_NEW"}, "ReturnValues can only be ALL_OLD or NONE"),
+}
+
+
+@probe(rule=45, tier=3, cases=_DEEP)
+def a_deep_delete_is_refused_in_older_words(api: Api, given: dict[str, Any], message: str) -> None:
+    """What it returns before the depth."""
+    refused(api, "DeleteItem", TableName=f"{api.prefix}nowhere", message=message, **given)
+
+
+@probe(45, 52, tier=3)
+def an_operator_that_does_not_exist_is_told_before_a_selection(api: Api) -> None:
+    """Alone, by a query of two conditions."""
+    given: dict[str, Any] = {
+        "KeyConditions": _keyed({"pk": s("a")}),
+        "QueryFilter": {"b": {"ComparisonOperator": "NULL"}, "c": {"ComparisonOperator": "NULL"}},
+        "ConditionalOperator": "XOR",
+        "Select": "BOGUS",
+    }
+    message = "Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]"
+    refused(api, "Query", TableName=f"{api.prefix}nowhere", message=message, **given)
+
+
+@probe(45, 52, tier=3)
+def a_scan_of_one_deep_condition_is_refused(api: Api) -> None:
+    """For its depth or for its operator: regions differ."""
+    chosen = {"a": {"ComparisonOperator": "EQ", "AttributeValueList": [nested(40)]}}
+    pattern = (
+        "^Nesting Levels have exceeded|^ConditionalOperator can only be used when Filter or Expected has two or more"
+    )
+    given: dict[str, Any] = {"ScanFilter": chosen, "ConditionalOperator": "AND"}
+    refused(api, "Scan", TableName=f"{api.prefix}nowhere", pattern=pattern, **given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fidelity import Api, probe, refused, same
-from tests.fidelity._attributes import n
+from tests.fidelity._attributes import Json, n
 
 _STORED = {
     "plus": ("+5", "5"),
@@ -173,3 +173,33 @@ def numbers_are_ordered_by_value(api: Api) -> None:
     )
     expected = [value.replace("1E20", "100000000000000000000") for value in values]
     same([item["sk"]["N"] for item in response["Items"]], expected)
+
+
+def _key_call(api: Api, operation: str, number: str) -> Json:
+    key = {**api.new_key(), "sk": n(number)}
+    table = api.table("numbers")
+    if operation == "BatchGetItem":
+        return {"RequestItems": {table: {"Keys": [key]}}}
+    if operation == "Query":
+        values = {":p": key["pk"], ":v": key["sk"]}
+        condition = {"KeyConditionExpression": "pk = :p AND sk = :v", "ExpressionAttributeValues": values}
+        return {"TableName": table, **condition}
+    return {"TableName": table, "Key": key}
+
+
+_BY_KEY = ("GetItem", "DeleteItem", "UpdateItem", "Query", "BatchGetItem")
+
+
+@probe(rule=1, tier=3, cases={operation: (operation,) for operation in _BY_KEY})
+def a_key_beyond_the_limits_is_refused(api: Api, operation: str) -> None:
+    """It is never taken for the key of an item."""
+    given = _key_call(api, operation, "1e99999999999")
+    refused(api, operation, pattern="Number overflow. Attempting to store a number with magnitude larger", **given)
+
+
+@probe(rule=1, tier=3)
+def zero_is_measured_by_the_exponent_that_it_is_written_with(api: Api) -> None:
+    """Within the limits it is 0."""
+    key = api.new_key()
+    api.put("hash", {**key, "a": n("0e125"), "b": n("0042.1200"), "c": n("1E125")})
+    same(api.get("hash", key), {**key, "a": n(0), "b": n("42.12"), "c": n("1" + "0" * 125)})

@@ -1,20 +1,14 @@
-"""PartiQL: grammar, conditions, changes, and what is refused."""
+"""PartiQL: numbers, comments, conditions and changes."""
 
 # ruff: noqa: S608 - the statements are the probes' own
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from tests.fidelity import Api, holds, probe, refused, same
 from tests.fidelity._attributes import Json, n, s
 
-MALFORMED = "Statement wasn't well formed, can't be processed: "
-LEFT_OVER = f"{MALFORMED}Unexpected token after expression"
-NO_KEY = "Where clause does not contain a mandatory equality on all key attributes"
-OVERFLOW = "Number overflow. Attempting to store a number with magnitude larger than supported range"
-UNDERFLOW = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
 WRONG_TYPE = "An operand in the update expression has an incorrect data type"
 FAILED = "ConditionalCheckFailedException"
 
@@ -30,15 +24,6 @@ def _named(api: Api, statement: str, key: str = "") -> str:
     for shape in ("hash", "pair"):
         statement = statement.replace(f"{{{shape}}}", f'"{api.table(shape)}"')
     return statement.replace("{key}", key)
-
-
-def _placed(message: str, statement: str) -> str:
-    """The message with the place of the token that is named in angle brackets."""
-    found = re.search(r"<(\w+)>$", message)
-    if found is None:
-        return message
-    column = statement.rindex(found[1]) + 1 if found[1] == "ss" else statement.index(found[1]) + 1
-    return message.replace(found[0], f"1:{column}:{len(found[1])}")
 
 
 def _item(api: Api) -> tuple[str, Json]:
@@ -59,7 +44,7 @@ def _item(api: Api) -> tuple[str, Json]:
     return key["pk"]["S"], item
 
 
-NUMBERS = {text: (text,) for text in ("7.31e6", "7.31E6", "7.31e+6", "731e4", "73100000e-1")}
+NUMBERS = {text: (text,) for text in (".731e7", "7.31e6", "7.31E6", "7.31e+6", "731e4", "73100000e-1")}
 
 
 @probe(rule=50, tier=2, cases=NUMBERS)
@@ -135,6 +120,10 @@ def a_condition_filters_a_select(api: Api, condition: str, found: int) -> None:
 COMPARED: dict[str, tuple[str, Json, bool]] = {
     "a set": ("ss", {"SS": ["c", "a", "b"]}, True),
     "another set": ("ss", {"SS": ["a", "b", "d"]}, False),
+    "a set of numbers": ("ns", {"NS": ["3", "1", "2"]}, True),
+    "a map": ("m", {"M": {"deep": {"L": [{"M": {"y": n(1)}}]}, "sub": s("x")}}, True),
+    "another map": ("m", {"M": {"sub": s("x")}}, False),
+    "a set for a text": ("s", {"BS": ["AQ=="]}, False),
     "a list": ("l", {"L": [s("x"), n("1.0")]}, True),
     "a list in another order": ("l", {"L": [n(1), s("x")]}, False),
     "null": ("nul", {"NULL": True}, True),
@@ -150,6 +139,77 @@ def any_type_is_compared(api: Api, name: str, value: Json, equal: bool) -> None:
     for sign, found in (("=", equal), ("<>", not equal)):
         statement = _named(api, f"SELECT pk FROM {{hash}} WHERE pk = '{key}' AND {name} {sign} ?")
         same(len(_run(api, statement, value)), int(found))
+
+
+WITHOUT_ORDER: dict[str, tuple[str, Json, str]] = {
+    **{
+        kind: ("<", {kind: value}, kind)
+        for kind, value in {
+            "BOOL": True,
+            "NULL": True,
+            "L": [s("a")],
+            "M": {"a": s("b")},
+            "SS": ["a"],
+            "NS": ["1"],
+            "BS": ["AQ=="],
+        }.items()
+    },
+    **{sign: (sign, {"BOOL": True}, "BOOL") for sign in ("<=", ">", ">=", "BETWEEN")},
+}
+
+
+@probe(rule=50, tier=2, cases=WITHOUT_ORDER)
+def an_operand_without_an_order_is_refused(api: Api, sign: str, value: Json, kind: str) -> None:
+    """Whatever the item has; `=` and `<>` take it."""
+    key, _ = _item(api)
+    start = _named(api, f"SELECT pk FROM {{hash}} WHERE pk = '{key}' AND ")
+    operands = "? AND ?" if sign == "BETWEEN" else "?"
+    message = "Incorrect operand type for operator or function; operator or function: "
+    refused(
+        api,
+        "ExecuteStatement",
+        message=f"{message}{sign}, operand type: {kind}",
+        Statement=f"{start}s {sign} {operands}",
+        Parameters=[value] * operands.count("?"),
+    )
+    same((_run(api, f"{start}s = ?", value), _run(api, f"{start}s <> ?", value)), ([], [{"pk": s(key)}]))
+
+
+@probe(rule=50, tier=2)
+def texts_numbers_and_binaries_have_an_order(api: Api) -> None:
+    """Each among its own kind; another kind is neither less nor more."""
+    key = api.new_key()
+    api.put("hash", {**key, "b": {"B": "AQID"}, "s": s("x")})
+    start = _named(api, f"SELECT pk FROM {{hash}} WHERE pk = '{key['pk']['S']}' AND ")
+    found = [len(_run(api, f"{start}b {sign} ?", {"B": "AQIE"})) for sign in "<>"]
+    same((found, _run(api, f"{start}s < ?", n(5))), ([1, 0], []))
+
+
+@probe(rule=50, tier=2)
+def a_document_decides_a_write(api: Api) -> None:
+    """A set in any order, and a map."""
+    key, _ = _item(api)
+    _run(api, _named(api, "UPDATE {hash} SET z = 1 WHERE pk = '{key}' AND ss = ?", key), {"SS": ["b", "c", "a"]})
+    statement = _named(api, "UPDATE {hash} SET z = 2 WHERE pk = '{key}' AND m = ?", key)
+    refused(api, "ExecuteStatement", kind=FAILED, Statement=statement, Parameters=[{"M": {"sub": s("x")}}])
+    same((api.get("hash", {"pk": s(key)}) or {}).get("z"), n(1))
+
+
+@probe(rule=50, tier=2)
+def a_select_without_a_key_filters_all(api: Api) -> None:
+    """Page by page."""
+    key = api.new_key()
+    mark = key["pk"]["S"]
+    api.put("hash", {**key, f"mark{mark}": s("x")})
+    statement, found = _named(api, f"SELECT pk FROM {{hash}} WHERE attribute_exists(mark{mark})"), []
+    token: dict[str, str] = {}
+    while True:
+        page = api("ExecuteStatement", Statement=statement, ConsistentRead=True, **token)
+        found += page["Items"]
+        if "NextToken" not in page:
+            break
+        token = {"NextToken": page["NextToken"]}
+    same(found, [key])
 
 
 @probe(rule=50, tier=2)
@@ -184,6 +244,37 @@ def from_may_stand_first(api: Api) -> None:
     same(found, [{**{name: value for name, value in item.items() if name != "s"}, "c": n(1), "d": n(7)}])
     failing = _named(api, "FROM {hash} WHERE pk = '{key}' AND n = 6 SET c = 2", key)
     refused(api, "ExecuteStatement", kind=FAILED, Statement=failing)
+    missing = _named(api, "FROM {hash} WHERE pk = '{key}' SET c = 2", api.new_key()["pk"]["S"])
+    refused(api, "ExecuteStatement", kind=FAILED, Statement=missing)
+
+
+SETS: dict[str, tuple[str, str, Json, Json | None]] = {
+    "one that is there": ("ss", "set_add", {"SS": ["a"]}, {"SS": ["a", "b", "c"]}),
+    "a number": ("ns", "set_add", {"NS": ["4", "1"]}, {"NS": ["1", "2", "3", "4"]}),
+    "a binary": ("bs", "set_add", {"BS": ["AQ=="]}, {"BS": ["AQ=="]}),
+    "one that is taken out": ("ss", "set_delete", {"SS": ["a"]}, {"SS": ["b", "c"]}),
+    "one that is not there": ("ss", "set_delete", {"SS": ["zz"]}, {"SS": ["a", "b", "c"]}),
+    "all": ("ss", "set_delete", {"SS": ["a", "b", "c"]}, None),
+    "one of no set": ("none", "set_delete", {"SS": ["a"]}, None),
+}
+
+
+@probe(rule=50, tier=2, cases=SETS)
+def a_set_is_changed_by_a_parameter(api: Api, name: str, function: str, members: Json, left: Json | None) -> None:
+    """What is left is returned."""
+    key, _ = _item(api)
+    statement = f"UPDATE {{hash}} SET {name} = {function}({name}, ?) WHERE pk = '{key}' RETURNING ALL NEW *"
+    (found,) = _run(api, _named(api, statement), members)
+    same(found.get(name), left)
+
+
+@probe(rule=50, tier=2)
+def a_set_of_a_missing_item_is_not_made(api: Api) -> None:
+    """Its condition fails."""
+    key = api.new_key()
+    statement = _named(api, "UPDATE {hash} SET ss = set_add(ss, <<'x'>>) WHERE pk = '{key}'", key["pk"]["S"])
+    refused(api, "ExecuteStatement", kind=FAILED, Statement=statement)
+    same(api.get("hash", key), None)
 
 
 @probe(rule=50, tier=2)
@@ -213,143 +304,13 @@ def a_change_reaches_into_documents(api: Api) -> None:
     same(found["l"], {"L": [s("x"), n(1), s("z")]})
 
 
-REFUSED: dict[str, tuple[str, str]] = {
-    "a token is left": ("SELECT * FROM {hash} WHERE pk = '1' foo", LEFT_OVER),
-    "a token is left after an insert": ("INSERT INTO {hash} VALUE {'pk': '1'} foo", LEFT_OVER),
-    "an order of a delete": ("DELETE FROM {hash} WHERE pk = '1' ORDER BY pk", LEFT_OVER),
-    "a parenthesis is left": ("SELECT * FROM {hash} WHERE pk = '1')", LEFT_OVER),
-    "an alias of an insert": ("INSERT INTO {hash} t VALUE {'pk': '1'}", LEFT_OVER),
-    "where after set": ("FROM {hash} SET c = 1 WHERE pk = '1'", LEFT_OVER),
-    "an exponent of more than 32 bits": ("SELECT * FROM {hash} WHERE n = 1e2147483648", MALFORMED),
-    "a scale of more than 32 bits": ("SELECT * FROM {hash} WHERE n = 1.5e-2147483647", MALFORMED),
-    "a comment by a hash": ("SELECT * FROM {hash} WHERE pk = '1' # note", MALFORMED),
-    "an open comment": ("SELECT * FROM {hash} WHERE pk = '1' /* note", MALFORMED),
-    "no condition": ("SELECT * FROM {hash} WHERE", f"{MALFORMED}Unexpected term"),
-    "no condition of a delete": ("DELETE FROM {hash} WHERE", f"{MALFORMED}Unexpected term"),
-    "nothing after not": ("SELECT * FROM {hash} WHERE NOT", f"{MALFORMED}Unexpected term"),
-    "no table": ("SELECT * FROM", f"{MALFORMED}Unexpected term"),
-    "no table of a delete": ("DELETE FROM", f"{MALFORMED}Expected identifier for simple path"),
-    "nothing after and": (
-        "SELECT * FROM {hash} WHERE pk = '1' AND",
-        f"{MALFORMED}Missing right-hand side expression of infix operator",
-    ),
-    "an order for a condition": ("SELECT * FROM {hash} WHERE ORDER BY pk", f"{MALFORMED}Unexpected keyword"),
-    "is for a condition": ("SELECT * FROM {hash} WHERE IS NULL", f"{MALFORMED}Unexpected operator"),
-    "like for an operand": ("SELECT * FROM {hash} WHERE pk = LIKE", f"{MALFORMED}Unexpected operator"),
-    "no type": ("SELECT * FROM {hash} WHERE pk = '1' AND x IS FOO", f"{MALFORMED}Expected type name"),
-    "a keyword in a path": (
-        "SELECT * FROM {hash} WHERE pk = '1' AND attribute_exists(m.inner)",
-        f"{MALFORMED}Invalid path dot component",
-    ),
-    "an expression alone": ("x IS INT4", "Unsupported operation: IsType"),
-    "an alias": ("SELECT * FROM {hash} t WHERE pk = '1'", "Aliasing is not supported"),
-    "an alias by as": ("SELECT * FROM {hash} AS t WHERE pk = '1'", "Aliasing is not supported"),
-    "an alias of an update": ("UPDATE {hash} t SET a = 3 WHERE pk = '1'", "Aliasing is not supported"),
-    "too great a number": ("SELECT * FROM {hash} WHERE n = 1e126", f"{OVERFLOW} under root"),
-    "too small a number": ("UPDATE {hash} SET a = 1e-131 WHERE pk = '1'", f"{UNDERFLOW} under root"),
-    "too great a number in a map": (
-        "INSERT INTO {hash} VALUE {'pk': '1', 'm': {'x': 1e126}}",
-        f"{OVERFLOW} under root.x",
-    ),
-    "too great a number in a list": (
-        "INSERT INTO {hash} VALUE {'pk': '1', 'l': [1, 1e126]}",
-        f"{OVERFLOW} under root[1]",
-    ),
-    "no key of an update": ("FROM {hash} SET c = 1", NO_KEY),
-    "another key of a delete": ("DELETE FROM {hash} WHERE a = 1", NO_KEY),
-    "an empty name": ("SELECT * FROM \"\" WHERE pk = '1'", "Path component cannot be an empty string"),
-    "three names": ("SELECT * FROM {hash}.a.b", "A path may contain at most 2 components in the FROM clause"),
-    "an index of an update": (
-        "UPDATE {hash}.i SET a = 1 WHERE pk = '1'",
-        "This operation is not supported on an index",
-    ),
-    "a count": ("SELECT COUNT(*) FROM {hash}", "Unexpected path component at <COUNT>"),
-    "a function for a column": (
-        "SELECT attribute_exists(ss) FROM {hash}",
-        "Unexpected path component at <attribute_exists>",
-    ),
-    "exists of a path": ("SELECT * FROM {hash} WHERE EXISTS(ss)", "Unrecognized function: exists at <EXISTS>"),
-    "a function of sets in a condition": (
-        "SELECT * FROM {hash} WHERE set_add(ss, <<'x'>>) = ss",
-        "Unrecognized function: set_add at <set_add>",
-    ),
-    "a function of sets in an insert": (
-        "INSERT INTO {hash} VALUE {'pk': '1', 'ss': set_add(<<'a'>>, <<'b'>>)}",
-        "Unsupported data type: set_add under key root at <set_add>",
-    ),
-    "a literal for a path": (
-        "SELECT * FROM {hash} WHERE attribute_exists('ss')",
-        "Operator or function requires a document path; operator or function: attribute_exists",
-    ),
-    "two operands": (
-        "SELECT * FROM {hash} WHERE attribute_exists(ss, ns)",
-        (
-            "Incorrect number of operands for operator or function; "
-            "operator or function: attribute_exists, number of operands: 2"
-        ),
-    ),
-    "an operand without an order": (
-        "SELECT pk FROM {hash} WHERE pk = '1' AND v < true",
-        "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL",
-    ),
-    "a set of another attribute": (
-        "UPDATE {hash} SET t = set_add(ss, <<'x'>>) WHERE pk = '1'",
-        "The first argument to SET_ADD must equal the assignment value at <set_add>",
-    ),
-    "a text added to a set": (
-        "UPDATE {hash} SET ss = set_add(ss, 'x') WHERE pk = '1'",
-        "The second argument to SET_ADD must be a value with type SET at <ss>",
-    ),
-    "one argument": (
-        "UPDATE {hash} SET ss = set_delete(ss) WHERE pk = '1'",
-        "SET_DELETE must have exactly two arguments at <set_delete>",
-    ),
-    "an empty bag": ("UPDATE {hash} SET ss = set_add(ss, <<>>) WHERE pk = '1'", "Empty bags are not supported"),
-    "a repeated member": (
-        "UPDATE {hash} SET ss = set_add(ss, <<'x', 'x'>>) WHERE pk = '1'",
-        "One or more parameter values were invalid: Input collection [x, x] contains duplicates.",
-    ),
-    "a return of a delete": (
-        "DELETE FROM {hash} WHERE pk = '1' RETURNING ALL NEW *",
-        "Invalid returning clause: RETURNING ALL NEW *. Only RETURNING ALL OLD * is allowed in DELETE statements.",
-    ),
-    "branches that meet": (
-        "SELECT * FROM {pair} WHERE pk = 'a' AND x = '1' OR pk = 'a' AND sk = '2'",
-        "Overlapping conditions with range keys are not supported in where clause",
-    ),
-}
-
-
-@probe(rule=50, tier=3, cases=REFUSED)
-def a_statement_is_refused(api: Api, statement: str, message: str) -> None:
-    """In these words."""
-    named = _named(api, statement)
-    refused(api, "ExecuteStatement", Statement=named, message=_placed(message, named))
-
-
 @probe(rule=50, tier=3, cases={"a number to texts": ("ss", "<<1>>"), "a text to a text": ("s", "<<'x'>>")})
 def a_set_of_another_type_is_refused(api: Api, name: str, members: str) -> None:
-    """When the item is there."""
+    """When the item is there; to add and to take out."""
     key, _ = _item(api)
-    statement = _named(api, f"UPDATE {{hash}} SET {name} = set_add({name}, {members}) WHERE pk = '{key}'")
-    refused(api, "ExecuteStatement", Statement=statement, message=WRONG_TYPE)
-
-
-PARAMETERS = {
-    **{
-        text: (text, f"The parameter cannot be converted to a numeric value: {text}")
-        for text in ("1e99999999999", "1e2147483648", "abc")
-    },
-    "1e2147483647": ("1e2147483647", UNDERFLOW),
-    "empty": ("", "The parameter cannot be converted to a numeric value"),
-}
-
-
-@probe(rule=50, tier=3, cases=PARAMETERS)
-def a_parameter_that_is_no_number_is_refused(api: Api, text: str, message: str) -> None:
-    """In a condition and in an item."""
-    for statement in ("SELECT * FROM {hash} WHERE pk = '1' AND n = ?", "INSERT INTO {hash} VALUE {'pk': '1', 'n': ?}"):
-        refused(api, "ExecuteStatement", Statement=_named(api, statement), Parameters=[n(text)], message=message)
+    for function in ("set_add", "set_delete"):
+        statement = _named(api, f"UPDATE {{hash}} SET {name} = {function}({name}, {members}) WHERE pk = '{key}'")
+        refused(api, "ExecuteStatement", Statement=statement, message=WRONG_TYPE)
 
 
 BRANCHES = {
@@ -357,6 +318,7 @@ BRANCHES = {
     "different": ("sk <> '1'", ["2", "3"]),
     "no prefix": ("NOT begins_with(sk, 'x')", ["1", "2", "3"]),
     "not in": ("NOT sk IN ['1', '3']", ["2"]),
+    "wrapped": ("NOT (sk = '1')", ["2", "3"]),
     "not above": ("NOT sk > '5'", ["1", "2", "3"]),
 }
 
@@ -384,3 +346,37 @@ def a_token_belongs_to_its_statement(api: Api) -> None:
     other = statement.replace("*", "sk")
     message = "NextToken does not match request"
     refused(api, "ExecuteStatement", Statement=other, NextToken=first["NextToken"], message=message)
+
+
+@probe(rule=50, tier=2)
+def a_branch_of_a_whole_partition_runs(api: Api) -> None:
+    """Beside one that excludes a sort key of it; each item comes once."""
+    key = api.new_key("1")
+    for sort in "123":
+        api.put("pair", {**key, "sk": s(sort)})
+    pk = f"pk = '{key['pk']['S']}'"
+    items = _run(api, _named(api, f"SELECT * FROM {{pair}} WHERE {pk} OR {pk} AND NOT sk = '1'"))
+    same(sorted(item["sk"]["S"] for item in items), ["1", "2", "3"])
+
+
+@probe(rule=50, tier=2, cases={"ASC": ("ASC", ["1", "2", "3"]), "DESC": ("DESC", ["3", "2", "1"])})
+def a_select_has_an_order(api: Api, direction: str, found: list[str]) -> None:
+    """By the sort key."""
+    key = api.new_key("1")
+    for sort in "213":
+        api.put("pair", {**key, "sk": s(sort)})
+    statement = f"SELECT * FROM {{pair}} WHERE pk = '{key['pk']['S']}' ORDER BY sk {direction}"
+    same([item["sk"]["S"] for item in _run(api, _named(api, statement))], found)
+
+
+@probe(rule=50, tier=2)
+def a_statement_that_is_refused_changes_nothing(api: Api) -> None:
+    """An alias, an order or a word too many."""
+    key, item = _item(api)
+    for statement in (
+        "DELETE FROM {hash} t WHERE pk = '{key}'",
+        "DELETE FROM {hash} WHERE pk = '{key}' ORDER BY pk",
+        "INSERT INTO {hash} VALUE {'pk': '{key}-new'} foo",
+    ):
+        refused(api, "ExecuteStatement", Statement=_named(api, statement, key))
+    same((api.get("hash", {"pk": s(key)}), api.get("hash", {"pk": s(f"{key}-new")})), (item, None))

@@ -1,4 +1,4 @@
-"""Queries and scans: conditions on keys, pages, filters, parallel scans."""
+"""Queries and scans: conditions on keys, pages, filters, parallel scans; and which parts of an item a read returns."""
 
 from __future__ import annotations
 
@@ -247,3 +247,125 @@ def a_start_key_that_does_not_fit_the_table_is_refused_in_a_scan(api: Api) -> No
     """Too few attributes, or others."""
     refused(api, "Scan", TableName=api.table("pair"), ExclusiveStartKey={"pk": s("x")})
     refused(api, "Scan", TableName=api.table("pair"), ExclusiveStartKey={"pk": s("x"), "no": s("x")})
+
+
+ITEM: Json = {
+    "a": n(1),
+    "m": {"M": {"k": s("v"), "j": s("w")}},
+    "l": {"L": [n(0), {"M": {"x": n(1), "y": n(2)}}, n(2)]},
+}
+
+_PARTS: dict[str, tuple[str, Json]] = {
+    "attribute": ("a", {"a": n(1)}),
+    "path": ("m.k", {"m": {"M": {"k": s("v")}}}),
+    "two of one map": ("m.k, m.j", {"m": {"M": {"k": s("v"), "j": s("w")}}}),
+    "elements in order": ("l[2], l[0]", {"l": {"L": [n(0), n(2)]}}),
+    "two of one element": ("l[1].y, l[1].x", {"l": {"L": [{"M": {"x": n(1), "y": n(2)}}]}}),
+    "element and below another": ("l[1].x, l[2]", {"l": {"L": [{"M": {"x": n(1)}}, n(2)]}}),
+    "missing": ("a, gap, m.gap, l[9]", {"a": n(1)}),
+    "nothing": ("gap", {}),
+}
+
+
+def _asked(api: Api, projection: str) -> tuple[dict[str, Any], Json]:
+    key = api.new_key("a")
+    api.put("pair", {**key, **ITEM})
+    return {"TableName": api.table("pair"), "ProjectionExpression": projection}, key
+
+
+@probe(rule=23, cases=_PARTS)
+def a_get_returns_these_parts(api: Api, projection: str, found: Json) -> None:
+    """Keys are not added, and lists are compacted."""
+    shared, key = _asked(api, projection)
+    same(api("GetItem", Key=key, **shared)["Item"], found)
+
+
+@probe(rule=23, cases={name: case for name, case in _PARTS.items() if name != "nothing"})
+def a_query_and_a_batch_return_these_parts(api: Api, projection: str, found: Json) -> None:
+    """As a get does."""
+    shared, key = _asked(api, projection)
+    condition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": key["pk"]}}
+    same(api("Query", **condition, **shared)["Items"], [found])
+    table = shared["TableName"]
+    batch = {table: {"Keys": [key], "ProjectionExpression": projection}}
+    same(api("BatchGetItem", RequestItems=batch)["Responses"][table], [found])
+
+
+@probe(rule=23)
+def a_transaction_returns_no_item_where_no_path_matches(api: Api) -> None:
+    """A get returns an empty one."""
+    shared, key = _asked(api, "gap")
+    response = api("TransactGetItems", TransactItems=[{"Get": {"Key": key, **shared}}])
+    same(response["Responses"], [{}])
+
+
+_CONFLICTS = ["a, a", "a, a.b", "a.b, a", "a, a.b.c", "l, l[0]", "l[0], l[0].x", "m.k, m[0]"]
+
+
+@probe(rule=23, tier=3, cases={text: (text,) for text in _CONFLICTS})
+def a_projection_with_overlapping_paths_is_refused(api: Api, projection: str) -> None:
+    """In either order."""
+    refused(api, "GetItem", TableName=api.table("hash"), Key=api.new_key(), ProjectionExpression=projection)
+
+
+@probe(rule=23, tier=3, cases={"two names": ("#a, #b",), "name and text": ("#a, x",), "below": ("#a, #b.c",)})
+def paths_overlap_by_what_their_names_stand_for(api: Api, projection: str) -> None:
+    """Placeholders are resolved first."""
+    names = {"#a": "x", "#b": "x"} if "#b" in projection else {"#a": "x"}
+    refused(
+        api,
+        "GetItem",
+        TableName=api.table("hash"),
+        Key=api.new_key(),
+        ProjectionExpression=projection,
+        ExpressionAttributeNames=names,
+    )
+
+
+_SCHEMA = "One or more parameter values were invalid: Condition parameter type does not match schema type"
+_OPERAND = "Invalid KeyConditionExpression: Incorrect operand type for operator or function; operator or function: "
+_UNDEFINED = "An expression attribute value used in expression is not defined; attribute value: :gap"
+_PREFIX = f"{_OPERAND}begins_with, operand type: N"
+_KEYS: dict[str, tuple[str, Json, str]] = {
+    "prefix of a number": ("pk = :p AND begins_with(sk, :v)", s("a"), _SCHEMA),
+    "equal to a bool": ("pk = :p AND sk = :v", {"BOOL": True}, _SCHEMA),
+    "prefix that is a bool": (
+        "pk = :p AND begins_with(sk, :v)",
+        {"BOOL": True},
+        f"{_OPERAND}begins_with, operand type: BOOL",
+    ),
+    "two for one": (
+        "pk = :p AND sk > :v AND sk < :v",
+        n(1),
+        "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
+    ),
+    "three attributes": (
+        "pk = :p AND sk > :v AND extra = :v",
+        n(1),
+        "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
+    ),
+    "undefined, then operand": ("pk = :gap AND begins_with(sk, :v)", n(1), _UNDEFINED),
+    "operand, then undefined": ("begins_with(sk, :v) AND pk = :gap", n(1), _PREFIX),
+    "operand between": ("pk = :p AND begins_with(sk, :v) AND sk = :gap", n(1), _PREFIX),
+    "operand, then a third": ("pk = :p AND begins_with(sk, :v) AND sk > :v", n(1), _PREFIX),
+}
+
+
+@probe(13, 45, tier=3, cases=_KEYS)
+def the_first_mistake_of_a_key_condition_is_told(api: Api, condition: str, value: Json, message: str) -> None:
+    """From left to right; types of keys and numbers of conditions after that."""
+    values = {name: given for name, given in {":p": s("q"), ":v": value}.items() if name in condition}
+    given: dict[str, Any] = {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
+    found = refused(api, "Query", TableName=api.table("numbers"), **given)
+    holds(found.message.endswith(message), f"expected {message}, found {found.message}")
+
+
+@probe(rule=45, tier=3)
+def constraints_of_a_query_are_told_by_name(api: Api) -> None:
+    """Before its table is looked for."""
+    given: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("x")}}
+    table = api.table("hash")
+    refused(api, "Query", TableName="abc!", Select="BOGUS", pattern="validation error", **given)
+    refused(api, "Query", TableName=table, Limit=0, pattern="Limit", **given)
+    bogus = {"ReturnConsumedCapacity": "BOGUS", "Select": "BOGUS"}
+    refused(api, "Query", TableName=table, pattern="returnConsumedCapacity", **bogus, **given)

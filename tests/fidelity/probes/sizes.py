@@ -213,3 +213,186 @@ def a_table_must_have_a_valid_name(api: Api, name: str) -> None:
         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
     )
+
+
+def _long_update(size: int) -> Json:
+    start = "SET a"
+    name = "a" * (size - len(start) - len(" = :v"))
+    return {"UpdateExpression": f"{start}{name} = :v", "ExpressionAttributeValues": {":v": s("x")}}
+
+
+def _long_filter(size: int) -> Json:
+    return {"FilterExpression": _long_condition(size)}
+
+
+def _long_call(api: Api, place: str, size: int) -> tuple[str, Json]:
+    table, key = api.table("hash"), api.new_key()
+    query: Json = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": key["pk"]}}
+    calls: dict[str, tuple[str, Json]] = {
+        "update": ("UpdateItem", {"Key": key, **_long_update(size)}),
+        "filter of a query": ("Query", {**query, **_long_filter(size)}),
+        "filter of a scan": ("Scan", {**_long_filter(size), "Limit": 1}),
+        "projection": ("GetItem", {"Key": key, "ProjectionExpression": "a" * size}),
+        "condition of a transaction": (
+            "TransactWriteItems",
+            {
+                "TransactItems": [
+                    {"Put": {"TableName": table, "Item": key, "ConditionExpression": _long_condition(size)}}
+                ]
+            },
+        ),
+        "update of a transaction": (
+            "TransactWriteItems",
+            {"TransactItems": [{"Update": {"TableName": table, "Key": key, **_long_update(size)}}]},
+        ),
+    }
+    operation, given = calls[place]
+    return operation, given if operation.startswith("Transact") else {"TableName": table, **given}
+
+
+_PLACES = (
+    "update",
+    "filter of a query",
+    "filter of a scan",
+    "projection",
+    "condition of a transaction",
+    "update of a transaction",
+)
+
+
+@probe(rule=7, tier=3, cases={place: (place,) for place in _PLACES})
+def an_expression_may_have_4096_bytes_everywhere(api: Api, place: str) -> None:
+    """And not one more."""
+    operation, given = _long_call(api, place, 4096)
+    api(operation, **given)
+    operation, given = _long_call(api, place, 4097)
+    refused(api, operation, pattern="Expression size has exceeded the maximum allowed size", **given)
+
+
+@probe(rule=7, tier=3, cases={"BatchWriteItem": (False,), "TransactWriteItems": (True,)})
+def values_are_nested_as_deep_in_several_writes(api: Api, transacted: bool) -> None:  # noqa: FBT001 - one of a case
+    """31 lists around a string, and not 32."""
+    table = api.table("hash")
+
+    def call(item: Json) -> tuple[str, Json]:
+        if transacted:
+            return "TransactWriteItems", {"TransactItems": [{"Put": {"TableName": table, "Item": item}}]}
+        return "BatchWriteItem", {"RequestItems": {table: [{"PutRequest": {"Item": item}}]}}
+
+    item = {**api.new_key(), "a": nested(31)}
+    operation, given = call(item)
+    api(operation, **given)
+    same(api.get("hash", {"pk": item["pk"]}), item)
+    operation, given = call({**api.new_key(), "a": nested(32)})
+    refused(api, operation, pattern="nested levels beyond supported limit", **given)
+
+
+@probe(rule=7, tier=3)
+def the_value_of_a_condition_is_nested_as_deep(api: Api) -> None:
+    """With 31 levels it is compared."""
+    condition: Json = {"ConditionExpression": "d = :v", "ExpressionAttributeValues": {":v": nested(31)}}
+    kind = "ConditionalCheckFailedException"
+    refused(api, "DeleteItem", kind=kind, TableName=api.table("hash"), Key=api.new_key(), **condition)
+
+
+TOO_LARGE = "Item size has exceeded the maximum allowed size"
+UPDATED_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
+
+
+def _written(api: Api, surface: str, item: Json) -> tuple[str, Json]:
+    """The call that writes an item by this surface; its key is there already where it is an update."""
+    table, key = api.table("hash"), {"pk": item["pk"]}
+    update = {"UpdateExpression": "SET f = :f", "ExpressionAttributeValues": {":f": item["f"]}}
+    changes = {"f": {"Action": "PUT", "Value": item["f"]}}
+    if surface == "UPDATE":
+        api("PutItem", TableName=table, Item=key)
+    calls: dict[str, tuple[str, Json]] = {
+        "BatchWriteItem": ("BatchWriteItem", {"RequestItems": {table: [{"PutRequest": {"Item": item}}]}}),
+        "INSERT": (
+            "ExecuteStatement",
+            {"Statement": f"INSERT INTO \"{table}\" VALUE {{'pk': ?, 'f': ?}}", "Parameters": [item["pk"], item["f"]]},
+        ),
+        "UPDATE": (
+            "ExecuteStatement",
+            {
+                "Statement": f'UPDATE "{table}" SET f = ? WHERE pk = ?',  # noqa: S608 - the probe's own
+                "Parameters": [item["f"], item["pk"]],
+            },
+        ),
+        "Put": ("TransactWriteItems", {"TransactItems": [{"Put": {"TableName": table, "Item": item}}]}),
+        "Update": ("TransactWriteItems", {"TransactItems": [{"Update": {"TableName": table, "Key": key, **update}}]}),
+        "AttributeUpdates": ("UpdateItem", {"TableName": table, "Key": key, "AttributeUpdates": changes}),
+    }
+    return calls[surface]
+
+
+_SURFACES: dict[str, tuple[str, str]] = {
+    "BatchWriteItem": ("BatchWriteItem", TOO_LARGE),
+    "INSERT": ("INSERT", TOO_LARGE),
+    "UPDATE": ("UPDATE", UPDATED_TOO_LARGE),
+    "Put": ("Put", TOO_LARGE),
+    "Update": ("Update", UPDATED_TOO_LARGE),
+    "AttributeUpdates": ("AttributeUpdates", UPDATED_TOO_LARGE),
+}
+
+
+@probe(rule=5, tier=3, cases=_SURFACES)
+def an_item_has_at_most_409600_bytes_however_it_is_written(api: Api, surface: str, message: str) -> None:
+    """An update in a transaction cancels it; a put refuses it."""
+    operation, given = _written(api, surface, filled(api.new_key(), LARGEST))
+    api(operation, **given)
+    operation, given = _written(api, surface, filled(api.new_key(), LARGEST + 1))
+    if surface != "Update":
+        refused(api, operation, pattern=message, **given)
+        return
+    refusal = refused(api, operation, kind="TransactionCanceledException", **given)
+    reason = refusal.body["CancellationReasons"][0]
+    same((reason["Code"], reason["Message"]), ("ValidationError", message))
+
+
+_TEN = s("y" * 10)
+_CHARGES: dict[str, tuple[str, Json, Json, int]] = {
+    "one change": ("", {}, {}, 0),
+    "two changes": ("SET c = :c", {}, {":c": s("y")}, 19 + 1 + 1),
+    "a removal": ("REMOVE r", {"r": s("z")}, {}, 1 + 1),
+    "a removal below": ("REMOVE m.yy", {"m": {"M": {"yy": s("r")}}}, {}, 1 + 1 + 4 + 2),
+    "a removal of an element": ("REMOVE l[1]", {"l": {"L": [s("e"), s("e")]}}, {}, 1 + 1 + 4 + 1),
+    "a copy": ("SET c = big", {"big": _TEN}, {}, 19 + 1 + 1 + 14 + 3),
+    "a copy from below": ("SET c = m.z", {"m": {"M": {"z": _TEN}}}, {}, 19 + 1 + 1 + 15 + 15),
+    "an append": ("SET l = list_append(l, :c)", {"l": {"L": []}}, {":c": {"L": [_TEN]}}, 19 + 1 + 37 + 16 + 14),
+    "a default": ("SET c = if_not_exists(c, :c)", {"c": _TEN}, {":c": s("v")}, 19 + 1 + 39 + 16 + 1),
+    "a document": ("SET c = if_not_exists(c, :c)", {"c": n(1)}, {":c": {"M": {"a": _TEN}}}, 19 + 1 + 39 + 16 + 15),
+    "a sum": ("SET n = n + :c", {"n": n(1)}, {":c": n(1)}, 19 + 1 + 34 + 16 + 2),
+    "a difference": ("SET n = n - :c", {"n": n(1)}, {":c": n(1)}, 19 + 1 + 37 + 16 + 2),
+    "an addition": ("ADD nn :c", {"nn": n(1)}, {":c": n(1)}, 19 + 2 + 2),
+    "a member": ("ADD ss :c", {"ss": {"SS": ["p"]}}, {":c": {"SS": ["s" * 50]}}, 19 + 2 + 50),
+    "a member less": ("DELETE ss :c", {"ss": {"SS": ["p", "q" * 20]}}, {":c": {"SS": ["q" * 20]}}, 1 + 2),
+}
+
+
+@probe(rule=5, tier=3, cases=_CHARGES)
+def an_update_counts_its_clauses(api: Api, clause: str, before: Json, values: Json, charge: int) -> None:
+    """Before its condition; in most regions. A condition that fails keeps a large item from being written."""
+    start = "SET b = :b" + ("," + clause.removeprefix("SET") if clause.startswith("SET") else f" {clause}")
+    room = LARGEST - 3 - 19 - 1 - charge
+    key, condition = api.new_key(), "attribute_exists(never)"
+    api.put("hash", {**key, **before})
+    for size, kind in ((room, "ConditionalCheckFailedException"), (room + 1, "ValidationException")):
+        given: Json = {"UpdateExpression": start.rstrip(), "ExpressionAttributeValues": {**values, ":b": s("x" * size)}}
+        found = refused(
+            api, "UpdateItem", kind=kind, TableName=api.table("hash"), Key=key, ConditionExpression=condition, **given
+        )
+    same(found.message, UPDATED_TOO_LARGE)
+
+
+@probe(rule=5, tier=3)
+def an_update_of_an_item_with_a_long_key_counts_the_item(api: Api) -> None:
+    """Which then is the larger of both."""
+    key = {"pk": s((api.new_key()["pk"]["S"] + "k" * 100)[:100])}
+    for size in (LARGEST, LARGEST + 1):
+        value = filled(key, size)["f"]
+        given: Json = {"UpdateExpression": "SET f = :v", "ExpressionAttributeValues": {":v": value}, "Key": key}
+        if size == LARGEST:
+            api("UpdateItem", TableName=api.table("hash"), **given)
+        else:
+            refused(api, "UpdateItem", message=UPDATED_TOO_LARGE, TableName=api.table("hash"), **given)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.fidelity import Api, holds, probe, refused, same
 from tests.fidelity._attributes import Json, n, s
+from tests.fidelity._shapes import shape
 
 INVALID = "One or more parameter values were invalid: "
 NEEDS_KEY = "Select statements within {} must specify the primary key in the where clause."
@@ -165,8 +166,8 @@ REFUSED = {
 @probe(rule=51, tier=3, cases=REFUSED)
 def a_statement_that_a_transaction_refuses_is_named(api: Api, statement: str, message: str) -> None:
     """By its place."""
-    shape = "indexed" if "all" in statement.split(" ")[3] else "hash"
-    named = statement.format(api.table(shape), _here(api, api.new_key()))
+    table = api.table("indexed" if "all" in statement.split(" ")[3] else "hash")
+    named = statement.format(table, _here(api, api.new_key()))
     refused(api, "ExecuteTransaction", TransactStatements=[{"Statement": named}], message=IN_FIRST + message)
 
 
@@ -180,3 +181,133 @@ def a_transaction_of_statements_reads_or_writes(api: Api) -> None:
     ]
     message = "ExecuteTransaction API does not support both read and write operations in the same request."
     refused(api, "ExecuteTransaction", TransactStatements=[{"Statement": each} for each in statements], message=message)
+
+
+@probe(rule=27, tier=2)
+def an_index_is_read_by_its_key_or_as_a_whole(api: Api) -> None:
+    """A local one consistently where asked."""
+    key = _indexed(api)
+    pk = key["pk"]["S"]
+    found = api.eventually(lambda: _select(api, "pk, sk", "all", f"g = '{pk}'")["Items"], bool)
+    same(found, [key])
+    same(_select(api, "pk, sk", "all", f"pk = '{pk}'")["Items"], [key])
+    same(_select(api, "pk, sk", "local", f"pk = '{pk}'", ConsistentRead=True)["Items"], [key])
+
+
+@probe(rule=27, tier=3)
+def a_scan_of_a_global_index_refuses_what_it_does_not_project(api: Api) -> None:
+    """As a query does."""
+    statement = f'SELECT np FROM "{api.table("indexed")}"."some"'
+    message = f"{INVALID}Global secondary index some does not project [np]"
+    refused(api, "ExecuteStatement", Statement=statement, message=message)
+
+
+def _many(api: Api) -> str:
+    keys = [{"AttributeName": name, "KeyType": kind} for name, kind in (("a", "HASH"), ("b", "HASH"), ("c", "RANGE"))]
+    index = {"IndexName": "several", "KeySchema": keys, "Projection": {"ProjectionType": "ALL"}}
+    types = {"pk": "S", "a": "S", "b": "S", "c": "S"}
+    return api.shared_table("several", shape(("pk",), types, GlobalSecondaryIndexes=[index]))
+
+
+SEVERAL = (
+    "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys."
+)
+MALFORMED = "Statement wasn't well formed, can't be processed: "
+MANY = {
+    "part of the key": ("* FROM {} WHERE a = 'x'", SEVERAL),
+    "an order": ("pk FROM {} WHERE a = 'x' AND b = 'x' ORDER BY c DESC", SEVERAL),
+    "a key of another type": ("* FROM {} WHERE a = 5", SEVERAL),
+    "no key": ("* FROM {} WHERE pk = 'x'", SEVERAL),
+    "no condition": ("* FROM {}", SEVERAL),
+    "a count": ("COUNT(*) FROM {}", SEVERAL),
+    "grammar": ("* FROM {} WHERE", f"{MALFORMED}Unexpected term"),
+    "a number": ("* FROM {} WHERE a = 1e99999999999", MALFORMED),
+}
+
+
+@probe(rule=30, tier=3, cases=MANY)
+def an_index_with_several_key_attributes_is_not_selected(api: Api, rest: str, message: str) -> None:
+    """After the grammar, and before all else."""
+    named = rest.format(f'"{_many(api)}"."several"')
+    refused(api, "ExecuteStatement", Statement=f"SELECT {named}", message=message)
+
+
+@probe(rule=30, tier=2)
+def a_table_with_such_an_index_is_selected_and_written(api: Api) -> None:
+    """By its own key; in a batch the index fails alone."""
+    table, key = _many(api), api.new_key()
+    pk = key["pk"]["S"]
+    api("ExecuteStatement", Statement=f"INSERT INTO \"{table}\" VALUE {{'pk': '{pk}'}}")
+    api("ExecuteStatement", Statement=f'UPDATE "{table}" SET d = 1 {_here(api, key)}')
+    refused_one, found = _batch(
+        api,
+        f"SELECT * FROM \"{table}\".\"several\" WHERE a = 'x' AND b = 'x' AND c = 'x'",
+        f'SELECT * FROM "{table}" {_here(api, key)}',
+    )
+    same((refused_one["Error"]["Code"], refused_one["Error"]["Message"]), ("ValidationError", SEVERAL))
+    same(found["Item"], {**key, "d": n(1)})
+
+
+@probe(rule=51, tier=2)
+def a_write_returns_no_items(api: Api) -> None:
+    """An empty list, whatever it found."""
+    table, key = api.table("hash"), api.new_key()
+    for statement in (
+        f"INSERT INTO \"{table}\" VALUE {{'pk': '{key['pk']['S']}'}}",
+        f'UPDATE "{table}" SET a = 2 {_here(api, key)}',
+        f'DELETE FROM "{table}" {_here(api, key)}',
+        f'DELETE FROM "{table}" {_here(api, key)}',
+    ):
+        same(api("ExecuteStatement", Statement=statement).get("Items"), [])
+
+
+@probe(rule=51, tier=2)
+def a_transaction_of_writes_tells_its_capacity(api: Api) -> None:
+    """Beside an empty list."""
+    table, key = api.table("hash"), api.new_key()
+    api.put("hash", key)
+    statements = [{"Statement": f'UPDATE "{table}" SET a = 3 {_here(api, key)}'}]
+    response = api("ExecuteTransaction", TransactStatements=statements, ReturnConsumedCapacity="TOTAL")
+    same((response.get("Responses"), response["ConsumedCapacity"][0]["TableName"]), ([], table))
+
+
+CHANGES = {
+    "a set": "UPDATE {table} SET a = set_add(a, <<'t'>>) {here}",
+    "from first": "FROM {table} {here} SET a = <<'t'>>",
+    "a function": "UPDATE {table} SET a = <<'t'>> {here} AND attribute_not_exists(a)",
+}
+
+
+@probe(rule=51, tier=2, cases={name: (text,) for name, text in CHANGES.items()})
+def a_change_runs_among_others_too(api: Api, statement: str) -> None:
+    """In a transaction and in a batch."""
+    keys = [api.new_key(), api.new_key()]
+    for key in keys:
+        api.put("hash", key)
+    first, second = (statement.format(table=f'"{api.table("hash")}"', here=_here(api, key)) for key in keys)
+    api("ExecuteTransaction", TransactStatements=[{"Statement": first}])
+    (response,) = _batch(api, second)
+    same("Error" in response, False)
+    same([api.get("hash", key) for key in keys], [{**key, "a": {"SS": ["t"]}} for key in keys])
+
+
+@probe(rule=51, tier=3)
+def a_parameter_that_is_no_number_is_refused_among_others(api: Api) -> None:
+    """A transaction as a whole, and in a batch the statement."""
+    given: Json = {
+        "Statement": f'UPDATE "{api.table("hash")}" SET n = ? {_here(api, api.new_key())}',
+        "Parameters": [n("1e99999999999")],
+    }
+    message = "The parameter cannot be converted to a numeric value: 1e99999999999"
+    refused(api, "ExecuteTransaction", TransactStatements=[given], message=message)
+    (response,) = api("BatchExecuteStatement", Statements=[given])["Responses"]
+    same((response["Error"]["Code"], response["Error"]["Message"]), ("ValidationError", message))
+
+
+@probe(rule=51, tier=3, cases={"an index": ("indexed", '"all"', "g = 'x'"), "a function": ("hash", "", "size(a) = 1")})
+def a_select_in_a_batch_names_its_key_alone(api: Api, shape_name: str, index: str, condition: str) -> None:
+    """No index, and nothing beside the key."""
+    source = f'"{api.table(shape_name)}"' + (f".{index}" if index else "")
+    where = condition if index else f"pk = 'x' AND {condition}"
+    (response,) = _batch(api, f"SELECT * FROM {source} WHERE {where}")
+    same(response["Error"]["Message"], NEEDS_KEY.format("BatchExecuteStatement"))

@@ -212,3 +212,18 @@ def two_key_attributes_of_one_name_are_refused(api: Api) -> None:
     three = [*keys, {"AttributeName": "x", "KeyType": "RANGE"}]
     pattern = "Member must have length less than or equal to 2"
     refused(api, "CreateTable", pattern=pattern, **{**HASH, **given, "KeySchema": three})
+
+
+@probe(45, 47, tier=3, cases={"empty": ("",), "short": ("x!",)})
+def a_name_that_no_table_has_is_told_first(api: Api, name: str) -> None:
+    """Though there are no keys."""
+    given: dict[str, Any] = {"AttributeDefinitions": HASH["AttributeDefinitions"], "KeySchema": []}
+    refused(api, "CreateTable", TableName=name, pattern="(?i)tableName", **given)
+
+
+@probe(45, 47, tier=3)
+def a_way_of_billing_that_does_not_exist_is_told_by_name(api: Api) -> None:
+    """With those that do."""
+    found = refused(api, "CreateTable", TableName=api.new_name(), BillingMode="BOGUS", **HASH)
+    holds("billingMode" in found.message, found.message)
+    holds("[PROVISIONED, PAY_PER_REQUEST]" in found.message, found.message)

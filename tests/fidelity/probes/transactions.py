@@ -6,9 +6,24 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.fidelity import Api, Refused, holds, probe, refused, same
-from tests.fidelity._attributes import Json, n, s
+from tests.fidelity._attributes import Json, n, nested, s
 
 CANCELED = "TransactionCanceledException"
+TOO_DEEP = (
+    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+)
+MISMATCH = "The provided key element does not match the schema"
+EMPTY = "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty "
+UNUSED = "Value provided in ExpressionAttributeValues unused in expressions: keys: {:v}"
+CAPACITY = (
+    "1 validation error detected: Value 'BOGUS' at 'returnConsumedCapacity' failed to satisfy constraint: "
+    "Member must satisfy enum value set: [INDEXES, TOTAL, NONE]"
+)
+METRICS = (
+    "1 validation error detected: Value 'BOGUS' at 'returnItemCollectionMetrics' failed to satisfy constraint: "
+    "Member must satisfy enum value set: [SIZE, NONE]"
+)
+SYNTAX = 'Invalid ConditionExpression: Syntax error; token: "=", near: "= = b"'
 
 
 def _put(api: Api, item: Json, **others: Any) -> Json:
@@ -191,3 +206,183 @@ def writes_that_meet_succeed_or_say_that_they_met(api: Api) -> None:
         done = sum(pool.map(write, range(8)))
     holds(done, "every write failed")
     same(api.get("hash", key), {**key, "a": n(done)})
+
+
+def _action(kind: str, table: str, key: Json, **others: Any) -> Json:
+    """An action of this kind that is right by itself."""
+    given: Json = {"TableName": table, "Item" if kind == "Put" else "Key": key}
+    if kind == "Update":
+        given |= {"UpdateExpression": "SET a = :a", "ExpressionAttributeValues": {":a": s("x")}}
+    if kind == "ConditionCheck":
+        given["ConditionExpression"] = "attribute_not_exists(pk)"
+    values = given.get("ExpressionAttributeValues", {}) | others.pop("values", {})
+    return {kind: {**given, **({"ExpressionAttributeValues": values} if values else {}), **others}}
+
+
+KINDS = {kind: (kind,) for kind in ("Put", "Update", "Delete", "ConditionCheck")}
+
+
+@probe(37, 45, tier=3, cases=KINDS)
+def a_wrong_key_of_an_action_is_told_in_these_words(api: Api, kind: str) -> None:
+    """Of another type as a reason; an empty one refuses the whole request."""
+    for value, type_ in ((n(5), "N"), ({"L": [s("x")]}, "L")):
+        message = f"One or more parameter values were invalid: Type mismatch for key pk expected: S actual: {type_}"
+        action = _action(kind, api.table("hash"), {"pk": value})
+        refusal = refused(api, "TransactWriteItems", kind=CANCELED, TransactItems=[action])
+        same(refusal.body["CancellationReasons"][0].get("Message"), message if kind == "Put" else MISMATCH)
+    for shape, value, word in (("hash", s(""), "string"), ("binary", {"B": ""}, "binary")):
+        action = _action(kind, api.table(shape), {"pk": value})
+        refused(api, "TransactWriteItems", TransactItems=[action], message=f"{EMPTY}{word} value. Key: pk")
+
+
+@probe(37, 45, tier=3, cases=KINDS)
+def a_wrong_name_of_a_table_is_told_with_its_place(api: Api, kind: str) -> None:
+    """The number of the action and its kind."""
+    pattern = "failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+    at = f"transactItems.2.member.{kind[0].lower()}{kind[1:]}.tableName"
+    message = f"1 validation error detected: Value 'bad!name' at '{at}' {pattern}"
+    actions = [_put(api, api.new_key()), _action(kind, "bad!name", {"pk": s("a")})]
+    refused(api, "TransactWriteItems", TransactItems=actions, message=message)
+
+
+@probe(37, 45, tier=3)
+def a_wrong_name_of_a_table_is_told_with_its_place_of_gets(api: Api) -> None:
+    """The number of the get."""
+    pattern = "failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
+    message = f"1 validation error detected: Value 'bad!name' at 'transactItems.2.member.get.tableName' {pattern}"
+    gets = [{"Get": {"TableName": name, "Key": {"pk": s("a")}}} for name in (api.table("hash"), "bad!name")]
+    refused(api, "TransactGetItems", TransactItems=gets, message=message)
+
+
+@probe(37, 45, tier=3, cases=KINDS)
+def a_value_that_no_expression_uses_refuses_the_request(api: Api, kind: str) -> None:
+    """Before a table is looked for, and before an item that is there twice."""
+    table, key, first = api.table("hash"), api.new_key(), api.new_key()
+    condition = {} if kind == "Update" else {"ConditionExpression": "attribute_not_exists(pk)"}
+    unused = _action(kind, table, key, values={":v": s("x")}, **condition)
+    missing = _action("Put", f"{api.prefix}nowhere", first)
+    for actions in ([_put(api, first), unused], [missing, unused], [unused, missing], [_put(api, key), unused]):
+        refused(api, "TransactWriteItems", TransactItems=actions, message=UNUSED)
+    same((api.get("hash", first), api.get("hash", key)), (None, None))
+
+
+@probe(37, 45, tier=3, cases={kind: (kind,) for kind in ("Put", "Delete", "ConditionCheck")})
+def a_condition_that_cannot_be_read_refuses_the_request(api: Api, kind: str) -> None:
+    """Empty, or broken off; before a table is looked for."""
+    start = "Invalid ConditionExpression: "
+    for text, message in (
+        ("", "The expression can not be empty;"),
+        ("attribute_not_exists(", 'Syntax error; token: "<EOF>", near: "("'),
+    ):
+        action = _action(kind, api.table("hash"), api.new_key(), ConditionExpression=text)
+        actions = [_action("Put", f"{api.prefix}nowhere", {"pk": s("a")}), action]
+        refused(api, "TransactWriteItems", TransactItems=actions, message=start + message)
+
+
+@probe(37, 45, tier=3)
+def an_action_of_no_kind_is_refused(api: Api) -> None:
+    """AWS says so in two ways."""
+    pattern = "TransactWriteRequest should contain Delete or Put or Update (request|or ConditionCheck)$"
+    refused(api, "TransactWriteItems", TransactItems=[{}], pattern=pattern)
+
+
+def _deep(api: Api, kind: str, levels: int = 40) -> Json:
+    table, key = api.table("hash"), api.new_key()
+    match kind:
+        case "item":
+            return _put(api, {**key, "d": nested(levels)})
+        case "key":
+            return _action("Delete", table, {"pk": nested(levels)})
+        case "check":
+            return _action("ConditionCheck", table, {"pk": nested(levels)})
+        case "name":
+            return _put(api, {**key, "": s("x")})
+        case "syntax":
+            return _put(api, key, ConditionExpression="a = = b")
+        case _:
+            return _action("Update", table, key, values={":v": s("x")})
+
+
+ORDER: dict[str, tuple[str, str, str]] = {
+    "item, name": ("item", "name", TOO_DEEP),
+    "name, item": ("name", "item", "Empty attribute name"),
+    "key, syntax": ("key", "syntax", TOO_DEEP),
+    "syntax, key": ("syntax", "key", SYNTAX),
+    "check, unused": ("check", "unused", TOO_DEEP),
+    "unused, check": ("unused", "check", UNUSED),
+    "syntax, item": ("syntax", "item", SYNTAX),
+    "item, syntax": ("item", "syntax", TOO_DEEP),
+}
+
+
+@probe(37, 45, tier=3, cases=ORDER)
+def the_first_action_that_is_wrong_is_told(api: Api, first: str, second: str, message: str) -> None:
+    """Whatever is wrong with each."""
+    actions = [_deep(api, first), _deep(api, second, 100 if message != TOO_DEEP else 40)]
+    refused(api, "TransactWriteItems", TransactItems=actions, message=message)
+
+
+@probe(37, 45, tier=3)
+def of_one_action_the_expression_is_looked_at_before_the_key(api: Api) -> None:
+    """And an empty name before a value that is too deep, but not one within a map."""
+    table, key = api.table("hash"), api.new_key()
+    delete = {"Delete": {"TableName": table, "Key": {"pk": nested(100)}, "ConditionExpression": "a = = b"}}
+    refused(api, "TransactWriteItems", TransactItems=[delete], message=SYNTAX)
+    for item in ({**key, "": s("x"), "d": nested(100)}, {**key, "d": nested(100), "": s("x")}):
+        refused(api, "TransactWriteItems", TransactItems=[_put(api, item)], message="Empty attribute name")
+    within = _put(api, {**key, "m": {"M": {"": s("x")}}, "d": nested(40)})
+    refused(api, "TransactWriteItems", TransactItems=[within], message=TOO_DEEP)
+
+
+@probe(rule=45, tier=3)
+def constraints_of_a_transaction_come_first(api: Api) -> None:
+    """Before a missing table, and before an item that is there twice; nothing is written."""
+    key, nowhere = api.new_key(), f"{api.prefix}nowhere"
+    put, get = _put(api, key), {"Get": {"TableName": api.table("hash"), "Key": key}}
+    bogus = {"ReturnConsumedCapacity": "BOGUS"}
+    for actions in ([put], [put, put], [_action("Put", nowhere, key)]):
+        refused(api, "TransactWriteItems", TransactItems=actions, message=CAPACITY, **bogus)
+    metrics = {"ReturnItemCollectionMetrics": "BOGUS"}
+    refused(api, "TransactWriteItems", TransactItems=[put], message=METRICS, **metrics)
+    for gets in ([get], [get, get], [{"Get": {"TableName": nowhere, "Key": key}}]):
+        refused(api, "TransactGetItems", TransactItems=gets, message=CAPACITY, **bogus)
+    same(api.get("hash", key), None)
+
+
+@probe(38, 45, tier=3)
+def a_token_that_is_too_long_is_told_before_other_constraints(api: Api) -> None:
+    """AWS says so in two ways."""
+    at = "(at 'ClientRequestToken'|'x{37}' at 'clientRequestToken')"
+    rule = "failed to satisfy constraint: Member must have length less than or equal to 36"
+    given: Json = {"TransactItems": [_put(api, api.new_key())], "ClientRequestToken": "x" * 37}
+    refused(api, "TransactWriteItems", pattern=f"^1 validation error detected: Value {at} {rule}$", **given)
+    pattern = f"^[12] validation errors? detected: Value {at} {rule}"
+    refused(api, "TransactWriteItems", pattern=pattern, ReturnConsumedCapacity="BOGUS", **given)
+
+
+@probe(36, 45, tier=3, cases={"writes": ("TransactWriteItems",), "gets": ("TransactGetItems",)})
+def a_number_of_actions_is_refused_in_these_words(api: Api, operation: str) -> None:
+    """None, or more than 100; AWS says so in two ways."""
+    at = "('.+' at 'transactItems'|at 'TransactItems')"
+    one = f"^1 validation error detected: Value {at} failed to satisfy constraint: "
+    refused(api, operation, TransactItems=[], pattern=f"{one}Member must have length greater than or equal to 1$")
+    table = api.table("hash")
+    get, put = (
+        {"Get": {"TableName": table, "Key": {"pk": s("a")}}},
+        {"Put": {"TableName": table, "Item": {"pk": s("a")}}},
+    )
+    actions = [get if operation == "TransactGetItems" else put] * 101
+    refused(api, operation, TransactItems=actions, pattern=f"{one}Member must have length less than or equal to 100$")
+
+
+@probe(37, 45, tier=3)
+def a_transaction_says_what_it_refuses(api: Api) -> None:
+    """An item twice, a missing table, a projection, a key without attributes."""
+    key, table = api.new_key(), api.table("hash")
+    message = "Transaction request cannot include multiple operations on one item"
+    refused(api, "TransactWriteItems", TransactItems=[_put(api, key)] * 2, message=message)
+    get: Json = {"TableName": table, "Key": key}
+    message = 'Invalid ProjectionExpression: Syntax error; token: "!", near: "!!"'
+    refused(api, "TransactGetItems", TransactItems=[{"Get": {**get, "ProjectionExpression": "!!!"}}], message=message)
+    refusal = refused(api, "TransactGetItems", kind=CANCELED, TransactItems=[{"Get": {**get, "Key": {}}}])
+    same(_codes(refusal), ["ValidationError"])

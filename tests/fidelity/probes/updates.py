@@ -35,6 +35,9 @@ _CHANGES: dict[str, tuple[Json, str, Json, Json]] = {
     "default is not needed": ({"a": n(5)}, "SET a = if_not_exists(a, :v)", {":v": n(1)}, {"a": n(5)}),
     "default and sum": ({}, "SET a = if_not_exists(a, :v) + :v", {":v": n(1)}, {"a": n(2)}),
     "default in default": ({}, "SET a = if_not_exists(a, if_not_exists(b, :v))", {":v": n(1)}, {"a": n(1)}),
+    "default of another attribute": ({"a": n(5)}, "SET b = if_not_exists(b, a)", {}, {"a": n(5), "b": n(5)}),
+    "default less a value": ({"a": n(5)}, "SET a = if_not_exists(a, :v) - :v", {":v": n(1)}, {"a": n(4)}),
+    "wrapped arithmetic": ({"a": n(5)}, "SET a = (a - :v)", {":v": n(1)}, {"a": n(4)}),
     "append": ({"a": _list(n(1))}, "SET a = list_append(a, :v)", {":v": _list(n(2))}, {"a": _list(n(1), n(2))}),
     "prepend": ({"a": _list(n(1))}, "SET a = list_append(:v, a)", {":v": _list(n(2))}, {"a": _list(n(2), n(1))}),
     "append to a default": (
@@ -51,6 +54,19 @@ _CHANGES: dict[str, tuple[Json, str, Json, Json]] = {
         {"a": _list(n(0), n(5), n(9))},
     ),
     "element": ({"a": _list(n(0), n(1))}, "SET a[1] = :v", {":v": n(9)}, {"a": _list(n(0), n(9))}),
+    "element of an empty list": ({"a": _list()}, "SET a[0] = :v", {":v": n(1)}, {"a": _list(n(1))}),
+    "deep": (
+        {"m": {"M": {"k": {"M": {"j": n(1)}}}}},
+        "SET m.k.j = m.k.j + :v",
+        {":v": n(2)},
+        {"m": {"M": {"k": {"M": {"j": n(3)}}}}},
+    ),
+    "nested set with an empty member": (
+        {"m": {"M": {}}},
+        "SET m.k = :v",
+        {":v": {"SS": [""]}},
+        {"m": {"M": {"k": {"SS": [""]}}}},
+    ),
     "nested": ({"m": {"M": {"k": n(1)}}}, "SET m.j = :v", {":v": n(2)}, {"m": {"M": {"k": n(1), "j": n(2)}}}),
     "remove": ({"a": n(1), "b": n(2)}, "REMOVE a", {}, {"b": n(2)}),
     "remove missing": ({"a": n(1)}, "REMOVE b", {}, {"a": n(1)}),
@@ -61,10 +77,23 @@ _CHANGES: dict[str, tuple[Json, str, Json, Json]] = {
         {},
         {"a": _list(n(2))},
     ),
+    "remove missing below a map": ({"m": {"M": {"k": n(1)}}}, "REMOVE m.j", {}, {"m": {"M": {"k": n(1)}}}),
+    "remove the last element": ({"a": _list(n(0), n(1))}, "REMOVE a[1]", {}, {"a": _list(n(0))}),
     "add number": ({"a": n(1)}, "ADD a :v", {":v": n(-3)}, {"a": n(-2)}),
     "add to nothing": ({}, "ADD a :v", {":v": n(3)}, {"a": n(3)}),
     "add to a set": ({"a": {"SS": ["x"]}}, "ADD a :v", {":v": {"SS": [""]}}, {"a": {"SS": ["", "x"]}}),
     "add a set to nothing": ({}, "ADD a :v", {":v": {"NS": ["1"]}}, {"a": {"NS": ["1"]}}),
+    "add an empty member that is there": ({"a": {"SS": [""]}}, "ADD a :v", {":v": {"SS": [""]}}, {"a": {"SS": [""]}}),
+    "add an empty member to nothing": ({}, "ADD a :v", {":v": {"SS": [""]}}, {"a": {"SS": [""]}}),
+    "add an empty binary": ({"a": {"BS": ["AQ=="]}}, "ADD a :v", {":v": {"BS": [""]}}, {"a": {"BS": ["", "AQ=="]}}),
+    "delete an empty member": ({"a": {"SS": ["", "x"]}}, "DELETE a :v", {":v": {"SS": [""]}}, {"a": {"SS": ["x"]}}),
+    "delete all but an empty member": (
+        {"a": {"SS": ["", "x"]}},
+        "DELETE a :v",
+        {":v": {"SS": ["x"]}},
+        {"a": {"SS": [""]}},
+    ),
+    "delete the last, an empty member": ({"a": {"SS": [""]}}, "DELETE a :v", {":v": {"SS": [""]}}, {}),
     "delete from a set": ({"a": {"NS": ["1", "2"]}}, "DELETE a :v", {":v": {"NS": ["2", "3"]}}, {"a": {"NS": ["1"]}}),
     "several clauses": ({"a": n(1), "b": n(2)}, "SET c = :v REMOVE a ADD b :v", {":v": n(1)}, {"b": n(3), "c": n(1)}),
 }
@@ -75,7 +104,7 @@ def an_update_makes_this_change(api: Api, before: Json, expression: str, values:
     """Of an item that exists."""
     found = _after(api, before, expression, values)
     for value in found.values():
-        for kind in ("SS", "NS"):
+        for kind in ("SS", "NS", "BS"):
             if kind in value:
                 value[kind] = sorted(value[kind])
     same(found, after)
@@ -85,6 +114,7 @@ _REFUSED: dict[str, tuple[str, Json]] = {
     "clause twice": ("SET b = :v SET c = :v", {":v": n(1)}),
     "path twice": ("SET b = :v REMOVE b", {":v": n(1)}),
     "overlapping paths": ("SET m = :v, m.k = :v", {":v": n(1)}),
+    "two missing maps": ("SET gap.x.y = :v", {":v": n(1)}),
     "missing map": ("SET gap.x = :v", {":v": n(1)}),
     "remove below a missing map": ("REMOVE gap.x", {}),
     "missing operand": ("SET b = gap + :v", {":v": n(1)}),
@@ -136,8 +166,18 @@ def an_update_that_only_takes_away_creates_nothing(api: Api, expression: str, va
     same(api.get("hash", key), None)
 
 
+@probe(rule=20)
+def an_update_of_a_missing_item_creates_it(api: Api) -> None:
+    """And returns what it set."""
+    key = api.new_key()
+    update = _update(key, "SET a = :v", {":v": n(1)}, "UPDATED_NEW")
+    same(api("UpdateItem", TableName=api.table("hash"), **update).get("Attributes"), {"a": n(1)})
+    same(api.get("hash", key), {**key, "a": n(1)})
+
+
 _RETURNED: dict[str, tuple[str, str, Json, Json | None]] = {
     "all old": ("SET a = :v", "ALL_OLD", {":v": n(9)}, {"a": n(1), "m": {"M": {"k": n(1)}}, "l": {"L": [n(0), n(1)]}}),
+    "all new": ("SET a = :v", "ALL_NEW", {":v": n(9)}, {"a": n(9), "m": {"M": {"k": n(1)}}, "l": {"L": [n(0), n(1)]}}),
     "updated old": ("SET a = :v", "UPDATED_OLD", {":v": n(9)}, {"a": n(1)}),
     "updated new": ("SET a = :v", "UPDATED_NEW", {":v": n(9)}, {"a": n(9)}),
     "updated new of a path": ("SET m.k = :v", "UPDATED_NEW", {":v": n(9)}, {"m": {"M": {"k": n(9)}}}),
@@ -177,3 +217,94 @@ def a_put_or_delete_returns_the_old_item_alone(api: Api, operation: str, part: s
     missing: dict[str, Any] = {"TableName": table, part: api.new_key()}
     same("Attributes" in api(operation, ReturnValues="ALL_OLD", **missing), False)
     refused(api, operation, ReturnValues="UPDATED_NEW", **given)
+
+
+_INVALID = "One or more parameter values were invalid: "
+_SAID: dict[str, tuple[dict[str, Any], str]] = {
+    "the key": (
+        {"UpdateExpression": "SET pk = :v", "ExpressionAttributeValues": {":v": s("x")}},
+        f"^{_INVALID}Cannot update attribute pk. This attribute is part of the key$",
+    ),
+    "the sort key": (
+        {"UpdateExpression": "SET sk = :v", "ExpressionAttributeValues": {":v": s("x")}},
+        f"^{_INVALID}Cannot update attribute sk. This attribute is part of the key$",
+    ),
+    "no clause": (
+        {"UpdateExpression": "INVALID SYNTAX HERE"},
+        'Invalid UpdateExpression: Syntax error; token: "INVALID", near: "INVALID SYNTAX"$',
+    ),
+    "a name too many": (
+        {"UpdateExpression": "REMOVE a", "ExpressionAttributeNames": {"#x": "y"}},
+        "Value provided in ExpressionAttributeNames unused in expressions: keys: {#x}$",
+    ),
+    "a value too many": (
+        {"UpdateExpression": "REMOVE a", "ExpressionAttributeValues": {":x": n(1)}},
+        "Value provided in ExpressionAttributeValues unused in expressions: keys: {:x}$",
+    ),
+    "no value": (
+        {"UpdateExpression": "SET a = :v"},
+        "Invalid UpdateExpression: An expression attribute value used in expression is not defined; .* value: :v$",
+    ),
+    "no value of the condition": (
+        {
+            "UpdateExpression": "SET b = :w",
+            "ConditionExpression": "a = :v",
+            "ExpressionAttributeValues": {":w": s("x")},
+        },
+        (
+            "^1 validation error detected: Invalid ConditionExpression: An expression attribute value used in "
+            "expression is not defined; attribute value: :v$"
+        ),
+    ),
+    "two ways": (
+        {"UpdateExpression": "REMOVE a", "AttributeUpdates": {"a": {"Action": "DELETE"}}},
+        (
+            "Can not use both expression and non-expression parameters in the same request: Non-expression "
+            "parameters: {AttributeUpdates} Expression parameters: {UpdateExpression}$"
+        ),
+    ),
+    "empty": ({"UpdateExpression": ""}, "Invalid UpdateExpression: The expression can not be empty;$"),
+}
+
+
+@probe(19, 45, tier=3, cases=_SAID)
+def an_update_is_refused_in_these_words(api: Api, given: dict[str, Any], pattern: str) -> None:
+    """Before it is tried."""
+    refused(api, "UpdateItem", TableName=api.table("pair"), Key=api.new_key("a"), pattern=pattern, **given)
+
+
+_RULE = "failed to satisfy constraint: Member must"
+_NO_NAME = f"Value '' at 'tableName' {_RULE} have length greater than or equal to 1"
+_NO_KEY = f"Value null at 'key' {_RULE} not be null"
+_BOGUS = {"ReturnConsumedCapacity": "BOGUS", "ReturnValues": "BOGUS"}
+_TOGETHER: dict[str, tuple[dict[str, Any], str]] = {
+    "no name": ({"TableName": "", **_update({}, "REMOVE a")}, f"2 validation errors detected: {_NO_NAME}; {_NO_KEY}"),
+    "all": (
+        {"TableName": "", **_update({}, "REMOVE a"), **_BOGUS},
+        (
+            "4 validation errors detected: "
+            f"Value 'BOGUS' at 'returnConsumedCapacity' {_RULE} satisfy enum value set: [INDEXES, TOTAL, NONE]; "
+            f"{_NO_NAME}; Value 'BOGUS' at 'returnValues' {_RULE} satisfy enum value set: "
+            f"[ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]; {_NO_KEY}"
+        ),
+    ),
+    "operator": (
+        {
+            "TableName": "fidelity-nothere",
+            "AttributeUpdates": {"x": {"Action": "PUT", "Value": s("1")}},
+            "Expected": {"a": {"Exists": False}, "b": {"Exists": False}},
+            "ConditionalOperator": "XOR",
+        },
+        (
+            f"2 validation errors detected: Value 'XOR' at 'conditionalOperator' {_RULE} satisfy enum value set: "
+            f"[OR, AND]; {_NO_KEY}"
+        ),
+    ),
+}
+
+
+@probe(rule=45, tier=3, cases=_TOGETHER)
+def constraints_beside_a_missing_key_are_told_together(api: Api, given: dict[str, Any], message: str) -> None:
+    """In older words, in the order of the members."""
+    sent = {name: value for name, value in given.items() if name != "Key"}
+    refused(api, "UpdateItem", message=message, **sent)

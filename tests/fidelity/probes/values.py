@@ -126,6 +126,21 @@ def a_set_that_loses_its_last_member_is_removed(api: Api) -> None:
         same(api.get("hash", key), {**key, **left})
 
 
+_ORDERED: dict[str, tuple[str, list[str], list[str]]] = {
+    "strings": ("SS", ["b", "", "a", "B"], ["", "B", "a", "b"]),
+    "numbers": ("NS", ["10", "9", "-1"], ["-1", "9", "10"]),
+    "binaries": ("BS", ["/w==", "AA==", ""], ["", "AA==", "/w=="]),
+}
+
+
+@probe(rule=31, tier=2, cases=_ORDERED)
+def members_of_a_set_come_back_in_order(api: Api, kind: str, given: list[str], found: list[str]) -> None:
+    """As sort keys would, not as they were written."""
+    key = api.new_key()
+    api.put("hash", {**key, "a": {kind: given}})
+    same(api.get("hash", key), {**key, "a": {kind: found}})
+
+
 @probe(rule=31)
 def binaries_are_ordered_by_unsigned_bytes(api: Api) -> None:
     """0x80 is after 0x7f."""

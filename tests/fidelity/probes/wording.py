@@ -38,6 +38,11 @@ VALUES: tuple[tuple[Json, str, str], ...] = (
         f"{INVALID}Input collection [b, a, b] contains duplicates.",
     ),
     (
+        {"BS": ["/w==", "AA==", "AA=="]},
+        f'{INVALID}Input collection ["AA==","/w==","AA=="]of type BS contains duplicates.',
+        f"{INVALID}Input collection [/w==, AA==, AA==]of type BS contains duplicates.",
+    ),
+    (
         {"NS": ["2", "1", "2"]},
         f"{INVALID}Input collection contains duplicates.",
         "Input collection contains duplicates",
@@ -85,6 +90,55 @@ def _scan(table: str, value: Json) -> Call:
     return "Scan", {"TableName": table, "FilterExpression": "v = :v", "ExpressionAttributeValues": {":v": value}}
 
 
+def _put_expected(table: str, value: Json) -> Call:
+    return "PutItem", {"TableName": table, "Item": {"pk": s("a")}, "Expected": {"v": {"Value": value}}}
+
+
+def _update_older(table: str, value: Json) -> Call:
+    changes = {"v": {"Action": "PUT", "Value": value}}
+    return "UpdateItem", {"TableName": table, "Key": {"pk": s("a")}, "AttributeUpdates": changes}
+
+
+def _update_key(table: str, value: Json) -> Call:
+    update = {"UpdateExpression": "SET v = :v", "ExpressionAttributeValues": {":v": n(1)}}
+    return "UpdateItem", {"TableName": table, "Key": {"pk": value}, **update}
+
+
+def _delete_condition(table: str, value: Json) -> Call:
+    condition = {"ConditionExpression": "v = :v", "ExpressionAttributeValues": {":v": value}}
+    return "DeleteItem", {"TableName": table, "Key": {"pk": s("a")}, **condition}
+
+
+def _query_start(table: str, value: Json) -> Call:
+    condition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("a")}}
+    return "Query", {"TableName": table, **condition, "ExclusiveStartKey": {"pk": value}}
+
+
+def _query_older(table: str, value: Json) -> Call:
+    conditions = {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [s("a")]}}
+    chosen = {"v": {"ComparisonOperator": "EQ", "AttributeValueList": [value]}}
+    return "Query", {"TableName": table, "KeyConditions": conditions, "QueryFilter": chosen}
+
+
+def _batch_delete(table: str, value: Json) -> Call:
+    return "BatchWriteItem", {"RequestItems": {table: [{"DeleteRequest": {"Key": {"pk": value}}}]}}
+
+
+def _transact_put(table: str, value: Json) -> Call:
+    action = {"Put": {"TableName": table, "Item": {"pk": s("a"), "v": value}}}
+    return "TransactWriteItems", {"TransactItems": [action]}
+
+
+def _transact_update(table: str, value: Json) -> Call:
+    update = {"UpdateExpression": "SET v = :v", "ExpressionAttributeValues": {":v": value}}
+    action = {"Update": {"TableName": table, "Key": {"pk": s("a")}, **update}}
+    return "TransactWriteItems", {"TransactItems": [action]}
+
+
+def _transact_get(table: str, value: Json) -> Call:
+    return "TransactGetItems", {"TransactItems": [{"Get": {"TableName": table, "Key": {"pk": value}}}]}
+
+
 def _one(message: str) -> str:
     return f"1 validation error detected: {message}"
 
@@ -107,6 +161,16 @@ WORDS: dict[str, tuple[Callable[[str, Json], Call], int, Callable[[str], str]]] 
     "Query": (_query, 1, _same),
     "BatchWriteItem": (_batch_put, 2, _same),
     "Scan": (_scan, 2, _wrapped),
+    "Expected": (_put_expected, 1, _one),
+    "AttributeUpdates": (_update_older, 1, _one),
+    "the key of UpdateItem": (_update_key, 1, _one),
+    "a condition of DeleteItem": (_delete_condition, 1, _one),
+    "the start of Query": (_query_start, 1, _same),
+    "QueryFilter": (_query_older, 1, _same),
+    "a delete of BatchWriteItem": (_batch_delete, 2, _same),
+    "a put of TransactWriteItems": (_transact_put, 2, _same),
+    "an update of TransactWriteItems": (_transact_update, 2, _wrapped),
+    "TransactGetItems": (_transact_get, 2, _same),
 }
 
 
@@ -128,6 +192,51 @@ def a_value_that_is_nested_too_deep_is_refused(api: Api) -> None:
         refused(api, operation, message=_one(TOO_DEEP), **parameters)
     operation, parameters = _batch_put(api.table("hash"), nested(32))
     refused(api, operation, message=TOO_DEEP, **parameters)
+
+
+DIGITS = "Attempting to store more than 38 significant digits in a Number"
+TEXTS: dict[str, str] = {
+    "1e99999999999": OVERFLOW,
+    "-1e99999999999": OVERFLOW,
+    "1e-99999999999": UNDERFLOW,
+    "1e2147483648": OVERFLOW,
+    "1e-2147483648": UNDERFLOW,
+    "1e-131": UNDERFLOW,
+    "0e126": OVERFLOW,
+    "0e-131": UNDERFLOW,
+    "1234567890" * 4: DIGITS,
+    **{text: f"{NOT_NUMERIC}: {text}" for text in ("1.2.3", " 1", "1 ", "0x10", "1e", "NaN", "Infinity")},
+}
+
+
+@probe(45, 1, 3, tier=3, cases={repr(text): (text, message) for text, message in TEXTS.items()})
+def a_number_is_refused_in_these_words(api: Api, text: str, message: str) -> None:
+    """As a value, in a set and within others."""
+    for value in (n(text), {"NS": ["1", text]}, {"M": {"x": {"L": [n(text)]}}}):
+        operation, parameters = _put(api.table("hash"), value)
+        refused(api, operation, message=_one(message), **parameters)
+
+
+@probe(45, 1, tier=3)
+def an_exponent_beyond_64_bits_is_no_number(api: Api) -> None:
+    """It is not even too great."""
+    operation, parameters = _put(api.table("hash"), n("1e9223372036854775808"))
+    refused(api, operation, pattern=NOT_NUMERIC, **parameters)
+
+
+EMPTY: dict[str, tuple[Json, str]] = {
+    "strings": ({"SS": []}, "An string set  may not be empty"),
+    "numbers": ({"NS": []}, "An number set  may not be empty"),
+    "binaries": ({"BS": []}, "Binary sets should not be empty"),
+    "null": ({"NULL": False}, "Null attribute value types must have the value of true"),
+}
+
+
+@probe(45, 9, tier=3, cases=EMPTY)
+def a_value_that_cannot_be_is_refused_in_these_words(api: Api, value: Json, message: str) -> None:
+    """AWS's own spelling."""
+    operation, parameters = _put(api.table("hash"), value)
+    refused(api, operation, pattern=INVALID + message, **parameters)
 
 
 BOGUS = {"ReturnConsumedCapacity": "BOGUS", "ReturnItemCollectionMetrics": "BOGUS", "ReturnValues": "BOGUS"}
@@ -181,6 +290,45 @@ SAID: dict[str, tuple[Json, str]] = {
     "no value that is expected": (
         {"Expected": {"a": {"Exists": True}}},
         f"{INVALID}Value must be provided when Exists is true for Attribute: a",
+    ),
+    "names without an expression": (
+        {"ExpressionAttributeNames": {"#a": "a"}},
+        "ExpressionAttributeNames can only be specified when using expressions",
+    ),
+    "names beside the older way": (
+        {"Expected": {"a": {"Exists": False}}, "ExpressionAttributeNames": {"#a": "a"}},
+        "ExpressionAttributeNames can only be specified when using expressions",
+    ),
+    "no values": (
+        {"ConditionExpression": "attribute_exists(a)", "ExpressionAttributeValues": {}},
+        "ExpressionAttributeValues must not be empty",
+    ),
+    "no names": (
+        {"ConditionExpression": "attribute_exists(a)", "ExpressionAttributeNames": {}},
+        "ExpressionAttributeNames must not be empty",
+    ),
+    "double parentheses": (
+        {"ConditionExpression": "((attribute_exists(a)))"},
+        "Invalid ConditionExpression: The expression has redundant parentheses;",
+    ),
+    "contains itself": (
+        {"ConditionExpression": "contains(a, a)"},
+        (
+            "Invalid ConditionExpression: The first operand must be distinct from the remaining operands for this "
+            "operator or function; operator: contains, first operand: [a]"
+        ),
+    ),
+    "a value of what must not be": (
+        {"Expected": {"a": {"Exists": False, "Value": s("x")}}},
+        f"{INVALID}Value cannot be used when Exists is false for Attribute: a",
+    ),
+    "a value and values": (
+        {"Expected": {"a": {"Value": s("x"), "ComparisonOperator": "EQ", "AttributeValueList": [s("x")]}}},
+        f"{INVALID}Value and AttributeValueList cannot be used together for Attribute: a",
+    ),
+    "one value for two": (
+        {"Expected": {"a": {"ComparisonOperator": "BETWEEN", "AttributeValueList": [s("x")]}}},
+        f"{INVALID}Invalid number of argument(s) for the BETWEEN ComparisonOperator",
     ),
     "no value to compare with": (
         {"Expected": {"a": {"ComparisonOperator": "EQ"}}},

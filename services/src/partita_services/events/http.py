@@ -74,7 +74,7 @@ from partita_services.events.responses import (
 from partita_services.events.terms import OPEN, Reason, instant
 
 ROUTER: Final = APIRouter()
-add_personal_routes(ROUTER, PERSONAL, "events", erase=False)
+add_personal_routes(ROUTER, PERSONAL, "events")
 OPERATORS: Final = Depends(operators_only)
 CSV_PAGE: Final = 1_000
 

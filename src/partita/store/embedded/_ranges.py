@@ -93,18 +93,29 @@ def _check_shape(source: Source, condition: KeyCondition, values: dict[str, Any]
         )
     for part in source.hash:
         if part.name not in values:
-            raise _missed(source, part.name, "HASH")
+            raise _missed_hash(source, part.name)
     for name in keys[: len(names)]:  # equalities from left to right, then the range
         if name not in names or (name not in values and name != keys[len(names) - 1]):
-            raise _missed(source, name, "RANGE")
+            raise _missed_range(source, name, names, values)
 
 
-def _missed(source: Source, name: str, role: str) -> ValidationFailed:
+def _missed_hash(source: Source, name: str) -> ValidationFailed:
     missed = f"Query condition missed key schema element: {name}"
     if len(source.hash) == 1 and len(source.range) <= 1:
         return ValidationFailed(missed)
-    rule = "all of them" if role == "HASH" else "those before the last condition, from left to right,"
-    return ValidationFailed(f"{missed}. Of the {role} key attributes {rule} must have a condition of equality")
+    return ValidationFailed(f"{missed}. Of the HASH key attributes all of them must have a condition of equality")
+
+
+def _missed_range(source: Source, name: str, names: list[str], values: dict[str, Any]) -> ValidationFailed:
+    keys = [part.name for part in source.range]
+    last = max((place for place, key in enumerate(keys) if key in names), default=-1)
+    missing = [key for key in keys[: max(last, 0)] if key not in values]
+    if not missing:
+        return ValidationFailed(f"Query condition missed key schema element: {name}")
+    return ValidationFailed(
+        f"RANGE key attributes {', '.join(missing)} must have equality conditions specified in the query "
+        f"because a condition is present on key attribute {keys[last]}"
+    )
 
 
 def _column(part: KeyPart, value: Any) -> Column:

@@ -17,6 +17,7 @@ from partita.store._requests import (
 )
 from partita.store.embedded import _capacity
 from partita.store.embedded._connection import Writer
+from partita.store.embedded._keys import KeyMismatch
 from partita.store.embedded._planned_writes import PlannedWrite, Write, apply, check_update_spares_key, plan
 from partita.store.embedded._table import Table
 from partita.values import Item, decode_item
@@ -100,4 +101,7 @@ def batch_write(writer: Writer, request: BatchWriteItem) -> BatchWriteResponse:
 def _plan_in_batch(writer: Writer, write: PutItem | DeleteItem) -> PlannedWrite:
     if write.condition is not None or write.returns != "NONE":
         raise ValidationFailed("A write in a batch takes neither a condition nor ReturnValues")
-    return plan(writer.connection, writer.table(write.table), write)
+    try:
+        return plan(writer.connection, writer.table(write.table), write)
+    except KeyMismatch:
+        raise KeyMismatch("The provided key element does not match the schema") from None  # of a put too

@@ -9,6 +9,7 @@ from partita import Key, Rcu, Transaction, Wcu, get, pattern, transact
 from partita.queue import Body
 from partita.recipes.idempotency import Plan
 from partita.recipes.outbox import Outbox, OutboxRecord
+from partita.recipes.personal import ErasureRecord
 from partita.store import ConditionCheck, DeleteItem, PutItem, UpdateItem
 from partita_services.events.draws.model import Draw
 from partita_services.events.model import TABLE, ActiveEvent, Event, EventListing, Lock, LogEntry, Request, Seats
@@ -18,6 +19,12 @@ class Notice(OutboxRecord, table=TABLE):
     """Something that a user is told, on its way to whoever tells them."""
 
     primary: ClassVar = Key("NOTICES#{shard}", "NOTICE#{message_id}")
+
+
+class Erased(ErasureRecord, table=TABLE):
+    """A user whose requests were erased, until lakes have heard of it."""
+
+    primary: ClassVar = Key("ERASED#{user_id}", "METADATA")
 
 
 class RequestNews(Body, frozen=True):
@@ -89,4 +96,10 @@ def withdraw_requests(plan: Plan[Event]) -> Transaction:
 )
 def cancel_request(plan: Plan[Request]) -> Transaction:
     """Cancel a request, free the lock and the seat, and promote who waits; 18 WCU with two entries of the log."""
+    return transact(*plan.actions)
+
+
+@pattern(budget=Wcu(24), writes={Request: (DeleteItem,), Lock: (DeleteItem,), LogEntry: (DeleteItem,)})
+def erase_request(plan: Plan[Request]) -> Transaction:
+    """Delete a request that is over, its log and the user's lock; 24 WCU with eight entries of the log."""
     return transact(*plan.actions)

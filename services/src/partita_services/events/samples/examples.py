@@ -92,6 +92,7 @@ def _of_a_request(over: SampleEvent, sample: SampleEvent) -> Iterator[Operation[
     yield model.give_up(update(at, f(Request.status).set(Status.FAILED_FINAL)), log, freed)
     cancelled = RequestLife.cancel(at, f(Request.error_code).set(Reason.CANCELLED))
     yield changes.cancel_request(Plan(request, cancelled, freed, taken, log))
+    yield changes.erase_request(Plan(request, delete(at), freed))
 
 
 def _of_an_event(sample: SampleEvent, over: SampleEvent) -> Iterator[Operation[Any]]:
