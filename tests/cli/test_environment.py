@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,14 @@ from tests.cli.conftest import Run
 from partita.cli import _signals
 
 DEADLINE = 60
-MAIN = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")']
+AS_IN_A_TERMINAL = """
+import signal
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+"""Whoever runs the tests in the background, or with nohup, has some of these ignored."""
+MAIN = [sys.executable, "-c", AS_IN_A_TERMINAL + 'from partita.cli import main; main(prog_name="partita")']
 UNTIL_STOPPED = {
     "serve": ["serve", "todo", "--port", "0", "--no-seed", "--workers", "0"],
     "dynamodb": ["dynamodb", "--port", "0"],
@@ -23,7 +31,8 @@ UNTIL_STOPPED = {
 }
 
 
-def started(folder: Path, *words: str) -> subprocess.Popen[str]:
+@contextmanager
+def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     """A command that runs until it is stopped, and has said so."""
     process = subprocess.Popen(
         [*MAIN, *words],
@@ -34,11 +43,15 @@ def started(folder: Path, *words: str) -> subprocess.Popen[str]:
     )
     assert process.stdout is not None
     said = ""
-    while "Stop with Ctrl-C." not in said:
-        line = process.stdout.readline()
-        assert line, said
-        said += line
-    return process
+    with process:
+        try:
+            while "Stop with Ctrl-C." not in said:
+                line = process.stdout.readline()
+                assert line, said
+                said += line
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT, signal.SIGINT])

@@ -257,8 +257,8 @@ def test_the_banner_says_which_service_has_no_api() -> None:
     bare = replace(TODO, router=None, pages=None)
     shown = [_banner([service], DataFolder(Path("data")), "http://h", None).splitlines()[2] for service in (bare, TODO)]
     assert shown == [
-        "  To-Do        has no API: see the console",
-        "  To-Do        http://h/todo/ (API at http://h/todo/api)",
+        "  To-Do  has no API: see the console",
+        "  To-Do  http://h/todo/ (API at http://h/todo/api)",
     ]
 
 

@@ -213,7 +213,8 @@ def _banner(
 ) -> str:
     place = data.path if data.store == EMBEDDED else data.store
     lines = [f"Partita serves at {base}/ from {place}", ""]
-    lines += [f"  {service.title:<12} {_place(service, f'{base}/{service.name}/')}" for service in services]
+    width = max((len(service.title) for service in services), default=0)
+    lines += [f"  {service.title:<{width}}  {_place(service, f'{base}/{service.name}/')}" for service in services]
     own = f"Get a token:\n  partita token --user demo --data {data.path}"
     if has_demo:
         own = f"Sign in on its pages with one click. For programs:\n  partita token --user demo --data {data.path}"
