@@ -247,3 +247,9 @@ def a_wrong_name_of_a_table_in_a_batch_of_writes_is_told_with_the_request(api: A
     writes = [{"PutRequest": {"Item": {"pk": s("x")}}}]
     refusal = refused(api, "BatchWriteItem", RequestItems={"bad!name": writes}, pattern=pattern)
     same(refusal.message.endswith(f"at 'requestItems' {NAMES}"), True)
+
+
+@probe(rule=45, tier=3, cases={each: (each,) for each in ("GetItem", "DeleteItem", "UpdateItem")})
+def a_key_without_its_sort_part_does_not_match(api: Api, operation: str) -> None:
+    """In the words of a batch."""
+    refused(api, operation, TableName=api.table("pair"), Key=api.new_key(), message=MISMATCH)

@@ -78,6 +78,8 @@ REFUSED: dict[str, tuple[str, str]] = {
         f"{MALFORMED}Invalid path dot component",
     ),
     "a type of two words": ("x IS DOUBLE PRECISION", "Unsupported operation: IsType"),
+    "a type of small numbers": ("x IS INT4", "Unsupported operation: IsType"),
+    "spaces for a table": ("DELETE FROM   ", f"{MALFORMED}Expected identifier for simple path"),
     "a type of numbers": ("x IS INT8", "Unsupported operation: IsType"),
     "spaces for a condition": ("SELECT * FROM {hash} WHERE   ", f"{MALFORMED}Unexpected term"),
     "too small a number in a condition": ("SELECT * FROM {hash} WHERE n = 1e-131", f"{UNDERFLOW} under root"),

@@ -380,3 +380,11 @@ def a_statement_that_is_refused_changes_nothing(api: Api) -> None:
     ):
         refused(api, "ExecuteStatement", Statement=_named(api, statement, key))
     same((api.get("hash", {"pk": s(key)}), api.get("hash", {"pk": s(f"{key}-new")})), (item, None))
+
+
+@probe(rule=50, tier=2)
+def a_negative_number_needs_no_whole_part(api: Api) -> None:
+    """In a condition and in an item."""
+    key = api.new_key()["pk"]["S"]
+    _run(api, _named(api, f"INSERT INTO {{hash}} VALUE {{'pk': '{key}', 'n': -.73e1}}"))
+    same(_run(api, _named(api, f"SELECT n FROM {{hash}} WHERE pk = '{key}' AND n = -.73e1")), [{"n": n("-7.3")}])

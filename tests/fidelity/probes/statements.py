@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.fidelity import Api, holds, probe, refused, same
-from tests.fidelity._attributes import Json, n, s
+from tests.fidelity._attributes import Json, n, nested, s
 from tests.fidelity._shapes import shape
 
 INVALID = "One or more parameter values were invalid: "
@@ -311,3 +311,27 @@ def a_select_in_a_batch_names_its_key_alone(api: Api, shape_name: str, index: st
     where = condition if index else f"pk = 'x' AND {condition}"
     (response,) = _batch(api, f"SELECT * FROM {source} WHERE {where}")
     same(response["Error"]["Message"], NEEDS_KEY.format("BatchExecuteStatement"))
+
+
+@probe(rule=30, tier=3)
+def a_parameter_that_is_no_number_is_told_before_such_an_index(api: Api) -> None:
+    """As the grammar is."""
+    statement = f'SELECT * FROM "{_many(api)}"."several" WHERE a = ?'
+    message = "The parameter cannot be converted to a numeric value: 1e99999999999"
+    refused(api, "ExecuteStatement", Statement=statement, Parameters=[n("1e99999999999")], message=message)
+
+
+@probe(rule=51, tier=3, cases={"40 levels": (40,), "100 levels": (100,)})
+def a_parameter_that_is_too_deep_is_refused_among_others(api: Api, levels: int) -> None:
+    """Before one that is no number and comes later."""
+    given: Json = {
+        "Statement": f'UPDATE "{api.table("hash")}" SET x = ? SET y = ? {_here(api, api.new_key())}',
+        "Parameters": [nested(levels), n("abc")],
+    }
+    message = (
+        "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "
+        "beyond supported limit"
+    )
+    refused(api, "ExecuteTransaction", TransactStatements=[given], message=message)
+    (response,) = api("BatchExecuteStatement", Statements=[given])["Responses"]
+    same((response["Error"]["Code"], response["Error"]["Message"]), ("ValidationError", message))

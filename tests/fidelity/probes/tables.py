@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.fidelity import Api, holds, probe, refused, same
-from tests.fidelity._attributes import Json
+from tests.fidelity._attributes import Json, s
 from tests.fidelity._shapes import shape
 
 HASH = shape(("pk",), {"pk": "S"})
@@ -227,3 +227,27 @@ def a_way_of_billing_that_does_not_exist_is_told_by_name(api: Api) -> None:
     found = refused(api, "CreateTable", TableName=api.new_name(), BillingMode="BOGUS", **HASH)
     holds("billingMode" in found.message, found.message)
     holds("[PROVISIONED, PAY_PER_REQUEST]" in found.message, found.message)
+
+
+_ELSEWHERE: dict[str, tuple[str, Json]] = {
+    "PutItem": ("PutItem", {"Item": {"pk": s("x")}}),
+    "GetItem": ("GetItem", {"Key": {"pk": s("x")}}),
+    "DeleteItem": ("DeleteItem", {"Key": {"pk": s("x")}}),
+    "Query": ("Query", {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("x")}}),
+    "Scan": ("Scan", {}),
+    "a get of a transaction": ("TransactGetItems", {"TransactItems": [{"Get": {"Key": {"pk": s("x")}}}]}),
+    "a put of a transaction": ("TransactWriteItems", {"TransactItems": [{"Put": {"Item": {"pk": s("x")}}}]}),
+}
+
+
+@probe(45, 47, tier=3, cases=_ELSEWHERE)
+def a_missing_table_of_items_is_not_named(api: Api, operation: str, given: Json) -> None:
+    """It is not found, in the same words."""
+    name: Json = {"TableName": f"{api.prefix}nowhere"}
+    if "TransactItems" in given:
+        (action,) = given["TransactItems"]
+        sent: Json = {"TransactItems": [{kind: {**part, **name} for kind, part in action.items()}]}
+    else:
+        sent = {**given, **name}
+    message = "Requested resource not found"
+    refused(api, operation, kind="ResourceNotFoundException", message=message, **sent)
