@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 
 def stop_signals() -> Iterator[signal.Signals]:
-    """All that this system has, but for those that whoever started the process wants ignored, as `nohup` does."""
+    """All that this system has, but for a terminal's end where that is to be survived, as `nohup` says."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
         number = getattr(signal.Signals, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+        if number is not None and not (name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN):
             yield number
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import Run
 
 from partita.deploy import arns_in, needs, policy
+from partita.reports import REPORTS
 from partita_services.todo.bootstrap import SERVICE as TODO
 
 pytestmark = pytest.mark.req("A07")
@@ -71,8 +72,9 @@ def test_iam_says_what_a_caller_may_not_do_and_why(run: Run) -> None:
 
 def test_iam_prints_the_policies_as_aws_takes_them(run: Run) -> None:
     result = run("deploy", "iam", "todo", "--role", "request", "--region", "eu-north-1", "--account", "1", "--json")
-    expected = {"todo": {"request": policy(needs(TODO, "request"), arns_in("eu-north-1", "1"))}}
-    assert expected == json.loads(result.output)
+    arns = arns_in("eu-north-1", "1")
+    both = {service.name: {"request": policy(needs(service, "request"), arns)} for service in (TODO, REPORTS)}
+    assert both == json.loads(result.output)
 
 
 def test_roles_that_need_nothing_are_left_out(run: Run) -> None:
