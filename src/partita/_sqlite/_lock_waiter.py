@@ -79,9 +79,15 @@ class LockWaiter:
                     self._is_wanted = False
                     self._granted.release()
                 elif error is None:
-                    fcntl.flock(self._lock, fcntl.LOCK_UN)
+                    self._unlock()
+
+    def _unlock(self) -> None:
+        if fcntl is not None:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def _flock(self) -> OSError | None:
+        if fcntl is None:  # pragma: no cover - Windows, where nobody waits
+            return None
         try:
             fcntl.flock(self._turnstile, fcntl.LOCK_EX)
             fcntl.flock(self._lock, fcntl.LOCK_EX)

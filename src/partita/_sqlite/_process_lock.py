@@ -62,7 +62,7 @@ class ProcessLock:
         Raises:
             StoreBusy: another process has held it for too long.
         """
-        if fcntl is None or self._try():
+        if self._try():
             return True
         if not blocking:
             return False
@@ -72,6 +72,8 @@ class ProcessLock:
         return True
 
     def _try(self) -> bool:
+        if fcntl is None:
+            return True
         if self._waiter.is_waiting:  # at the turnstile, for this process
             return False
         try:

@@ -97,7 +97,7 @@ class Fields(Generic[M]):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         (model,) = get_args(source)
-        known = () if isinstance(model, TypeVar) else tuple(_fields_of(model))
+        known = _known_fields(model)
         return core_schema.no_info_plain_validator_function(
             lambda value: cls._parsed(model, value), metadata={"partita_fields": known}
         )
@@ -170,3 +170,8 @@ def _partial_of(model: type[BaseModel]) -> type[BaseModel]:
     }
     doc = f"{model.__name__}, or those of its fields that were asked for."
     return create_model(f"Partial{model.__name__}", __doc__=doc, __module__=model.__module__, **fields)
+
+
+def _known_fields(model: Any) -> tuple[str, ...]:
+    """The names that may be asked for; none where the class is still generic."""
+    return () if isinstance(model, TypeVar) else tuple(_fields_of(model))

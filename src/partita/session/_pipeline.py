@@ -6,7 +6,7 @@ with `await`.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 from inspect import GEN_CREATED, getgeneratorstate
 from typing import Any, TypeVar
@@ -78,8 +78,9 @@ class Pipeline(Struct, frozen=True):
     def run_operation(self, operation: Operation[R]) -> Sent[R]:
         """Send each request of an operation, and meter what it consumed in all."""
         run = MeteredRun(self.meter, self.service, operation)
+        send: Callable[[Any], Sent[Any]] = partial(self.send, run)
         try:
-            result = yield from relay(operation.requests(self.context), partial(self.send, run))
+            result = yield from relay(operation.requests(self.context), send)
         except PartitaError as error:
             run.fail(error)
             raise

@@ -55,8 +55,9 @@ def tables_of(request: Request[Any]) -> Iterator[str]:
 def is_internal(request: Request[Any]) -> bool:
     """Whether the request is about tables that Partita keeps for itself, such as the settings of the wire server."""
     names = {request.schema.name} if isinstance(request, CreateTable) else {*tables_of(request)}
-    if not names and hasattr(request, "table"):
-        names = {str(request.table)}
+    table = getattr(request, "table", None)
+    if not names and table is not None:
+        names = {str(table)}
     return bool(names) and all(name.startswith(_OWN) for name in names)
 
 

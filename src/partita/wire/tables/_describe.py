@@ -33,9 +33,8 @@ def table_body(
     }
     _describe_billing(body, description, settings)
     if settings.table_class is not None:
-        body["TableClassSummary"] = {"TableClass": settings.table_class}
-        if settings.class_at is not None:
-            body["TableClassSummary"]["LastUpdateDateTime"] = settings.class_at / 1000
+        changed = {} if settings.class_at is None else {"LastUpdateDateTime": settings.class_at / 1000}
+        body["TableClassSummary"] = {"TableClass": settings.table_class, **changed}
     _describe_indexes(body, settings, now, description.building)
     if schema.stream is not None and description.stream_id is not None:
         body["LatestStreamLabel"] = description.stream_id
