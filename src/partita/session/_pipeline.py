@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from functools import partial
 from inspect import GEN_CREATED, getgeneratorstate
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -78,7 +78,7 @@ class Pipeline(Struct, frozen=True):
     def run_operation(self, operation: Operation[R]) -> Sent[R]:
         """Send each request of an operation, and meter what it consumed in all."""
         run = MeteredRun(self.meter, self.service, operation)
-        send: Callable[[Any], Sent[Any]] = partial(self.send, run)
+        send = cast("Callable[[Any], Sent[Any]]", partial(self.send, run))  # relay takes requests made together apart
         try:
             result = yield from relay(operation.requests(self.context), send)
         except PartitaError as error:
