@@ -24,6 +24,11 @@ def _absent() -> None:
     """A field that was not given."""
 
 
+def _known_fields(model: Any) -> tuple[str, ...]:
+    """The names that may be asked for; none where the class is still generic."""
+    return () if isinstance(model, TypeVar) else tuple(_fields_of(model))
+
+
 class Partial(Generic[M]):
     """The type of an item that may have been asked for in part: an `M`, or some of its fields."""
 
@@ -170,8 +175,3 @@ def _partial_of(model: type[BaseModel]) -> type[BaseModel]:
     }
     doc = f"{model.__name__}, or those of its fields that were asked for."
     return create_model(f"Partial{model.__name__}", __doc__=doc, __module__=model.__module__, **fields)
-
-
-def _known_fields(model: Any) -> tuple[str, ...]:
-    """The names that may be asked for; none where the class is still generic."""
-    return () if isinstance(model, TypeVar) else tuple(_fields_of(model))
