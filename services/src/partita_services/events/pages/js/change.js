@@ -58,7 +58,7 @@ function dialog(title, fields, label, act) {
       made.close();
     } catch (error) {
       const wrong = (error.problem?.errors ?? []).map((each) => `${each.field}: ${each.message}`);
-      said.textContent = wrong.length ? wrong.join("; ") : `${error.message} ${error.hint ?? ""}`;
+      said.textContent = wrong.length ? wrong.join("; ") : error.message;
     }
   }
   const close = el("button", { className: "button square", type: "button", ariaLabel: "Close", onclick: () => made.close() }, icon("close"));

@@ -37,7 +37,7 @@ export function createDialog(made) {
       made(created);
     } catch (error) {
       const fields = (error.problem?.errors ?? []).map((each) => `${each.field}: ${each.message}`);
-      said.textContent = fields.length ? fields.join("; ") : `${error.message} ${error.hint}`;
+      said.textContent = fields.length ? fields.join("; ") : error.message;
     }
   }
 
