@@ -17,9 +17,10 @@ export class KeyedList {
   #below;
 
   // `element` holds nothing else. `key(item)` names it, `draw(item)` gives its element, and `state(item)` is what that
-  // depends on besides the item, which is a new object whenever it has changed. `signal` ends it.
-  constructor(element, { key, draw, state = () => "", spacer = "li", signal }) {
-    Object.assign(this, { element, key, draw, state });
+  // depends on besides the item, which is a new object whenever it has changed. What
+  // is not one row below the other, such as a grid, is drawn whole (`isWhole`). `signal` ends it.
+  constructor(element, { key, draw, state = () => "", spacer = "li", isWhole = false, signal }) {
+    Object.assign(this, { element, key, draw, state, most: isWhole ? Infinity : ALL });
     this.#above = el(spacer, { className: "spacer", ariaHidden: "true", role: "presentation", hidden: true });
     this.#below = this.#above.cloneNode();
     document.addEventListener("scroll", () => this.#scrolled(), { capture: true, passive: true, signal });
@@ -44,14 +45,14 @@ export class KeyedList {
   }
 
   #scrolled() {
-    if (this.#items.length <= ALL || !this.element.isConnected) return;
+    if (this.#items.length <= this.most || !this.element.isConnected) return;
     const [from, to] = this.#wanted();
     if (from < this.#window[0] || to > this.#window[1]) this.#draw();
   }
 
   // From which item to which is near the screen.
   #wanted() {
-    if (this.#items.length <= ALL) return [0, this.#items.length];
+    if (this.#items.length <= this.most) return [0, this.#items.length];
     const top = this.element.getBoundingClientRect().top - this.element.scrollTop;
     const [first, last] = [-top - AROUND, -top + innerHeight + AROUND];
     const guess = this.#guess();
@@ -132,7 +133,7 @@ export class KeyedList {
   // Empty room for what is not drawn, as high as it was or would be.
   #space() {
     const [from, to] = this.#window;
-    if (this.#items.length <= ALL) {
+    if (this.#items.length <= this.most) {
       this.#above.remove();
       this.#below.remove();
       return;
