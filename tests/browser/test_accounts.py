@@ -115,7 +115,7 @@ def test_a_statement_is_chosen_by_month_and_downloaded(
     months.select_option(index=2)
     expect(page.locator(".entries tbody tr").last).to_be_visible()
     last = "selector => [...document.querySelectorAll(selector)].at(-1)?.textContent"
-    page.wait_for_function(f"({last})('.entries .after') === ({last})('.totals dd')")
+    page.wait_for_function(f"() => ({last})('.entries .after') === ({last})('.totals dd')")
     with page.expect_download() as saving:
         page.get_by_role("button", name="Download CSV").click()
     saving.value.save_as(tmp_path / "statement.csv")

@@ -170,7 +170,7 @@ def test_colours_are_chosen_and_kept(page: Page) -> None:
     page.evaluate("async () => { await import('/assets/nav.js'); }")
     assert page.evaluate(scheme) == "light"
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"({scheme})() === 'dark'")
+    page.wait_for_function(f"() => ({scheme})() === 'dark'")
     page.get_by_label("Services", exact=True).click()
     page.get_by_label("Light", exact=True).check()
     assert page.evaluate(scheme) == "light"

@@ -52,7 +52,7 @@ class Connection {
   // The live region is there before its text, or no screen reader would hear of it.
   #draw(text) {
     if (!this.#bar) {
-      this.#bar = el("div", { className: "connection", role: "status" });
+      this.#bar = el("div", { className: "connection-bar", role: "status" });
       document.body.append(this.#bar);
     }
     this.#bar.replaceChildren(...(text ? [el("span", {}, text), el("button", { className: "button", type: "button", onclick: this.probe }, "Try now")] : []));

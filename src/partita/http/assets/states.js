@@ -9,7 +9,7 @@ export function skeleton(rows = 3, className = "") {
 }
 
 export function empty(text, ...more) {
-  return el("div", { className: "state" }, el("p", {}, text), ...more);
+  return el("div", { className: "in-place" }, el("p", {}, text), ...more);
 }
 
 // What could not be read, and a button that tries again.
@@ -20,7 +20,7 @@ export function failed(error, retry, title = "This cannot be shown") {
     await retry();
     again.disabled = false;
   });
-  return el("div", { className: "state failed", role: "alert" }, el("h2", {}, title), el("p", {}, error.message), again);
+  return el("div", { className: "in-place failed", role: "alert" }, el("h2", {}, title), el("p", {}, error.message), again);
 }
 
 // Shows what `load` gives in `place`: shapes while it takes, and why it cannot be shown with a way to try again. An error

@@ -85,7 +85,7 @@ addEventListener("hashchange", () => {
 });
 
 // What was missed while the server could not be reached is read again.
-connection.onRegained(() => api.token.get() && content.querySelector(".state.failed") && show());
+connection.onRegained(() => api.token.get() && content.querySelector(".in-place.failed") && show());
 
 if (api.token.get()) start();
 else ask("");
