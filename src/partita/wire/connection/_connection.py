@@ -6,7 +6,7 @@ import asyncio
 import math
 import zlib
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import msgspec
 
@@ -82,11 +82,10 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected; one too many is sent away."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - TCP has no other
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # TCP has no other; uvloop's is no subclass
         self._address = transport.get_extra_info("sockname")[0]
         if not self._connections.add(self):
-            transport.abort()
+            self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
         """The client is gone."""
