@@ -101,6 +101,22 @@ class PoisonMessage(OperationError, code="poison_message"):
         self.body = body
 
 
+class CopyRefused(OperationError, code="copy_refused"):
+    """A copy, export or import cannot be done as it was asked for; what was done before stays."""
+
+
+class CopyTakenOver(OperationError, code="copy_taken_over"):
+    """Another run goes on with a copy, so this one has stopped."""
+
+    hint = "Let one run at a time copy to a table."
+
+
+class ExportDamaged(OperationError, code="export_damaged"):
+    """A file of an export is missing, cut off, altered or not of a known format; nothing of it was imported."""
+
+    hint = "Copy or export it again."
+
+
 class GuardrailError(OperationError, code="guardrail"):
     """The operation is refused before it reaches the store."""
 
