@@ -26,7 +26,7 @@ from partita.store import CreateTable, GetItem, KeyAttribute, PutItem, Store, Ta
 from partita.transfer._tables import described
 from partita.values import Item
 
-CHECKPOINTS: Final = TableSchema("partita-copies", KeyAttribute("copy"))
+CHECKPOINTS: Final = TableSchema("PartitaCopies", KeyAttribute("copy"))
 """The table that the checkpoints are in."""
 
 Phase: TypeAlias = Literal["scan", "sweep", "changes"]
