@@ -28,7 +28,16 @@ import click
 from bench._compare import Bar, Comparison, Side, compare
 from bench._servers import partita, started
 from partita import EmbeddedStore
-from partita.store import BatchWriteItem, CreateTable, GetItem, KeyAttribute, PutItem, TableNames, TableSchema
+from partita.store import (
+    BatchWriteItem,
+    CreateTable,
+    DeleteItem,
+    GetItem,
+    KeyAttribute,
+    PutItem,
+    TableNames,
+    TableSchema,
+)
 from partita.store.remote import Credentials, RemoteStore
 from partita.transfer import CHECKPOINTS, StoreCopy, TableCopy
 from partita.transfer import Side as CopySide
@@ -142,8 +151,6 @@ def keep_writing(path: str, items: int) -> None:
             number = chance.randrange(items + items // 10)
             if chance.random() < 0.1:
                 key = {"pk": f"USER#{number % PARTITIONS:05}", "sk": f"TASK#{number:08}"}
-                from partita.store import DeleteItem
-
                 store.execute(DeleteItem(TABLE.name, key))
             else:
                 store.execute(PutItem(TABLE.name, item_of(number, n)))

@@ -8,9 +8,10 @@ from partita.change._consumer import Consumer
 from partita.change._projection import SetAside, SqliteProjection
 from partita.change._sink import Positions, Sink
 from partita.change._snapshot import Snapshot
-from partita.change._stream import ChangeStream, Lag
+from partita.change._stream import Batch, ChangeStream, Lag
 
 __all__ = [
+    "Batch",
     "ChangeStream",
     "Consumer",
     "ItemChange",

@@ -25,8 +25,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita.change import ChangeStream, Lag
-from partita.errors import CopyRefused
+from partita.change import Batch, ChangeStream, Lag
+from partita.errors import CopyRefused, RebuildRequired
 from partita.expressions import Path
 from partita.store import BatchGetItem, DeleteItem, DescribeTable, GetItem, ScanTable, Store, TableDescription
 from partita.transfer._changes import COMPLETE, ChangeStage, last_images, reached, stream_of
@@ -290,7 +290,7 @@ class TableCopy:
         if until is None and stream.delivers_at_once():
             until = stream.end()  # else writers could keep it busy for ever
         while True:
-            batch = stream.read(positions, CHANGES)
+            batch = _read(stream, positions)
             cut = {shard: min(at, (until or {}).get(shard, at)) for shard, at in batch.positions.items()}
             stage.add(change for change in batch.changes if change.sequence <= cut[change.shard])
             positions = cut
@@ -310,7 +310,7 @@ class TableCopy:
         if self._stream is None:
             raise CopyRefused(f"The table {self.table} has no stream, so there are no changes to follow.")
         before = self._positions
-        batch = self._stream.read(before, CHANGES)
+        batch = _read(self._stream, before)
         if batch.positions == before:
             self.rest()
             return batch.more
@@ -340,6 +340,13 @@ class TableCopy:
         """End the threads. What was not finished is gone on with by the next run."""
         self._stop.set()
         self._opened.close()
+
+
+def _read(stream: ChangeStream, positions: Mapping[str, int]) -> Batch:
+    try:
+        return stream.read(positions, CHANGES)
+    except RebuildRequired as error:
+        raise RebuildRequired(error.message, hint="Begin the copy again with --restart.") from error
 
 
 def _identity(description: TableDescription) -> str:
