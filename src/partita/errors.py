@@ -108,13 +108,9 @@ class CopyRefused(OperationError, code="copy_refused"):
 class CopyTakenOver(OperationError, code="copy_taken_over"):
     """Another run goes on with a copy, so this one has stopped."""
 
-    hint = "Let one run at a time copy to a table."
-
 
 class ExportDamaged(OperationError, code="export_damaged"):
     """A file of an export is missing, cut off, altered or not of a known format; nothing of it was imported."""
-
-    hint = "Copy or export it again."
 
 
 class GuardrailError(OperationError, code="guardrail"):

@@ -30,9 +30,8 @@ from partita.store.embedded import (
 )
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
-from partita.store.embedded._snapshot import StoreSnapshot
 from partita.store.embedded._table import MissingIndex
-from partita.store.embedded.upkeep import Progress, back_up, upgrade, verify
+from partita.store.embedded.upkeep import Progress, StoreSnapshot, back_up, upgrade, verify
 
 R = TypeVar("R")
 
