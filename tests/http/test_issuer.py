@@ -21,8 +21,9 @@ from tests.http.toy import TOY
 from partita import AsyncSession
 from partita.app import build_app
 from partita.errors import OperationError
-from partita.http import AppState, Caller, HttpProblem, Issuer, Role, _published_keys
-from partita.http._published_keys import (
+from partita.http import AppState, Caller, HttpProblem, Issuer, Role
+from partita.http.identity import _published_keys
+from partita.http.identity._published_keys import (
     COOLDOWN_SECONDS,
     FRESH_SECONDS,
     MAX_BYTES,
