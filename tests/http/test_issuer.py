@@ -16,6 +16,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from tests.http.toy import TOY
 
 from partita import AsyncSession
@@ -69,7 +70,7 @@ class LocalIssuer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_: Any) -> None:
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the word of http.server
                 """Say nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -95,7 +96,7 @@ class LocalIssuer:
 
 
 def jwk(kid: str, key: Any) -> dict[str, Any]:
-    kind = jwt.algorithms.RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else jwt.algorithms.ECAlgorithm
+    kind = RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else ECAlgorithm
     algorithm = "RS256" if isinstance(key, rsa.RSAPrivateKey) else "ES256"
     return {**kind.to_jwk(key.public_key(), as_dict=True), "kid": kid, "use": "sig", "alg": algorithm}
 
