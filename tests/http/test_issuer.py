@@ -96,9 +96,10 @@ class LocalIssuer:
 
 
 def jwk(kid: str, key: Any) -> dict[str, Any]:
-    kind = RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else ECAlgorithm
-    algorithm = "RS256" if isinstance(key, rsa.RSAPrivateKey) else "ES256"
-    return {**kind.to_jwk(key.public_key(), as_dict=True), "kid": kid, "use": "sig", "alg": algorithm}
+    named = {"kid": kid, "use": "sig"}
+    if isinstance(key, rsa.RSAPrivateKey):
+        return {**RSAAlgorithm.to_jwk(key.public_key(), as_dict=True), **named, "alg": "RS256"}
+    return {**ECAlgorithm.to_jwk(key.public_key(), as_dict=True), **named, "alg": "ES256"}
 
 
 @pytest.fixture
