@@ -26,12 +26,12 @@ class Answering:
         self.response = HttpResponse(status, body, lambda _: None)
         self.calls: list[HttpRequest] = []
 
-    def send(self, call: HttpRequest) -> HttpResponse:
-        self.calls.append(call)
+    def send(self, request: HttpRequest) -> HttpResponse:
+        self.calls.append(request)
         return self.response
 
-    async def send_async(self, call: HttpRequest) -> HttpResponse:
-        return self.send(call)
+    async def send_async(self, request: HttpRequest) -> HttpResponse:
+        return self.send(request)
 
     def close(self) -> None:
         pass

@@ -93,7 +93,7 @@ class Post:
             (),
             resources=self.open,
             worker=self.work,
-            queues=queues,  # type: ignore[arg-type]
+            queues=queues,
         )
         return WorkerHandler(service, db, Installation(Path(), str.encode, open_queue))
 
@@ -114,7 +114,12 @@ def test_a_worker_reads_the_messages_of_an_event_in_order(partita_db: Session, l
 def test_a_message_has_all_that_a_queue_says_of_it(partita_db: Session) -> None:
     post = Post()
     seen: list[Message] = []
-    post.refused = lambda message: seen.append(message) is not None
+
+    def keep(message: Message) -> bool:
+        seen.append(message)
+        return False
+
+    post.refused = keep
     post.handler(partita_db)(recorded("sqs-fifo"), Context())
     assert seen[1] == Message(
         BOB_1, "AQEBBX8nesZEXmkhsmZeyIE8iQAMig7qw2", "first of bob", "bob", 18849496460467696129, 1573251510.775, 2
@@ -186,7 +191,12 @@ def test_the_queue_itself_is_asked_for_all_else(partita_db: Session) -> None:
     post = Post()
     stats: list[QueueStats] = []
     handler = post.handler(partita_db)
-    post.refused = lambda _: bool(stats.append(handler._queues["letters"].execute(GetStats()))) or False
+
+    def look(_: Message) -> bool:
+        stats.append(handler._queues["letters"].execute(GetStats()))
+        return False
+
+    post.refused = look
     handler(recorded("sqs-fifo"), Context())
     handler._queues["letters"].execute(Send("x", "ann", "1"))
     assert post.sqs["letters"].asked[-2:] == [GetStats(), Send("x", "ann", "1")]
