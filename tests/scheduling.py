@@ -118,7 +118,8 @@ def _units(collection: Sequence[str], groups: Mapping[str, str]) -> list[list[in
 def pytest_xdist_make_scheduler(config: pytest.Config) -> GroupScheduling | None:
     if config.getoption("dist") != "loadgroup":
         return None
-    return GroupScheduling(len(config.getoption("tx")), lambda: json.loads(_file(_folder(config)).read_text()))
+    workers: list[str] = config.getoption("tx") or []
+    return GroupScheduling(len(workers), lambda: json.loads(_file(_folder(config)).read_text()))
 
 
 @pytest.hookimpl(optionalhook=True)

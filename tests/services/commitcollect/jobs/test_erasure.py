@@ -150,7 +150,7 @@ def test_a_job_that_is_under_way_may_be_at_any_request_when_the_account_is_delet
             assert left(world) == {}
             if is_over:
                 break
-    assert cut > 8
+        assert cut > 8
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -170,7 +170,7 @@ def test_a_deletion_may_be_at_any_request_when_another_job_of_the_user_is_done(j
             assert left(world) == {}
             if is_over:
                 break
-    assert cut > 25
+        assert cut > 25
 
 
 def test_it_waits_for_no_job_that_waits_for_strava() -> None:
