@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Found: TypeAlias = dict[str, Any] | None
+Item: TypeAlias = dict[str, Any] | None
 """The stored item, where the store was asked for it."""
 
 
@@ -169,12 +169,7 @@ class ConditionFailed(RequestError, code="condition_failed"):
     """
 
     def __init__(
-        self,
-        message: str = "The conditional request failed",
-        *,
-        item: Found = None,
-        current: Any = None,
-        hint: str = "",
+        self, message: str = "The conditional request failed", *, item: Item = None, current: Any = None, hint: str = ""
     ) -> None:
         super().__init__(message, hint=hint)
         self.item = item
@@ -204,7 +199,7 @@ class ItemMissing(ConditionFailed, code="item_missing"):
 class LimitReached(ConditionFailed, code="limit_reached"):
     """A bounded counter would leave its bounds; `remaining` is how many it can still be moved by."""
 
-    def __init__(self, message: str, *, remaining: int, item: Found = None, current: Any = None) -> None:
+    def __init__(self, message: str, *, remaining: int, item: Item = None, current: Any = None) -> None:
         super().__init__(message, item=item, current=current)
         self.remaining = remaining
 
@@ -212,7 +207,7 @@ class LimitReached(ConditionFailed, code="limit_reached"):
 class RateLimited(ConditionFailed, code="rate_limited"):
     """More was asked for than a rate allows; `retry_after` is in how many seconds there is enough again."""
 
-    def __init__(self, message: str, *, retry_after: float, item: Found = None, current: Any = None) -> None:
+    def __init__(self, message: str, *, retry_after: float, item: Item = None, current: Any = None) -> None:
         super().__init__(message, item=item, current=current)
         self.hint = f"Try again in {retry_after:.3g} seconds."
         self.retry_after = retry_after
