@@ -34,7 +34,7 @@ def main(folder: str) -> None:
     app = App(outdir=folder)
     whole, parts = Stack(app, "whole"), Stack(app, "parts")
     service = DeployedService(whole, "Service", SERVICE)
-    server = Role(whole, "Server", assumed_by=ServicePrincipal("ec2.amazonaws.com"))
+    server = Role(whole, "Server", assumed_by=ServicePrincipal("ec2.amazonaws.com"))  # pyright: ignore[reportArgumentType]
     server.add_managed_policy(service.policies["request"])
 
     tasks = DeclaredTable(parts, "Tasks", TABLE, TableSettings(protected=False, retained=False))

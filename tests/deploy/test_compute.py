@@ -138,13 +138,13 @@ def test_a_task_is_not_root_and_writes_to_its_data_alone() -> None:
 
 
 def test_the_image_installs_wheels_with_constraints_and_is_not_root() -> None:
-    lines = [line.split(maxsplit=1) for line in DOCKERFILE.splitlines() if line and line[0] not in "# "]
-    instructions = [name for name, _ in lines]
+    lines = [line.partition(" ") for line in DOCKERFILE.splitlines() if line and line[0] not in "# "]
+    instructions = [name for name, _, _ in lines]
     assert instructions.index("USER") > instructions.index("RUN")
     assert "HEALTHCHECK" in instructions
-    assert dict(lines)["USER"] == "10001:10001"
+    assert [said for name, _, said in lines if name == "USER"] == ["10001:10001"]
     assert "--constraint /build/constraints.txt /build/wheels/*.whl" in DOCKERFILE
-    assert all(":" in image.split()[0] and "latest" not in image for name, image in lines if name == "FROM")
+    assert all(":" in image.split()[0] and "latest" not in image for name, _, image in lines if name == "FROM")
 
 
 @pytest.fixture(scope="module")
