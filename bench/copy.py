@@ -119,8 +119,9 @@ def _ours(store: EmbeddedStore, remote: RemoteStore, items: int, runs: Iterator[
 
 
 def _theirs(from_port: int, to_port: int, remote: RemoteStore, items: int, runs: Iterator[int]) -> Side:
-    source = boto3.resource("dynamodb", endpoint_url=f"http://127.0.0.1:{from_port}", **_KEYS).Table(TABLE.name)
-    target = boto3.resource("dynamodb", endpoint_url=f"http://127.0.0.1:{to_port}", **_KEYS)
+    resource: Any = boto3.resource("dynamodb", endpoint_url=f"http://127.0.0.1:{from_port}", **_KEYS)
+    source = resource.Table(TABLE.name)
+    target: Any = boto3.resource("dynamodb", endpoint_url=f"http://127.0.0.1:{to_port}", **_KEYS)
 
     def measure() -> float:
         name = f"theirs-{next(runs)}"
@@ -225,7 +226,7 @@ class Killed:
                 item = remote.execute(GetItem(CHECKPOINTS.name, {"copy": TABLE.name})).item
             except Exception:  # noqa: BLE001 - not made yet, or just killed
                 return "", 0
-        state = json.loads(item["state"]) if item else {"phase": "", "copied": 0}
+        state: dict[str, Any] = json.loads(item["state"]) if item else {"phase": "", "copied": 0}
         return state["phase"], state["copied"]
 
     def close(self) -> None:
@@ -249,7 +250,7 @@ def writing(path: Path, items: int) -> Iterator[None]:
 
 
 def kill_often(killed: Killed, kills: int, chance: random.Random) -> float:
-    """Copy with kills: most while the items are copied, some while changes are followed. Gives the seconds it took."""
+    """Copy with kills: most while the items are copied, some after the scan. Gives the seconds it took."""
     later = kills // 5
     places = sorted(chance.randrange(killed.items) for _ in range(kills - later))
     start = time.perf_counter()
@@ -267,7 +268,7 @@ def kill_often(killed: Killed, kills: int, chance: random.Random) -> float:
         time.sleep(chance.uniform(1, 4))
         side = chance.choice((killed.kill_copy, killed.kill_server))
         side()
-        print(f"kill {kills - later + number + 1} ({side.__name__}) while following", flush=True)
+        print(f"kill {kills - later + number + 1} ({side.__name__}) after the scan", flush=True)
     return seconds
 
 

@@ -28,9 +28,13 @@ def stream_of(store: Store, schema: TableSchema) -> ChangeStream:
     if schema.stream != COMPLETE:
         hint = f"Switch one on for it ({COMPLETE}), and copy again."
         raise CopyRefused(f"The table {schema.name} has no stream with new and old images.", hint=hint)
-    key = [(attribute.name, attribute.type) for attribute in schema.key]
+    own, other = schema.hash, schema.range
     table = Table(
-        schema.name, hash=key[0], range=key[1] if len(key) > 1 else None, stream=schema.stream, registry=Registry()
+        schema.name,
+        hash=(own.name, own.type),
+        range=None if other is None else (other.name, other.type),
+        stream=schema.stream,
+        registry=Registry(),
     )
     return ChangeStream(store, table)
 
