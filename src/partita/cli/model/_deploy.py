@@ -14,7 +14,7 @@ from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.data import diff
 from partita.deploy import ROLES, Need, Provisioned, RoleName, TableSettings, arns_in, left_out, needs, policy, template
-from partita.reports import REPORTS
+from partita.reports import with_reports
 from partita.service import Service
 from partita.store import TableNames
 
@@ -78,7 +78,7 @@ def synth(
         alarm_topic=alarm_topic,
     )
     out.mkdir(parents=True, exist_ok=True)
-    for service in _with_reports(services):
+    for service in with_reports(services):
         path = out / f"{service.name}.template.json"
         made = template(service, settings, table_names=TableNames(prefix=table_prefix))
         path.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
@@ -103,7 +103,7 @@ def iam(
     takes them.
     """
     wanted = cast("Sequence[RoleName]", roles or tuple(ROLES))
-    services = _with_reports(services)
+    services = with_reports(services)
     found = {service.name: _needs(service, wanted) for service in services}
     arns = arns_in(region, account, table_names=TableNames(prefix=table_prefix))
     if as_json:
@@ -116,11 +116,6 @@ def iam(
             if role == "caller":
                 _echo_left_out(service)
             click.echo()
-
-
-def _with_reports(services: Sequence[Service]) -> list[Service]:
-    """The services, and the table in which their workers report, if one of them has workers."""
-    return [*services, *([REPORTS] if any(service.worker for service in services) else [])]
 
 
 def _needs(service: Service, roles: Sequence[RoleName]) -> dict[RoleName, tuple[Need, ...]]:
