@@ -89,7 +89,7 @@ def play(
 
 def overtaken(
     db: Session,
-    work: Operation[Any] | Procedure[Any],
+    work: Operation[Any] | Generator[Any, Any, Any],
     other: Callable[[], object],
     nth: int = 1,
     on: type[Request[Any]] = Request,
