@@ -255,9 +255,6 @@ def secrets(db: Session, vault: Vault, store: Store) -> None:
     vault.pin.get_secret_value()  # mistake: an encrypted field is of its own type
     vault.story.upper()  # mistake: a compressed field may be None
     f(Vault.pin).set(b"1234")  # mistake: bytes for an encrypted text
-    Vault(owner="ada", pin="1234", story=b"x")  # mistake: bytes for a compressed text
-    f(Vault.story).set(b"x")  # mistake: bytes set for a compressed text
-    f(Vault.story).set(5)  # mistake: a number set for a compressed text
     reseal("vault")  # mistake: a text is resealed
     Session(store, keys="keys.json")  # mistake: a path instead of keys
     Session(store, keys=LocalKeys)  # mistake: a class instead of keys
