@@ -16,13 +16,15 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from tests.http.toy import TOY
 
 from partita import AsyncSession
 from partita.app import build_app
 from partita.errors import OperationError
-from partita.http import AppState, Caller, HttpProblem, Issuer, Role, _published_keys
-from partita.http._published_keys import (
+from partita.http import AppState, Caller, HttpProblem, Issuer, Role
+from partita.http.identity import _published_keys
+from partita.http.identity._published_keys import (
     COOLDOWN_SECONDS,
     FRESH_SECONDS,
     MAX_BYTES,
@@ -68,7 +70,7 @@ class LocalIssuer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_: Any) -> None:
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the word of http.server
                 """Say nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -94,9 +96,10 @@ class LocalIssuer:
 
 
 def jwk(kid: str, key: Any) -> dict[str, Any]:
-    kind = jwt.algorithms.RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else jwt.algorithms.ECAlgorithm
-    algorithm = "RS256" if isinstance(key, rsa.RSAPrivateKey) else "ES256"
-    return {**kind.to_jwk(key.public_key(), as_dict=True), "kid": kid, "use": "sig", "alg": algorithm}
+    named = {"kid": kid, "use": "sig"}
+    if isinstance(key, rsa.RSAPrivateKey):
+        return {**RSAAlgorithm.to_jwk(key.public_key(), as_dict=True), **named, "alg": "RS256"}
+    return {**ECAlgorithm.to_jwk(key.public_key(), as_dict=True), **named, "alg": "ES256"}
 
 
 @pytest.fixture

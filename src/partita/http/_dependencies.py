@@ -12,9 +12,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
-from partita.http._caller import Caller, unauthenticated
 from partita.http._problems import HttpProblem
 from partita.http._state import state_of
+from partita.http.identity import Caller, unauthenticated
 
 R = TypeVar("R")
 

@@ -15,10 +15,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from partita import AsyncSession
-from partita.http._caller import Caller
 from partita.http._dependencies import Db, Now, current_caller
 from partita.http._idempotent import refuse_key
 from partita.http._problems import describe_problems
+from partita.http.identity import Caller
 from partita.recipes.personal import PersonalData
 
 PATH: Final = "/me/data"

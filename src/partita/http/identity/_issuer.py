@@ -8,8 +8,8 @@ from typing import Any, Final
 import jwt
 
 from partita.errors import OperationError
-from partita.http._caller import MAX_TOKEN_LENGTH, Caller, caller_of, refusing_tokens
-from partita.http._published_keys import PublishedKeys, checked_address
+from partita.http.identity._caller import MAX_TOKEN_LENGTH, Caller, caller_of, refusing_tokens
+from partita.http.identity._published_keys import PublishedKeys, checked_address
 from partita.runtime import Clock
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

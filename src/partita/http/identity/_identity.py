@@ -12,8 +12,16 @@ from typing import Any, Final
 
 import jwt
 
-from partita.http._caller import MAX_TOKEN_LENGTH, Caller, Role, TokenRevoked, caller_of, check_user_id, refusing_tokens
-from partita.http._token_policy import TokenKey, TokenPolicy
+from partita.http.identity._caller import (
+    MAX_TOKEN_LENGTH,
+    Caller,
+    Role,
+    TokenRevoked,
+    caller_of,
+    check_user_id,
+    refusing_tokens,
+)
+from partita.http.identity._token_policy import TokenKey, TokenPolicy
 from partita.runtime import Clock, system_clock
 
 ALGORITHM: Final = "HS256"
