@@ -80,7 +80,8 @@ class DirectEndpoint:
         value, wrong = self.field.validate(given, {}, loc=("response",))
         if wrong:
             raise ResponseValidationError(errors=wrong, body=given)
-        return self.field.serialize_json(value, by_alias=self.by_alias)
+        content: bytes = self.field.serialize_json(value, by_alias=self.by_alias)
+        return content
 
     async def _send(self, content: bytes, head: Response | None, send: Send) -> None:
         headers = [(b"content-length", str(len(content)).encode()), _JSON]

@@ -74,9 +74,9 @@ class DirectRoutes:
         prefix = f"/{parts[1]}/{parts[2]}"
         table = self._tables.get(prefix, {}).get(scope["method"])
         found = None if table is None else table.find(f"/{parts[3]}")
-        if found is None or found[0] is None:
+        endpoint, parameters = found or (None, {})
+        if endpoint is None:
             return None
-        endpoint, parameters = found
         scope.update(
             app=endpoint.app,
             app_root_path="",
