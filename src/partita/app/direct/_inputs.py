@@ -12,7 +12,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.dependencies.utils import request_body_to_args
 from fastapi.params import Form
 
-from partita.app.direct._parameters import Parameters
+from partita.app.direct._parameters import readers_of
 
 _UNSOLVED: Final = object()
 _REFUSED: Final = object()
@@ -43,7 +43,7 @@ class Callee:
         "is_cached",
         "is_coroutine",
         "name",
-        "parameters",
+        "readers",
         "request",
         "response",
         "slot",
@@ -57,7 +57,7 @@ class Callee:
         self.is_cached = dependant.use_cache
         self.slot = slots.setdefault(_identity(dependant), len(slots))
         self.children = tuple(Callee(child, slots, embeds=embeds) for child in dependant.dependencies)
-        self.parameters = Parameters.of(dependant)
+        self.readers = readers_of(dependant)
         self.body = dependant.body_params
         self.embeds = embeds
         self.request = dependant.request_param_name or dependant.http_connection_param_name
@@ -77,8 +77,10 @@ class Callee:
                 arguments[child.name] = solved
         errors = inputs.errors
         before = len(errors)
-        if self.parameters is not None:
-            self.parameters.read(inputs.request, arguments, errors)
+        for read in self.readers:
+            values, wrong = read(inputs.request)
+            arguments.update(values)
+            errors.extend(wrong)
         if self.body:
             values, wrong = await request_body_to_args(self.body, inputs.body, self.embeds)
             arguments.update(values)

@@ -68,8 +68,9 @@ class DirectRoutes:
 
     def find(self, scope: Scope) -> ASGIApp | None:
         """What responds to a request, whose scope then names the route; None where FastAPI is to find it."""
-        parts = scope["path"].split("/", _PARTS)
-        if len(parts) <= _PARTS or scope["root_path"]:
+        path: str = scope["path"]
+        parts = path.split("/", _PARTS)
+        if len(parts) <= _PARTS or scope["root_path"] or "\n" in path:  # which no path of a mounted app has
             return None
         prefix = f"/{parts[1]}/{parts[2]}"
         table = self._tables.get(prefix, {}).get(scope["method"])
