@@ -9,6 +9,9 @@ CODE := $(wildcard src services/src examples tests bench fuzz)
 # Pyright otherwise asks the network whether a newer version exists.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
+# Tests start hundreds of processes: none of them compiles what was compiled before, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-fast pythons lint bench soak fuzz docs faults hashes
 

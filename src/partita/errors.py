@@ -101,6 +101,12 @@ class PoisonMessage(OperationError, code="poison_message"):
         self.body = body
 
 
+class EventRefused(OperationError, code="event_refused"):
+    """A function of AWS Lambda was called with an event that it cannot handle."""
+
+    hint = "Connect it to a source that it is made for: docs/lambda.md."
+
+
 class GuardrailError(OperationError, code="guardrail"):
     """The operation is refused before it reaches the store."""
 

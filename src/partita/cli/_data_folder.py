@@ -17,7 +17,7 @@ import click
 from msgspec import Struct
 
 from partita import EmbeddedStore
-from partita.encryption import KeyProvider, KmsKeys, LocalKeys
+from partita.encryption import KeyProvider, open_keys
 from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreReadOnly
 from partita.queue import Queue, QueuePolicy, open_queue
 from partita.runtime import exposure, make_private_folder
@@ -138,10 +138,7 @@ class DataFolder(Struct, frozen=True):
         Raises:
             OperationError: they cannot be used. SecretExposed: other users can read the file.
         """
-        named = os.environ.get("PARTITA_KEYS", "")
-        if named.startswith("kms:"):
-            return KmsKeys(named.removeprefix("kms:"))
-        return LocalKeys.from_file(named) if named else None
+        return open_keys(os.environ.get("PARTITA_KEYS", ""))
 
     def secret(self, purpose: str) -> bytes:
         """The secret for one purpose, derived from the key that is made on first use and never changes.
