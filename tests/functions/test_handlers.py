@@ -187,12 +187,21 @@ def test_the_environment_says_all_of_it() -> None:
     [
         ({}, "Set PARTITA_SERVICES"),
         ({"PARTITA_SERVICES": "nothing"}, "There is no service 'nothing'"),
-        ({"PARTITA_SERVICES": "todo", "PARTITA_STORE": "x.db"}, "Set PARTITA_SECRET_ID"),
+        ({"PARTITA_SERVICES": "countries", "PARTITA_STORE": "x.db"}, "Set PARTITA_SECRET_ID"),
     ],
 )
-def test_what_is_missing_is_said(environment: dict[str, str], message: str) -> None:
+def test_what_is_missing_is_said(
+    environment: dict[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(OperationError, match=message):
         http_handler(FunctionSettings.from_environment(environment))
+
+
+def test_an_issuer_needs_an_audience(settings: FunctionSettings) -> None:
+    stored(settings, "todo")
+    with pytest.raises(OperationError, match="set PARTITA_AUDIENCE"):
+        http_handler(replace(settings, issuer="https://issuer.test"))
 
 
 def test_importing_makes_nothing_and_asking_for_a_handler_makes_it(tmp_path: Path) -> None:

@@ -143,11 +143,16 @@ class DataFolder(Struct, frozen=True):
     def secret(self, purpose: str) -> bytes:
         """The secret for one purpose, derived from the key that is made on first use and never changes.
 
+        `PARTITA_SECRET` is the key instead where processes that share no folder must have the same.
+
         Raises:
+            OperationError: that is too short.
             StoreReadOnly: the key can be neither read nor made. StoreDamaged: a part of it is missing.
             SecretExposed: other users can read or replace it.
         """
         self.create()
+        if given := os.environ.get("PARTITA_SECRET", ""):
+            return hmac.digest(_long_enough(given.encode()), purpose.encode(), hashlib.sha256)
         path = self.path / "secret.key"
         try:
             key = _read_or_make(path)
@@ -161,6 +166,13 @@ class DataFolder(Struct, frozen=True):
             hint = f"Run `{remedy}`. If they may have read it, delete it: all tokens then end."
             raise SecretExposed(f"Other users can read or replace the key {path}.", hint=hint)
         return hmac.digest(key, purpose.encode(), hashlib.sha256)
+
+
+def _long_enough(key: bytes) -> bytes:
+    if len(key) < _SECRET_BYTES:
+        hint = f"Give at least {_SECRET_BYTES}, made at random."
+        raise OperationError(f"PARTITA_SECRET has {len(key)} bytes.", hint=hint)
+    return key
 
 
 def _read_or_make(path: Path) -> bytes:

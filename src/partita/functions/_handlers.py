@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partita.errors import OperationError
 from partita.functions._http import HttpHandler
 from partita.functions._settings import FunctionSettings
 from partita.functions._stream import StreamHandler, Target
@@ -61,7 +62,12 @@ def _verifier(settings: FunctionSettings) -> Verifier:
     from partita.http import Identity, Issuer  # noqa: PLC0415 - only who serves needs the extra `serve`
 
     if settings.issuer is not None:
-        return Issuer(settings.issuer, audience=settings.audience, any_audience=settings.audience is None)
+        if settings.audience is None:
+            hint = "An issuer makes tokens for other clients too: set PARTITA_AUDIENCE."
+            raise OperationError(
+                "The function takes tokens of an issuer, and it is not said of which audience.", hint=hint
+            )
+        return Issuer(settings.issuer, audience=settings.audience)
     return Identity(settings.secret("tokens"))
 
 
