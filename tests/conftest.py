@@ -10,6 +10,8 @@ from tests.referee import Referee, ministack
 
 from partita.store.remote import Credentials, RemoteStore
 
+pytest_plugins = ("tests.scheduling",)
+
 # The same examples in every run, and as much time for each as a busy machine needs.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
