@@ -48,7 +48,7 @@ def _tag(tagged: Any) -> str:
     """
     if type(tagged) is not dict:
         raise SerializationFailed(f"{_json_kind(tagged)} cannot be converted to AttributeValue")
-    tags = [tag for tag, content in tagged.items() if content is not None and tag in _READERS]
+    tags: list[str] = [tag for tag, content in tagged.items() if content is not None and tag in _READERS]
     if not tags:
         message = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
         raise InvalidValue(message)
@@ -108,7 +108,8 @@ def _list(content: Any, depth: int) -> list[Any]:
     if depth >= MAX_DEPTH - 1:
         raise InvalidValue(TOO_DEEP)
     return [
-        text if type(member) is dict and len(member) == 1 and type(text := member.get("S")) is str
+        text
+        if type(member) is dict and len(member) == 1 and type(text := member.get("S")) is str
         else read_value(member, depth + 1)
         for member in _members(content)
     ]

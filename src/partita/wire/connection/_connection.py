@@ -29,8 +29,7 @@ _REASONS: Final = {
     503: "Service Unavailable",
 }
 _BEGINNINGS: Final = {
-    status: f"HTTP/1.1 {status} {reason}\r\nserver: partita\r\n"
-    "content-type: application/x-amz-json-1.0\r\ndate: "
+    status: f"HTTP/1.1 {status} {reason}\r\nserver: partita\r\ncontent-type: application/x-amz-json-1.0\r\ndate: "
     for status, reason in _REASONS.items()
 }
 _CLOSE: Final = "connection: close\r\n"
