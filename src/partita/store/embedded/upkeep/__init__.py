@@ -1,13 +1,14 @@
 """Upkeep of the embedded store: backup, restore, earlier formats, and the search for damage."""
 
 from partita.store.embedded.upkeep._backup import Progress, back_up
-from partita.store.embedded.upkeep._restore import replace_with_backup, unused
+from partita.store.embedded.upkeep._restore import copy_sound, replace_with_backup, unused
 from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
 
 __all__ = [
     "Progress",
     "back_up",
+    "copy_sound",
     "replace_with_backup",
     "unused",
     "upgrade",
