@@ -75,8 +75,8 @@ class Branches:
             StoreDamaged: it says something that cannot be the name of one.
         """
         try:
-            name = (self._root / "current").read_text(encoding="utf-8").strip()
-        except FileNotFoundError:
+            name = (self._root / "current").read_text(encoding="utf-8", errors="replace").strip()
+        except (FileNotFoundError, NotADirectoryError):
             return MAIN
         if not _NAME.fullmatch(name):
             raise StoreDamaged(f"{self._root / 'current'} does not name a branch.", hint="Delete it to use main.")

@@ -38,7 +38,10 @@ class DataFile(Struct, frozen=True, order=True):
 
 def kind_of_file(name: str) -> Kind:
     """What a file of this name is."""
-    return next((kind for kind, pattern in _KINDS if pattern.fullmatch(name)), "other")
+    for kind, pattern in _KINDS:
+        if pattern.fullmatch(name):
+            return kind
+    return "other"
 
 
 def data_files(folder: Path) -> list[DataFile]:
