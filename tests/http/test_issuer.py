@@ -127,6 +127,34 @@ def test_its_keys_are_fetched_once(local: LocalIssuer, issuer: Issuer) -> None:
     assert local.asked == [CONFIGURATION, KEYS]
 
 
+def test_a_token_that_was_verified_is_known_until_it_expires_or_its_keys_are_old(
+    local: LocalIssuer, issuer: Issuer, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = local.token()
+    assert issuer.known(token) is None
+    assert issuer.caller(token) == issuer.known(token) == Caller("ann")
+    assert issuer.known(local.token(sub="bob")) is None
+    now = time.time()
+    with monkeypatch.context() as later:
+        later.setattr(time, "time", lambda: now + 3_600 + 31)
+        assert issuer.known(token) is None
+    fake_clock.advance(FRESH_SECONDS)
+    assert issuer.known(token) is None
+
+
+def test_a_token_is_no_longer_known_when_its_key_is_withdrawn(
+    local: LocalIssuer, issuer: Issuer, fake_clock: FakeClock
+) -> None:
+    token = local.token()
+    issuer.caller(token)
+    local.published = {"rsa": RSA}
+    fake_clock.advance(FRESH_SECONDS)
+    issuer.caller(local.token("rsa", RSA, "RS256"))
+    assert issuer.known(token) is None
+    with pytest.raises(HttpProblem, match="not valid"):
+        issuer.caller(token)
+
+
 def test_a_stranger_cannot_make_it_fetch_again_and_again(local: LocalIssuer, issuer: Issuer) -> None:
     for kid in ("a", "b", "c"):
         with pytest.raises(HttpProblem):

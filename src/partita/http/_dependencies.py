@@ -62,9 +62,8 @@ async def _verified(request: Request, credentials: HTTPAuthorizationCredentials 
     identity = state_of(request).identity
     if credentials is None:
         raise unauthenticated("The request has no token.", identity.hint)
-    if identity.waits:
-        return await run_in_threadpool(identity.caller, credentials.credentials)
-    return identity.caller(credentials.credentials)
+    caller = identity.known(credentials.credentials)
+    return await run_in_threadpool(identity.caller, credentials.credentials) if caller is None else caller
 
 
 async def admit(request: Request, user_id: str) -> None:
