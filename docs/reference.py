@@ -22,6 +22,8 @@ MODULES = (
     "partita.deploy",
     "partita.encryption",
     "partita.expressions",
+    "partita.folder",
+    "partita.functions",
     "partita.http",
     "partita.model",
     "partita.modeldocs",

@@ -17,8 +17,9 @@ import click
 from msgspec import Struct
 
 from partita import EmbeddedStore
-from partita.encryption import KeyProvider, KmsKeys, LocalKeys
+from partita.encryption import KeyProvider, open_keys
 from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreReadOnly
+from partita.folder import current_folder, finish_replacement
 from partita.queue import Queue, QueuePolicy, open_queue
 from partita.runtime import exposure, make_private_folder
 from partita.store import Store, TableNames, named_store, open_store
@@ -64,6 +65,7 @@ class DataFolder(Struct, frozen=True):
         try:
             str(self.path).encode()
             make_private_folder(self.path)
+            finish_replacement(self.path)
         except UnicodeEncodeError as error:
             hint = "SQLite opens no other: choose another with --data."
             raise StoreError(f"The name of the folder {str(self.path)!a} is not UTF-8.", hint=hint) from error
@@ -118,6 +120,7 @@ class DataFolder(Struct, frozen=True):
         Raises:
             StoreError: there is none, or it cannot be opened.
         """
+        finish_replacement(self.path)
         if not self.database.exists():
             hint = "Start `partita serve` first, or name another folder with --data."
             raise StoreError(f"There is no database in {self.path}.", hint=hint)
@@ -138,19 +141,21 @@ class DataFolder(Struct, frozen=True):
         Raises:
             OperationError: they cannot be used. SecretExposed: other users can read the file.
         """
-        named = os.environ.get("PARTITA_KEYS", "")
-        if named.startswith("kms:"):
-            return KmsKeys(named.removeprefix("kms:"))
-        return LocalKeys.from_file(named) if named else None
+        return open_keys(os.environ.get("PARTITA_KEYS", ""))
 
     def secret(self, purpose: str) -> bytes:
         """The secret for one purpose, derived from the key that is made on first use and never changes.
 
+        `PARTITA_SECRET` is the key instead where processes that share no folder must have the same.
+
         Raises:
+            OperationError: that is too short.
             StoreReadOnly: the key can be neither read nor made. StoreDamaged: a part of it is missing.
             SecretExposed: other users can read or replace it.
         """
         self.create()
+        if given := os.environ.get("PARTITA_SECRET", ""):
+            return hmac.digest(_long_enough(given.encode()), purpose.encode(), hashlib.sha256)
         path = self.path / "secret.key"
         try:
             key = _read_or_make(path)
@@ -164,6 +169,13 @@ class DataFolder(Struct, frozen=True):
             hint = f"Run `{remedy}`. If they may have read it, delete it: all tokens then end."
             raise SecretExposed(f"Other users can read or replace the key {path}.", hint=hint)
         return hmac.digest(key, purpose.encode(), hashlib.sha256)
+
+
+def _long_enough(key: bytes) -> bytes:
+    if len(key) < _SECRET_BYTES:
+        hint = f"Give at least {_SECRET_BYTES}, made at random."
+        raise OperationError(f"PARTITA_SECRET has {len(key)} bytes.", hint=hint)
+    return key
 
 
 def _read_or_make(path: Path) -> bytes:
@@ -261,7 +273,8 @@ def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], 
             profile: str | None = None,
             **others: Any,
         ) -> Any:
-            return command(*args, data=DataFolder(data, store, queue, table_prefix, profile), **others)
+            folder = DataFolder(current_folder(data), store, queue, table_prefix, profile)
+            return command(*args, data=folder, **others)
 
         declared: Command = run
         for option in reversed(options):
@@ -270,6 +283,9 @@ def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], 
 
     return declare
 
+
+whole_folder_option = _DATA
+"""The option `--data`, which gives the command the path of the folder itself, whichever branch of it is used."""
 
 data_option = _folder_from(_DATA)
 """The option `--data`, which gives the command a `DataFolder`."""

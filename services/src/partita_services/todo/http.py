@@ -60,7 +60,13 @@ LastEventId = Annotated[
         ge=0, le=2**53, description="the `id` of the last event that the caller has; without it, changes from now on"
     ),
 ]
-Keep = Annotated[int | None, Depends(keep_completed)]
+
+
+async def _keep() -> int | None:
+    return keep_completed()
+
+
+Keep = Annotated[int | None, Depends(_keep)]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 
 

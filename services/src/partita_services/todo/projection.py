@@ -38,7 +38,7 @@ CREATE VIRTUAL TABLE words USING fts5 (
 CREATE TABLE changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL, task_id TEXT NOT NULL, UNIQUE (owner, task_id)
 );
-INSERT INTO changes VALUES (abs(random() % 1000000000000), '', '');  -- no number of a file of before means anything here
+INSERT INTO changes VALUES (abs(random() % 1000000000000), '', '');  -- numbers of an older file mean nothing here
 CREATE TRIGGER task_added AFTER INSERT ON tasks BEGIN
     INSERT INTO words (rowid, owner, title, description) VALUES (new.number, new.owner, new.title, new.description);
     INSERT INTO counts VALUES
