@@ -6,6 +6,7 @@ Both run on the server and event loop that `partita serve` has.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,19 +61,18 @@ def bare(_: Path) -> FastAPI:
 
 def sqlalchemy(folder: Path) -> FastAPI:
     """The same API as people write it: a session for each request, and durable commits."""
-    import sqlalchemy as sa  # noqa: PLC0415 - a peer, which need not be installed
-    from sqlalchemy.orm import DeclarativeBase, Session, mapped_column  # noqa: PLC0415
-
-    class Base(DeclarativeBase):
-        pass
-
-    class Row(Base):
-        __tablename__ = "tasks"
-        number = mapped_column(sa.Integer, primary_key=True)
-        user_id = mapped_column(sa.String, index=True)
-        task_id = mapped_column(sa.String, index=True)
-        title = mapped_column(sa.String)
-        priority = mapped_column(sa.String)
+    # A peer, which need not be installed; so nothing is known of its types either.
+    sa: Any = import_module("sqlalchemy")
+    orm: Any = import_module("sqlalchemy.orm")
+    base = orm.declarative_base()
+    columns = {
+        "number": sa.Column(sa.Integer, primary_key=True),
+        "user_id": sa.Column(sa.String, index=True),
+        "task_id": sa.Column(sa.String, index=True),
+        "title": sa.Column(sa.String),
+        "priority": sa.Column(sa.String),
+    }
+    row_type: Any = type("Row", (base,), {"__tablename__": "tasks", **columns})
 
     engine = sa.create_engine(f"sqlite:///{folder / 'peer.db'}", connect_args={"check_same_thread": False})
 
@@ -81,27 +81,29 @@ def sqlalchemy(folder: Path) -> FastAPI:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
 
-    Base.metadata.create_all(engine)
+    base.metadata.create_all(engine)
     app = FastAPI()
 
     @app.get("/tasks/{task_id}")
     def show(task_id: str) -> Task:
-        with Session(engine) as session:
-            row = session.scalars(sa.select(Row).where(Row.task_id == task_id)).first()
+        with orm.Session(engine) as session:
+            row = session.scalars(sa.select(row_type).where(row_type.task_id == task_id)).first()
             if row is None:
                 raise HTTPException(404)
             return _task(row)
 
     @app.get("/tasks")
     def listing(limit: int = TASKS) -> list[Task]:
-        with Session(engine) as session:
-            found = session.scalars(sa.select(Row).where(Row.user_id == "ann").order_by(Row.number).limit(limit))
+        with orm.Session(engine) as session:
+            found = session.scalars(
+                sa.select(row_type).where(row_type.user_id == "ann").order_by(row_type.number).limit(limit)
+            )
             return [_task(row) for row in found]
 
     @app.post("/tasks", status_code=201)
     def create(draft: Draft) -> Task:
-        with Session(engine) as session:
-            row = Row(user_id="ann", task_id="new", **draft.model_dump())
+        with orm.Session(engine) as session:
+            row = row_type(user_id="ann", task_id="new", **draft.model_dump())
             session.add(row)
             session.flush()
             row.task_id = f"t{row.number}"
