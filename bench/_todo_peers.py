@@ -76,11 +76,11 @@ def sqlalchemy(folder: Path) -> FastAPI:
 
     engine = sa.create_engine(f"sqlite:///{folder / 'peer.db'}", connect_args={"check_same_thread": False})
 
-    @sa.event.listens_for(engine, "connect")
-    def _durable(connection: Any, _: object) -> None:
+    def make_durable(connection: Any, _: object) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
 
+    sa.event.listen(engine, "connect", make_durable)
     base.metadata.create_all(engine)
     app = FastAPI()
 
