@@ -39,10 +39,10 @@ run: $(READY) ## serve the services on the embedded store
 	$(BIN)/partita serve --all
 
 test: $(READY) $(NPM) ## run all tests, in random order and in parallel
-	$(BIN)/pytest
+	$(BIN)/pytest $(PYTEST)
 
 test-fast: $(READY) $(NPM) ## run all but the slow tests (scaffold, CDK, Schemathesis, wheels)
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" $(PYTEST)
 
 pythons: $(READY) ## try the wheels on every supported Python that is there
 	$(BIN)/python -m tests.pythons

@@ -17,7 +17,7 @@ from tests.browser.test_countries import CONTRAST
 OpenPage = Callable[..., Page]
 ALEX, ROBIN, SAM = "Alex Runner", "Robin Rider", "Sam Hiker"
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("C30")]  # one worker: one browser and one server
+pytestmark = pytest.mark.req("C30")
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ async def _export(personal: PersonalData, service: str, user_id: str, now: int, 
         while more:
             page, cursor = await db.run(personal.page(items, user_id, cursor))
             for item in page:
-                text += comma + item.model_dump_json(by_alias=True)
+                text += comma + msgspec.json.encode(item).decode()
                 comma = ",\n"
             yield text
             text, more = "", cursor is not None

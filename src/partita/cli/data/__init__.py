@@ -1,9 +1,11 @@
 """Commands on what is stored: tables, sample data, backups, queues, change streams."""
 
 from partita.cli.data._backup import backup
+from partita.cli.data._branch import branch
 from partita.cli.data._cdc import cdc, filling
 from partita.cli.data._check import check
 from partita.cli.data._compact import compact
+from partita.cli.data._copy import copy
 from partita.cli.data._follow import projecting
 from partita.cli.data._lake import lake, lake_option
 from partita.cli.data._personal import personal
@@ -16,9 +18,11 @@ from partita.cli.data._tables import diff, tables
 __all__ = [
     "backup",
     "begin_seeding",
+    "branch",
     "cdc",
     "check",
     "compact",
+    "copy",
     "diff",
     "filling",
     "is_seeding",

@@ -28,7 +28,7 @@ from partita.deploy import (
     policy,
     template,
 )
-from partita.reports import REPORTS
+from partita.reports import REPORTS, with_reports
 from partita.service import Service
 from partita.store import TableNames
 
@@ -106,7 +106,7 @@ def synth(  # noqa: PLR0913 - one for each option
         alarm_topic=alarm_topic,
     )
     out.mkdir(parents=True, exist_ok=True)
-    for service in _with_reports(services):
+    for service in with_reports(services):
         path = out / f"{service.name}.template.json"
         own = None if service is REPORTS else runs_on  # the others write to its table
         made = template(service, settings, table_names=TableNames(prefix=table_prefix), compute=own)
@@ -135,7 +135,7 @@ def iam(
     takes them.
     """
     wanted = cast("Sequence[RoleName]", roles or tuple(ROLES))
-    services = _with_reports(services)
+    services = with_reports(services)
     found = {service.name: _needs(service, wanted) for service in services}
     arns = arns_in(region, account, table_names=TableNames(prefix=table_prefix))
     if as_json:
@@ -148,11 +148,6 @@ def iam(
             if role == "caller":
                 _echo_left_out(service)
             click.echo()
-
-
-def _with_reports(services: Sequence[Service]) -> list[Service]:
-    """The services, and the table in which their workers report, if one of them has workers."""
-    return [*services, *([REPORTS] if any(service.worker for service in services) else [])]
 
 
 def _needs(service: Service, roles: Sequence[RoleName]) -> dict[RoleName, tuple[Need, ...]]:
