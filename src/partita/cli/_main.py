@@ -11,7 +11,22 @@ import click
 
 from partita.cli._names import installed_commands, named_command
 from partita.cli._output import give_up_output, open_missing_streams
-from partita.cli.data import backup, cdc, check, compact, copy, lake, personal, queue, restore, seed, sweep, tables
+from partita.cli.data import (
+    backup,
+    cdc,
+    check,
+    compact,
+    copy,
+    export,
+    import_,
+    lake,
+    personal,
+    queue,
+    restore,
+    seed,
+    sweep,
+    tables,
+)
 from partita.cli.model import adopt, completion, cost, deploy, docs, explain, migrate, new, openapi, patterns, schema
 from partita.cli.serving import dynamodb, serve, token, tokens, worker
 from partita.errors import PartitaError
@@ -85,6 +100,8 @@ for command in (
     lake,
     personal,
     copy,
+    export,
+    import_,
     backup,
     restore,
     check,

@@ -1,10 +1,14 @@
 """Items on the move: copies from store to store, comparisons, exports and imports.
 
-`StoreCopy` copies tables and follows their changes, `TableComparison` compares them.
+`StoreCopy` copies tables and follows their changes, `TableComparison` compares them; `export_tables` writes them into
+files, and `Import` reads such files.
 """
 
 from partita.transfer._checkpoint import CHECKPOINTS
 from partita.transfer._copy import CopyOptions, TableCopy
+from partita.transfer._export import export_tables
+from partita.transfer._import import Import
+from partita.transfer._manifest import DataFile, ExportedTable, Format, Manifest
 from partita.transfer._pace import Pace
 from partita.transfer._sides import Outside, Side
 from partita.transfer._store_copy import StoreCopy, tables_of
@@ -15,8 +19,13 @@ __all__ = [
     "CHECKPOINTS",
     "Comparison",
     "CopyOptions",
+    "DataFile",
     "Estimate",
+    "ExportedTable",
+    "Format",
+    "Import",
     "ItemDifference",
+    "Manifest",
     "Outside",
     "Pace",
     "Prices",
@@ -25,5 +34,6 @@ __all__ = [
     "TableComparison",
     "TableCopy",
     "estimate",
+    "export_tables",
     "tables_of",
 ]
