@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -26,6 +27,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "named, the same with a prefix before the names of tables; ministack, "
         "asked through boto3; remote, our own client on ministack; wire, our own client on our own server",
     )
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported stays until the end: no garbage collection has to look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

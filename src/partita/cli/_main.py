@@ -13,6 +13,7 @@ from partita.cli._names import installed_commands, named_command
 from partita.cli._output import give_up_output, open_missing_streams
 from partita.cli.data import (
     backup,
+    branch,
     cdc,
     check,
     compact,
@@ -103,6 +104,7 @@ for command in (
     export,
     import_,
     backup,
+    branch,
     restore,
     check,
     compact,
