@@ -9,7 +9,9 @@ from partita.transfer._copy import CopyOptions, TableCopy
 from partita.transfer._export import export_tables
 from partita.transfer._import import Import
 from partita.transfer._manifest import DataFile, ExportedTable, Format, Manifest
+from partita.transfer._mask import Mask, PersonalMask
 from partita.transfer._pace import Pace
+from partita.transfer._sample import Sample, copy_sample
 from partita.transfer._sides import Outside, Side
 from partita.transfer._store_copy import StoreCopy, tables_of
 from partita.transfer._units import Estimate, Prices, estimate
@@ -26,13 +28,17 @@ __all__ = [
     "Import",
     "ItemDifference",
     "Manifest",
+    "Mask",
     "Outside",
     "Pace",
+    "PersonalMask",
     "Prices",
+    "Sample",
     "Side",
     "StoreCopy",
     "TableComparison",
     "TableCopy",
+    "copy_sample",
     "estimate",
     "export_tables",
     "tables_of",
