@@ -43,7 +43,7 @@ def relay(requests: Generator[Q, Any, R], respond: Callable[[Q], Generator[S, An
         request = next(requests)
         while True:
             try:
-                if isinstance(request, Together):
+                if type(request) is Together:
                     parts: Any = Together(tuple(relay(part, respond) for part in request.parts))
                     response = yield parts
                 else:
@@ -62,7 +62,7 @@ def run(requests: Generator[Q, Any, R], execute: Callable[[Q], Any]) -> R:
         request = next(requests)
         while True:
             try:
-                response = _run_together(request, execute) if isinstance(request, Together) else execute(request)
+                response = _run_together(request, execute) if type(request) is Together else execute(request)
             except Exception as error:  # noqa: BLE001 - the generator decides what to do with it
                 request = requests.throw(error)
             else:
@@ -79,7 +79,7 @@ async def run_async(
         request = next(requests) if first is None else first
         while True:
             try:
-                if isinstance(request, Together):
+                if type(request) is Together:
                     response = await _run_together_async(request, execute)
                 else:
                     response = await execute(request)
@@ -96,7 +96,7 @@ def _run_together(together: Together, execute: Callable[[Any], Any]) -> list[Any
 
     def outcome(request: Any) -> Outcome:
         try:
-            response = _run_together(request, execute) if isinstance(request, Together) else execute(request)
+            response = _run_together(request, execute) if type(request) is Together else execute(request)
         except Exception as error:  # noqa: BLE001 - the generator that asked for it decides what to do with it
             return Outcome(error=error)
         return Outcome(response)
@@ -117,7 +117,7 @@ async def _run_together_async(together: Together, execute: Callable[[Any], Await
 
     async def outcome(request: Any) -> Outcome:
         try:
-            if isinstance(request, Together):
+            if type(request) is Together:
                 return Outcome(await _run_together_async(request, execute))
             async with free:
                 return Outcome(await execute(request))

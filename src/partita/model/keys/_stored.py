@@ -93,7 +93,11 @@ class StoredKeys:
         texts = [self._text(template) for _, template in self._primary.attributes]
         names = [attribute.name for attribute, _ in self._primary.attributes]
         if len(names) == 2 and texts[0] and texts[1]:  # noqa: PLR2004 - a hash and a range, as most keys are
-            return _made_check_of_two((names[0], *texts[0]), (names[1], *texts[1]))
+            formatted = _made_check_of_two((names[0], *texts[0]), (names[1], *texts[1]))
+            ends = [self._end(template) for _, template in self._primary.attributes]
+            if ends[0] is None or ends[1] is None:
+                return formatted
+            return _made_check_of_ends((names[0], *ends[0]), (names[1], *ends[1]), formatted)
         checks = [self._check(name.name, template) for name, template in self._primary.attributes]
 
         def is_made(item: Item) -> bool:
@@ -127,6 +131,29 @@ class StoredKeys:
         tails = [each.tail.replace("%", "%%") for each in template.placeholders]
         text = template.head.replace("%", "%%") + "".join(f"{c}{t}" for c, t in zip(codes, tails, strict=True))
         return text, itemgetter(*(self._attributes[name] for name in template.fields))
+
+    def _end(self, template: Template) -> tuple[str, str] | None:
+        """What an attribute begins with, and the attribute that is the rest of it; None where it is not so simple."""
+        if len(template.placeholders) > 1 or template.placeholders[0].tail or template.placeholders[0].style:
+            return None
+        return template.head, self._attributes[template.fields[0]]
+
+
+def _made_check_of_ends(
+    hash_: tuple[str, str, str], range_: tuple[str, str, str], formatted: Callable[[Item], bool]
+) -> Callable[[Item], bool]:
+    """The same as `formatted` for keys that end with a field, which is quicker where the field is text."""
+    first, first_head, first_end = hash_
+    second, second_head, second_end = range_
+
+    def is_made(item: Item) -> bool:
+        try:
+            made: bool = item[first] == first_head + item[first_end] and item[second] == second_head + item[second_end]
+        except (KeyError, TypeError):
+            return formatted(item)
+        return made
+
+    return is_made
 
 
 def _made_check_of_two(hash_: _Attribute, range_: _Attribute) -> Callable[[Item], bool]:

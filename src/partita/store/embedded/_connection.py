@@ -7,7 +7,7 @@ import apsw
 from partita.runtime import Clock
 from partita.store.embedded import _catalog
 from partita.store.embedded._catalog import EMPTY, Catalog
-from partita.store.embedded._table import Table, not_found
+from partita.store.embedded._table import Table
 
 
 class Reader:
@@ -21,10 +21,7 @@ class Reader:
 
     def table(self, name: str) -> Table:
         """The table of that name, or TableNotFound."""
-        table = self.catalog.tables.get(name)
-        if table is None:
-            raise not_found(name)
-        return table
+        return self.catalog.tables[name]
 
     def refresh(self) -> None:
         """Read the catalog again if it has changed in the file."""
