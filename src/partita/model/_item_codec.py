@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
@@ -116,6 +116,19 @@ class ItemCodec(Generic[E]):
         if not self._is_made(item):
             self._look_at_key(entity, item)
         return entity
+
+    def entities(self, items: Iterable[Item]) -> list[E]:
+        """The entities in stored items, as with `entity`, which would be a call more for each."""
+        read, is_made, found = self._read, self._is_made, list[E]()
+        for item in items:
+            try:
+                entity: E = read(item)
+            except ValidationError as error:
+                entity = self._read_with_key(item, error)
+            if not is_made(item):
+                self._look_at_key(entity, item)
+            found.append(entity)
+        return found
 
     def _read_with_key(self, item: Item, error: ValidationError) -> E:
         """The entity in an item that has a field in its key alone, although the field is not declared so."""
