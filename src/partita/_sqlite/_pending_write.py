@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -84,12 +83,12 @@ class PendingWrite:
 
 def notify_all(writes: Iterable[PendingWrite]) -> None:
     """Notify threads at once, and the tasks of each event loop with one call to it."""
-    by_loop: defaultdict[asyncio.AbstractEventLoop, list[PendingWrite]] = defaultdict(list)
+    by_loop: dict[asyncio.AbstractEventLoop, list[PendingWrite]] = {}
     for write in writes:
         if write.future is None:
             write.notify()
         else:
-            by_loop[write.future.get_loop()].append(write)
+            by_loop.setdefault(write.future.get_loop(), []).append(write)
     for loop, awaited in by_loop.items():
         with suppress(RuntimeError):  # the loop was closed, so nobody waits any more
             loop.call_soon_threadsafe(_resolve_all, awaited)

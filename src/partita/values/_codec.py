@@ -13,7 +13,7 @@ from msgspec.msgpack import Decoder, Encoder, Ext
 
 from partita.errors import ValidationFailed
 from partita.values._attribute_values import Item, number
-from partita.values._sizes import text_size, value_size
+from partita.values._sizes import integer_size, text_size, value_size
 
 _DECIMAL: Final = 1
 _STRING_SET: Final = 2
@@ -29,6 +29,7 @@ _SET_CODES: Final[dict[type, int]] = {
     bytes: _BINARY_SET,
 }
 _SETS: Final = frozenset(_SET_CODES.values())
+_SHORT_INT: Final = 10**18
 _LOWEST_INT: Final = -(2**63)
 _HIGHEST_INT: Final = 2**64 - 1
 
@@ -54,8 +55,12 @@ def encode_measured(item: Item) -> tuple[bytes, int]:
     # Names and texts, which most of it is, are counted together and stand as they are.
     texts, packed, size = [*item], item, 0
     for name, value in item.items():
-        if type(value) is str:
+        kind = type(value)
+        if kind is str:
             texts.append(value)
+            continue
+        if kind is int and -_SHORT_INT < value < _SHORT_INT:  # as most numbers are: it stands as it is, too
+            size += integer_size(value)
             continue
         size += value_size(value)
         form = _packed(value)

@@ -23,13 +23,15 @@ def of_write(planned: PlannedWrite, factor: int = 1) -> Capacity:
     return Capacity(table.name, 0.0, units, tuple(_index_parts(planned)))
 
 
-def _index_parts(planned: PlannedWrite) -> Iterable[tuple[str, float, float]]:
+def _index_parts(planned: PlannedWrite) -> list[tuple[str, float, float]]:
+    parts = []
     for position, index in enumerate(planned.table.indexes):
         old = planned.old_entries[position] if planned.before is not None else index.empty
         new = planned.entries[position] if planned.after is not None else index.empty
         units = _index_units(index, planned, old, new)
         if units:
-            yield index.name, 0.0, units
+            parts.append((index.name, 0.0, units))
+    return parts
 
 
 def _index_units(index: Index, planned: PlannedWrite, old: Row, new: Row) -> float:

@@ -149,7 +149,8 @@ class EmbeddedStore:
         return connection
 
     def _publish_draft(self) -> None:
-        self._publish(self._writer.catalog)
+        self._writer.committed()
+        self._catalog = self._writer.catalog
 
     def _publish(self, catalog: Catalog) -> None:
         self._catalog = catalog

@@ -27,7 +27,6 @@ from partita.store.embedded._keys import (
     Column,
     KeyMismatch,
     KeyPart,
-    is_short_text,
     partition_hash,
 )
 from partita.values import Item, text_size, value_size
@@ -113,8 +112,8 @@ class Index(Source):
             value = item.get(part.name, _ABSENT)
             if value is _ABSENT:
                 continue
-            if part.type == "S" and is_short_text(value):
-                row.append(value)
+            if part.type == "S" and type(value) is str and value.isascii() and 0 < len(value) <= RANGE_BYTES:
+                row.append(value)  # within every limit, which is seen without encoding it
                 continue
             try:
                 row.append(part.in_index(value, self.name))
