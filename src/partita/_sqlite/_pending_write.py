@@ -62,23 +62,21 @@ class PendingWrite:
 
     def result(self) -> Any:
         """Return the response or raise the error; only after `notify`."""
-        error = self._failure()
-        if error is not None:
-            raise error
-        return self.response
+        if self.finished and self.error is None:
+            return self.response
+        raise self._failure()
 
     def resolve(self) -> None:
         """Give the result to the awaiting task, on its loop, unless it was cancelled meanwhile."""
         if self.future is None or self.future.done():
             return
-        error = self._failure()
-        if error is not None:
-            self.future.set_exception(error)
-        else:
+        if self.finished and self.error is None:
             self.future.set_result(self.response)
+        else:
+            self.future.set_exception(self._failure())
 
-    def _failure(self) -> Exception | None:
-        return self.error if self.finished else StoreUnavailable("A write was interrupted.")
+    def _failure(self) -> Exception:
+        return StoreUnavailable("A write was interrupted.") if self.error is None else self.error
 
 
 def notify_all(writes: Iterable[PendingWrite]) -> None:

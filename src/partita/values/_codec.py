@@ -51,7 +51,8 @@ def encode_measured(item: Item) -> tuple[bytes, int]:
     Raises:
         ValidationFailed: an empty name, or a value that DynamoDB refuses.
     """
-    _refuse_empty_name(item)
+    if "" in item:
+        raise _empty_name()
     # Names and texts, which most of it is, are counted together and stand as they are.
     texts, packed, size = [*item], item, 0
     for name, value in item.items():
@@ -71,13 +72,13 @@ def encode_measured(item: Item) -> tuple[bytes, int]:
     return _encode(packed), size
 
 
-def _refuse_empty_name(members: dict[str, Any]) -> None:
-    if "" in members:
-        raise ValidationFailed("One or more parameter values were invalid: Empty attribute name")
+def _empty_name() -> ValidationFailed:
+    return ValidationFailed("One or more parameter values were invalid: Empty attribute name")
 
 
 def _packed_map(members: dict[str, Any]) -> dict[str, Any]:
-    _refuse_empty_name(members)
+    if "" in members:
+        raise _empty_name()
     return {name: value if type(value) in _PLAIN else _packed(value) for name, value in members.items()}
 
 

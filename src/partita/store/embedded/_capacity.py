@@ -51,12 +51,14 @@ def _units_of_same_key(index: Index, planned: PlannedWrite) -> float:
 
 def _old_units(index: Index, planned: PlannedWrite) -> float:
     assert planned.before is not None  # noqa: S101 - it was in the index
-    return write_units(entry_size(index, planned.before.item, planned.before.size))
+    size = planned.before.size
+    return write_units(size if index.projected is None else entry_size(index, planned.before.item, size))
 
 
 def _new_units(index: Index, planned: PlannedWrite) -> float:
     assert planned.after is not None  # noqa: S101 - it is in the index
-    return write_units(entry_size(index, planned.after, planned.size))
+    size = planned.size
+    return write_units(size if index.projected is None else entry_size(index, planned.after, size))
 
 
 def of_get(table: str, size: int, *, consistent: bool) -> Capacity:
