@@ -210,7 +210,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     def typed(self, items: list[Item], invalid: list[InvalidItem]) -> Iterable[M]:
         """The models in items; what does not fit is raised, or added to `invalid` where the query is to go on."""
         if self.model is self.schema.cls and not self.skips_invalid:
-            return self.schema.codec.entities(items)  # type: ignore[no-any-return]  # M is the entity
+            return self.schema.codec.entities(items)
         return self._typed_one_by_one(items, invalid)
 
     def _typed_one_by_one(self, items: list[Item], invalid: list[InvalidItem]) -> Iterator[M]:

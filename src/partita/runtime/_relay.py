@@ -40,7 +40,7 @@ MAX_AT_ONCE: Final = 8
 def relay(requests: Generator[Q, Any, R], respond: Callable[[Q], Generator[S, Any, Any]]) -> Generator[S, Any, R]:
     """Respond to each request with what `respond` returns or raises; what `respond` yields is yielded on."""
     try:
-        request = next(requests)
+        request: Any = next(requests)
         while True:
             try:
                 if type(request) is Together:
@@ -59,7 +59,7 @@ def relay(requests: Generator[Q, Any, R], respond: Callable[[Q], Generator[S, An
 def run(requests: Generator[Q, Any, R], execute: Callable[[Q], Any]) -> R:
     """Execute each request with a blocking call, and give what the generator returns."""
     try:
-        request = next(requests)
+        request: Any = next(requests)
         while True:
             try:
                 response = _run_together(request, execute) if type(request) is Together else execute(request)
@@ -76,7 +76,7 @@ async def run_async(
 ) -> R:
     """The same with `await`. `first` is a request that the generator has yielded already."""
     try:
-        request = next(requests) if first is None else first
+        request: Any = next(requests) if first is None else first
         while True:
             try:
                 if type(request) is Together:

@@ -84,7 +84,8 @@ class Pipeline(Struct, frozen=True):
             while True:  # as `relay` does, which would be one generator more on the way of every operation
                 try:
                     if type(request) is Together:
-                        response = yield Together(tuple(relay(part, partial(self.send, run)) for part in request.parts))
+                        parts: Any = Together(tuple(relay(part, partial(self.send, run)) for part in request.parts))
+                        response = yield parts
                     else:
                         response = yield from self.send(run, request)
                 except Exception as error:  # noqa: BLE001 - the operation decides what to do with it
@@ -92,7 +93,7 @@ class Pipeline(Struct, frozen=True):
                 else:
                     request = requests.send(response)
         except StopIteration as stop:
-            result = stop.value
+            result: R = stop.value
         except PartitaError as error:
             run.fail(error)
             raise

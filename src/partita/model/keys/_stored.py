@@ -141,7 +141,7 @@ class StoredKeys:
         """What an attribute ends with, where that is all that varies of it."""
         if self._text(template) is None or len(template.placeholders) > 1:
             return None
-        (placeholder,) = template.placeholders
+        placeholder = template.placeholders[0]
         if placeholder.tail or placeholder.style is not None:
             return None
         return attribute, template.head, self._attributes[placeholder.field], template.format.special.search

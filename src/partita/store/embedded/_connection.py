@@ -11,7 +11,6 @@ from partita.store.embedded import _catalog
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._table import Table
 
-
 _UNKNOWN: Final = -1
 
 
