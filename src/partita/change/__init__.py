@@ -8,6 +8,17 @@ from partita.change._consumer import Consumer
 from partita.change._projection import SetAside, SqliteProjection
 from partita.change._sink import Positions, Sink
 from partita.change._snapshot import Snapshot
-from partita.change._stream import Lag
+from partita.change._stream import Batch, ChangeStream, Lag
 
-__all__ = ["Consumer", "ItemChange", "Lag", "Positions", "SetAside", "Sink", "Snapshot", "SqliteProjection"]
+__all__ = [
+    "Batch",
+    "ChangeStream",
+    "Consumer",
+    "ItemChange",
+    "Lag",
+    "Positions",
+    "SetAside",
+    "Sink",
+    "Snapshot",
+    "SqliteProjection",
+]

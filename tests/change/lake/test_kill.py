@@ -20,6 +20,7 @@ ROUNDS = 8
 
 
 @pytest.mark.req("T41", "T42")
+@pytest.mark.slow
 def test_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
     rng = random.Random(7)
     path, folder = tmp_path / "store.db", tmp_path / "lake"
