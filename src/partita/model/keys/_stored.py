@@ -139,7 +139,7 @@ class StoredKeys:
 
     def _end(self, attribute: str, template: Template) -> _End | None:
         """What an attribute ends with, where that is all that varies of it."""
-        if self._text(template) is None or len(template.placeholders) > 1:
+        if self._text(template) is None or len(template.placeholders) != 1:
             return None
         placeholder = template.placeholders[0]
         if placeholder.tail or placeholder.style is not None:
