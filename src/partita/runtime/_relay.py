@@ -1,12 +1,13 @@
 """Generators of requests: each request is responded to, and the generator gets the response or the error.
 
 A generator that yields requests does no input or output of its own. It is written once: `run` executes its requests
-with blocking calls, `run_async` with `await`, and `relay` lets another generator stand in between.
+with blocking calls, `run_async` with `await`, `run_some` only those of some kinds, and `relay` lets another generator
+stand in between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Container, Generator
 from contextvars import copy_context
 from typing import Any, Final, TypeVar, final
 
@@ -48,6 +49,23 @@ def relay(requests: Generator[Q, Any, R], respond: Callable[[Q], Generator[S, An
                     response = yield parts
                 else:
                     response = yield from respond(request)
+            except Exception as error:  # noqa: BLE001 - the generator decides what to do with it
+                request = requests.throw(error)
+            else:
+                request = requests.send(response)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+def run_some(
+    requests: Generator[Q, Any, R], execute: Callable[[Q], Any], kinds: Container[type]
+) -> Generator[Q, Any, R]:
+    """Execute each request of these kinds with a blocking call; yield the others on."""
+    try:
+        request = next(requests)
+        while True:
+            try:
+                response = execute(request) if type(request) in kinds else (yield request)
             except Exception as error:  # noqa: BLE001 - the generator decides what to do with it
                 request = requests.throw(error)
             else:

@@ -1,6 +1,7 @@
 """Commands on what is stored: tables, sample data, backups, queues, change streams."""
 
 from partita.cli.data._backup import backup
+from partita.cli.data._branch import branch
 from partita.cli.data._cdc import cdc, filling
 from partita.cli.data._check import check
 from partita.cli.data._compact import compact
@@ -17,6 +18,7 @@ from partita.cli.data._tables import diff, tables
 __all__ = [
     "backup",
     "begin_seeding",
+    "branch",
     "cdc",
     "check",
     "compact",
