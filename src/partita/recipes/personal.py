@@ -77,6 +77,8 @@ class PersonalItems(Struct, frozen=True):
     """The declared pattern that reads those of a user: a `@get`, or a `@query`."""
     owner: str = "user_id"
     """The field of the entity that names its user, by which a lake finds them."""
+    fields: tuple[str, ...] = ()
+    """Those that say something of the user, here and in `also`; samples for development mask them."""
     delete: DeleteBatch | None = None
     """The pattern that deletes up to 25 of them."""
     erase: Erase | None = None
