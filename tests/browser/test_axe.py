@@ -95,7 +95,7 @@ STATES: Final[list[tuple[str, str | None, str, Steps | None]]] = [
     ("/accounts/", "user", "main h1, main h2", None),
     ("/accounts/#/acc-1001", "user", ".entries", None),
     ("/countries/", None, "#list a", None),
-    ("/countries/#/CH", "operator", "main h1", None),
+    ("/countries/#/CH", "operator", "#content h1", None),
     ("/commitcollect/", "user", "main h1, main h2", None),
     ("/signin/", None, ".signin", None),
 ]
