@@ -6,8 +6,19 @@
 from partita.change._change import ItemChange
 from partita.change._consumer import Consumer
 from partita.change._projection import SetAside, SqliteProjection
-from partita.change._sink import Positions, Sink
+from partita.change._sink import Advance, FencedSink, Positions, Sink
 from partita.change._snapshot import Snapshot
 from partita.change._stream import Lag
 
-__all__ = ["Consumer", "ItemChange", "Lag", "Positions", "SetAside", "Sink", "Snapshot", "SqliteProjection"]
+__all__ = [
+    "Advance",
+    "Consumer",
+    "FencedSink",
+    "ItemChange",
+    "Lag",
+    "Positions",
+    "SetAside",
+    "Sink",
+    "Snapshot",
+    "SqliteProjection",
+]
