@@ -69,9 +69,9 @@ class ChangeStream:
         shards = self._checked(after)
         share = max(1, limit // len(shards))
         batch = Batch([], {shard.id: after[shard.id] for shard in shards if shard.id in after}, more=False)
-        unfinished: set[str | None] = set()
+        unfinished: set[str] = set()
         for shard in shards:
-            if shard.parent in unfinished:
+            if unfinished.intersection(shard.parents):
                 unfinished.add(shard.id)
                 continue
             part, closed = self._read_shard(shard, after.get(shard.id, 0), share)
@@ -99,17 +99,14 @@ class ChangeStream:
         """The shards, each after its parent."""
         found = {shard.id: shard for shard in self._store.execute(DescribeStream(self._table.name)).shards}
 
-        def generation(shard: Shard) -> int:
-            parent = found.get(shard.parent or "")
-            return 0 if parent is None else 1 + generation(parent)
-
-        return sorted(found.values(), key=generation)
+        generation = generations(found)
+        return sorted(found.values(), key=lambda shard: generation[shard.id])
 
     def _checked(self, after: Mapping[str, int]) -> list[Shard]:
         shards = self._shards()
         names = {shard.id for shard in shards}
         for shard in shards:
-            if shard.id not in after and shard.parent not in names:
+            if shard.id not in after and not any(parent in names for parent in shard.parents):
                 raise RebuildRequired(f"The stream of {self._table.name} is not the one that was read before.")
             if shard.newest is not None and after.get(shard.id, 0) > shard.newest:
                 raise RebuildRequired(f"The stream of {self._table.name} is older than what was read of it.")
@@ -152,5 +149,20 @@ class ChangeStream:
     def _count(self, shard: Shard, after: int) -> int:
         """How many records a shard has after a position."""
         if shard.newest is not None:
-            return shard.newest - after
+            return shard.newest - max(after, shard.start)
         return sum(len(page.records) for page in self._pages(shard, after))
+
+
+def generations(shards: Mapping[str, Shard]) -> dict[str, int]:
+    """How many shards came before each, one after the other."""
+    known: dict[str, int] = {}
+
+    def generation(shard: Shard) -> int:
+        if shard.id not in known:
+            parents = [shards[parent] for parent in shard.parents if parent in shards]
+            known[shard.id] = max((1 + generation(parent) for parent in parents), default=0)
+        return known[shard.id]
+
+    for shard in shards.values():
+        generation(shard)
+    return known
