@@ -110,6 +110,10 @@ class SqliteProjection:
     def refresh(self) -> None:
         """What others have written is seen at once."""
 
+    def fences(self) -> Mapping[str, int]:
+        """The highest number of a lease under which each shard was written."""
+        return dict(self.read("SELECT shard, fence FROM partita_fences"))
+
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Apply a batch in one transaction; what was applied before is passed over."""
         self._apply_batch(batch, lambda known: further(positions, known))

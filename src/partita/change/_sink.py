@@ -79,6 +79,10 @@ class FencedSink(Sink, Protocol):
         """See what others have written."""
         ...
 
+    def fences(self) -> Mapping[str, int]:
+        """The highest number under which each shard was written."""
+        ...
+
     def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
         """Apply changes of some shards, in order, and then be further in these alone.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -66,7 +66,7 @@ class ChangeStream:
         Raises:
             RebuildRequired: changes after the positions are no longer kept.
         """
-        shards = self._checked(after)
+        shards = self.checked(after)
         share = max(1, limit // len(shards))
         batch = Batch([], {shard.id: after[shard.id] for shard in shards if shard.id in after}, more=False)
         unfinished: set[str] = set()
@@ -80,20 +80,46 @@ class ChangeStream:
             batch = Batch(batch.changes + part.changes, batch.positions | part.positions, batch.more or part.more)
         return batch
 
+    def read_shards(self, shards: Sequence[Shard], after: Mapping[str, int], limit: int) -> tuple[Batch, list[str]]:
+        """About `limit` changes of some shards, fairly from each, and which of these are closed and have no more.
+
+        Raises:
+            RebuildRequired: changes after the positions are no longer kept.
+        """
+        share = max(1, limit // len(shards))
+        changes: list[ItemChange] = []
+        positions: dict[str, int] = {}
+        finished, more = [], False
+        for shard in shards:
+            part, closed = self._read_shard(shard, after.get(shard.id, 0), share)
+            changes += part.changes
+            positions |= part.positions
+            more |= part.more
+            finished += [shard.id] if closed else []
+        return Batch(changes, positions, more), finished
+
     def lag(self, after: Mapping[str, int], now: float) -> Lag:
         """How much there is after the positions.
 
         Raises:
             RebuildRequired: changes after the positions are no longer kept.
         """
-        records, oldest = 0, now
-        for shard in self._checked(after):
+        lags = self.lags(after, now).values()
+        return Lag(sum(lag.records for lag in lags), max((lag.seconds for lag in lags), default=0.0))
+
+    def lags(self, after: Mapping[str, int], now: float) -> dict[str, Lag]:
+        """How much there is after the positions, in each shard.
+
+        Raises:
+            RebuildRequired: changes after the positions are no longer kept.
+        """
+        found = {}
+        for shard in self.checked(after):
             position = after.get(shard.id, 0)
             page = self._page(shard, position, 1)
-            if page.records:
-                oldest = min(oldest, page.records[0].at)
-                records += self._count(shard, position)
-        return Lag(records, now - oldest)
+            records = self._count(shard, position) if page.records else 0
+            found[shard.id] = Lag(records, now - page.records[0].at if page.records else 0.0)
+        return found
 
     def _shards(self) -> list[Shard]:
         """The shards, each after its parent."""
@@ -102,7 +128,12 @@ class ChangeStream:
         generation = generations(found)
         return sorted(found.values(), key=lambda shard: generation[shard.id])
 
-    def _checked(self, after: Mapping[str, int]) -> list[Shard]:
+    def checked(self, after: Mapping[str, int]) -> list[Shard]:
+        """The shards, each after its parents, if nothing after the positions was missed.
+
+        Raises:
+            RebuildRequired: changes after the positions are no longer kept.
+        """
         shards = self._shards()
         names = {shard.id for shard in shards}
         for shard in shards:

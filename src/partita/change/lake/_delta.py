@@ -112,7 +112,11 @@ class LakeTable:
     def refresh(self) -> None:
         """See what other writers have committed."""
         with translating(self._location):
-            self._reopen()
+            self._renew_access()
+            version = self._delta.version()
+            self._delta.update_incremental()
+            if self._delta.version() != version:
+                self._reached = None
 
     def append(self, schema: pa.Schema, rows: Rows, reached: Reached) -> None:
         """Add rows; columns that are new are added too.

@@ -109,6 +109,13 @@ class Lake:
         for table in (self._log, *(part.table for part in self._parts.values())):
             table.refresh()
 
+    def fences(self) -> Mapping[str, int]:
+        """The highest number of a lease under which each shard was written to any of the tables."""
+        found: dict[str, int] = {}
+        for table in (self._log, *(part.table for part in self._parts.values())):
+            found |= {shard: max(fence, found.get(shard, 0)) for shard, fence in table.reached.fences.items()}
+        return found
+
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Apply a batch: merge it into the current tables, then add it to the log."""
         self._apply(batch, lambda there: Reached(further(positions, there.positions), there.fences))
@@ -119,6 +126,7 @@ class Lake:
         Raises:
             LeaseLost: a shard was written under a higher number.
         """
+        self.refresh()  # a commit on an old version would be refused
         self._apply(batch, lambda there: Reached(*advance.after(there.positions, there.fences)))
 
     def _apply(self, batch: Sequence[ItemChange], reaching: Callable[[Reached], Reached]) -> None:

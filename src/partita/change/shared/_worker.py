@@ -1,0 +1,398 @@
+"""A consumer that shares a stream with others: it reads the shards whose leases it has, and no others.
+
+    look     see the group; take a worker for dead that was silent; give what is more than its share; take what is free
+    read     changes of its shards, after the positions of the sink
+    commit   the sink takes changes, positions and the numbers of the leases in one commit, or refuses them
+
+Whoever was overtaken while it stood still is refused by the sink, or has written what the other then passes over.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+from msgspec import Struct
+
+from partita.change._consumer import BATCH, Consumer
+from partita.change._sink import Advance, FencedSink
+from partita.change._stream import ChangeStream, Lag
+from partita.change.shared._group import GroupView, view_of
+from partita.change.shared._member import Member, Membership, Watch
+from partita.change.shared._model import WHOLE, ShardLease, end, forget, take, write_lease
+from partita.errors import ConditionFailed, LeaseLost, PartitaError, RebuildRequired, TransactionCancelled
+from partita.model import Table
+from partita.runtime import Clock, new_ulid, system_clock
+from partita.store import Shard, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from partita.change._change import ItemChange
+
+logger: Final = logging.getLogger("partita.change")
+
+
+class ShardBatch(Struct, frozen=True):
+    """Changes of some shards that were read, and where that leads to."""
+
+    changes: Sequence[ItemChange]
+    advance: Advance
+    finished: tuple[str, ...]
+    """Shards that are closed, and of which this is the last."""
+    more: bool
+
+
+NOTHING: Final = ShardBatch((), Advance({}, {}), (), more=False)
+
+
+class Upkeep(Struct, frozen=True):
+    """Something that a sink needs to be done alone, when all was read."""
+
+    is_due: Callable[[], bool]
+    run: Callable[[], object]
+
+
+class Outside(Struct, frozen=True):
+    """What a worker takes from the outside; tests pass their own."""
+
+    clock: Clock = system_clock
+    """The time, for the lag and for snapshots."""
+    monotonic: Callable[[], float] = time.monotonic
+    """Measures how long others were silent."""
+    ids: Callable[[], str] = new_ulid
+    """Gives identifiers that no two workers share."""
+    pause: Callable[[float], object] = time.sleep
+    """Waits: for others to give back their shards, and for records that DynamoDB delivers late."""
+
+
+class SharedConsumer:
+    """Reads a table's stream into a sink, together with others that name the same group."""
+
+    def __init__(
+        self,
+        store: Store,
+        table: Table,
+        sink: FencedSink,
+        membership: Membership,
+        *,
+        batch: int = BATCH,
+        needs_rebuild: Callable[[], bool] = bool,
+        upkeep: Upkeep | None = None,
+        outside: Outside | None = None,
+    ) -> None:
+        """Set up a consumer; nothing is read yet.
+
+        Args:
+            store: where the table is.
+            table: a declared table whose stream has new and old images.
+            sink: where the changes go; others write to it, too.
+            membership: as whom it shares the stream.
+            batch: about how many changes the sink commits at once.
+            needs_rebuild: whether the sink must be loaded again, whatever its positions say.
+            upkeep: what the sink needs to be done alone, when all was read.
+            outside: time and identifiers; tests pass their own.
+        """
+        outside = outside or Outside()
+        self._sink = sink
+        self._policy = membership.policy
+        self._leases = membership.leases
+        self._group = membership.group
+        self._batch = batch
+        self._needs_rebuild = needs_rebuild
+        self._upkeep = upkeep
+        self._clock, self._now, self._pause = outside.clock, outside.monotonic, outside.pause
+        self._alone = Consumer(store, table, sink, batch=batch, clock=outside.clock, pause=outside.pause)
+        self._stream = ChangeStream(store, table)
+        self._member = Member(membership, outside.monotonic, outside.ids)
+        self._watch = Watch(self._policy.seconds)
+        self._held: dict[str, ShardLease] = {}
+        self._life: str | None = None
+        self._shards: dict[str, Shard] = {}
+        self._gone: frozenset[str] = frozenset()
+        self._wish: Callable[[], int] | None = None
+        """What is to be done alone."""
+        self._look_at = float("-inf")
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """The shards that it has, with the numbers of their leases."""
+        return {shard: lease.fence for shard, lease in self._held.items()}
+
+    def beat(self) -> None:
+        """Say that it lives; from any thread."""
+        self._member.beat()
+
+    def step(self) -> bool:
+        """Look at the group if that is due, and bring one batch into the sink; says whether there may be more."""
+        self.look_if_due()
+        batch = self.read()
+        self.commit(batch)
+        return batch.more
+
+    def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:
+        """Step until `stop` is set, then leave its shards to others; `idle` is called when all was read.
+
+        Raises:
+            PartitaError: the store or the sink is in trouble.
+        """
+        with self._beating():
+            while not stop.is_set():
+                if not self.step():
+                    self._maintain()
+                    idle()
+
+    def leave(self) -> None:
+        """Leave all shards to others, at once."""
+        self._held = {}
+        self._member.leave()
+
+    def rebuild(self) -> int:
+        """Load the sink again, and say how many items that were. The others give back their shards first, and wait."""
+        loaded: list[int] = []
+
+        def load() -> int:
+            loaded.append(self._alone.rebuild())
+            return loaded[0]
+
+        self._wish = load
+        with self._beating():
+            self.look()
+            while not loaded:
+                self._pause(self._policy.every / 5)
+                self.look()
+        return loaded[0]
+
+    def lag(self) -> Lag:
+        """The lag of the sink in all shards, whoever reads them.
+
+        Raises:
+            RebuildRequired: changes were missed.
+        """
+        return self._stream.lag(self._sink.positions() or self._stream.start(), self._clock())
+
+    # Looking at the group
+
+    def look_if_due(self) -> None:
+        """Look at the group, where that was not done for a while, or something has changed."""
+        if self._now() >= self._look_at:
+            self.look()
+
+    def look(self) -> None:
+        """See who lives, give what is more than its share, and take what is free.
+
+        Raises:
+            PartitaError: the store or the sink is in trouble.
+        """
+        self._look_at = self._now() + self._policy.every
+        me = self._live()
+        view = self._seen()
+        self._held = {shard: view.leases[shard] for shard in view.held_by(me)}
+        if view.owner(WHOLE) not in (None, me):
+            self._give_back(self._held)
+            return
+        self._wish = self._wish or self._needed()
+        if self._wish is not None:
+            self._work_alone(view, me, self._wish)
+        elif view.owner(WHOLE) == me:
+            self._give_whole(me)
+        else:
+            self._share(view, me)
+
+    def _needed(self) -> Callable[[], int] | None:
+        """What must be done before anything can be read: load the sink, or load it again."""
+        if not self._held:
+            self._sink.refresh()
+        positions = self._sink.positions()
+        if not positions:
+            return self._alone.step
+        try:
+            shards = self._stream.checked(positions)
+        except RebuildRequired:
+            return self._alone.rebuild
+        self._shards = {shard.id: shard for shard in shards}
+        self._gone = frozenset(positions) - self._shards.keys()
+        return self._alone.rebuild if self._needs_rebuild() else None
+
+    def _share(self, view: GroupView, me: str) -> None:
+        readable = view.readable(list(self._shards.values()))
+        self._give(view, me, readable)
+        self._take(view, me, readable)
+        if me == min(view.workers, default=me):
+            self._forget(view)
+
+    def _live(self) -> str:
+        if self._member.worker is None:
+            self._held = {}
+        self._life = self._member.live()
+        return self._life
+
+    def _seen(self) -> GroupView:
+        """The group, without those who are dead: who sees it first ends their lives."""
+        view = self._leases.run(view_of(self._group))
+        dead = [each for each in self._watch.dead(dict(view.workers), self._now()) if each.worker != self._life]
+        for each in dead:
+            try:
+                self._leases.run(end(each))
+            except ConditionFailed:
+                return self._leases.run(view_of(self._group))  # it lives, or another has ended it
+            logger.warning("%s was silent for %g seconds; its shards are free.", each.name, self._policy.seconds)
+        return view.without(each.worker for each in dead)
+
+    def _give(self, view: GroupView, me: str, readable: Sequence[str]) -> None:
+        surplus = len(self._held) - view.quotas(len(readable)).get(me, 0)
+        wanted = min(surplus, view.missing(readable, me))
+        self._give_back(sorted(self._held)[: max(0, wanted)])
+
+    def _take(self, view: GroupView, me: str, readable: Sequence[str]) -> None:
+        free = [shard for shard in readable if view.owner(shard) is None]
+        room = view.quotas(len(readable)).get(me, 0) - len(self._held)
+        if free and room > 0:
+            self._sink.refresh()
+            fences = self._sink.fences()
+            # Each begins elsewhere, so that two who look at once seldom want the same.
+            start = crc32(me.encode()) % len(free)
+            for shard in (free[start:] + free[:start])[:room]:
+                self._take_one(view, shard, me, fences.get(shard, 0))
+
+    def _take_one(self, view: GroupView, shard: str, me: str, fence: int) -> None:
+        seen = view.leases.get(shard)
+        # The sink's number is higher where the leases were restored from a backup.
+        fence = max(fence, seen.fence if seen else 0) + 1
+        lease = ShardLease(group=self._group, shard=shard, owner=me, fence=fence)
+        try:
+            self._leases.run(take(lease, seen, view.leases.get(WHOLE)))
+        except TransactionCancelled:
+            return  # another was faster
+        self._held[shard] = lease
+
+    def _give_back(self, shards: Sequence[str] | Mapping[str, ShardLease]) -> None:
+        for shard in list(shards):
+            lease = self._held.pop(shard)
+            with suppress(ConditionFailed):
+                self._leases.run(write_lease(lease.model_copy(update={"owner": None}), lease))
+
+    def _forget(self, view: GroupView) -> None:
+        for shard, lease in view.leases.items():
+            if shard not in self._shards and shard != WHOLE:
+                with suppress(ConditionFailed):
+                    self._leases.run(forget(lease))
+
+    # Reading and writing
+
+    def read(self) -> ShardBatch:
+        """Changes of its shards, fairly from each."""
+        if self._member.worker != self._life or self._life is None:
+            self._held = {}
+            self._look_at = float("-inf")
+        held = [shard for name, shard in self._shards.items() if name in self._held]
+        if not held:
+            return NOTHING
+        positions = self._sink.positions()
+        try:
+            found, finished = self._stream.read_shards(held, positions, self._batch)
+        except RebuildRequired:
+            self._look_at = float("-inf")
+            return NOTHING
+        fences = {shard.id: self._held[shard.id].fence for shard in held}
+        return ShardBatch(found.changes, Advance(found.positions, fences, self._gone), tuple(finished), found.more)
+
+    def commit(self, batch: ShardBatch) -> None:
+        """Bring a batch into the sink; shards that another has by now are left to it."""
+        positions = self._sink.positions()
+        is_news = any(positions.get(shard) != at for shard, at in batch.advance.positions.items())
+        try:
+            if batch.changes or is_news:
+                self._sink.apply_fenced(batch.changes, batch.advance)
+        except LeaseLost:
+            self._lose()
+            return
+        for shard in batch.finished:
+            self._finish(shard, batch.advance.fences[shard])
+
+    def _lose(self) -> None:
+        self._held = {}
+        self._look_at = float("-inf")
+
+    def _finish(self, shard: str, fence: int) -> None:
+        lease = self._held.pop(shard, None)
+        self._look_at = float("-inf")  # its children may be read
+        if lease is None or lease.fence != fence:
+            return
+        with suppress(ConditionFailed):
+            self._leases.run(write_lease(lease.model_copy(update={"owner": None, "done": True}), lease))
+
+    # Working alone
+
+    def _maintain(self) -> None:
+        upkeep = self._upkeep
+        if upkeep is None or self._wish is not None or not self._held or not upkeep.is_due():
+            return
+
+        def keep_up() -> int:
+            caught_up = self._alone.catch_up()
+            upkeep.run()
+            return caught_up
+
+        self._wish = keep_up
+        self._look_at = float("-inf")
+
+    def _work_alone(self, view: GroupView, me: str, act: Callable[[], int]) -> None:
+        """Do something while nobody else has a shard. The others learn of it when they look; then it is tried again."""
+        self._look_at = self._now() + self._policy.every / 5
+        if not self._take_whole(view, me):
+            return
+        view = self._seen()
+        if any(view.owner(shard) not in (None, me) for shard in view.leases):
+            return
+        self._wish = None
+        try:
+            self._sink.refresh()
+            self._alone.forget()
+            act()
+        finally:
+            self._look_at = float("-inf")
+            self._give_whole(me)
+
+    def _take_whole(self, view: GroupView, me: str) -> bool:
+        seen = view.leases.get(WHOLE)
+        if seen is not None and seen.owner == me:
+            return True
+        lease = ShardLease(group=self._group, shard=WHOLE, owner=me, fence=1 + (seen.fence if seen else 0))
+        try:
+            self._leases.run(write_lease(lease, seen))
+        except ConditionFailed:
+            return False
+        return True
+
+    def _give_whole(self, me: str) -> None:
+        lease = self._leases.run(view_of(self._group)).leases.get(WHOLE)
+        if lease is not None and lease.owner == me:
+            with suppress(ConditionFailed):
+                self._leases.run(write_lease(lease.model_copy(update={"owner": None}), lease))
+
+    @contextmanager
+    def _beating(self) -> Iterator[None]:
+        """Say all the while that it lives, also during a long commit; then leave its shards to others."""
+        done = threading.Event()
+        thread = threading.Thread(target=self._beat_until, args=(done,), name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+            with suppress(PartitaError):  # it is silent from now on, which says the same
+                self.leave()
+
+    def _beat_until(self, done: threading.Event) -> None:
+        while not done.wait(self._policy.every):
+            try:
+                self.beat()
+            except PartitaError as error:
+                logger.warning("A heartbeat could not be written, and is tried again: %s", error)
