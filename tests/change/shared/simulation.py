@@ -11,9 +11,8 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 from tests.change.model import TABLE
 from tests.change.shared.streaming import SimulatedStream
 
@@ -22,7 +21,7 @@ from partita.change import Advance, ItemChange, Snapshot
 from partita.change.shared import LEASES_TABLE, LeasePolicy, Membership, Outside, ShardBatch, SharedConsumer
 from partita.testing import Crash
 
-TICK = 0.5
+TICK = 1.0
 KEYS = 2_000
 BATCH = 400
 
@@ -47,10 +46,10 @@ class SimulatedSink:
 
     def refresh(self) -> None: ...
 
-    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
+    def apply(self, _: Sequence[ItemChange], __: Mapping[str, int]) -> None:
         raise AssertionError("nobody works alone here")
 
-    def load(self, snapshot: Snapshot) -> None:
+    def load(self, _: Snapshot) -> None:
         raise AssertionError("nobody works alone here")
 
     def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
@@ -87,6 +86,11 @@ class Faults(Struct, frozen=True):
     stand_still: float = 40.0
     crash: float = 60.0
     reshard: float = 3.0
+    spacing: float = 0.0
+    """So long after a fault is over no other begins."""
+
+
+ONE_AT_A_TIME = Faults(kill=30, stand_still=30, crash=30, spacing=40)
 
 
 class Outcome(Struct, frozen=True):
@@ -118,6 +122,7 @@ class Simulation:
         self.written: dict[str, int] = {}
         self.lives = 0
         self.kills = self.pauses = 0
+        self.calm_until = 0.0
         self.workers = [self._start() for _ in range(workers)]
 
     def _start(self) -> SimulatedWorker:
@@ -157,14 +162,17 @@ class Simulation:
     def _fail(self) -> None:
         if self._happens(self.faults.reshard):
             self.stream.reshard(self.rng)
-        if self._happens(self.faults.kill):
+        if self.now >= self.calm_until and self._happens(self.faults.kill):
             self._kill(self.rng.randrange(len(self.workers)))
-        if self._happens(self.faults.stand_still):
+            self.calm_until = self.now + self.faults.spacing
+        if self.now >= self.calm_until and self._happens(self.faults.stand_still):
             self.pauses += 1
             length = self.rng.uniform(0, 3 * self.policy.seconds)
             self.rng.choice(self.workers).still_until = self.now + length
-        if self._happens(self.faults.crash):
+            self.calm_until = self.now + length + self.faults.spacing
+        if self.now >= self.calm_until and self._happens(self.faults.crash):
             self.sink.crash_after_commit = True
+            self.calm_until = self.now + self.faults.spacing
 
     def _kill(self, number: int) -> None:
         self.kills += 1
@@ -207,19 +215,20 @@ class Simulation:
         )
 
 
-def simulate(seed: int, *, seconds: float = 240.0, faults: Faults | None = None, shards: int = 200) -> Outcome:
+def simulate(seed: int, *, seconds: float = 200.0, faults: Faults | None = None, shards: int = 200) -> Outcome:
     """Run through faults, then without until all is read."""
     simulation = Simulation(seed, shards=shards, faults=faults)
     simulation.run(seconds)
-    simulation.run(simulation.policy.takeover_seconds + 90, faulty=False, writes=5)
+    simulation.run(simulation.policy.takeover_seconds + 3 * simulation.policy.seconds, faulty=False, writes=5)
     simulation.run(20, faulty=False, writes=0)
     return simulation.outcome()
 
 
 def main(seeds: str, first: str = "0") -> None:
-    """Run many seeds, and print what came of each."""
+    """Run many seeds, and print what came of each: with faults at any time, and with one at a time."""
     for seed in range(int(first), int(first) + int(seeds)):
         print(seed, simulate(seed), flush=True)  # noqa: T201 - a command
+        print(seed, simulate(seed, faults=ONE_AT_A_TIME), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

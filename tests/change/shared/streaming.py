@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import Any
 from zlib import crc32
 
@@ -33,7 +34,7 @@ class SimulatedStream:
         self._sequence = 0
         self._numbers = 0
         bounds = [HASHES * number // shards for number in range(shards + 1)]
-        for low, high in zip(bounds, bounds[1:], strict=False):
+        for low, high in pairwise(bounds):
             self._add(low, high)
         self._open = sorted(self.shards.values(), key=lambda shard: shard.low)
 
@@ -83,7 +84,7 @@ class SimulatedStream:
             found = shard.records[request.after : request.after + request.limit]
             at_end = request.after + len(found) == len(shard.records)
         else:
-            after = [record for record in reversed_until(shard.records, request.after)]
+            after = reversed_until(shard.records, request.after)
             found = after[: request.limit]
             at_end = len(found) == len(after)
         return StreamPage(found, shard.closed and at_end)

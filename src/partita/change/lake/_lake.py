@@ -168,6 +168,16 @@ class Lake:
         new = _after(there.positions, rows)
         self._log.append(self._log_schema, self._log_batches(new), reaching(there))
 
+    def has_users_to_erase(self) -> bool:
+        """Whether somebody was erased of whom it may still have something."""
+        if not self._may_erase or self._erasure is None or not self.positions():
+            return False
+        record = self._owned(self._erasure.record, "user_id")
+        if record is not None:
+            record.table.refresh()
+        self._may_erase = record is not None and bool(pending(record.table))
+        return self._may_erase
+
     def erase_users(self) -> int:
         """Erase what it has of users who were erased from the table, and say how many those were.
 
@@ -229,6 +239,16 @@ def lake_lag(place: Place, table: Table, store: Store, now: float) -> Lag | None
     """
     positions = lake_positions(place, table)
     return ChangeStream(store, table).lag(positions, now) if positions else None
+
+
+def lake_lags(place: Place, table: Table, store: Store, now: float) -> dict[str, Lag] | None:
+    """The same for each shard.
+
+    Raises:
+        RebuildRequired: changes were missed.
+    """
+    positions = lake_positions(place, table)
+    return ChangeStream(store, table).lags(positions, now) if positions else None
 
 
 def lake_positions(place: Place, table: Table) -> Mapping[str, int]:

@@ -7,15 +7,19 @@ began to write beat 7         another sees beat 7      … and still the same af
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
+from typing import Final
 
 from msgspec import Struct
 
 from partita.change.shared._model import Heartbeat, end, join, renew
 from partita.change.shared._policy import LeasePolicy
-from partita.errors import ConditionFailed
+from partita.errors import ConditionFailed, PartitaError
 from partita.session import Session
+
+logger: Final = logging.getLogger("partita.change")
 
 
 class Membership(Struct, frozen=True):
@@ -82,6 +86,35 @@ class Member:
                     self._session.run(end(life))
                 except ConditionFailed:
                     return  # others were faster
+
+
+class Heart:
+    """Says all the while, from a thread, that a worker lives: also during a long commit."""
+
+    def __init__(self, member: Member, every: float) -> None:
+        self._member = member
+        self._every = every
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._stopped.clear()
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _beat(self) -> None:
+        while not self._stopped.wait(self._every):
+            try:
+                self._member.beat()
+            except PartitaError as error:
+                logger.warning("A heartbeat could not be written, and is tried again: %s", error)
 
 
 class Watch:

@@ -13,8 +13,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
 from zlib import crc32
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from partita.change._consumer import BATCH, Consumer
 from partita.change._sink import Advance, FencedSink
 from partita.change._stream import ChangeStream, Lag
 from partita.change.shared._group import GroupView, view_of
-from partita.change.shared._member import Member, Membership, Watch
+from partita.change.shared._member import Heart, Member, Membership, Watch
 from partita.change.shared._model import WHOLE, ShardLease, end, forget, take, write_lease
 from partita.errors import ConditionFailed, LeaseLost, PartitaError, RebuildRequired, TransactionCancelled
 from partita.model import Table
@@ -31,8 +32,6 @@ from partita.runtime import Clock, new_ulid, system_clock
 from partita.store import Shard, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from partita.change._change import ItemChange
 
 logger: Final = logging.getLogger("partita.change")
@@ -117,6 +116,8 @@ class SharedConsumer:
         self._gone: frozenset[str] = frozenset()
         self._wish: Callable[[], int] | None = None
         """What is to be done alone."""
+        self._loaded: int | None = None
+        self._heart = Heart(self._member, self._policy.every)
         self._look_at = float("-inf")
 
     @property
@@ -135,17 +136,65 @@ class SharedConsumer:
         self.commit(batch)
         return batch.more
 
+    def __enter__(self) -> Self:
+        self._heart.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave its shards to others, and live no longer."""
+        self._heart.stop()
+        with suppress(PartitaError):  # it is silent from now on, which says the same
+            self.leave()
+
     def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:
-        """Step until `stop` is set, then leave its shards to others; `idle` is called when all was read.
+        """Step until `stop` is set; `idle` is called when all was read, and waits as long as it likes.
 
         Raises:
-            PartitaError: the store or the sink is in trouble.
+            PartitaError: the store or the sink is in trouble. Its shards are left to others.
         """
-        with self._beating():
+        try:
             while not stop.is_set():
                 if not self.step():
                     self._maintain()
                     idle()
+        except BaseException:
+            with suppress(PartitaError):
+                self.leave()
+            raise
+
+    def prepare(self) -> int | None:
+        """Look until the sink is loaded, by whomever; gives how many items this one has loaded, if it did."""
+        self.look()
+        while self._wish is not None or not self._sink.positions():
+            self._pause(self._policy.every / 5)
+            self.look()
+        return self._loaded
+
+    def catch_up(self, progress: Callable[[int], object] | None = None) -> int:
+        """Step until the sink has everything that is there, whoever reads it; gives how many changes it read itself."""
+        self.prepare()
+        count = 0
+        while True:
+            self.look_if_due()
+            batch = self.read()
+            self.commit(batch)
+            count += len(batch.changes)
+            if progress is not None:
+                progress(len(batch.changes))
+            if not batch.more and self._is_caught_up():
+                return count
+
+    def _is_caught_up(self) -> bool:
+        self._sink.refresh()
+        if self.lag().records:
+            self._pause(self._policy.every / 50)  # others have shards, or those of one that is dead are not free yet
+            return False
+        self._maintain()
+        if self._wish is not None:
+            self.look()
+        return self._wish is None
 
     def leave(self) -> None:
         """Leave all shards to others, at once."""
@@ -161,11 +210,10 @@ class SharedConsumer:
             return loaded[0]
 
         self._wish = load
-        with self._beating():
+        self.look()
+        while not loaded:
+            self._pause(self._policy.every / 5)
             self.look()
-            while not loaded:
-                self._pause(self._policy.every / 5)
-                self.look()
         return loaded[0]
 
     def lag(self) -> Lag:
@@ -210,7 +258,7 @@ class SharedConsumer:
             self._sink.refresh()
         positions = self._sink.positions()
         if not positions:
-            return self._alone.step
+            return self._load
         try:
             shards = self._stream.checked(positions)
         except RebuildRequired:
@@ -218,6 +266,10 @@ class SharedConsumer:
         self._shards = {shard.id: shard for shard in shards}
         self._gone = frozenset(positions) - self._shards.keys()
         return self._alone.rebuild if self._needs_rebuild() else None
+
+    def _load(self) -> int:
+        self._loaded = self._alone.step()
+        return self._loaded
 
     def _share(self, view: GroupView, me: str) -> None:
         readable = view.readable(list(self._shards.values()))
@@ -375,24 +427,3 @@ class SharedConsumer:
         if lease is not None and lease.owner == me:
             with suppress(ConditionFailed):
                 self._leases.run(write_lease(lease.model_copy(update={"owner": None}), lease))
-
-    @contextmanager
-    def _beating(self) -> Iterator[None]:
-        """Say all the while that it lives, also during a long commit; then leave its shards to others."""
-        done = threading.Event()
-        thread = threading.Thread(target=self._beat_until, args=(done,), name="heartbeat", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-            with suppress(PartitaError):  # it is silent from now on, which says the same
-                self.leave()
-
-    def _beat_until(self, done: threading.Event) -> None:
-        while not done.wait(self._policy.every):
-            try:
-                self.beat()
-            except PartitaError as error:
-                logger.warning("A heartbeat could not be written, and is tried again: %s", error)

@@ -1,7 +1,7 @@
 """Commands on what is stored: tables, sample data, backups, queues, change streams."""
 
 from partita.cli.data._backup import backup
-from partita.cli.data._cdc import cdc, filling
+from partita.cli.data._cdc import POLICY, cdc, filling, is_captured
 from partita.cli.data._check import check
 from partita.cli.data._compact import compact
 from partita.cli.data._follow import projecting
@@ -14,6 +14,7 @@ from partita.cli.data._sweep import sweep
 from partita.cli.data._tables import diff, tables
 
 __all__ = [
+    "POLICY",
     "backup",
     "begin_seeding",
     "cdc",
@@ -21,6 +22,7 @@ __all__ = [
     "compact",
     "diff",
     "filling",
+    "is_captured",
     "is_seeding",
     "lake",
     "lake_option",

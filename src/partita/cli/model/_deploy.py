@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from partita.cli._data_folder import prefix_option
+from partita.cli._installation import LEASES
 from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.data import diff
@@ -119,8 +120,10 @@ def iam(
 
 
 def _with_reports(services: Sequence[Service]) -> list[Service]:
-    """The services, and the table in which their workers report, if one of them has workers."""
-    return [*services, *([REPORTS] if any(service.worker for service in services) else [])]
+    """The services, the table in which their workers report, and that of the leases of those who fill lakes."""
+    reports = [REPORTS] if any(service.worker for service in services) else []
+    captured = any(table.schema.stream == "NEW_AND_OLD_IMAGES" for service in services for table in service.tables)
+    return [*services, *reports, *([LEASES] if captured else [])]
 
 
 def _needs(service: Service, roles: Sequence[RoleName]) -> dict[RoleName, tuple[Need, ...]]:
