@@ -169,7 +169,7 @@ class Simulation:
             self.pauses += 1
             length = self.rng.uniform(0, 3 * self.policy.seconds)
             self.rng.choice(self.workers).still_until = self.now + length
-            self.calm_until = self.now + length + self.faults.spacing
+            self.calm_until = self.now + (length + self.faults.spacing if self.faults.spacing else 0)
         if self.now >= self.calm_until and self._happens(self.faults.crash):
             self.sink.crash_after_commit = True
             self.calm_until = self.now + self.faults.spacing

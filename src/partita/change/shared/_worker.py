@@ -24,9 +24,10 @@ from partita.change._consumer import BATCH, Consumer
 from partita.change._sink import Advance, FencedSink
 from partita.change._stream import ChangeStream, Lag
 from partita.change.shared._group import GroupView, view_of
+from partita.change.shared._held import HeldShards
 from partita.change.shared._member import Heart, Member, Membership, Watch
-from partita.change.shared._model import WHOLE, ShardLease, end, forget, take, write_lease
-from partita.errors import ConditionFailed, LeaseLost, PartitaError, RebuildRequired, TransactionCancelled
+from partita.change.shared._model import WHOLE, end
+from partita.errors import ConditionFailed, LeaseLost, PartitaError, RebuildRequired
 from partita.model import Table
 from partita.runtime import Clock, new_ulid, system_clock
 from partita.store import Shard, Store
@@ -110,7 +111,7 @@ class SharedConsumer:
         self._stream = ChangeStream(store, table)
         self._member = Member(membership, outside.monotonic, outside.ids)
         self._watch = Watch(self._policy.seconds)
-        self._held: dict[str, ShardLease] = {}
+        self._held = HeldShards(membership.leases, membership.group)
         self._life: str | None = None
         self._shards: dict[str, Shard] = {}
         self._gone: frozenset[str] = frozenset()
@@ -123,7 +124,7 @@ class SharedConsumer:
     @property
     def held(self) -> Mapping[str, int]:
         """The shards that it has, with the numbers of their leases."""
-        return {shard: lease.fence for shard, lease in self._held.items()}
+        return self._held.fences
 
     def beat(self) -> None:
         """Say that it lives; from any thread."""
@@ -198,7 +199,7 @@ class SharedConsumer:
 
     def leave(self) -> None:
         """Leave all shards to others, at once."""
-        self._held = {}
+        self._held.drop()
         self._member.leave()
 
     def rebuild(self) -> int:
@@ -240,15 +241,15 @@ class SharedConsumer:
         self._look_at = self._now() + self._policy.every
         me = self._live()
         view = self._seen()
-        self._held = {shard: view.leases[shard] for shard in view.held_by(me)}
+        self._held.see(view, me)
         if view.owner(WHOLE) not in (None, me):
-            self._give_back(self._held)
+            self._held.give_back(self._held.fences)
             return
         self._wish = self._wish or self._needed()
         if self._wish is not None:
             self._work_alone(view, me, self._wish)
         elif view.owner(WHOLE) == me:
-            self._give_whole(me)
+            self._held.give_whole(me)
         else:
             self._share(view, me)
 
@@ -276,11 +277,11 @@ class SharedConsumer:
         self._give(view, me, readable)
         self._take(view, me, readable)
         if me == min(view.workers, default=me):
-            self._forget(view)
+            self._held.forget(view, self._shards)
 
     def _live(self) -> str:
         if self._member.worker is None:
-            self._held = {}
+            self._held.drop()
         self._life = self._member.live()
         return self._life
 
@@ -299,50 +300,28 @@ class SharedConsumer:
     def _give(self, view: GroupView, me: str, readable: Sequence[str]) -> None:
         surplus = len(self._held) - view.quotas(len(readable)).get(me, 0)
         wanted = min(surplus, view.missing(readable, me))
-        self._give_back(sorted(self._held)[: max(0, wanted)])
+        self._held.give_back(sorted(self._held.fences)[: max(0, wanted)])
 
     def _take(self, view: GroupView, me: str, readable: Sequence[str]) -> None:
         free = [shard for shard in readable if view.owner(shard) is None]
         room = view.quotas(len(readable)).get(me, 0) - len(self._held)
         if free and room > 0:
             self._sink.refresh()
-            fences = self._sink.fences()
+            fences = self._sink.fences()  # they are higher where the leases were restored from a backup
             # Each begins elsewhere, so that two who look at once seldom want the same.
             start = crc32(me.encode()) % len(free)
             for shard in (free[start:] + free[:start])[:room]:
-                self._take_one(view, shard, me, fences.get(shard, 0))
-
-    def _take_one(self, view: GroupView, shard: str, me: str, fence: int) -> None:
-        seen = view.leases.get(shard)
-        # The sink's number is higher where the leases were restored from a backup.
-        fence = max(fence, seen.fence if seen else 0) + 1
-        lease = ShardLease(group=self._group, shard=shard, owner=me, fence=fence)
-        try:
-            self._leases.run(take(lease, seen, view.leases.get(WHOLE)))
-        except TransactionCancelled:
-            return  # another was faster
-        self._held[shard] = lease
-
-    def _give_back(self, shards: Sequence[str] | Mapping[str, ShardLease]) -> None:
-        for shard in list(shards):
-            lease = self._held.pop(shard)
-            with suppress(ConditionFailed):
-                self._leases.run(write_lease(lease.model_copy(update={"owner": None}), lease))
-
-    def _forget(self, view: GroupView) -> None:
-        for shard, lease in view.leases.items():
-            if shard not in self._shards and shard != WHOLE:
-                with suppress(ConditionFailed):
-                    self._leases.run(forget(lease))
+                self._held.take(view, shard, me, fences.get(shard, 0))
 
     # Reading and writing
 
     def read(self) -> ShardBatch:
         """Changes of its shards, fairly from each."""
         if self._member.worker != self._life or self._life is None:
-            self._held = {}
+            self._held.drop()
             self._look_at = float("-inf")
-        held = [shard for name, shard in self._shards.items() if name in self._held]
+        numbers = self._held.fences
+        held = [shard for name, shard in self._shards.items() if name in numbers]
         if not held:
             return NOTHING
         positions = self._sink.positions()
@@ -351,7 +330,7 @@ class SharedConsumer:
         except RebuildRequired:
             self._look_at = float("-inf")
             return NOTHING
-        fences = {shard.id: self._held[shard.id].fence for shard in held}
+        fences = {shard.id: numbers[shard.id] for shard in held}
         return ShardBatch(found.changes, Advance(found.positions, fences, self._gone), tuple(finished), found.more)
 
     def commit(self, batch: ShardBatch) -> None:
@@ -365,19 +344,12 @@ class SharedConsumer:
             self._lose()
             return
         for shard in batch.finished:
-            self._finish(shard, batch.advance.fences[shard])
+            self._held.finish(shard, batch.advance.fences[shard])
+            self._look_at = float("-inf")  # its children may be read
 
     def _lose(self) -> None:
-        self._held = {}
+        self._held.drop()
         self._look_at = float("-inf")
-
-    def _finish(self, shard: str, fence: int) -> None:
-        lease = self._held.pop(shard, None)
-        self._look_at = float("-inf")  # its children may be read
-        if lease is None or lease.fence != fence:
-            return
-        with suppress(ConditionFailed):
-            self._leases.run(write_lease(lease.model_copy(update={"owner": None, "done": True}), lease))
 
     # Working alone
 
@@ -397,7 +369,7 @@ class SharedConsumer:
     def _work_alone(self, view: GroupView, me: str, act: Callable[[], int]) -> None:
         """Do something while nobody else has a shard. The others learn of it when they look; then it is tried again."""
         self._look_at = self._now() + self._policy.every / 5
-        if not self._take_whole(view, me):
+        if not self._held.take_whole(view, me):
             return
         view = self._seen()
         if any(view.owner(shard) not in (None, me) for shard in view.leases):
@@ -409,21 +381,4 @@ class SharedConsumer:
             act()
         finally:
             self._look_at = float("-inf")
-            self._give_whole(me)
-
-    def _take_whole(self, view: GroupView, me: str) -> bool:
-        seen = view.leases.get(WHOLE)
-        if seen is not None and seen.owner == me:
-            return True
-        lease = ShardLease(group=self._group, shard=WHOLE, owner=me, fence=1 + (seen.fence if seen else 0))
-        try:
-            self._leases.run(write_lease(lease, seen))
-        except ConditionFailed:
-            return False
-        return True
-
-    def _give_whole(self, me: str) -> None:
-        lease = self._leases.run(view_of(self._group)).leases.get(WHOLE)
-        if lease is not None and lease.owner == me:
-            with suppress(ConditionFailed):
-                self._leases.run(write_lease(lease.model_copy(update={"owner": None}), lease))
+            self._held.give_whole(me)
