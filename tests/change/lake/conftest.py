@@ -20,8 +20,13 @@ NUMBERS = count()
 
 def client_of(url: str) -> Any:
     """A client of a server."""
-    keys = {"aws_access_key_id": KEYS.access_key, "aws_secret_access_key": KEYS.secret_key}
-    return BotocoreSession().create_client("s3", region_name="us-east-1", endpoint_url=url, **keys)
+    return BotocoreSession().create_client(
+        "s3",
+        region_name="us-east-1",
+        endpoint_url=url,
+        aws_access_key_id=KEYS.access_key,
+        aws_secret_access_key=KEYS.secret_key,
+    )
 
 
 def bucket_at(url: str) -> S3Location:

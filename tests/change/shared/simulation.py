@@ -46,10 +46,10 @@ class SimulatedSink:
 
     def refresh(self) -> None: ...
 
-    def apply(self, _: Sequence[ItemChange], __: Mapping[str, int]) -> None:
+    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:  # noqa: ARG002 - as a sink
         raise AssertionError("nobody works alone here")
 
-    def load(self, _: Snapshot) -> None:
+    def load(self, snapshot: Snapshot) -> None:  # noqa: ARG002 - as a sink
         raise AssertionError("nobody works alone here")
 
     def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
