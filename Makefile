@@ -9,6 +9,9 @@ CODE := $(wildcard src services/src examples tests bench fuzz)
 # Pyright otherwise asks the network whether a newer version exists.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
+# Tests start hundreds of processes: none of them compiles what was compiled before, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-fast pythons lint bench soak fuzz docs faults hashes
 
@@ -36,10 +39,10 @@ run: $(READY) ## serve the services on the embedded store
 	$(BIN)/partita serve --all
 
 test: $(READY) $(NPM) ## run all tests, in random order and in parallel
-	$(BIN)/pytest
+	$(BIN)/pytest $(PYTEST)
 
 test-fast: $(READY) $(NPM) ## run all but the slow tests (scaffold, CDK, Schemathesis, wheels)
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow" $(PYTEST)
 
 pythons: $(READY) ## try the wheels on every supported Python that is there
 	$(BIN)/python -m tests.pythons

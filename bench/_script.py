@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from msgspec import Struct
 from partita import (
     Compressed,
     Derived,
+    Encrypted,
     Entity,
     Index,
     Key,
@@ -22,14 +24,17 @@ from partita import (
     Registry,
     Shards,
     Table,
+    collect,
     f,
     put,
     query,
     update,
     upsert,
 )
+from partita.encryption import FieldKeys, KeyProvider
 from partita.expressions._ast import AddAction, Arithmetic, Compare, Path, SetAction, Update, Value
 from partita.operations import Context
+from partita.runtime import run, system_clock
 from partita.store._requests import (
     BatchWriteItem,
     DeleteItem,
@@ -40,14 +45,15 @@ from partita.store._requests import (
 )
 from partita.values import Item
 
+LATEST: Final = 3
 MODEL: Final = Table(
     "steps",
     hash="writer",
-    range="slot",
+    range="sk",
     indexes=[
         Index("by_group", hash="group", range=("n", "N")),
         LocalIndex("by_number", range=("n", "N")),
-        Index("inverted", hash="slot", range="writer"),
+        Index("inverted", hash="sk", range="writer"),
         Index("by_all", hash=["writer", "group"], range=[("n", "N"), "slot"]),
         Index("opened"),
     ],
@@ -68,10 +74,10 @@ def _is_opened(is_open: bool) -> bool:  # noqa: FBT001 - a function of a field
 class Slot(Entity, table=MODEL):
     """The items of the table as the library writes them."""
 
-    primary: ClassVar = Key("{writer}", "{slot}")
+    primary: ClassVar = Key("{writer}", "SLOT#{slot}")
     by_group: ClassVar = Key("{group}", "{n}", index="by_group")
     by_number: ClassVar = Key("{writer}", "{n}", index="by_number")
-    inverted: ClassVar = Key("{slot}", "{writer}", index="inverted")
+    inverted: ClassVar = Key("SLOT#{slot}", "{writer}", index="inverted")
     by_all: ClassVar = Key(["{writer}", "{group}"], ["{n}", "{slot}"], index="by_all")
     opened: ClassVar = Key("OPEN#{writer}#{shard}", "{place}#{slot}", index="opened", when=_is_opened)
 
@@ -83,7 +89,49 @@ class Slot(Entity, table=MODEL):
     group: str
     n: int
     text: Compressed[str]
+    sealed_with: int
+    """The number that the secret tells: both are written together."""
+    secret: Encrypted[Compressed[str]]
     is_open: bool = False
+
+    @property
+    def told(self) -> str:
+        """What its secret must be."""
+        return secret_of(self.writer, self.slot, self.sealed_with)
+
+
+def secret_of(writer: str, slot: str, number: int) -> str:
+    """What nobody can read in the file; long enough to be worth compressing."""
+    return f"{writer} {slot} {number} " * 20
+
+
+class Credit(Entity, table=MODEL):
+    """What a writer was given, in the same partition as the slots."""
+
+    primary: ClassVar = Key("{writer}", "CREDIT")
+    by_number: ClassVar = Key("{writer}", "{n}", index="by_number")
+    inverted: ClassVar = Key("CREDIT", "{writer}", index="inverted")
+
+    writer: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Belongings:
+    """What is a writer's: items of both kinds."""
+
+    credit: Credit | None
+    slots: tuple[Slot, ...]
+
+
+@collect(Belongings, "{writer}")
+def belongings_of(writer: str) -> None:
+    """All that is a writer's, in one query."""
+
+
+@collect(Belongings, "{writer}", newest_first=True, limits={Slot: LATEST})
+def latest_of(writer: str) -> None:
+    """A writer's credit and the last slots."""
 
 
 @query(Slot, Slot.opened)
@@ -98,7 +146,7 @@ def all_of_group(writer: str, group: str) -> None:
 
 SHARED: Final = "shared"
 TOTAL: Final = "total"
-CREDIT: Final = "credit"
+CREDIT: Final = "CREDIT"
 _SLOTS: Final = tuple(f"slot-{number:02}" for number in range(20))
 _PAIRS: Final = tuple((f"left-{number}", f"right-{number}") for number in range(5))
 
@@ -116,6 +164,12 @@ class Step(Struct, frozen=True):
         """The state after this step."""
         after = {**state, **self.leaves}
         return {slot: number for slot, number in after.items() if number is not None}
+
+
+def sealing(provider: KeyProvider) -> Callable[[Step], Request[Any]]:
+    """What seals the requests of steps, as a session does: with a data key of its own."""
+    keys = FieldKeys(provider, system_clock)
+    return lambda step: run(keys.seal(step.request), lambda blocking: blocking.call())
 
 
 def steps(writer: str, state: State, chance: random.Random) -> Iterator[Step]:
@@ -138,7 +192,8 @@ def _raise(writer: str, state: State, chance: random.Random) -> Step:
     if chance.random() < 0.5:  # by the library, which opens or closes it as well
         is_open, number = chance.random() < 0.5, state[slot] + 1
         stored = _slot(writer, slot, state[slot], is_open=not is_open)
-        opened = update(stored, f(Slot.n).set(number), f(Slot.is_open).set(is_open)).action(Context())
+        secret = f(Slot.sealed_with).set(number), f(Slot.secret).set(secret_of(writer, slot, number))
+        opened = update(stored, f(Slot.n).set(number), f(Slot.is_open).set(is_open), *secret).action(Context())
         return Step(opened, {slot: number})
     raised = Update(sets=(SetAction(_N, Arithmetic("+", _N, Value(1))),))
     return Step(UpdateItem(TABLE.name, _key(writer, slot), raised, _number_is(state[slot])), {slot: state[slot] + 1})
@@ -169,7 +224,7 @@ def _pair(writer: str, state: State, chance: random.Random) -> Step:  # noqa: AR
 def _credit(writer: str, state: State, chance: random.Random) -> Step:
     amount = chance.randint(1, 9)
     added = Update(adds=(AddAction(_N, Value(amount)),))
-    own, shared = _key(writer, CREDIT), _key(SHARED, TOTAL)
+    own, shared = {"writer": writer, "sk": CREDIT}, {"writer": SHARED, "sk": TOTAL}
     updates = (UpdateItem(TABLE.name, own, added), UpdateItem(TABLE.name, shared, added))
     return Step(TransactWriteItems(updates), {CREDIT: state.get(CREDIT, 0) + amount})
 
@@ -198,11 +253,20 @@ _N: Final = Path(("n",))
 
 
 def _key(writer: str, slot: str) -> Item:
-    return {"writer": writer, "slot": slot}
+    return {"writer": writer, "sk": f"SLOT#{slot}"}
 
 
 def _slot(writer: str, slot: str, number: int, *, is_open: bool = False) -> Slot:
-    return Slot(writer=writer, slot=slot, group=slot, n=number, text=writer * 20, is_open=is_open)
+    return Slot(
+        writer=writer,
+        slot=slot,
+        group=slot,
+        n=number,
+        text=writer * 20,
+        sealed_with=number,
+        secret=secret_of(writer, slot, number),
+        is_open=is_open,
+    )
 
 
 def _put_request(writer: str, slot: str, number: int) -> PutItem:

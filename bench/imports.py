@@ -12,6 +12,12 @@ from bench._peer import SETTINGS
 
 PACKAGE = "import partita"
 NAMES = "from partita import EmbeddedStore, Entity, Session"  # names load when they are asked for
+FUNCTION = "import partita.functions, partita_services.todo.bootstrap"  # before a handler is made
+HTTP = (  # all that a function loads before its first request
+    "import partita.functions._handlers, partita_services.todo.http, partita.app; "
+    "from partita.store.remote import Credentials, RemoteStore; "
+    "RemoteStore('https://dynamodb.eu-west-1.amazonaws.com', credentials=Credentials('a', 'b'))"
+)
 BOTO3 = f"import boto3; boto3.client('dynamodb', **{SETTINGS!r})"
 
 
@@ -23,6 +29,17 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
     )
     yield compare(
         "import all that a model needs, to boto3", Bar("at most", 1), _seconds(NAMES, folder), theirs, repetitions=11
+    )
+
+    yield compare(
+        "import a function for messages, to boto3",
+        Bar("at most", 1.5),
+        _seconds(FUNCTION, folder),
+        theirs,
+        repetitions=11,
+    )
+    yield compare(
+        "import a function for requests, to boto3", Bar("at most", 4), _seconds(HTTP, folder), theirs, repetitions=11
     )
 
 

@@ -2,7 +2,8 @@
 
 Two processes of four threads write to one file. Every call that returns is acknowledged through a pipe. After a
 random number of acknowledgements both are killed, the file is opened again and checked, and the next round goes on
-with the same file.
+with the same file. Each process seals secrets with a data key of its own, and once in a while the file of keys is
+rotated.
 """
 
 from __future__ import annotations
@@ -11,24 +12,45 @@ import multiprocessing
 import random
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 from msgspec import Struct
 
-from bench._script import CREDIT, SHARED, TABLE, TOTAL, Slot, State, Step, all_of_group, opened_by, steps
+from bench._script import (
+    CREDIT,
+    LATEST,
+    SHARED,
+    TABLE,
+    TOTAL,
+    Belongings,
+    Slot,
+    State,
+    Step,
+    all_of_group,
+    belongings_of,
+    latest_of,
+    opened_by,
+    sealing,
+    steps,
+)
 from partita import EmbeddedStore, Session
+from partita.encryption import FieldKeys, KeyProvider, LocalKeys
+from partita.errors import FieldSealed
 from partita.expressions._ast import KeyCondition
 from partita.model import schema_of
-from partita.store._requests import CreateTable, GetItem, QueryTable
+from partita.runtime import system_clock
+from partita.store._requests import CreateTable, GetItem, QueryTable, Request
+from partita.values import Item
 
 PROCESSES: Final = 2
 THREADS: Final = 4
 MOST_ACKNOWLEDGED: Final = 300
+ROTATED_EVERY: Final = 10
 WRITERS: Final = tuple(f"writer-{number}" for number in range(PROCESSES * THREADS))
 
 # Forking is cheap, and safe here: nothing has threads or an open database when a round starts.
@@ -55,12 +77,17 @@ def rounds(path: Path, count: int, seed: int) -> Iterator[Round]:
     """
     chance = random.Random(seed)
     states: dict[str, State] = {writer: {} for writer in WRITERS}
+    keys = path.with_suffix(".keys")
+    LocalKeys.create(keys)
     with EmbeddedStore(path) as store:
         store.execute(CreateTable(TABLE))
-    for _ in range(count):
+    for number in range(1, count + 1):
+        provider = LocalKeys.from_file(keys) if number % ROTATED_EVERY else LocalKeys.rotate(keys)
         seeds = {writer: chance.getrandbits(32) for writer in WRITERS}
-        acknowledged = _write_until_killed(path, _scripts(states, seeds), chance.randint(1, MOST_ACKNOWLEDGED))
-        yield _check(path, states, _scripts(states, seeds), acknowledged)
+        acknowledged = _write_until_killed(
+            path, provider, _scripts(states, seeds), chance.randint(1, MOST_ACKNOWLEDGED)
+        )
+        yield _check(path, provider, states, _scripts(states, seeds), acknowledged)
 
 
 def _scripts(states: dict[str, State], seeds: dict[str, int]) -> dict[str, Iterator[Step]]:
@@ -68,7 +95,11 @@ def _scripts(states: dict[str, State], seeds: dict[str, int]) -> dict[str, Itera
 
 
 def _check(
-    path: Path, states: dict[str, State], scripts: dict[str, Iterator[Step]], acknowledged: dict[str, int]
+    path: Path,
+    provider: KeyProvider,
+    states: dict[str, State],
+    scripts: dict[str, Iterator[Step]],
+    acknowledged: dict[str, int],
 ) -> Round:
     """Check what is stored, and set the states to it."""
     unheard = 0
@@ -77,6 +108,7 @@ def _check(
         for writer in WRITERS:
             script = scripts[writer]
             states[writer], committed = stored_state(store, writer, states[writer], script, acknowledged[writer])
+            check_entries(store, writer, provider)
             unheard += committed
         check_total(store, states)
     return Round(sum(acknowledged.values()), unheard)
@@ -103,26 +135,30 @@ def _stored(store: EmbeddedStore, writer: str) -> State:
     """The writer's numbers, read by the table's key and by the local index, which must agree."""
     whole = KeyCondition((("writer", writer),))
     by_key, by_number = (
-        {item["slot"]: item["n"] for item in store.execute(QueryTable(TABLE.name, whole, index=index)).items}
+        {
+            item.get("slot", CREDIT): item["n"]
+            for item in store.execute(QueryTable(TABLE.name, whole, index=index)).items
+        }
         for index in (None, "by_number")
     )
     if by_key != by_number:
         raise Lost(f"{writer}: the table has {by_key}, its index {by_number}")
-    check_entries(store, writer)
     return by_key
 
 
-def check_entries(store: EmbeddedStore, writer: str) -> None:
-    """Every item has the index keys that its fields make, and every index has the items that it should.
+def check_entries(store: EmbeddedStore, writer: str, provider: KeyProvider) -> None:
+    """Every secret opens; every item has the index keys that its fields make, and every index the items that it should.
 
     Raises:
         Lost: one of them has not.
     """
-    session, schema = Session(store), schema_of(Slot)
+    session, schema, keys = Session(store, keys=provider), schema_of(Slot), FieldKeys(provider, system_clock)
     whole = store.execute(QueryTable(TABLE.name, KeyCondition((("writer", writer),)))).items
-    slots = [schema.entity(item) for item in whole if "group" in item]
-    for item in whole:
-        if "group" in item and item != schema.item(schema.entity(item)):
+    items = [keys.open_item(TABLE.name, item) for item in whole if "group" in item]
+    slots = [_slot_of(item) for item in items]
+    for item, slot in zip(items, slots, strict=True):
+        made = schema.item(slot)
+        if {**item, "secret": made["secret"]} != made:  # what the secret says was compared before
             raise Lost(f"{writer}: {item} has other keys than its fields make.")
     expected = {slot for slot in slots if slot.is_open}
     if set(session.run(opened_by(writer))) != expected:
@@ -130,26 +166,50 @@ def check_entries(store: EmbeddedStore, writer: str) -> None:
     for slot in slots:
         if session.run(all_of_group(writer, slot.group)).items != (slot,):
             raise Lost(f"{writer}: the index of several attributes has not {slot}.")
-        inverted = KeyCondition((("slot", slot.slot), ("writer", writer)))
+        inverted = KeyCondition((("sk", f"SLOT#{slot.slot}"), ("writer", writer)))
         if len(store.execute(QueryTable(TABLE.name, inverted, index="inverted")).items) != 1:
             raise Lost(f"{writer}: the inverted index has not {slot}.")
+    _check_collections(session, writer, slots)
+
+
+def _check_collections(session: Session, writer: str, slots: list[Slot]) -> None:
+    """A mixed collection has all that is there, and a bounded one the last of it."""
+    for found, expected in (
+        (session.run(belongings_of(writer)), slots),
+        (session.run(latest_of(writer)), slots[: -LATEST - 1 : -1]),
+    ):
+        if (found or Belongings(None, ())).slots != tuple(expected):
+            raise Lost(f"{writer}: the collection has {found}, and not {expected}.")
+
+
+def _slot_of(item: Item) -> Slot:
+    """What an item says, once its secret is opened, and is the one that was written with the rest of it."""
+    try:
+        slot = schema_of(Slot).entity(item)
+    except FieldSealed as error:
+        raise Lost(f"{item['writer']}: the secret of {item['slot']} does not open: {error}") from error
+    if slot.secret != slot.told:
+        raise Lost(f"{item['writer']}: the secret of {item['slot']} is not the one that was written with it.")
+    return slot
 
 
 def check_total(store: EmbeddedStore, states: dict[str, State]) -> None:
     """Each credit was added to the shared total in the transaction that gave it."""
-    item = store.execute(GetItem(TABLE.name, {"writer": SHARED, "slot": TOTAL})).item or {}
+    item = store.execute(GetItem(TABLE.name, {"writer": SHARED, "sk": TOTAL})).item or {}
     given = sum(state.get(CREDIT, 0) for state in states.values())
     if item.get("n", 0) != given:
         raise Lost(f"The total is {item.get('n', 0)}, but {given} was given.")
 
 
-def _write_until_killed(path: Path, scripts: dict[str, Iterator[Step]], limit: int) -> dict[str, int]:
+def _write_until_killed(
+    path: Path, provider: KeyProvider, scripts: dict[str, Iterator[Step]], limit: int
+) -> dict[str, int]:
     """Let the writers write until `limit` steps are acknowledged, kill them, and count each one's."""
     pipes = {writer: _FORK.Pipe(duplex=False) for writer in WRITERS}
     readers = {reader: writer for writer, (reader, _) in pipes.items()}
     work = [(scripts[writer], pipes[writer][1]) for writer in WRITERS]
     processes = [
-        _FORK.Process(target=_work, args=(path, work[first : first + THREADS], list(readers)), daemon=True)
+        _FORK.Process(target=_work, args=(path, provider, work[first : first + THREADS], list(readers)), daemon=True)
         for first in range(0, len(work), THREADS)
     ]
     acknowledged = dict.fromkeys(WRITERS, 0)
@@ -192,23 +252,27 @@ def _heard_until_the_end(reader: Connection) -> int:
     return count
 
 
-def _work(path: Path, work: list[tuple[Iterator[Step], Connection]], readers: list[Connection]) -> None:
+def _work(
+    path: Path, provider: KeyProvider, work: list[tuple[Iterator[Step], Connection]], readers: list[Connection]
+) -> None:
     """One process: a thread for each script."""
     for reader in readers:  # the parent's, so that writing fails when the parent is gone
         reader.close()
-    store = EmbeddedStore(path)
-    threads = [threading.Thread(target=_write, args=(store, script, pipe)) for script, pipe in work]
+    store, seal = EmbeddedStore(path), sealing(provider)
+    threads = [threading.Thread(target=_write, args=(store, seal, script, pipe)) for script, pipe in work]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
 
-def _write(store: EmbeddedStore, script: Iterator[Step], pipe: Connection) -> None:
+def _write(
+    store: EmbeddedStore, seal: Callable[[Step], Request[Any]], script: Iterator[Step], pipe: Connection
+) -> None:
     """One thread: do a step, acknowledge it with an empty message, do the next."""
     try:
         for step in script:
-            store.execute(step.request)
+            store.execute(seal(step))
             pipe.send_bytes(b"")
     except BrokenPipeError:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,8 @@ from hypothesis import settings
 from tests.referee import Referee, ministack
 
 from partita.store.remote import Credentials, RemoteStore
+
+pytest_plugins = ("tests.scheduling",)
 
 # The same examples in every run, and as much time for each as a busy machine needs.
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -24,6 +27,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "named, the same with a prefix before the names of tables; ministack, "
         "asked through boto3; remote, our own client on ministack; wire, our own client on our own server",
     )
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported stays until the end: no garbage collection has to look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,13 @@ All others are kinds of these; `docs/errors.md` lists them by code.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+Item: TypeAlias = dict[str, Any] | None
+"""The stored item, where the store was asked for it."""
 
 
 class PartitaError(Exception):
@@ -101,6 +104,24 @@ class PoisonMessage(OperationError, code="poison_message"):
         self.body = body
 
 
+class CopyRefused(OperationError, code="copy_refused"):
+    """A copy, export or import cannot be done as it was asked for; what was done before stays."""
+
+
+class CopyTakenOver(OperationError, code="copy_taken_over"):
+    """Another run goes on with a copy, so this one has stopped."""
+
+
+class ExportDamaged(OperationError, code="export_damaged"):
+    """A file of an export is missing, cut off, altered or not of a known format; nothing of it was imported."""
+
+
+class EventRefused(OperationError, code="event_refused"):
+    """A function of AWS Lambda was called with an event that it cannot handle."""
+
+    hint = "Connect it to a source that it is made for: docs/lambda.md."
+
+
 class GuardrailError(OperationError, code="guardrail"):
     """The operation is refused before it reaches the store."""
 
@@ -148,12 +169,7 @@ class ConditionFailed(RequestError, code="condition_failed"):
     """
 
     def __init__(
-        self,
-        message: str = "The conditional request failed",
-        *,
-        item: dict[str, Any] | None = None,
-        current: Any = None,
-        hint: str = "",
+        self, message: str = "The conditional request failed", *, item: Item = None, current: Any = None, hint: str = ""
     ) -> None:
         super().__init__(message, hint=hint)
         self.item = item
@@ -183,9 +199,7 @@ class ItemMissing(ConditionFailed, code="item_missing"):
 class LimitReached(ConditionFailed, code="limit_reached"):
     """A bounded counter would leave its bounds; `remaining` is how many it can still be moved by."""
 
-    def __init__(
-        self, message: str, *, remaining: int, item: dict[str, Any] | None = None, current: Any = None
-    ) -> None:
+    def __init__(self, message: str, *, remaining: int, item: Item = None, current: Any = None) -> None:
         super().__init__(message, item=item, current=current)
         self.remaining = remaining
 
@@ -193,9 +207,7 @@ class LimitReached(ConditionFailed, code="limit_reached"):
 class RateLimited(ConditionFailed, code="rate_limited"):
     """More was asked for than a rate allows; `retry_after` is in how many seconds there is enough again."""
 
-    def __init__(
-        self, message: str, *, retry_after: float, item: dict[str, Any] | None = None, current: Any = None
-    ) -> None:
+    def __init__(self, message: str, *, retry_after: float, item: Item = None, current: Any = None) -> None:
         super().__init__(message, item=item, current=current)
         self.hint = f"Try again in {retry_after:.3g} seconds."
         self.retry_after = retry_after

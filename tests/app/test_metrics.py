@@ -8,7 +8,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.http.toy import RAISED
 
 from partita import AsyncSession, Meter
-from partita.app._metrics import BUCKETS, MeasuredRequests, RequestMetrics, metrics_text
+from partita.app._front import Front
+from partita.app._limits import Limits
+from partita.app._metrics import BUCKETS, RequestMetrics, metrics_text
+from partita.app.direct import DirectRoutes
 from partita.errors import AlreadyExists, Throttled
 from partita.http import BackgroundFigures
 from partita.reports import FleetFigures
@@ -149,7 +152,10 @@ async def test_the_time_is_from_the_request_to_its_end() -> None:
         return {}
 
     requests = RequestMetrics()
-    measured = MeasuredRequests(app, requests, timer=lambda: next(ticks))
-    await measured({"type": "http", "method": "GET"}, nothing, nothing)  # type: ignore[arg-type]
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [], "root_path": ""}
+    front = Front(
+        app, limits=Limits(), meter=Meter(), metrics=requests, direct=DirectRoutes(), timer=lambda: next(ticks)
+    )
+    await front(scope, nothing, nothing)  # type: ignore[arg-type]
     samples = parsed(metrics_text(requests, Meter(), [], IDLE))
     assert of(samples, f"{DURATION}_sum", method="GET", route="none", status="500") == pytest.approx(0.2)

@@ -65,7 +65,20 @@ def serving(service: str, data: Path, *options: str) -> Iterator[Server]:
             process.stdout.read()
 
 
-@pytest.fixture(scope="session")
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker, and so one browser, and one server of each service."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+# For this folder, not for the whole session: while the driver is open an event loop runs, in which no other
+# asynchronous test could.
+@pytest.fixture(scope="package")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Server]]:
     """Gives a function that starts the server of a service, once."""
     running: dict[str, Server] = {}
@@ -83,15 +96,14 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], 
         context.__exit__(None, None, None)
 
 
-# Not for the whole session: while it is open an event loop runs, in which no other asynchronous test could.
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def driver() -> Iterator[Playwright]:
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         yield playwright
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(driver: Playwright) -> Iterator[Browser]:
     """Chromium, where the machine has one."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)

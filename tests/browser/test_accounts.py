@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server
 from tests.browser.test_countries import CONTRAST
 
-pytestmark = [pytest.mark.req("A16"), pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.req("A16")
 
 OpenPage = Callable[..., Page]
 

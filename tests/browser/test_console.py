@@ -12,7 +12,7 @@ from tests.browser.conftest import Server, serving
 
 OpenPage = Callable[..., Page]
 
-pytestmark = [pytest.mark.req("X01"), pytest.mark.xdist_group("browser")]  # one worker, and so one browser
+pytestmark = pytest.mark.req("X01")
 
 
 @pytest.fixture(scope="module")

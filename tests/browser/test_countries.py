@@ -13,8 +13,6 @@ from tests.browser.conftest import Server
 
 OpenPage = Callable[..., Page]
 
-pytestmark = pytest.mark.xdist_group("browser")  # one worker, and so one browser and one server
-
 
 @pytest.fixture
 def server(serve: Callable[[str], Server]) -> Server:

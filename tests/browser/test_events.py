@@ -23,7 +23,7 @@ from tests.browser.test_countries import CONTRAST
 OpenPage = Callable[..., Page]
 SignIn = Callable[..., Page]
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("E12")]
+pytestmark = pytest.mark.req("E12")
 
 expect.set_options(timeout=20_000)  # a busy machine is not a fault
 

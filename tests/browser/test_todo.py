@@ -16,7 +16,7 @@ from tests.browser.test_countries import CONTRAST
 OpenPage = Callable[..., Page]
 SignIn = Callable[..., Page]
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("T32")]  # one worker: one browser and one server
+pytestmark = pytest.mark.req("T32")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from aws_cdk import App, Stack, Tags
 from aws_cdk.aws_iam import Role, ServicePrincipal
 
 from partita import Index, Registry, Table, TableNames
-from partita.deploy import TableSettings
+from partita.deploy import Functions, TableSettings
 from partita_services.accounts.bootstrap import SERVICE
 from partita_services.accounts.model import ACCOUNTS
 from partita_services.events.bootstrap import SERVICE as EVENTS
@@ -34,7 +34,7 @@ def main(folder: str) -> None:
     app = App(outdir=folder)
     whole, parts = Stack(app, "whole"), Stack(app, "parts")
     service = DeployedService(whole, "Service", SERVICE)
-    server = Role(whole, "Server", assumed_by=ServicePrincipal("ec2.amazonaws.com"))
+    server = Role(whole, "Server", assumed_by=ServicePrincipal("ec2.amazonaws.com"))  # pyright: ignore[reportArgumentType]
     server.add_managed_policy(service.policies["request"])
 
     tasks = DeclaredTable(parts, "Tasks", TABLE, TableSettings(protected=False, retained=False))
@@ -45,12 +45,23 @@ def main(folder: str) -> None:
     DeclaredTable(stage, "DeclaredTable", TABLE, table_names=names)
     VersionedTable(stage, "VersionedTable", ACCOUNTS, table_names=names)
     DeployedService(stage, "DeployedService", EVENTS, table_names=names)
+    functions = DeployedService(Stack(app, "functions"), "Service", SERVICE, compute=Functions()).functions
     queue = DeclaredQueue(parts, "Queue", "requests")
     Tags.of(parts).add("team", "north")
-    made = (service.tables["accounts"], tasks.resource, accounts.resource, queue.resource, queue.dead_letters)
+    made = (
+        service.tables["accounts"],
+        tasks.resource,
+        accounts.resource,
+        queue.resource,
+        queue.dead_letters,
+        *functions.values(),
+    )
 
     assembly = app.synth()
-    found = {name: assembly.get_stack_by_name(name).template["Resources"] for name in ("whole", "parts", "stage")}
+    found = {
+        name: assembly.get_stack_by_name(name).template["Resources"]
+        for name in ("whole", "parts", "stage", "functions")
+    }
     sys.stdout.write(json.dumps({**found, "classes": [type(each).__name__ for each in made]}))
 
 

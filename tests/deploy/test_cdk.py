@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 from msgspec import Struct
 
-from partita.deploy import template
+from partita.deploy import Functions, template
 from partita_services.accounts.bootstrap import SERVICE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploy"), pytest.mark.req("A07")]
@@ -27,6 +27,7 @@ class Synthesized(Struct):
     whole: dict[str, Any]
     parts: dict[str, Any]
     stage: dict[str, Any]
+    functions: dict[str, Any]
     classes: list[str]
 
 
@@ -48,6 +49,14 @@ def test_a_service_is_what_its_template_says(synthesized: Synthesized) -> None:
     assert template(SERVICE)["Resources"] == named
 
 
+def test_a_service_may_run_on_functions(synthesized: Synthesized) -> None:
+    named = json.loads(LOGICAL_NAME.sub(r"\1", json.dumps(synthesized.functions)))
+    made = template(SERVICE, compute=Functions())["Resources"]
+    assert named.keys() == made.keys()
+    assert named["RequestFunction"]["Properties"]["Handler"] == "partita.functions.http"
+    assert named["RequestRole"] == made["RequestRole"]
+
+
 def test_all_tables_and_queues_of_a_stage_have_its_names(synthesized: Synthesized) -> None:
     properties = [each["Properties"] for each in synthesized.stage.values()]
     names = [each[kind] for each in properties for kind in ("TableName", "QueueName") if kind in each]
@@ -56,7 +65,7 @@ def test_all_tables_and_queues_of_a_stage_have_its_names(synthesized: Synthesize
 
 
 def test_resources_are_of_cdks_own_classes(synthesized: Synthesized) -> None:
-    assert synthesized.classes == ["CfnTable", "CfnTable", "CfnTable", "CfnQueue", "CfnQueue"]
+    assert synthesized.classes == ["CfnTable", "CfnTable", "CfnTable", "CfnQueue", "CfnQueue", "CfnFunction"]
 
 
 def test_a_versioned_table_is_always_safe(synthesized: Synthesized) -> None:

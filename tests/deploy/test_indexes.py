@@ -1,4 +1,4 @@
-"""Indexes with shared and with several attributes, shards and collections: their templates, tables and policies."""
+"""Shared and several attributes, derived parts, shards, collections, upserts, stored forms: templates and policies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from tests.store.remote.served import served
 
 from partita import (
     REGISTRY,
+    Compressed,
     Delete,
+    Derived,
     EmbeddedStore,
+    Encrypted,
     Entity,
     Index,
     Key,
@@ -27,6 +30,7 @@ from partita import (
     Span,
     Table,
     Update,
+    Upsert,
     collect,
     delete,
     f,
@@ -35,20 +39,24 @@ from partita import (
     pattern,
     query,
     update,
+    upsert,
 )
 from partita.cli.data._tables import differences
 from partita.deploy import LeftOut, arns_in, left_out, needs, policy, template
+from partita.encryption import LocalKeys
 from partita.service import Service
 from partita.store import DescribeTable
 
 pytestmark = pytest.mark.req("A07")
 
+KEYS = LocalKeys({"1": bytes(32)}, "1")
 TABLE = Table(
     "deployed-orders",
     indexes=[
         Index("inverted", hash="SK", range="PK"),
         Index("by-region", hash=["tenant", "region"], range=["status", ("cents", "N")]),
         Index("GSI1"),
+        Index("GSI2"),
     ],
 )
 REGISTRY.remove(TABLE)  # only tests of its policy look it up
@@ -57,6 +65,11 @@ REGISTRY.remove(TABLE)  # only tests of its policy look it up
 def is_open(status: str) -> bool:
     """Whether there is something to do."""
     return status == "open"
+
+
+def hundreds(cents: int) -> int:
+    """What something is worth, without the small change."""
+    return cents // 100
 
 
 class Tenant(Entity, table=TABLE):
@@ -70,14 +83,18 @@ class Order(Entity, table=TABLE):
     inverted: ClassVar = Key("ORDER#{order_id}", "TENANT#{tenant}", index="inverted")
     by_region: ClassVar = Key(["{tenant}", "{region}"], ["{status}", "{cents}"], index="by-region")
     open: ClassVar = Key("OPEN#{tenant}#{shard}", "ORDER#{order_id}", index="GSI1", when=is_open)
+    by_worth: ClassVar = Key("WORTH#{tenant}#{worth}", "ORDER#{order_id}", index="GSI2")
 
     shard: ClassVar = Shards(3, "order_id")
+    worth: ClassVar = Derived(hundreds)
 
     tenant: str
     order_id: str
     region: str = "eu"
     status: str = "open"
     cents: int = 0
+    text: Compressed[str] = ""
+    card: Encrypted[str | None] = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +123,11 @@ def open_orders(tenant: str) -> None:
     """Open orders of all shards."""
 
 
+@query(Order, Order.by_worth)
+def orders_of_worth(tenant: str, worth: int) -> None:
+    """Orders by what they are about worth."""
+
+
 @collect(TenantPage, "TENANT#{tenant}", limits={Order: 2})
 def tenant_page(tenant: str) -> None:
     """A tenant and two orders."""
@@ -121,6 +143,12 @@ def add_order(order: Order) -> Put[Order]:
 def close_order(order: Order) -> Update[Order]:
     """Close an order."""
     return update(order, f(Order.status).set("closed"))
+
+
+@pattern()
+def charge_order(tenant: str, order_id: str, card: str) -> Upsert[Order]:
+    """Note the card of an order, which may be new."""
+    return upsert(order_by_id(tenant, order_id), f(Order.card).set(card), f(Order.text).set(card * 100))
 
 
 @pattern()
@@ -189,23 +217,25 @@ def journey(db: Session) -> None:
     assert db.run(order_anywhere("o1")).items == (orders[1],)
     assert db.run(orders_worth("acme", "eu", "open", Span.since(3))).items == tuple(orders[3:])
     assert db.run(open_orders("acme")).items == tuple(orders)
+    assert db.run(orders_of_worth("acme", 0)).items == tuple(orders)
     db.run(tenant_page("acme"))
+    assert db.run(charge_order("acme", "o9", "4111")).card == "4111"
     db.run(drop_order(db.run(close_order(orders[0]))))
 
 
 def test_the_derived_policy_is_enough_and_not_too_much(store: EmbeddedStore) -> None:
     derived = policy([need for need in needs(SERVICE, "request") if need.by != "start"], arns_in("*", "*"))
     policed = PolicedStore(store, derived)
-    journey(Session(policed, strict_budgets=True))
+    journey(Session(policed, strict_budgets=True, keys=KEYS))
     assert policed.denied == []
     assert policed.used == allowed_by(derived)
 
 
 def test_a_caller_reads_shards_of_their_own_and_no_partition_of_several_attributes(store: EmbeddedStore) -> None:
-    journey(Session(store))
+    journey(Session(store, keys=KEYS))
     mine = PolicedStore(store, policy(needs(SERVICE, "caller"), arns_in("*", "*")), tags={"tenant": "acme"})
-    db = Session(mine)
-    assert len(db.run(open_orders("acme"))) == 4
+    db = Session(mine, keys=KEYS)
+    assert len(db.run(open_orders("acme"))) == 5
     assert db.run(order_by_id("acme", "o1")) is not None
     assert mine.denied == []
     reasons = {left.name: left for left in left_out(SERVICE)}

@@ -7,15 +7,17 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from bench._script import TABLE, steps
-from bench.kill import stored_state
+from bench._script import TABLE, sealing, steps
+from bench.kill import check_entries, stored_state
 from tests.durability.disk import ForgetfulDisk
 
 from partita import EmbeddedStore
+from partita.encryption import LocalKeys
 from partita.errors import TableNotFound
 from partita.store._requests import CreateTable
 
 FILE = "power.db"
+KEYS = LocalKeys({"1": bytes(32)}, "1")
 STEPS = 400
 """Enough for the log to be brought into the file several times."""
 
@@ -34,9 +36,10 @@ def lose_power_while_writing(folder: Path, *, kept: float, durable: bool = True)
 
     with ForgetfulDisk(kept) as disk, EmbeddedStore(folder / FILE, durable=durable) as store:
         store.execute(CreateTable(TABLE))
+        seal = sealing(KEYS)
         disk.on_write = perhaps_lose_power
         for step in islice(steps("writer", {}, random.Random(1)), STEPS):
-            store.execute(step.request)
+            store.execute(seal(step))
             acknowledged += 1
     return left
 
@@ -45,6 +48,7 @@ def check(folder: Path, acknowledged: int) -> None:
     with EmbeddedStore(folder / FILE) as store:
         store.verify()
         stored_state(store, "writer", {}, steps("writer", {}, random.Random(1)), acknowledged)
+        check_entries(store, "writer", KEYS)
 
 
 @pytest.mark.parametrize("kept", [0, 0.5])

@@ -11,6 +11,7 @@ import jwt
 import pytest
 
 from partita.http import Caller, HttpProblem, Identity, Role, TokenKey, TokenPolicy
+from partita.http.identity._verified import VerifiedTokens
 from partita.testing import FakeClock
 
 pytestmark = pytest.mark.req("X03")
@@ -152,6 +153,51 @@ def test_all_tokens_of_a_user_are_revoked_and_the_next_one_is_valid(clock: FakeC
         identity.caller(stolen)
     assert identity.caller(bobs) == Caller("bob")
     assert identity.caller(identity.token(Caller("ann"))) == Caller("ann")  # in the same second
+
+
+def test_a_signature_is_verified_once(identity: Identity, monkeypatch: pytest.MonkeyPatch) -> None:
+    verified: list[str] = []
+    decode = jwt.decode
+
+    def counting(token: str, *args: Any, **kwargs: Any) -> Any:
+        verified.append(token)
+        return decode(token, *args, **kwargs)
+
+    monkeypatch.setattr(jwt, "decode", counting)
+    tokens = [identity.token(Caller(user)) for user in ("ann", "bob")]
+    assert [identity.caller(token).user_id for token in tokens * 3] == ["ann", "bob"] * 3
+    assert verified == tokens
+
+
+def test_a_token_that_was_verified_still_expires(identity: Identity, clock: FakeClock) -> None:
+    token = identity.token(Caller("ann"), timedelta(seconds=5))
+    assert identity.caller(token) == Caller("ann")
+    clock.set(NOW + 5)
+    with pytest.raises(HttpProblem, match="expired"):
+        identity.caller(token)
+
+
+def test_a_token_that_was_verified_is_refused_when_its_key_goes(clock: FakeClock) -> None:
+    old, new = TokenKey.of(b"o" * 32), TokenKey.of(b"n" * 32)
+    policy = TokenPolicy((old,))
+    identity = Identity(lambda: policy, clock)
+    token = identity.token(Caller("ann"))
+    assert identity.caller(token) == Caller("ann")
+    policy = TokenPolicy((new, old))
+    assert identity.caller(token) == Caller("ann")
+    policy = TokenPolicy((new,))
+    with pytest.raises(HttpProblem, match="not valid"):
+        identity.caller(token)
+
+
+def test_as_many_tokens_are_remembered_as_fit() -> None:
+    tokens, keys = VerifiedTokens(max_tokens=3), object()
+    for place in range(10):
+        tokens.remember(f"t{place}", keys, {"sub": place})
+        assert tokens.claims(f"t{place}", keys) == {"sub": place}
+    assert sum(tokens.claims(f"t{place}", keys) is not None for place in range(10)) <= 3
+    tokens.remember("x" * 3_000, keys, {})
+    assert tokens.claims("x" * 3_000, keys) is None
 
 
 async def test_half_of_a_character_is_401_for_a_route(client: httpx.AsyncClient) -> None:

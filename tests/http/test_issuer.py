@@ -16,13 +16,15 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from tests.http.toy import TOY
 
 from partita import AsyncSession
 from partita.app import build_app
 from partita.errors import OperationError
-from partita.http import AppState, Caller, HttpProblem, Issuer, Role, _published_keys
-from partita.http._published_keys import (
+from partita.http import AppState, Caller, HttpProblem, Issuer, Role
+from partita.http.identity import _published_keys
+from partita.http.identity._published_keys import (
     COOLDOWN_SECONDS,
     FRESH_SECONDS,
     MAX_BYTES,
@@ -68,7 +70,7 @@ class LocalIssuer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, *_: Any) -> None:
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the word of http.server
                 """Say nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -94,9 +96,10 @@ class LocalIssuer:
 
 
 def jwk(kid: str, key: Any) -> dict[str, Any]:
-    kind = jwt.algorithms.RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else jwt.algorithms.ECAlgorithm
-    algorithm = "RS256" if isinstance(key, rsa.RSAPrivateKey) else "ES256"
-    return {**kind.to_jwk(key.public_key(), as_dict=True), "kid": kid, "use": "sig", "alg": algorithm}
+    named = {"kid": kid, "use": "sig"}
+    if isinstance(key, rsa.RSAPrivateKey):
+        return {**RSAAlgorithm.to_jwk(key.public_key(), as_dict=True), **named, "alg": "RS256"}
+    return {**ECAlgorithm.to_jwk(key.public_key(), as_dict=True), **named, "alg": "ES256"}
 
 
 @pytest.fixture
@@ -122,6 +125,34 @@ def test_its_keys_are_fetched_once(local: LocalIssuer, issuer: Issuer) -> None:
     for _ in range(3):
         issuer.caller(local.token())
     assert local.asked == [CONFIGURATION, KEYS]
+
+
+def test_a_token_that_was_verified_is_known_until_it_expires_or_its_keys_are_old(
+    local: LocalIssuer, issuer: Issuer, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = local.token()
+    assert issuer.known(token) is None
+    assert issuer.caller(token) == issuer.known(token) == Caller("ann")
+    assert issuer.known(local.token(sub="bob")) is None
+    now = time.time()
+    with monkeypatch.context() as later:
+        later.setattr(time, "time", lambda: now + 3_600 + 31)
+        assert issuer.known(token) is None
+    fake_clock.advance(FRESH_SECONDS)
+    assert issuer.known(token) is None
+
+
+def test_a_token_is_no_longer_known_when_its_key_is_withdrawn(
+    local: LocalIssuer, issuer: Issuer, fake_clock: FakeClock
+) -> None:
+    token = local.token()
+    issuer.caller(token)
+    local.published = {"rsa": RSA}
+    fake_clock.advance(FRESH_SECONDS)
+    issuer.caller(local.token("rsa", RSA, "RS256"))
+    assert issuer.known(token) is None
+    with pytest.raises(HttpProblem, match="not valid"):
+        issuer.caller(token)
 
 
 def test_a_stranger_cannot_make_it_fetch_again_and_again(local: LocalIssuer, issuer: Issuer) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from partita import EmbeddedStore, Operation, Procedure, Session, Table
 from partita.errors import PartitaError
 from partita.runtime import Pause
-from partita.store import Store
+from partita.store import Request, Store
 from partita.testing import FakeClock
 
 Choose: TypeAlias = Callable[[int], int]
@@ -85,6 +85,25 @@ def play(
         crashes -= chosen >= len(waiting)
         options[chosen]()
     return [player.result for player in players]
+
+
+def overtaken(
+    db: Session,
+    work: Operation[Any] | Generator[Any, Any, Any],
+    other: Callable[[], object],
+    nth: int = 1,
+    on: type[Request[Any]] = Request,
+) -> Any:
+    """Run a procedure, and something else before its nth request of a kind; the result or error of the procedure."""
+    player = _Player(db._pipeline.run(work))
+    met = 0
+    while not player.done:
+        met += (is_met := isinstance(player.next, on))
+        if is_met and met == nth:
+            other()
+        player.move(db)
+    assert met >= nth, f"It sends {met} such requests."
+    return player.result
 
 
 def every_schedule() -> Iterator[Choose]:

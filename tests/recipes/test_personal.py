@@ -126,14 +126,34 @@ def pages(db: Session, items: PersonalItems, user_id: str) -> list[Any]:
     return read
 
 
+def _nothing(_: str) -> Procedure[int]:
+    yield from ()
+    return 0
+
+
 @pytest.mark.req("X15")
 class TestExport:
     def test_every_item_is_there_in_pages(self, db: Session) -> None:
         orders, invoices, profile = PERSONAL.items
-        assert [order.number for order in pages(db, orders, "ann")] == list(range(120))
-        assert {order.user_id for order in pages(db, orders, "ann")} == {"ann"}
-        assert pages(db, invoices, "ann") == [Invoice(user_id="ann", number=1)]
-        assert pages(db, profile, "ann") == [Profile(user_id="ann")]
+        assert [order["number"] for order in pages(db, orders, "ann")] == list(range(120))
+        assert {order["user_id"] for order in pages(db, orders, "ann")} == {"ann"}
+        assert pages(db, invoices, "ann") == [Invoice(user_id="ann", number=1).model_dump(mode="json")]
+        assert pages(db, profile, "ann") == [Profile(user_id="ann").model_dump(mode="json")]
+
+    def test_parts_are_there_with_what_they_belong_to(self, db: Session) -> None:
+        """In pages too: here, the orders of a user stand for the parts of the profile."""
+        with_parts = PersonalItems(
+            "profile", profile_of, erase=_nothing, parts={"orders": lambda one: orders_of(one.user_id)}
+        )
+        (found,) = pages(db, with_parts, "ann")
+        assert [order["number"] for order in found["orders"]] == list(range(120))
+        assert found["user_id"] == "ann"
+
+    def test_parts_are_not_left_behind_by_a_batch(self) -> None:
+        with pytest.raises(ModelError, match="would leave their parts"):
+            PersonalData(
+                PersonalItems("orders", orders_of, delete=delete_orders, parts={"all": lambda _: orders_of("a")})
+            )
 
     def test_a_stranger_has_nothing(self, db: Session) -> None:
         assert [pages(db, items, "eve") for items in PERSONAL.items] == [[], [], []]

@@ -6,12 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from _pytest.mark.structures import ParameterSet
+from tests.services.described_apps import WhenCalled, described_app
 from tests.store.remote.served import served
 
 from partita import EmbeddedStore
+from partita.app import _app
+from partita.app.signin import signin_api
+from partita.console import console_api
 from partita.http import Identity
 from partita.store import NamedStore, TableNames
 from partita.store._interface import Store
@@ -43,6 +48,16 @@ def _parameter(name: str) -> ParameterSet:
     """On a server there is one table of a name: its tests run one after another."""
     group = (pytest.mark.xdist_group("services"),) if name in ("ministack", "remote") else ()
     return pytest.param(name, marks=(*group, pytest.mark.req("X12")))
+
+
+@pytest.fixture(autouse=True)
+def described_once() -> Iterator[None]:
+    """Each app that a test builds has copies of the apps of services: to make these takes longer than most tests do."""
+    with pytest.MonkeyPatch.context() as patch:  # not the fixture, which is to end before the store of a test does
+        patch.setattr(_app, "_described_app", described_app)
+        for other in (console_api, signin_api):
+            patch.setattr(_app, other.__name__, partial(WhenCalled, other))
+        yield
 
 
 @pytest.fixture

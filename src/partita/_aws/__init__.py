@@ -1,4 +1,4 @@
-"""AWS over HTTP: credentials, signing, connections and retries, for the remote store and SQS."""
+"""AWS over HTTP: credentials, signing, connections and retries, for the remote store, SQS and functions."""
 
 from partita._aws._api_client import ApiCall, ApiClient
 from partita._aws._credentials import (
@@ -8,7 +8,7 @@ from partita._aws._credentials import (
     botocore_session,
     require_botocore,
 )
-from partita._aws._endpoints import ITEMS, QUEUES, STREAMS, Api, find_endpoints, is_local
+from partita._aws._endpoints import ITEMS, QUEUES, SECRETS, STREAMS, Api, find_endpoints, is_local
 from partita._aws._failures import IteratorExpired
 from partita._aws._given import source_of
 from partita._aws._http_transport import HttpTransport
@@ -18,6 +18,7 @@ from partita._aws._transport import Limits, Transport
 __all__ = [
     "ITEMS",
     "QUEUES",
+    "SECRETS",
     "STREAMS",
     "Api",
     "ApiCall",

@@ -10,21 +10,29 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from partita._aws._credentials import AwsSession, GivenCredentials, botocore_session
-from partita._aws._sign import Signer
+from partita._aws._sign import CONTENT_TYPE, Signer
 from partita.errors import OperationError
 
-Api: TypeAlias = Literal["AmazonSQS", "DynamoDB_20120810", "DynamoDBStreams_20120810"]
+Api: TypeAlias = Literal["AmazonSQS", "DynamoDB_20120810", "DynamoDBStreams_20120810", "secretsmanager"]
 ITEMS: Final = "DynamoDB_20120810"
 STREAMS: Final = "DynamoDBStreams_20120810"
 QUEUES: Final = "AmazonSQS"
+SECRETS: Final = "secretsmanager"
 TABLES: Final[tuple[Api, ...]] = (ITEMS, STREAMS)
 """What a store needs."""
 
 LOCAL_HOSTS: Final = frozenset(("127.0.0.1", "::1", "localhost"))
 _USUAL_PORTS: Final = {"http": 80, "https": 443}
 _ANY_REGION: Final = "us-east-1"
-_SERVICES: Final[Mapping[Api, str]] = {ITEMS: "dynamodb", STREAMS: "dynamodbstreams", QUEUES: "sqs"}
-_SIGNED_AS: Final[Mapping[Api, str]] = {ITEMS: "dynamodb", STREAMS: "dynamodb", QUEUES: "sqs"}
+_SERVICES: Final[Mapping[Api, str]] = {
+    ITEMS: "dynamodb",
+    STREAMS: "dynamodbstreams",
+    QUEUES: "sqs",
+    SECRETS: "secretsmanager",
+}
+_SIGNED_AS: Final[Mapping[Api, str]] = {**_SERVICES, STREAMS: "dynamodb"}
+_MEDIA_TYPES: Final[Mapping[Api, str]] = {SECRETS: "application/x-amz-json-1.1"}
+"""Of those APIs that do not take the usual one."""
 
 
 class Endpoint(Struct, frozen=True):
@@ -122,4 +130,5 @@ def _endpoint(url: str, region: str, api: Api) -> Endpoint:
     if parts.port not in (None, _USUAL_PORTS[parts.scheme]):
         host = f"{host}:{parts.port}"
     path = parts.path or "/"
-    return Endpoint(f"{parts.scheme}://{host}{path}", Signer(region, host, path, _SIGNED_AS[api]))
+    media_type = _MEDIA_TYPES.get(api, CONTENT_TYPE)
+    return Endpoint(f"{parts.scheme}://{host}{path}", Signer(region, host, path, _SIGNED_AS[api], media_type))

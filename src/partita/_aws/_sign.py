@@ -1,4 +1,4 @@
-"""Signature Version 4, as far as DynamoDB and SQS need it: one POST with a JSON body, and few headers."""
+"""Signature Version 4, as far as our APIs need it: one POST with a JSON body, and few headers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,19 @@ class Signer:
     Safe for threads: what is cached is replaced as a whole, never changed.
     """
 
-    def __init__(self, region: str, host: str, path: str = "/", service: str = "dynamodb") -> None:
+    def __init__(
+        self,
+        region: str,
+        host: str,
+        path: str = "/",
+        service: str = "dynamodb",
+        content_type: str = CONTENT_TYPE,
+    ) -> None:
         self._region = region
         self._service = service
         self._host = host
         self._path = path
+        self._content_type = content_type
         self._key: tuple[tuple[str, str], bytes] = (("", ""), b"")
         self._stamp: tuple[int, str] = (-1, "")
 
@@ -31,7 +39,7 @@ class Signer:
         """All headers of the request, `Host` excepted, which the transport sends by itself."""
         stamp = self._timestamp(int(now))
         token = credentials.session_token
-        headers = {"Content-Type": CONTENT_TYPE, "X-Amz-Date": stamp, "X-Amz-Target": target}
+        headers = {"Content-Type": self._content_type, "X-Amz-Date": stamp, "X-Amz-Target": target}
         names = "content-type;host;x-amz-date;x-amz-target"
         secure = ""
         if token is not None:
@@ -39,7 +47,7 @@ class Signer:
             names = "content-type;host;x-amz-date;x-amz-security-token;x-amz-target"
             secure = f"x-amz-security-token:{token}\n"
         canonical = (
-            f"POST\n{self._path}\n\ncontent-type:{CONTENT_TYPE}\nhost:{self._host}\nx-amz-date:{stamp}\n{secure}"
+            f"POST\n{self._path}\n\ncontent-type:{self._content_type}\nhost:{self._host}\nx-amz-date:{stamp}\n{secure}"
             f"x-amz-target:{target}\n\n{names}\n{hashlib.sha256(body).hexdigest()}"
         )
         scope = f"{stamp[:8]}/{self._region}/{self._service}/aws4_request"

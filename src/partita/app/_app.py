@@ -12,16 +12,14 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from partita import Meter
-from partita.app._capacity import ConsumedCapacity
-from partita.app._hosts import HostCheck
-from partita.app._limits import MAX_BODY_BYTES, BodyLimit, HeadLimit, HeadLimits
+from partita.app._front import Front, Guarded
+from partita.app._limits import MAX_BODY_BYTES, Limits
 from partita.app._metrics import MEDIA_TYPE as METRICS
-from partita.app._metrics import MeasuredRequests, RequestMetrics, metrics_text
+from partita.app._metrics import RequestMetrics, metrics_text
 from partita.app._openapi import ABOUT, completed
-from partita.app._request_id import RequestId
-from partita.app._safe_responses import SafeResponses
 from partita.app._site import site_of
 from partita.app._tracing import TracedRequests, can_trace
+from partita.app.direct import DirectRoutes
 from partita.app.signin import PAGES as SIGN_IN_PAGES
 from partita.app.signin import SignIn, signin_api
 from partita.console import CONSOLE, console_api
@@ -61,10 +59,14 @@ def build_app(
             proxy that checks the name itself.
         sign_in: how people sign in at the pages, besides with a token that they have.
     """
-    requests = RequestMetrics()
-    app = _outer_app(state.session.meter, requests, _guards(allowed_hosts, max_body_bytes))
+    requests, direct = RequestMetrics(), DirectRoutes()
+    limits = Limits(allowed_hosts, max_body_bytes)
+    app = _outer_app(
+        state.session.meter,
+        Middleware(Front, limits=limits, meter=state.session.meter, metrics=requests, direct=direct),
+    )
     for service in services:
-        _mount(app, service, state.of_service(service))
+        _mount(app, direct, service, state.of_service(service))
     for path, other in (apps or {}).items():
         app.mount(path, other)
     app.mount("/assets", Pages(ASSETS))
@@ -99,9 +101,7 @@ def build_app(
 
 def guarded(app: ASGIApp, allowed_hosts: AllowedHosts) -> ASGIApp:
     """Another app behind the limits that `build_app` has, where it is served by itself."""
-    for cls, args, kwargs in reversed([Middleware(SafeResponses), *_guards(allowed_hosts)]):
-        app = cls(app, *args, **kwargs)
-    return app
+    return Guarded(app, Limits(allowed_hosts))
 
 
 def describe_apis(service: Service) -> dict[str, dict[str, Any]]:
@@ -113,38 +113,24 @@ def describe_apis(service: Service) -> dict[str, dict[str, Any]]:
     return {name: _described_app(service, router()).openapi() for name, router in routers.items() if router is not None}
 
 
-def _guards(allowed_hosts: AllowedHosts | None, max_body_bytes: int = MAX_BODY_BYTES) -> list[Middleware]:
-    """What refuses a request before a route reads it."""
-    return [
-        *([] if allowed_hosts is None else [Middleware(HostCheck, allowed_hosts=allowed_hosts)]),
-        Middleware(HeadLimit, limits=HeadLimits()),
-        Middleware(BodyLimit, max_bytes=max_body_bytes),
-    ]
-
-
-def _outer_app(meter: Meter, requests: RequestMetrics, guards: Sequence[Middleware]) -> FastAPI:
+def _outer_app(meter: Meter, front: Middleware) -> FastAPI:
     """What every request passes through, whichever service it is for."""
     app = FastAPI(
         title="Partita",
         openapi_url=None,
         redirect_slashes=False,  # Starlette's redirects name the host that the request says
-        middleware=[
-            Middleware(MeasuredRequests, metrics=requests),
-            *([Middleware(TracedRequests, meter=meter)] if can_trace() else []),
-            Middleware(RequestId),
-            Middleware(SafeResponses),
-            Middleware(ConsumedCapacity, meter=meter),
-            *guards,
-        ],
+        middleware=[*([Middleware(TracedRequests, meter=meter)] if can_trace() else []), front],
     )
     handle_errors(app)
     return app
 
 
-def _mount(app: FastAPI, service: Service, state: ServiceState) -> None:
+def _mount(app: FastAPI, direct: DirectRoutes, service: Service, state: ServiceState) -> None:
     """Serve a service: its API, and beside it its own routes first, then its pages."""
     if service.router is not None:
-        app.mount(f"/{service.name}/api", _service_app(service, service.router(), state))
+        api = _service_app(service, service.router(), state)
+        app.mount(f"/{service.name}/api", api)
+        direct.add(f"/{service.name}/api", api)
     if service.site is not None:
         site = _service_app(service, service.site(), state)
         if service.pages is not None:

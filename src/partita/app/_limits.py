@@ -1,14 +1,18 @@
-"""Limits on the size of a request: its target, its head and its body. What is beyond them is refused unread."""
+"""What a request may be: whom it is for, and how large its target, its head and its body are.
+
+What is beyond the limits is refused unread.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
 from msgspec import Struct
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope
 
 from partita.http import HttpProblem, problem_response
+from partita.runtime import AllowedHosts
 
 MAX_BODY_BYTES: Final = 1_000_000
 
@@ -16,13 +20,16 @@ _LINE_BYTES: Final = 4
 """What stands between the name and the value of a header, and behind it: `: ` and the end of the line."""
 
 
-class HeadLimits(Struct, frozen=True):
-    """How large the head of a request may be.
+class Limits(Struct, frozen=True):
+    """The limits of one app.
 
     The work for a query model grows with the square of the number of parameters, so that few bytes can keep a server
     busy for seconds. Every part of a head has a bound of its own.
     """
 
+    allowed_hosts: AllowedHosts | None = None
+    """The names that it answers to; None answers to any."""
+    body_bytes: int = MAX_BODY_BYTES
     target_bytes: int = 8_192
     """Path and query together."""
     parameters: int = 100
@@ -31,73 +38,68 @@ class HeadLimits(Struct, frozen=True):
     header_bytes: int = 32_768
     """All headers together."""
 
+    def refusal(self, scope: Scope) -> Response | None:
+        """The response to a request that is refused unread: 421, 414, 431 or 413; None where it may go on."""
+        if not self._is_for_us(scope):
+            return problem_response(421, "host_not_allowed", _NOT_FOR_US, hint=_ALLOW)
+        problem = self._target_problem(scope) or self._head_problem(scope["headers"])
+        if problem is not None:
+            return problem_response(*problem)
+        if self._is_too_large(scope["headers"]):
+            return problem_response(413, "body_too_large", self._body_detail)
+        return None
 
-class HeadLimit:
-    """Middleware that refuses a target that is too long with 414, and headers that are too large with 431."""
-
-    def __init__(self, app: ASGIApp, limits: HeadLimits) -> None:
-        self.app = app
-        self.limits = limits
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, unless its head is too large."""
-        problem = _head_problem(scope, self.limits) if scope["type"] == "http" else None
-        if problem is None:
-            await self.app(scope, receive, send)
-        else:
-            status, code, detail = problem
-            await problem_response(status, code, detail)(scope, receive, send)
-
-
-def _head_problem(scope: Scope, limits: HeadLimits) -> tuple[int, str, str] | None:
-    query: bytes = scope["query_string"]
-    # The decoded path counts where a server does not give the raw one; it is never longer than that.
-    target = len(scope.get("raw_path") or scope["path"]) + len(query)
-    if target > limits.target_bytes:
-        detail = f"Path and query have more than {limits.target_bytes:,} bytes."
-        return 414, "target_too_long", detail
-    if query.count(b"&") >= limits.parameters:
-        detail = f"The query has more than {limits.parameters} parameters."
-        return 414, "too_many_parameters", detail
-    headers: list[tuple[bytes, bytes]] = scope["headers"]
-    if len(headers) > limits.headers:
-        detail = f"The request has more than {limits.headers} headers."
-        return 431, "head_too_large", detail
-    if sum(len(name) + len(value) + _LINE_BYTES for name, value in headers) > limits.header_bytes:
-        detail = f"The headers have more than {limits.header_bytes:,} bytes."
-        return 431, "head_too_large", detail
-    return None
-
-
-class BodyLimit:
-    """Middleware that refuses bodies of more than `max_bytes` with 413, declared or not."""
-
-    def __init__(self, app: ASGIApp, max_bytes: int = MAX_BODY_BYTES) -> None:
-        self.app = app
-        self.max_bytes = max_bytes
-        self.detail = f"The body has more than {max_bytes:,} bytes."
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, unless its declared length is too large; count what arrives of it."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        if self._is_too_large(Headers(scope=scope).get("Content-Length", "0")):
-            await problem_response(413, "body_too_large", self.detail)(scope, receive, send)
-            return
+    def receiving(self, receive: Receive) -> Receive:
+        """Receive the body, and raise a 413 where more of it comes than is allowed, whatever length was declared."""
         received = 0
 
         async def receive_counting() -> Message:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > self.max_bytes:
-                raise HttpProblem(413, "body_too_large", self.detail)
+            if received > self.body_bytes:
+                raise HttpProblem(413, "body_too_large", self._body_detail)
             return message
 
-        await self.app(scope, receive_counting, send)
+        return receive_counting
 
-    def _is_too_large(self, declared: str) -> bool:
+    @property
+    def _body_detail(self) -> str:
+        return f"The body has more than {self.body_bytes:,} bytes."
+
+    def _is_for_us(self, scope: Scope) -> bool:
+        if self.allowed_hosts is None:
+            return True
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        address = (scope.get("server") or ("",))[0]  # what the socket is bound to, whatever the request says
+        return len(hosts) == 1 and self.allowed_hosts.allows(hosts[0].decode("latin-1"), address)
+
+    def _target_problem(self, scope: Scope) -> tuple[int, str, str] | None:
+        query: bytes = scope["query_string"]
+        # The decoded path counts where a server does not give the raw one; it is never longer than that.
+        if len(scope.get("raw_path") or scope["path"]) + len(query) > self.target_bytes:
+            return 414, "target_too_long", f"Path and query have more than {self.target_bytes:,} bytes."
+        if query.count(b"&") >= self.parameters:
+            return 414, "too_many_parameters", f"The query has more than {self.parameters} parameters."
+        return None
+
+    def _head_problem(self, headers: list[tuple[bytes, bytes]]) -> tuple[int, str, str] | None:
+        if len(headers) > self.headers:
+            return 431, "head_too_large", f"The request has more than {self.headers} headers."
+        length = _LINE_BYTES * len(headers)
+        for name, value in headers:
+            length += len(name) + len(value)
+        if length > self.header_bytes:
+            return 431, "head_too_large", f"The headers have more than {self.header_bytes:,} bytes."
+        return None
+
+    def _is_too_large(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        """Whether the declared length of the body, the first where there are several, is beyond the limit."""
+        declared = next((value for name, value in headers if name == b"content-length"), b"0").decode("latin-1")
         # Python reads no number of thousands of digits, so one with more digits than the limit is not read.
         digits = declared.lstrip("0")
-        return digits.isdecimal() and (len(digits) > len(str(self.max_bytes)) or int(digits) > self.max_bytes)
+        return digits.isdecimal() and (len(digits) > len(str(self.body_bytes)) or int(digits) > self.body_bytes)
+
+
+_NOT_FOR_US: Final = "This server does not answer to the name that the request has as its Host."
+_ALLOW: Final = "Start it with --allowed-host NAME, or name it in PARTITA_ALLOWED_HOSTS."

@@ -7,9 +7,8 @@ counters would keep the meter's numbers a second time, in a registry that all of
 from __future__ import annotations
 
 import threading
-import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -17,11 +16,9 @@ from msgspec import Struct
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from partita import Meter
 from partita.app._pattern_metrics import BacklogMetrics, PatternMetrics, WorkerMetrics
-from partita.app._routes import method_of, route_of
 from partita.http import REPLAYED, BackgroundFigures
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
@@ -84,34 +81,9 @@ class RequestMetrics(Collector):
         yield replays
 
 
-class MeasuredRequests:
-    """Middleware that counts every request, and how long it took."""
-
-    def __init__(self, app: ASGIApp, metrics: RequestMetrics, timer: Callable[[], float] = time.perf_counter) -> None:
-        self.app = app
-        self.metrics = metrics
-        self.timer = timer
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        started = self.timer()
-        status, replayed = 500, False  # an error without a response becomes a 500 further out
-
-        async def send_watching(message: Message) -> None:
-            nonlocal status, replayed
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                replayed = any(name.lower() == _REPLAYED for name, _ in message["headers"])
-            await send(message)
-
-        try:
-            await self.app(scope, receive, send_watching)
-        finally:
-            seconds = self.timer() - started
-            self.metrics.record(method_of(scope), route_of(scope), status, seconds, replayed=replayed)
+def is_replay(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a response was given before."""
+    return any(name == _REPLAYED for name, _ in headers)
 
 
 def metrics_text(

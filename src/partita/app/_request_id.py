@@ -4,35 +4,25 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable
 from typing import Final
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
-HEADER: Final = "X-Request-Id"
-_WELL_FORMED: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_HEADER: Final = b"x-request-id"
+_WELL_FORMED: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
-class RequestId:
-    """Middleware that gives each request an identifier, as `request.state.request_id` and in the response."""
+def new_request_id() -> str:
+    """An identifier that no other request has."""
+    return secrets.token_hex(8)
 
-    def __init__(self, app: ASGIApp, new_id: Callable[[], str] = lambda: secrets.token_hex(8)) -> None:
-        self.app = app
-        self.new_id = new_id
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        given = Headers(scope=scope).get(HEADER, "")
-        request_id = given if _WELL_FORMED.fullmatch(given) else self.new_id()
-        scope.setdefault("state", {})["request_id"] = request_id
+def given_request_id(scope: Scope) -> str | None:
+    """The identifier that the caller has given to a request; None without a well-formed one."""
+    given: bytes = next((value for name, value in scope["headers"] if name == _HEADER), b"")
+    return given.decode() if _WELL_FORMED.fullmatch(given) else None
 
-        async def send_with_id(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)[HEADER] = request_id
-            await send(message)
 
-        await self.app(scope, receive, send_with_id)
+def request_id_header(request_id: str) -> tuple[bytes, bytes]:
+    """The header of the response."""
+    return _HEADER, request_id.encode()

@@ -8,44 +8,29 @@ from __future__ import annotations
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
-NOT_STORED: Final = "no-store"
-REVALIDATED: Final = "private, no-cache"
+RawHeaders = list[tuple[bytes, bytes]]
+
+NOT_STORED: Final = (b"cache-control", b"no-store")
+REVALIDATED: Final = (b"cache-control", b"private, no-cache")
 """For a response with an ETag: the caller's own cache may keep it, and asks whether it is current."""
-ONLY_HTTPS: Final = "max-age=31536000"
+NOT_GUESSED: Final = (b"x-content-type-options", b"nosniff")
+ONLY_HTTPS: Final = (b"strict-transport-security", b"max-age=31536000")
+WHOSE: Final = "Authorization, Cookie"
+"""An ETag is a version. Two users may have the same one of different things at the same address."""
 
 
-class SafeResponses:
-    """Middleware that gives every response the headers which keep it private."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
-        async def send_safely(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                _keep_private(headers)
-                headers.setdefault("X-Content-Type-Options", "nosniff")
-                if scope["scheme"] == "https":
-                    headers.setdefault("Strict-Transport-Security", ONLY_HTTPS)
-            await send(message)
-
-        await self.app(scope, receive, send_safely)
-
-
-def _keep_private(headers: MutableHeaders) -> None:
-    if "Cache-Control" in headers:
-        return
-    if "ETag" in headers:
-        headers["Cache-Control"] = REVALIDATED
-        # An ETag is a version. Two users may have the same one of different things at the same address.
-        headers.add_vary_header("Authorization, Cookie")
-    else:
-        headers["Cache-Control"] = NOT_STORED
+def keep_private(scope: Scope, headers: RawHeaders) -> None:
+    """Add what keeps a response private to its headers."""
+    names = {name for name, _ in headers}
+    if b"cache-control" not in names:
+        if b"etag" in names:
+            headers.append(REVALIDATED)
+            MutableHeaders(raw=headers).add_vary_header(WHOSE)
+        else:
+            headers.append(NOT_STORED)
+    if NOT_GUESSED[0] not in names:
+        headers.append(NOT_GUESSED)
+    if scope["scheme"] == "https" and ONLY_HTTPS[0] not in names:
+        headers.append(ONLY_HTTPS)

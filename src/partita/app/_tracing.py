@@ -34,11 +34,12 @@ class TracedRequests:
 
         self.app = app
         self.meter = meter
+        self.provider = provider
         self.tracer = trace.get_tracer("partita.http", tracer_provider=provider)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or not self._is_configured():
             await self.app(scope, receive, send)
             return
         from opentelemetry.propagate import extract  # noqa: PLC0415
@@ -56,6 +57,12 @@ class TracedRequests:
                 await send(message)
 
             await self.app(scope, receive, send_watching)
+
+    def _is_configured(self) -> bool:
+        """Whether the program has said where spans go: until then they record nothing, and need not be made."""
+        from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider  # noqa: PLC0415
+
+        return self.provider is not None or not isinstance(get_tracer_provider(), ProxyTracerProvider)
 
 
 def _describe(span: Span, scope: Scope, status: int, seen: Iterable[Consumption]) -> None:

@@ -17,7 +17,7 @@ import click
 from msgspec import Struct
 
 from partita import EmbeddedStore
-from partita.encryption import KeyProvider, KmsKeys, LocalKeys
+from partita.encryption import KeyProvider, open_keys
 from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreReadOnly
 from partita.queue import Queue, QueuePolicy, open_queue
 from partita.runtime import exposure, make_private_folder
@@ -138,19 +138,21 @@ class DataFolder(Struct, frozen=True):
         Raises:
             OperationError: they cannot be used. SecretExposed: other users can read the file.
         """
-        named = os.environ.get("PARTITA_KEYS", "")
-        if named.startswith("kms:"):
-            return KmsKeys(named.removeprefix("kms:"))
-        return LocalKeys.from_file(named) if named else None
+        return open_keys(os.environ.get("PARTITA_KEYS", ""))
 
     def secret(self, purpose: str) -> bytes:
         """The secret for one purpose, derived from the key that is made on first use and never changes.
 
+        `PARTITA_SECRET` is the key instead where processes that share no folder must have the same.
+
         Raises:
+            OperationError: that is too short.
             StoreReadOnly: the key can be neither read nor made. StoreDamaged: a part of it is missing.
             SecretExposed: other users can read or replace it.
         """
         self.create()
+        if given := os.environ.get("PARTITA_SECRET", ""):
+            return hmac.digest(_long_enough(given.encode()), purpose.encode(), hashlib.sha256)
         path = self.path / "secret.key"
         try:
             key = _read_or_make(path)
@@ -164,6 +166,13 @@ class DataFolder(Struct, frozen=True):
             hint = f"Run `{remedy}`. If they may have read it, delete it: all tokens then end."
             raise SecretExposed(f"Other users can read or replace the key {path}.", hint=hint)
         return hmac.digest(key, purpose.encode(), hashlib.sha256)
+
+
+def _long_enough(key: bytes) -> bytes:
+    if len(key) < _SECRET_BYTES:
+        hint = f"Give at least {_SECRET_BYTES}, made at random."
+        raise OperationError(f"PARTITA_SECRET has {len(key)} bytes.", hint=hint)
+    return key
 
 
 def _read_or_make(path: Path) -> bytes:

@@ -60,6 +60,12 @@ LEASES: Final = Service(
 """The table of leases as a service, for what is derived from services: templates and policies."""
 
 
+def with_leases(services: Sequence[Service]) -> list[Service]:
+    """The services, and the table of leases, if a lake can have the changes of one of them."""
+    captured = any(table.schema.stream == "NEW_AND_OLD_IMAGES" for service in services for table in service.tables)
+    return [*services, *([LEASES] if captured else [])]
+
+
 def process_name() -> str:
     """What people call this process: its host and number."""
     return f"{socket.gethostname()}-{os.getpid()}"

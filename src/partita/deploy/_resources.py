@@ -90,18 +90,23 @@ def queue_resources(
     own, dead = Resource("queue", name), Resource("dead letters", name)
     queue, letters = logical(name, "Queue"), logical(name, "DeadLetters")
     redrive = {"deadLetterTargetArn": {"Fn::GetAtt": [letters, "Arn"]}, "maxReceiveCount": policy.max_receives}
-    metric = {
-        "Namespace": "AWS/SQS",
-        "MetricName": "ApproximateNumberOfMessagesVisible",
-        "Dimensions": [{"Name": "QueueName", "Value": {"Fn::GetAtt": [letters, "QueueName"]}}],
-        "Statistic": "Maximum",
-        "Period": _MINUTE,
-    }
     return {
         queue: _queue(queue_name(own, table_names), RedrivePolicy=redrive),
         letters: _queue(queue_name(dead, table_names)),
-        f"{letters}Found": _alarm("A message was given up.", alarm_topic, **metric),
+        f"{letters}Found": dead_letter_alarm(letters, "A message was given up.", alarm_topic=alarm_topic),
     }
+
+
+def dead_letter_alarm(queue: str, description: str, *, alarm_topic: str | None = None) -> Json:
+    """An alarm for when a queue of the template has messages."""
+    metric = {
+        "Namespace": "AWS/SQS",
+        "MetricName": "ApproximateNumberOfMessagesVisible",
+        "Dimensions": [{"Name": "QueueName", "Value": {"Fn::GetAtt": [queue, "QueueName"]}}],
+        "Statistic": "Maximum",
+        "Period": _MINUTE,
+    }
+    return _alarm(description, alarm_topic, **metric)
 
 
 def budget_alarm(service: str, *, alarm_topic: str | None = None) -> Json:

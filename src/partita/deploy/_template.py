@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from partita.deploy._compute import Compute, ComputeParts, Containers, Functions
+from partita.deploy._containers import containers
+from partita.deploy._functions import functions, give_time
 from partita.deploy._policy import AS_DECLARED, Json, policy
 from partita.deploy._resources import (
     SAFE,
@@ -21,22 +24,51 @@ from partita.store import TableNames
 VERSION: Final = "2010-09-09"
 
 
-def template(service: Service, settings: TableSettings = SAFE, *, table_names: TableNames = AS_DECLARED) -> Json:
-    """All that a service needs in an account of AWS, besides something to run it on.
+def template(
+    service: Service,
+    settings: TableSettings = SAFE,
+    *,
+    table_names: TableNames = AS_DECLARED,
+    compute: Compute | None = None,
+) -> Json:
+    """All that a service needs in an account of AWS.
+
+    Args:
+        service: what it is for.
+        settings: how tables are kept.
+        table_names: what they are called there.
+        compute: what it runs on: functions, or containers. None for machines of your own.
 
     Raises:
-        ModelError: a pattern does not say what it sends. OperationError: a table has no name among those given.
+        ModelError: a pattern does not say what it sends. OperationError: a table has no name among those given, or
+            the lake's address is not one of S3.
     """
     policies = _policies(service)
+    parts = _compute(service, compute, table_names, settings.alarm_topic)
+    data = _data_resources(service, settings, table_names)
+    if isinstance(compute, Functions) and service.worker is not None:
+        give_time(data, tuple(service.queues), compute)
+    outputs = {
+        f"{name}Arn": {"Description": each["Properties"]["Description"], "Value": {"Ref": name}}
+        for name, each in policies.items()
+    }
     return {
         "AWSTemplateFormatVersion": VERSION,
         "Description": f"{service.title}: {service.summary}",
-        "Resources": _data_resources(service, settings, table_names) | policies,
-        "Outputs": {
-            f"{name}Arn": {"Description": each["Properties"]["Description"], "Value": {"Ref": name}}
-            for name, each in policies.items()
-        },
+        **({"Parameters": parts.parameters} if parts.parameters else {}),
+        "Resources": data | policies | parts.resources,
+        "Outputs": outputs | parts.outputs,
     }
+
+
+def _compute(service: Service, compute: Compute | None, names: TableNames, topic: str | None) -> ComputeParts:
+    match compute:
+        case Functions():
+            return functions(service, compute, names, alarm_topic=topic)
+        case Containers():
+            return containers(service, compute, names)
+        case _:
+            return ComputeParts()
 
 
 def _data_resources(service: Service, settings: TableSettings, names: TableNames) -> Resources:

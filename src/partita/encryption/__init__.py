@@ -3,6 +3,7 @@
 from partita.encryption._fields import FieldKeys
 from partita.encryption._kms import KmsKeys
 from partita.encryption._local import LocalKeys
+from partita.encryption._open import open_keys
 from partita.encryption._provider import DataKey, KeyChain, KeyProvider
 from partita.encryption._sealing import as_if_sealed
 
@@ -14,4 +15,5 @@ __all__ = [
     "KmsKeys",
     "LocalKeys",
     "as_if_sealed",
+    "open_keys",
 ]

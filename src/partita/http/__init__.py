@@ -1,13 +1,10 @@
 """Building blocks for services that speak HTTP: identity, problems, paging, preconditions, idempotent routes, pages."""
 
-from partita.http._caller import Caller, Role, Verifier
 from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit, known_parameters
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
 from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
 from partita.http._health import BackgroundFigures, background_figures, check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, refuse_key, response_of
-from partita.http._identity import Identity
-from partita.http._issuer import Issuer
 from partita.http._pages import ASSETS, Pages, folder_redirect
 from partita.http._paging import Listing, Paging
 from partita.http._personal import ErasureView, add_personal_routes
@@ -22,11 +19,21 @@ from partita.http._problems import (
     problem_schemas,
 )
 from partita.http._projection import CurrentProjection, LagView
-from partita.http._published_keys import FETCH_ERRORS, checked_address, fetch_document
 from partita.http._responses import CamelModel, Instant
 from partita.http._roles import operators_only
 from partita.http._state import AppState, CurrentState, ServiceState, run_with, state_of
-from partita.http._token_policy import TokenKey, TokenPolicy
+from partita.http.identity import (
+    FETCH_ERRORS,
+    Caller,
+    Identity,
+    Issuer,
+    Role,
+    TokenKey,
+    TokenPolicy,
+    Verifier,
+    checked_address,
+    fetch_document,
+)
 
 __all__ = [
     "ASSETS",

@@ -12,9 +12,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
-from partita.http._caller import Caller, unauthenticated
 from partita.http._problems import HttpProblem
 from partita.http._state import state_of
+from partita.http.identity import Caller, unauthenticated
 
 R = TypeVar("R")
 
@@ -62,9 +62,8 @@ async def _verified(request: Request, credentials: HTTPAuthorizationCredentials 
     identity = state_of(request).identity
     if credentials is None:
         raise unauthenticated("The request has no token.", identity.hint)
-    if identity.waits:
-        return await run_in_threadpool(identity.caller, credentials.credentials)
-    return identity.caller(credentials.credentials)
+    caller = identity.known(credentials.credentials)
+    return await run_in_threadpool(identity.caller, credentials.credentials) if caller is None else caller
 
 
 async def admit(request: Request, user_id: str) -> None:

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Final, TypeVar
 from fastapi import Depends, Header, Request, Response
 
 from partita import AsyncSession, Procedure
-from partita.http._caller import Caller
 from partita.http._dependencies import Db, current_caller
 from partita.http._problems import HttpProblem
+from partita.http.identity import Caller
 from partita.recipes.idempotency import (
     Command,
     CommandOutcome,

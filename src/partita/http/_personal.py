@@ -15,10 +15,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from partita import AsyncSession
-from partita.http._caller import Caller
 from partita.http._dependencies import Db, Now, current_caller
 from partita.http._idempotent import refuse_key
 from partita.http._problems import describe_problems
+from partita.http.identity import Caller
 from partita.recipes.personal import PersonalData
 
 PATH: Final = "/me/data"
@@ -83,7 +83,7 @@ async def _export(personal: PersonalData, service: str, user_id: str, now: int, 
         while more:
             page, cursor = await db.run(personal.page(items, user_id, cursor))
             for item in page:
-                text += comma + item.model_dump_json(by_alias=True)
+                text += comma + msgspec.json.encode(item).decode()
                 comma = ",\n"
             yield text
             text, more = "", cursor is not None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from partita.http._caller import Role
 from partita.http._dependencies import CurrentCaller
 from partita.http._problems import HttpProblem
+from partita.http.identity import Role
 
 
 def operators_only(caller: CurrentCaller) -> None:

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
-from partita.http._caller import Verifier
 from partita.http._rate_limit import CallerLimiter
+from partita.http.identity import Verifier
 from partita.queue import Queue
 from partita.recipes.rate_limit import Rate
 from partita.reports import ReportReader

@@ -83,6 +83,8 @@ class PersonalItems(Struct, frozen=True):
     """
     stays: str = ""
     """Why they are not erased."""
+    parts: Mapping[str, Callable[[Any], Query[Any]]] = {}
+    """What is exported with each of them, by name, and erased with them: `{"log": lambda order: log_of(order.id)}`."""
     also: tuple[type[Entity], ...] = ()
     """Other entities that `erase` removes with them, such as claims; each with the field `owner` or `user_id`."""
 
@@ -146,14 +148,20 @@ class PersonalData:
 
     def page(
         self, items: PersonalItems, user_id: str, cursor: str | None
-    ) -> Procedure[tuple[tuple[Any, ...], str | None]]:
-        """One page of one kind of a user's items, and the cursor of the next."""
+    ) -> Procedure[tuple[list[dict[str, Any]], str | None]]:
+        """One page of one kind of a user's items, as the export says them, and the cursor of the next."""
         read = items.read(user_id)
         if isinstance(read, Get):
-            found = yield from read
-            return () if found is None else (found,), None
-        page = yield from read.page(PAGE, after=cursor)
-        return tuple(page), page.next_cursor
+            one = yield from read
+            found, cursor = () if one is None else (one,), None
+        else:
+            page = yield from read.page(PAGE, after=cursor)
+            found, cursor = tuple(page), page.next_cursor
+        exported = []
+        for each in found:
+            parts = yield from _parts(items, each)
+            exported.append(_said(each) | parts)
+        return exported, cursor
 
     def erase(self, user_id: str, limit: int = MAX_ERASED) -> Procedure[Erasure]:
         """Erase what is kept of a user, up to about `limit` items.
@@ -192,6 +200,21 @@ class _Remember(Operation[None], frozen=True):
         yield Put(self.schema, record).action(context)
 
 
+def _parts(items: PersonalItems, item: Entity) -> Procedure[dict[str, list[dict[str, Any]]]]:
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for name, query_of in items.parts.items():
+        page = yield from query_of(item).page(PAGE)
+        parts[name] = [_said(part) for part in page]
+        while page.next_cursor is not None:
+            page = yield from query_of(item).page(PAGE, after=page.next_cursor)
+            parts[name] += [_said(part) for part in page]
+    return parts
+
+
+def _said(item: Entity) -> dict[str, Any]:
+    return item.model_dump(mode="json", by_alias=True)
+
+
 def _removal(items: PersonalItems, user_id: str, limit: int) -> Procedure[Removal]:
     if items.erase is not None:
         erased: int | Removal = yield from items.erase(user_id)
@@ -210,6 +233,9 @@ def _check(items: PersonalItems) -> None:
     if items.owner not in schema.cls.model_fields:
         hint = "Name the field that says whose they are: owner=…"
         raise ModelError(f"{items.name}: {schema.name} has no field {items.owner!r}.", owner=schema.cls, hint=hint)
+    if items.delete is not None and items.parts:
+        hint = "Give erase=…, a procedure that deletes them with their parts."
+        raise ModelError(f"{items.name}: a batch would leave their parts.", owner=schema.cls, hint=hint)
     if items.delete is not None and not isinstance(items.read("user"), Query):
         hint = "Give erase=…, a procedure that deletes it."
         raise ModelError(f"{items.name}: a @get reads one item, which no batch deletes.", owner=schema.cls, hint=hint)

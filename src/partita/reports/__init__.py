@@ -1,7 +1,7 @@
 """Reports: what each process has consumed, kept in the store, so that one process can show the sum of all."""
 
 from partita.reports._figures import ProcessFigures
-from partita.reports._model import REPORTS, TABLE, ProcessReport, all_reports
+from partita.reports._model import REPORTS, TABLE, ProcessReport, all_reports, with_reports
 from partita.reports._reader import FleetFigures, ReportReader, WorkerFigures, total_before
 from partita.reports._reporter import EVERY_SECONDS, Reporter, reporting
 
@@ -18,4 +18,5 @@ __all__ = [
     "all_reports",
     "reporting",
     "total_before",
+    "with_reports",
 ]

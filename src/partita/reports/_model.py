@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar, Final, Literal
 
@@ -107,3 +108,8 @@ REPORTS: Final = Service(
     },
 )
 """The table of reports as a service, for what is derived from services: templates and policies."""
+
+
+def with_reports(services: Sequence[Service]) -> list[Service]:
+    """The services, and the table in which their workers report, if one of them has workers."""
+    return [*services, *([REPORTS] if any(service.worker for service in services) else [])]

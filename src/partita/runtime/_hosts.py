@@ -8,6 +8,7 @@ names alone cannot be read that way. An address is not a name, so nobody can poi
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -24,10 +25,7 @@ class AllowedHosts(Struct, frozen=True):
 
     def allows(self, host: str, address: str) -> bool:
         """Whether to answer a request with this `Host` header, which came to this address of the machine."""
-        name = _name_of(f"//{host}")
-        if name is None:
-            return False
-        return _ANY in self.names or name in self.names or name == "localhost" or _is_own(name, address)
+        return _allows(self.names, host, address)
 
     def allows_origin(self, origin: str, address: str) -> bool:
         """Whether a page with this `Origin` may send a request to this address."""
@@ -41,6 +39,14 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@lru_cache(maxsize=256)  # a server sees few names again and again, and anybody may invent more
+def _allows(names: frozenset[str], host: str, address: str) -> bool:
+    name = _name_of(f"//{host}")
+    if name is None:
+        return False
+    return _ANY in names or name in names or name == "localhost" or _is_own(name, address)
 
 
 def _is_own(name: str, address: str) -> bool:

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from tests.cli.conftest import Run
 from tests.referee import ministack
 
+from partita import reports
 from partita.cli.data._tables import differences
 from partita.store._interface import Store
-from partita.store._requests import CreateIndex, CreateTable, DeleteTable, SetStream, SetTimeToLive
+from partita.store._requests import CreateIndex, CreateTable, DeleteTable, ListTables, SetStream, SetTimeToLive
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
 from partita.store.remote import Credentials, RemoteStore
 from partita_services.todo.model import TABLE
@@ -51,7 +52,8 @@ def server(remote: RemoteStore, ministack_url: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     yield remote
-    remote.execute(DeleteTable(TABLE.name))
+    for table in remote.execute(ListTables()):
+        remote.execute(DeleteTable(table))
 
 
 @pytest.mark.parametrize("command", ["tables", "deploy"])
@@ -63,10 +65,20 @@ def test_a_comparison_with_nothing_makes_nothing(command: str, run: Run, folder:
 
 def test_tables_are_created_once_on_the_embedded_database(run: Run) -> None:
     assert run("tables", "create", "accounts").exit_code == 0
-    assert f"{TABLE.name},is not there" in run("tables", "diff", "todo").output.replace("  ", ",")
+    assert [TABLE.name, "is", "not", "there"] in [
+        line.split()[:4] for line in run("tables", "diff", "todo").output.splitlines()
+    ]
     assert f"{TABLE.name}: created" in run("tables", "create", "todo").output
     assert f"{TABLE.name}: there already" in run("tables", "create", "todo").output
     assert (run("tables", "diff", "todo").exit_code, run("tables", "update", "todo").output) == (0, "")
+
+
+@pytest.mark.parametrize(("service", "has_workers"), [("todo", True), ("countries", False)])
+def test_where_workers_report_there_is_a_table_for_it(run: Run, service: str, *, has_workers: bool) -> None:
+    run("tables", "create", "accounts")
+    assert (f"{reports.TABLE.name}  " in run("tables", "diff", service).output) is has_workers
+    assert (f"{reports.TABLE.name}: created" in run("tables", "create", service).output) is has_workers
+    assert run("tables", "diff", service).exit_code == 0
 
 
 def test_tables_are_created_on_a_server_as_they_are_declared(run: Run, server: Store) -> None:
@@ -77,7 +89,8 @@ def test_tables_are_created_on_a_server_as_they_are_declared(run: Run, server: S
 
 def test_what_is_missing_is_added_on_a_server(run: Run, server: Store) -> None:
     bare = replace(TABLE.schema, indexes=TABLE.schema.indexes[:1], ttl=None, stream=None)
-    server.execute(CreateTable(bare))
+    for table in (bare, reports.TABLE.schema):
+        server.execute(CreateTable(table))
     missing = json.loads(run("tables", "diff", "todo", "--json").output)
     assert {row["remedy"] for row in missing} == {"partita tables update"}
     assert run("tables", "update", "todo").exit_code == 0

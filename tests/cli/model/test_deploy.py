@@ -48,6 +48,30 @@ def test_the_settings_of_tables_can_be_chosen(run: Run, tmp_path: Path) -> None:
     assert resources["BudgetsExceeded"]["Properties"]["AlarmActions"] == ["arn:aws:sns:::t"]
 
 
+def test_what_services_run_on_can_be_chosen(run: Run, tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path))
+    assert run("deploy", "synth", "todo", *out, "--compute", "lambda", "--lake", "s3://lake/x").exit_code == 0
+    resources = json.loads((tmp_path / "todo.template.json").read_text())["Resources"]
+    assert {"RequestFunction", "WorkerFunction", "StreamFunction"} <= resources.keys()
+    result = run("deploy", "synth", "todo", *out, "--compute", "container")
+    assert result.output.split()[-1] == str(tmp_path / "Dockerfile")
+    assert "HEALTHCHECK" in (tmp_path / "Dockerfile").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--lake", "s3://lake/x"], "--lake needs --compute lambda"),
+        (["--compute", "lambda", "--lake", "/tmp/lake"], "Write s3://BUCKET/PREFIX"),  # noqa: S108 - not used
+    ],
+)
+def test_a_lake_of_functions_is_on_s3(run: Run, tmp_path: Path, options: list[str], message: str) -> None:
+    result = run("deploy", "synth", "todo", "--out", str(tmp_path), *options)
+    assert result.exit_code != 0
+    assert message in result.output + result.stderr
+    assert "Traceback" not in result.output + result.stderr
+
+
 def test_iam_names_the_patterns_that_need_each_line(run: Run) -> None:
     lines = run("deploy", "iam", "todo", "--role", "request").output.splitlines()
     assert lines[0] == "todo, request: Answers requests."

@@ -45,6 +45,7 @@ FIGURES = {
     "days that a deletion is remembered": (ingest.GONE_FOR, timedelta(days=1)),
     "a quarter of an hour": (looks.QUARTER, 900),
     "quarters of a day": (looks.QUARTERS_PER_DAY, 96),
+    "seconds until a look that met another is tried again": (looks.BUSY_SECONDS, 1.0),
     "minutes that clocks differ by": (subscription.CLOCKS_DIFFER, timedelta(minutes=1)),
     "reads that events of an athlete lead to in a quarter": (webhook_limits.LOOKS_PER_QUARTER, 50),
     "and in a day": (webhook_limits.LOOKS_PER_DAY, 500),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
+from copy import copy
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
+from types import NoneType
 from typing import Any
 
 from msgspec import Struct
@@ -17,6 +19,7 @@ from partita import EmbeddedStore, Session
 from partita.queue import Acknowledge, Message, Queue, QueueRequest, Receive, Send
 from partita.queue.embedded import EmbeddedQueue
 from partita.recipes.audit import Trace
+from partita.runtime import Ulids
 from partita.store import Store
 from partita.testing import FakeClock, counted_ulids
 from partita_services.commitcollect.bootstrap import SERVICE
@@ -137,6 +140,36 @@ def revocation(at: float) -> EventJob:
     return event(ATHLETE, "update", at, object_type="athlete", updates={"authorized": "false"})
 
 
+class Checkpoint:
+    """A world in memory as it is now, to go back to: much cheaper than to live through the same again."""
+
+    def __init__(self, world: World) -> None:
+        assert isinstance(world.db.store, EmbeddedStore)
+        self._world = world
+        self._stored = world.db.store._writer.connection.serialize("main")
+        self._now = world.clock()
+        ids = world.app.new_id
+        assert isinstance(ids, Ulids)
+        parts = (world.strava, world.tools.queue, world.tools.notices, ids, ids._random)
+        self._states = [(vars(part), _state(vars(part))) for part in parts]
+
+    def go_back(self) -> None:
+        """All that was changed since is as it was, in the store too; the session is a new one."""
+        store = self._world.db.store
+        assert isinstance(store, EmbeddedStore)
+        store._writer.connection.deserialize("main", self._stored)
+        self._world.clock.set(self._now)
+        self._world.db = session_on(store, self._world.clock)
+        for state, saved in self._states:
+            state.update(_state(saved))
+
+
+def _state(attributes: dict[str, Any]) -> dict[str, Any]:
+    """A copy of what changes: values, lists and dictionaries."""
+    kept = (str, int, list, dict, datetime, NoneType)
+    return {name: copy(value) for name, value in attributes.items() if isinstance(value, kept)}
+
+
 class ListQueue:
     """A queue that is a list: for what needs no durability."""
 
@@ -168,6 +201,13 @@ def tools_of(clock: FakeClock, queue: Queue, strava: StravaModel) -> Tools:
     return Tools(application, strava, queue, ListQueue())
 
 
+def session_on(store: Store, clock: FakeClock) -> Session:
+    """A session that waits by its clock, and in which going over a budget is an error."""
+    db = Session(store, clock=clock, secret=b"fake", strict_budgets=True, random=Random(0))
+    db.sleep = clock.advance
+    return db
+
+
 @contextmanager
 def new_world(
     store: Store | None = None, queue: Queue | None = None, clock: FakeClock | None = None
@@ -175,8 +215,7 @@ def new_world(
     """An empty world with the models."""
     clock = clock or FakeClock()
     with EmbeddedStore(":memory:", clock=clock, sweep_every=None) as memory:
-        db = Session(store or memory, clock=clock, secret=b"fake", strict_budgets=True, random=Random(0))
-        db.sleep = clock.advance
+        db = session_on(store or memory, clock)
         db.create_tables(SERVICE.tables)
         for definition in bundled():
             db.run(load_model(definition))

@@ -22,9 +22,10 @@ from partita.queue import GetStats, Queue, QueueRequest
 from partita.service import OpenProjection
 from partita.store import GetItem, ScanTable, TransactWriteItems
 from partita.testing import FakeClock, FaultyStore
+from partita_services.events.dependencies import sender_of
 from partita_services.events.draws.verify import problems_of
 from partita_services.events.figures import live
-from partita_services.events.http import ROUTER, _sender
+from partita_services.events.http import ROUTER
 from partita_services.events.model import event_by_id
 from partita_services.events.queueing.tools import Tools
 from partita_services.events.queueing.worker import Worker
@@ -280,7 +281,7 @@ def _state_of(api: httpx.AsyncClient) -> ServiceState[Tools]:
 
 async def _settled(api: httpx.AsyncClient, queue: Queue) -> None:
     """Let what the server does after its responses come to an end."""
-    sender = _state_of(api).singleton(_sender)
+    sender = _state_of(api).singleton(sender_of)
     while sender._tasks:
         await asyncio.gather(*sender._tasks)
 

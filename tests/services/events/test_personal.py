@@ -230,6 +230,22 @@ async def test_over_http_and_in_the_figures(
     assert sum(projection.sink.counts(event.event_id).values()) == 1
 
 
+async def test_the_export_has_the_log_of_each_request(
+    api: httpx.AsyncClient, db: Session, queue: Queue, worker: Worker, identity: Identity
+) -> None:
+    with_log, without = opened(db, capacity=1, keeps_log=True), opened(db, capacity=1)
+    for event in (with_log, without):
+        sent(db, queue, event, "user-ann", "user-bob")
+    while worker.serve():
+        pass
+    response = await api.get("/me/data", headers={"Authorization": f"Bearer {identity.token(Caller('user-ann'))}"})
+    assert response.headers["Content-Disposition"] == 'attachment; filename="events-data.json"'
+    logs = {request["eventId"]: request["log"] for request in response.json()["data"]["requests"]}
+    assert [step["status"] for step in logs[with_log.event_id]] == ["RECEIVED", "QUEUED", "PROCESSING", "SUCCEEDED"]
+    assert logs[without.event_id] == []
+    assert "user-bob" not in response.text
+
+
 async def test_while_a_draw_is_held_it_is_409(
     api: httpx.AsyncClient, db: Session, store: FaultyStore, identity: Identity
 ) -> None:

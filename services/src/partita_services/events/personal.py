@@ -18,7 +18,7 @@ from partita.recipes.personal import PersonalData, PersonalItems
 from partita.recipes.removal import Removal
 from partita_services.events.cancelling import cancel
 from partita_services.events.changes.model import Erased, erase_request
-from partita_services.events.model import Lock, Request, lock_of, log_of, request_by_id, requests_of_user
+from partita_services.events.model import Lock, LogEntry, Request, lock_of, log_of, request_by_id, requests_of_user
 from partita_services.events.queueing.failures import freeing
 from partita_services.events.terms import OPEN, Reason, Status, instant
 
@@ -100,7 +100,11 @@ def _unchanged(request: Request) -> Action:
     return gone.when(f(Request.error_code).eq(request.error_code))
 
 
+def _log(request: Request) -> Query[LogEntry]:
+    return log_of(request.request_id)
+
+
 PERSONAL: Final = PersonalData(
-    PersonalItems("requests", requests_of_user, erase=erase_requests, also=(Lock,)),
+    PersonalItems("requests", requests_of_user, erase=erase_requests, parts={"log": _log}, also=(Lock,)),
     record=Erased,
 )

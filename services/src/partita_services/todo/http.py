@@ -50,7 +50,13 @@ TaskId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
 TimeZone = Annotated[
     Zone | SkipJsonSchema[None], Header(alias="X-Time-Zone", description="the caller's, to tell which day it is")
 ]
-Keep = Annotated[int | None, Depends(keep_completed)]
+
+
+async def _keep() -> int | None:
+    return keep_completed()
+
+
+Keep = Annotated[int | None, Depends(_keep)]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 
 

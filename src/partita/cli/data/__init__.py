@@ -4,6 +4,7 @@ from partita.cli.data._backup import backup
 from partita.cli.data._cdc import POLICY, cdc, filling, is_captured
 from partita.cli.data._check import check
 from partita.cli.data._compact import compact
+from partita.cli.data._copy import copy
 from partita.cli.data._follow import projecting
 from partita.cli.data._lake import lake, lake_option
 from partita.cli.data._personal import personal
@@ -20,6 +21,7 @@ __all__ = [
     "cdc",
     "check",
     "compact",
+    "copy",
     "diff",
     "filling",
     "is_captured",

@@ -73,7 +73,7 @@ def _items(kept: PersonalData, items: PersonalItems, user_id: str, db: Session) 
     cursor, more = None, True
     while more:
         page, cursor = db.run(kept.page(items, user_id, cursor))
-        yield from (item.model_dump(mode="json", by_alias=True) for item in page)
+        yield from page
         more = cursor is not None
 
 

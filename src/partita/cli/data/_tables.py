@@ -12,6 +12,7 @@ from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.errors import TableNotFound
+from partita.reports import with_reports
 from partita.service import Service
 from partita.store import (
     CreateIndex,
@@ -95,7 +96,8 @@ def update(services: Sequence[Service], data: DataFolder) -> None:
 
 
 def _schemas(services: Sequence[Service]) -> list[TableSchema]:
-    return list({table.name: table.schema for service in services for table in service.tables}.values())
+    tables = {table.name: table.schema for service in with_reports(services) for table in service.tables}
+    return list(tables.values())
 
 
 def _stored(store: Store, table: str) -> TableSchema | None:

@@ -10,12 +10,26 @@ import click
 import msgspec
 
 from partita.cli._data_folder import prefix_option
-from partita.cli._installation import LEASES
+from partita.cli._installation import LEASES, with_leases
 from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.data import diff
-from partita.deploy import ROLES, Need, Provisioned, RoleName, TableSettings, arns_in, left_out, needs, policy, template
-from partita.reports import REPORTS
+from partita.deploy import (
+    DOCKERFILE,
+    ROLES,
+    Containers,
+    Functions,
+    Need,
+    Provisioned,
+    RoleName,
+    TableSettings,
+    arns_in,
+    left_out,
+    needs,
+    policy,
+    template,
+)
+from partita.reports import REPORTS, with_reports
 from partita.service import Service
 from partita.store import TableNames
 
@@ -55,9 +69,15 @@ def _check_key(context: click.Context, parameter: click.Parameter, value: str) -
 )
 @click.option("--tag", "tags", type=(str, str), metavar="KEY VALUE", multiple=True, help="A tag of every table.")
 @click.option("--alarm-topic", metavar="ARN", help="The SNS topic that alarms are sent to.")
+@click.option(
+    "--compute",
+    type=click.Choice(["lambda", "container"]),
+    help="What the services run on: functions of AWS Lambda, or tasks of Amazon ECS.",
+)
+@click.option("--lake", metavar="s3://BUCKET/PREFIX", help="With --compute lambda: bring changes into this lake.")
 @click.option("--disposable", is_flag=True, help="Tables that may be deleted, without backups: for trials.")
 @prefix_option
-def synth(
+def synth(  # noqa: PLR0913 - one for each option
     services: Sequence[Service],
     out: Path,
     provisioned: tuple[int, int] | None,
@@ -66,9 +86,17 @@ def synth(
     alarm_topic: str | None,
     table_prefix: str,
     *,
+    compute: str | None,
+    lake: str | None,
     disposable: bool,
 ) -> None:
-    """Write a CloudFormation template for each service, and one for the table in which their workers report."""
+    """Write a CloudFormation template for each service, and one for the table in which their workers report.
+
+    With --compute container also the Dockerfile of their image.
+    """
+    if lake is not None and compute != "lambda":
+        raise click.UsageError("--lake needs --compute lambda: elsewhere `partita cdc run` brings changes into a lake.")
+    runs_on = {"lambda": Functions(lake=lake), "container": Containers(), None: None}[compute]
     settings = TableSettings(
         capacity=Provisioned(*provisioned) if provisioned else "on-demand",
         recovery=not disposable,
@@ -79,11 +107,15 @@ def synth(
         alarm_topic=alarm_topic,
     )
     out.mkdir(parents=True, exist_ok=True)
-    for service in _with_reports(services):
+    for service in with_leases(with_reports(services)):
         path = out / f"{service.name}.template.json"
-        made = template(service, settings, table_names=TableNames(prefix=table_prefix))
+        own = None if service in (REPORTS, LEASES) else runs_on  # the others write to their tables
+        made = template(service, settings, table_names=TableNames(prefix=table_prefix), compute=own)
         path.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
         click.echo(path)
+    if compute == "container":
+        (out / "Dockerfile").write_text(DOCKERFILE, encoding="utf-8")
+        click.echo(out / "Dockerfile")
 
 
 @deploy.command()
@@ -104,7 +136,7 @@ def iam(
     takes them.
     """
     wanted = cast("Sequence[RoleName]", roles or tuple(ROLES))
-    services = _with_reports(services)
+    services = with_leases(with_reports(services))
     found = {service.name: _needs(service, wanted) for service in services}
     arns = arns_in(region, account, table_names=TableNames(prefix=table_prefix))
     if as_json:
@@ -117,13 +149,6 @@ def iam(
             if role == "caller":
                 _echo_left_out(service)
             click.echo()
-
-
-def _with_reports(services: Sequence[Service]) -> list[Service]:
-    """The services, the table in which their workers report, and that of the leases of those who fill lakes."""
-    reports = [REPORTS] if any(service.worker for service in services) else []
-    captured = any(table.schema.stream == "NEW_AND_OLD_IMAGES" for service in services for table in service.tables)
-    return [*services, *reports, *([LEASES] if captured else [])]
 
 
 def _needs(service: Service, roles: Sequence[RoleName]) -> dict[RoleName, tuple[Need, ...]]:

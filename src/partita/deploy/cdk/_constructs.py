@@ -10,11 +10,13 @@ from typing import Any
 import msgspec
 from aws_cdk.aws_dynamodb import CfnTable
 from aws_cdk.aws_iam import IManagedPolicy, ManagedPolicy
+from aws_cdk.aws_lambda import CfnFunction
 from aws_cdk.aws_sqs import CfnQueue
 from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct
 
 from partita import Table
+from partita.deploy._compute import Compute
 from partita.deploy._policy import AS_DECLARED, Json
 from partita.deploy._resources import (
     SAFE,
@@ -88,10 +90,11 @@ class DeployedService(Construct):
         settings: TableSettings = SAFE,
         *,
         table_names: TableNames = AS_DECLARED,
+        compute: Compute | None = None,
     ) -> None:
         super().__init__(scope, id)
-        whole = template(service, settings, table_names=table_names)
-        resource = _include(self, {"Resources": whole["Resources"]})
+        whole = template(service, settings, table_names=table_names, compute=compute)
+        resource = _include(self, {name: whole[name] for name in ("Parameters", "Resources") if name in whole})
         self.tables: Mapping[str, CfnTable] = {table.name: resource(logical(table.name)) for table in service.tables}
         self.policies: Mapping[str, IManagedPolicy] = {
             role: ManagedPolicy.from_managed_policy_arn(self, role, resource(name).ref)
@@ -99,6 +102,12 @@ class DeployedService(Construct):
             if (name := logical(role, "Policy")) in whole["Resources"]
         }
         """The policy of each role: `instance.role.add_managed_policy(todo.policies["request"])`."""
+        self.functions: Mapping[str, CfnFunction] = {
+            name.removesuffix("Function").lower(): resource(name)
+            for name, each in whole["Resources"].items()
+            if each["Type"] == "AWS::Lambda::Function"
+        }
+        """With compute on AWS Lambda: the functions for `request`, `worker` and `stream`."""
 
 
 def _include(scope: Construct, fragment: Json) -> Callable[[str], Any]:

@@ -35,6 +35,7 @@ from partita.store.embedded.upkeep import (
     MergeShards,
     Progress,
     SplitShard,
+    StoreSnapshot,
     back_up,
     merge_shards,
     split_shard,
@@ -285,6 +286,22 @@ class EmbeddedStore:
         """
         with self._private_connection() as connection:
             back_up(connection, Path(target), progress)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[StoreSnapshot]:
+        """The store as it is now, for long reads while others write. The log grows until the block ends.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        with self._private_connection() as connection:
+            connection.execute("BEGIN")
+            try:
+                reader = Reader(connection)
+                reader.refresh()
+                yield StoreSnapshot(reader, READS)
+            finally:
+                connection.execute("ROLLBACK")
 
     def verify(self) -> None:
         """Look for damage in the file, in each row, and between streams and tables.

@@ -2,5 +2,6 @@
 
 from partita._aws import Credentials, CredentialSource, GivenCredentials, Limits
 from partita.store.remote._store import Outside, RemoteStore
+from partita.store.remote._streams import pushed_record
 
-__all__ = ["CredentialSource", "Credentials", "GivenCredentials", "Limits", "Outside", "RemoteStore"]
+__all__ = ["CredentialSource", "Credentials", "GivenCredentials", "Limits", "Outside", "RemoteStore", "pushed_record"]

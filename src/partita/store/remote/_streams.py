@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from partita._aws import STREAMS, ApiCall, ApiClient, Calls, IteratorExpired
-from partita.errors import TableNotFound
+from partita.errors import TableNotFound, ValidationFailed
 from partita.store import _requests as rq
 from partita.store._dynamodb_json import Json
 from partita.store.remote._responses import optional_item, plain
@@ -105,7 +105,7 @@ def read_stream(client: ApiClient, request: rq.ReadStream, iterators: Iterators)
             raise
         iterator = yield from _iterator(client, position, iterators)
         response = yield from _records(client, iterator, limit)
-    records = [_record(each, iterators) for each in response.records]
+    records = [_record(each, iterators.number_of(each.dynamodb.sequence_number)) for each in response.records]
     following = response.next_shard_iterator
     if following:
         iterators.keep((arn, request.shard, records[-1].sequence if records else request.after), following)
@@ -148,10 +148,23 @@ def _shard(shard: ShardOutput, iterators: Iterators, *, enabled: bool) -> rq.Sha
     return rq.Shard(shard.shard_id, shard.parent_shard_id, closed=ended or not enabled)
 
 
-def _record(record: RecordOutput, iterators: Iterators) -> rq.StreamRecord:
+def pushed_record(record: Any) -> rq.StreamRecord:
+    """A record as AWS hands it to a function, decoded from JSON.
+
+    Raises:
+        ValidationFailed: it is not a record of a stream.
+    """
+    try:
+        found = msgspec.convert(record, RecordOutput)
+        return _record(found, int(found.dynamodb.sequence_number))
+    except msgspec.ValidationError as error:
+        raise ValidationFailed(f"This is not a record of a stream: {error}.") from error
+
+
+def _record(record: RecordOutput, sequence: int) -> rq.StreamRecord:
     change = record.dynamodb
     return rq.StreamRecord(
-        sequence=iterators.number_of(change.sequence_number),
+        sequence=sequence,
         event=record.event_name,
         keys=plain(change.keys),
         old=optional_item(change.old_image),

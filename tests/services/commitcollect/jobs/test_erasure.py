@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 from tests.services.commitcollect.player import Player
 from tests.services.commitcollect.strava_model import ATHLETE
-from tests.services.commitcollect.world import TRACE, World, event, new_world, queued_world
+from tests.services.commitcollect.world import TRACE, Checkpoint, World, event, new_world, queued_world
 
 from partita import insert
 from partita.errors import ItemMissing
@@ -79,9 +78,11 @@ def test_nothing_is_left_but_the_trail() -> None:
 
 def test_cut_off_after_every_single_request_it_is_finished_when_it_is_run_again() -> None:
     cut, requests = 0, 1
-    while cut < requests:
-        with new_world() as world:
-            full_world(world)
+    with new_world() as world:
+        full_world(world)
+        before = Checkpoint(world)
+        while cut < requests:
+            before.go_back()
             player = Player(deletion(world), world.db, world.tools)
             for _ in range(cut):
                 if not player.done:
@@ -92,7 +93,7 @@ def test_cut_off_after_every_single_request_it_is_finished_when_it_is_run_again(
             world.clock.advance(31)
             world.do(deletion(world))
             assert left(world) == {}
-        cut += 1
+            cut += 1
     assert cut > 25
 
 
@@ -133,9 +134,13 @@ def busy_world(world: World) -> None:
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_that_is_under_way_may_be_at_any_request_when_the_account_is_deleted(job: str) -> None:
     """The deletion waits for no other job: what one writes is found, or not written any more."""
-    for cut in itertools.count():
-        with new_world() as world:
-            busy_world(world)
+    with new_world() as world:
+        busy_world(world)
+        before = Checkpoint(world)
+        cut, is_over = -1, False
+        while not is_over:
+            cut += 1
+            before.go_back()
             player = Player(JOBS[job](world), world.db, world.tools)
             for _ in range(cut):
                 if not player.done:
@@ -144,16 +149,18 @@ def test_a_job_that_is_under_way_may_be_at_any_request_when_the_account_is_delet
             world.do(deletion(world))
             player.finish()
             assert left(world) == {}
-            if is_over:
-                break
-    assert cut > 8
+        assert cut > 8
 
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_deletion_may_be_at_any_request_when_another_job_of_the_user_is_done(job: str) -> None:
-    for cut in itertools.count():
-        with new_world() as world:
-            busy_world(world)
+    with new_world() as world:
+        busy_world(world)
+        before = Checkpoint(world)
+        cut, is_over = -1, False
+        while not is_over:
+            cut += 1
+            before.go_back()
             work, player = JOBS[job](world), Player(deletion(world), world.db, world.tools)
             for _ in range(cut):
                 if not player.done:
@@ -162,9 +169,7 @@ def test_a_deletion_may_be_at_any_request_when_another_job_of_the_user_is_done(j
             Player(work, world.db, world.tools).finish()
             player.finish()
             assert left(world) == {}
-            if is_over:
-                break
-    assert cut > 25
+        assert cut > 25
 
 
 def test_it_waits_for_no_job_that_waits_for_strava() -> None:

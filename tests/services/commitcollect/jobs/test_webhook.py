@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from msgspec.structs import replace
+from tests.recipes.interleaving import overtaken
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, WEBHOOK, World, event, new_world, queued_world, revocation
 
@@ -196,6 +197,20 @@ def _look(world: World) -> int:
         world.clock.advance(later.seconds)
         ticket = world.do(take_look(world.app, world.user_id))
     return ticket
+
+
+def test_who_opens_a_quarter_of_an_hour_too_late_tries_again_soon() -> None:
+    with new_world() as world:
+        world.log_in()
+        first: list[int] = []
+
+        def open_first() -> None:
+            first.append(world.do(take_look(world.app, world.user_id)))
+
+        with pytest.raises(TryLater) as later:
+            overtaken(world.db, take_look(world.app, world.user_id), open_first, nth=2)
+        assert later.value.seconds == 1
+        assert world.do(take_look(world.app, world.user_id)) == first[0] + 1
 
 
 def test_nobody_looks_for_a_user_who_is_gone() -> None:

@@ -17,7 +17,7 @@ from partita.service import OpenProjection
 from partita.store import GetItem
 from partita.testing import FakeClock, FaultyStore
 from partita_services.events.figures import live
-from partita_services.events.http import _watched
+from partita_services.events.figures.http import _watched
 
 pytestmark = pytest.mark.req("E09", "X03")
 

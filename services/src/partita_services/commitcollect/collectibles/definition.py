@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -94,6 +95,7 @@ def read_definition(file: Path) -> ModelDefinition:
         raise OperationError(f"{file} is not a model: {where}: {first['msg'].rstrip('.')}.") from None
 
 
-def bundled() -> list[ModelDefinition]:
-    """The models that come with the service."""
-    return [read_definition(file) for file in sorted(BUNDLED.glob("*.json"))]
+@cache
+def bundled() -> tuple[ModelDefinition, ...]:
+    """The models that come with the service, read and checked once."""
+    return tuple(read_definition(file) for file in sorted(BUNDLED.glob("*.json")))

@@ -161,6 +161,8 @@ def _freeze(found: DrawFound, now: datetime) -> Procedure[None]:
     requests = yield from _all_pages(requests_of_event(event.event_id), PAGE)
     entries = [request.request_id for request in requests if request.status is Status.PROCESSING]
     if waiting or len(entries) != seats.entered:
+        if (yield from draw_of(event.event_id).consistent()) is not None:
+            return  # another one has frozen them meanwhile, and has gone on
         raise DrawRefused("Some entries are still on their way.", hint="Try again in a moment.")
     draw = Draw(
         event_id=event.event_id,

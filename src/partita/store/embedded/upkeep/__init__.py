@@ -1,8 +1,9 @@
-"""Upkeep of the embedded store: backup, restore, shards, earlier formats, and the search for damage."""
+"""Upkeep of the embedded store: backup, restore, shards, snapshots, earlier formats, and the search for damage."""
 
 from partita.store.embedded.upkeep._backup import Progress, back_up
 from partita.store.embedded.upkeep._reshard import MergeShards, SplitShard, merge_shards, split_shard
 from partita.store.embedded.upkeep._restore import replace_with_backup, unused
+from partita.store.embedded.upkeep._snapshot import StoreSnapshot
 from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
 
@@ -10,6 +11,7 @@ __all__ = [
     "MergeShards",
     "Progress",
     "SplitShard",
+    "StoreSnapshot",
     "back_up",
     "merge_shards",
     "replace_with_backup",

@@ -91,6 +91,11 @@ class PublishedKeys:
             raise _unavailable()
         raise jwt.InvalidKeyError
 
+    def fresh(self) -> KeySet | None:
+        """The keys, if they need not be fetched again yet."""
+        known = self._known
+        return None if known is None or self._age() >= FRESH_SECONDS else known
+
     def _found(self, key_id: str) -> jwt.PyJWK | None:
         known = self._known
         return None if known is None or self._age() >= USABLE_SECONDS else known.keys.get(key_id)

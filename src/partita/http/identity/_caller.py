@@ -38,11 +38,17 @@ class Verifier(Protocol):
 
     hint: str
     """Where a caller gets a token."""
-    waits: bool
-    """Whether it may wait for a response from elsewhere, and so must not run in the event loop."""
+
+    def known(self, token: str) -> Caller | None:
+        """The caller that a token names, found without waiting; None where `caller` must be asked.
+
+        Raises:
+            HttpProblem: 401, the token is not valid.
+        """
+        ...
 
     def caller(self, token: str) -> Caller:
-        """The caller that a token names.
+        """The caller that a token names. It may wait for a response from elsewhere, so it is called in a thread.
 
         Raises:
             HttpProblem: 401, the token is not valid.

@@ -8,12 +8,22 @@ import secrets
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final
 
 import jwt
 
-from partita.http._caller import MAX_TOKEN_LENGTH, Caller, Role, TokenRevoked, caller_of, check_user_id, refusing_tokens
-from partita.http._token_policy import TokenKey, TokenPolicy
+from partita.http.identity._caller import (
+    MAX_TOKEN_LENGTH,
+    Caller,
+    Role,
+    TokenRevoked,
+    caller_of,
+    check_user_id,
+    refusing_tokens,
+)
+from partita.http.identity._token_policy import TokenKey, TokenPolicy
+from partita.http.identity._verified import VerifiedTokens
 from partita.runtime import Clock, system_clock
 
 ALGORITHM: Final = "HS256"
@@ -27,7 +37,6 @@ class Identity:
     """Issues and checks the tokens of one installation."""
 
     hint = "Send `Authorization: Bearer TOKEN`; `partita token --user ID` prints one."
-    waits = False
 
     def __init__(self, key: bytes | Callable[[], TokenPolicy], clock: Clock = system_clock) -> None:
         """Trust the tokens of a key.
@@ -39,6 +48,7 @@ class Identity:
         """
         self._policy = _always(key) if isinstance(key, bytes) else key
         self._clock = clock
+        self._tokens = VerifiedTokens()
 
     def token(self, caller: Caller, lifetime: timedelta | None = None) -> str:
         """A token that says who the caller is, for a time: by default a day for operators and 30 days for users.
@@ -76,6 +86,10 @@ class Identity:
                 raise TokenRevoked
             return caller_of(claims)
 
+    def known(self, token: str) -> Caller:
+        """The same: nobody has to be asked."""
+        return self.caller(token)
+
     def claims(self, token: str) -> Mapping[str, Any]:
         """What a token says, also one that was revoked: `jti`, `sub`, `role`, `iat`, `exp`.
 
@@ -85,21 +99,30 @@ class Identity:
         with refusing_tokens(self.hint):
             return self._verified(token, self._policy())
 
-    def _verified(self, token: str, policy: TokenPolicy) -> dict[str, Any]:
-        if len(token) > MAX_TOKEN_LENGTH:
-            raise jwt.InvalidTokenError
-        secret = policy.secret_of(_key_id(token.partition(".")[0]))
-        if secret is None:
-            raise jwt.InvalidSignatureError
-        claims: dict[str, Any] = jwt.decode(
-            token,
-            secret,
-            [ALGORITHM],
-            # What time it is, is for the clock to say.
-            options={"require": ["exp", "iat", "jti", "sub"], "verify_exp": False, "verify_iat": False},
-        )
+    def _verified(self, token: str, policy: TokenPolicy) -> Mapping[str, Any]:
+        claims = self._tokens.claims(token, policy)
+        if claims is None:
+            claims = _signed(token, policy)
+            self._tokens.remember(token, policy, claims)
         _check_times(claims, int(self._clock()))
         return claims
+
+
+def _signed(token: str, policy: TokenPolicy) -> Mapping[str, Any]:
+    """What a token says that one of the keys has signed."""
+    if len(token) > MAX_TOKEN_LENGTH:
+        raise jwt.InvalidTokenError
+    secret = policy.secret_of(_key_id(token.partition(".")[0]))
+    if secret is None:
+        raise jwt.InvalidSignatureError
+    claims: dict[str, Any] = jwt.decode(
+        token,
+        secret,
+        [ALGORITHM],
+        # What time it is, is for the clock to say.
+        options={"require": ["exp", "iat", "jti", "sub"], "verify_exp": False, "verify_iat": False},
+    )
+    return MappingProxyType(claims)
 
 
 def _always(key: bytes) -> Callable[[], TokenPolicy]:

@@ -8,8 +8,9 @@ from typing import Any, Final
 import jwt
 
 from partita.errors import OperationError
-from partita.http._caller import MAX_TOKEN_LENGTH, Caller, caller_of, refusing_tokens
-from partita.http._published_keys import PublishedKeys, checked_address
+from partita.http.identity._caller import MAX_TOKEN_LENGTH, Caller, caller_of, refusing_tokens
+from partita.http.identity._published_keys import PublishedKeys, checked_address
+from partita.http.identity._verified import VerifiedTokens
 from partita.runtime import Clock
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -19,8 +20,6 @@ LEEWAY_SECONDS: Final = 30.0
 
 class Issuer:
     """Checks the tokens of one issuer. Its keys are fetched with the first token, and again when they change."""
-
-    waits = True
 
     def __init__(
         self, url: str, *, audience: str | None = None, any_audience: bool = False, clock: Clock = time.monotonic
@@ -43,6 +42,15 @@ class Issuer:
         self.audience = audience or None
         self.hint = f"Send `Authorization: Bearer TOKEN`, with a token of {url}."
         self._keys = PublishedKeys(url, clock)
+        self._tokens = VerifiedTokens()
+
+    def known(self, token: str) -> Caller | None:
+        """The caller of a token that was verified before, with keys that are still fresh; None for any other."""
+        keys = self._keys.fresh()
+        claims = None if keys is None else self._tokens.claims(token, keys)
+        if claims is None or int(claims["exp"]) + LEEWAY_SECONDS <= time.time():
+            return None
+        return caller_of(claims)
 
     def caller(self, token: str) -> Caller:
         """The caller that a token names.
@@ -51,8 +59,13 @@ class Issuer:
             HttpProblem: 401, the token is not the issuer's, was altered, or has expired; 503, the issuer is away.
         """
         with refusing_tokens(self.hint):
-            key = self._keys.key(self._key_id(token))
-            return caller_of(self._decoded(token, key, verify_signature=True)["payload"])
+            key_id = self._key_id(token)
+            key = self._keys.key(key_id)
+            claims = self._decoded(token, key, verify_signature=True)["payload"]
+            keys = self._keys.fresh()
+            if keys is not None and keys.keys.get(key_id) is key:
+                self._tokens.remember(token, keys, claims)
+            return caller_of(claims)
 
     def _key_id(self, token: str) -> str:
         """The name of the key that must have signed a token, if all that it says is right.

@@ -1,0 +1,115 @@
+"""Parameters of path, query, headers and cookies, as FastAPI reads them.
+
+FastAPI derives for each request how a parameter is called and whether it may be a list. That is done once here for what
+most routes take; it reads the rest itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import UnionType
+from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
+
+from fastapi import Request
+from fastapi.dependencies.models import Dependant
+from fastapi.dependencies.utils import request_params_to_args
+from pydantic import BaseModel, Json
+from pydantic.fields import FieldInfo
+from starlette.datastructures import QueryParams
+
+Source: TypeAlias = Callable[[Request], Mapping[str, Any]]
+Found: TypeAlias = tuple[dict[str, Any], list[Any]]
+"""The arguments, and what is wrong with those that could not be read."""
+Reader: TypeAlias = Callable[[Request], Found]
+
+
+def readers_of(dependant: Dependant) -> tuple[Reader, ...]:
+    """What reads the parameters of a route or dependency, in FastAPI's order."""
+    groups: Iterable[tuple[list[Any], Source]] = (
+        (dependant.path_params, lambda request: request.path_params),
+        (dependant.query_params, lambda request: request.query_params),
+        (dependant.header_params, lambda request: request.headers),
+        (dependant.cookie_params, lambda request: request.cookies),
+    )
+    return tuple(_reader(field, source) for fields, source in groups for field in fields)
+
+
+def _reader(field: Any, source: Source) -> Reader:
+    info: FieldInfo = field.field_info
+    where = info.in_.value  # type: ignore[attr-defined]  # of FastAPI's own parameters
+    if where == "path" and info.annotation is str:
+        return _path_reader(field, field.alias)
+    if where == "query" and _is_plain_model(info.annotation):
+        return _model_reader(field, frozenset(info.annotation.model_fields))  # type: ignore[union-attr]
+    if info.default is None and not info.validate_default and isinstance(field.validation_alias or field.alias, str):
+        return _optional_reader(field, source)
+    return lambda request: request_params_to_args([field], source(request))
+
+
+def _path_reader(field: Any, alias: str) -> Reader:
+    """Reads a text from the path, which every request of the route has."""
+
+    def read(request: Request) -> Found:
+        value, errors = field.validate(request.path_params[alias], {}, loc=("path", alias))
+        return ({}, errors) if errors else ({field.name: value}, errors)
+
+    return read
+
+
+def _optional_reader(field: Any, source: Source) -> Reader:
+    """Reads what most requests do not have."""
+    alias = field.validation_alias or field.alias
+    absent: Found = ({field.name: None}, [])
+
+    def read(request: Request) -> Found:
+        values = source(request)
+        return request_params_to_args([field], values) if alias in values else absent
+
+    return read
+
+
+def _model_reader(field: Any, known: frozenset[str]) -> Reader:
+    """Reads a model from the query: the last value of each of its fields, and of other names what was sent."""
+
+    def read(request: Request) -> Found:
+        values = _query_values(request.query_params, known)
+        value, errors = field.validate(values, {}, loc=("query",))
+        return ({}, errors) if errors else ({field.name: value}, errors)
+
+    return read
+
+
+def _query_values(query: QueryParams, known: frozenset[str]) -> dict[str, Any]:
+    values: dict[str, Any] = dict(query)
+    if len(values) < len(query.multi_items()):
+        for name in values.keys() - known:
+            several = query.getlist(name)
+            values[name] = several if len(several) > 1 else several[0]
+    return values
+
+
+def _is_plain_model(annotation: Any) -> bool:
+    """Whether each parameter of a query is one field of a model: by its name, and never a list."""
+    if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        return False
+    fields = annotation.model_fields.values()
+    return all(info.alias is None and info.validation_alias is None and _is_single(info) for info in fields)
+
+
+def _is_single(info: FieldInfo) -> bool:
+    """Whether the value of a field is one text: not a list of them, and not JSON that is to be read."""
+    kinds = _kinds(info.annotation)
+    is_text = all(
+        isinstance(kind, type) and (issubclass(kind, str) or not issubclass(kind, Iterable)) for kind in kinds
+    )
+    return is_text and not any(type(item) is Json or item is Json for item in info.metadata)
+
+
+def _kinds(annotation: Any) -> Iterable[Any]:
+    """The classes that a value may have by its annotation."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _kinds(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return [kind for each in get_args(annotation) for kind in _kinds(each)]
+    return (origin or annotation,)

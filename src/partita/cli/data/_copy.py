@@ -1,0 +1,206 @@
+"""`partita copy`: bring tables from one store to another, follow their changes, and compare both."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final
+
+import click
+
+from partita.cli._output import echo_table
+from partita.cli._signals import on_stop_signal
+from partita.cli.data._stores import Address, address_option, chosen_tables
+from partita.runtime import new_ulid
+from partita.transfer import (
+    CopyOptions,
+    Estimate,
+    ItemDifference,
+    Side,
+    StoreCopy,
+    TableComparison,
+    TableCopy,
+    estimate,
+)
+
+POLL_SECONDS: Final = 0.1
+REMOTE_POLL_SECONDS: Final = 1.0
+MAX_SHOWN: Final = 100
+"""So many differences are printed; all are counted."""
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[SERVICE|TABLE]...")
+@address_option("--from", "source", "Where the items are")
+@address_option("--to", "target", "Where they go")
+@click.option("--from-prefix", default="", metavar="TEXT", help="What stands before the names of the source's tables.")
+@click.option("--to-prefix", default="", metavar="TEXT", help="What stands before the names of the target's tables.")
+@click.option("--follow", is_flag=True, help="Then bring over every change, until Ctrl-C or SIGTERM.")
+@click.option(
+    "--verify", is_flag=True, help="Copy nothing: compare every item of both sides. Exits with 1 if one differs."
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Write units a second at most.")
+@click.option("--segments", type=click.IntRange(1, 64), default=4, show_default=True, help="Parts of a scan at once.")
+@click.option(
+    "--in-flight",
+    "workers",
+    type=click.IntRange(1, 64),
+    default=8,
+    show_default=True,
+    help="Batches of writes at once.",
+)
+@click.option("--replace", is_flag=True, help="Make a target that is not empty equal: delete what only it has.")
+@click.option("--restart", is_flag=True, help="Begin again, whatever was copied before.")
+@click.option("--still", is_flag=True, help="Nobody writes to the source, so it needs no stream.")
+@click.option("--changes-only", is_flag=True, help="Both sides are equal now: copy what changes from now on.")
+def copy(
+    names: tuple[str, ...],
+    source: Address,
+    target: Address,
+    *,
+    from_prefix: str,
+    to_prefix: str,
+    follow: bool,
+    verify: bool,
+    yes: bool,
+    **how: Any,
+) -> None:
+    """Copy tables from one store to another: embedded, DynamoDB, or a compatible server.
+
+    The target becomes exactly what the source is, although others write to it meanwhile. A copy that was cut off goes
+    on where it was. Tables are those that are named, those of services that are named, or all.
+    """
+    with ExitStack() as opened:
+        one = opened.enter_context(source.opened(from_prefix, must_exist=True))
+        other = opened.enter_context(target.opened(to_prefix, must_exist=verify))
+        tables = chosen_tables(one.store, names)
+        estimates = [estimate(one.store, table) for table in tables]
+        show_estimates(estimates, source, target, writes=not verify)
+        if verify:
+            compare(one, other, estimates)
+            return
+        if not yes:
+            click.confirm("Copy?", abort=True, err=True)
+        run_copy(one, other, tables, CopyOptions(**how), estimates, follow=follow)
+
+
+def show_estimates(estimates: Sequence[Estimate], source: Address, target: Address, *, writes: bool) -> None:
+    """Print what it will take, before it begins."""
+    rows = [
+        (
+            each.table,
+            f"{each.items:,}",
+            f"{each.size / 1e6:,.1f} MB",
+            f"{each.read:,.0f}",
+            f"{each.write * writes:,.0f}",
+        )
+        for each in estimates
+    ]
+    echo_table(("TABLE", "ITEMS", "SIZE", "READ UNITS", "WRITE UNITS"), rows)
+    dollars = sum(each.dollars(reads=source.costs, writes=target.costs and writes) for each in estimates)
+    if not writes:
+        dollars += sum(each.dollars(reads=target.costs, writes=False) for each in estimates)
+    if source.costs or target.costs:
+        click.echo(f"About ${dollars:,.2f} at DynamoDB's on-demand price in us-east-1; other regions may cost more.")
+    else:
+        click.echo("Neither side costs money by the unit.")
+
+
+def run_copy(
+    source: Side,
+    target: Side,
+    tables: Sequence[str],
+    options: CopyOptions,
+    estimates: Sequence[Estimate],
+    *,
+    follow: bool,
+) -> None:
+    """Copy, and follow if that is asked; with a progress bar."""
+    owner = new_ulid()
+    with progress("Copying", sum(each.items for each in estimates)) as bar:
+        copies = [
+            TableCopy(source, target, table, owner=owner, options=options, on_written=lambda items, _: bar(items))
+            for table in tables
+        ]
+        running = StoreCopy(source, copies)
+        with running:
+            running.prepare()
+            for each in copies:
+                for note in each.notes:
+                    click.echo(f"{each.table}: {note}; it is left so.", err=True)
+            bar(sum(each.copied for each in copies))
+            changed = running.load()
+            bar.finish()
+            click.echo(f"The target has what the source has; {changed:,} items had changed meanwhile.")
+            if follow:
+                _follow(running, REMOTE_POLL_SECONDS if not source.has_snapshots else POLL_SECONDS)
+
+
+def _follow(running: StoreCopy, poll_seconds: float) -> None:
+    stop = threading.Event()
+    on_stop_signal(stop.set)
+    click.echo("Following changes. Stop with Ctrl-C.")
+    running.follow(stop, lambda: stop.wait(poll_seconds))
+    lag = running.lag()
+    click.echo(f"Stopped, {lag.records:,} changes behind.")
+
+
+class Progress:
+    """Counts what was done, from any thread, and shows how fast that is."""
+
+    def __init__(self, advance: Callable[[int], object], finish: Callable[[], object]) -> None:
+        self._advance = advance
+        self._lock = threading.Lock()
+        self.finish = finish
+
+    def __call__(self, items: int) -> None:
+        """So many more are done."""
+        with self._lock:
+            self._advance(items)
+
+
+@contextmanager
+def progress(label: str, length: int) -> Iterator[Progress]:
+    """A progress bar with the rate and the time that is left."""
+    begun, done = time.monotonic(), 0
+
+    def rate(_: object) -> str:
+        return f"{done / max(time.monotonic() - begun, 0.001):,.0f} items/s"
+
+    with click.progressbar(length=max(length, 1), label=label, show_pos=True, item_show_func=rate) as bar:
+
+        def advance(items: int) -> None:
+            nonlocal done
+            done += items
+            bar.length = max(bar.length or 1, bar.pos + items)
+            bar.update(items, done)  # what is shown of it is the rate
+
+        def finish() -> None:
+            bar.update(max((bar.length or 0) - bar.pos, 0))
+            bar.render_finish()
+
+        yield Progress(advance, finish)
+
+
+def compare(source: Side, target: Side, estimates: Sequence[Estimate]) -> None:
+    """Compare the tables, print what differs, and exit with 1 if something does."""
+    found: list[ItemDifference] = []
+    results = []
+    with progress("Comparing", 2 * sum(each.items for each in estimates)) as bar:
+        for each in estimates:
+            with TableComparison(source, target, each.table) as comparison:
+                results.append(comparison.run(lambda it: found.append(it) if len(found) < MAX_SHOWN else None, bar))
+    for difference in found:
+        click.echo(str(difference))
+    differences = sum(each.differences for each in results)
+    if differences > len(found):
+        click.echo(f"… and {differences - len(found):,} more.")
+    expired = sum(each.expired for each in results)
+    if expired:
+        click.echo(f"{expired:,} items have expired, and only one side has deleted them yet.")
+    click.echo(f"{sum(each.items for each in results):,} items compared, {differences:,} differ.")
+    if differences:
+        raise click.exceptions.Exit(1)

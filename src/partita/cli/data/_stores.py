@@ -1,0 +1,107 @@
+"""Stores that commands read from and write to, named by an address: a file or data folder, DynamoDB, a server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import click
+from msgspec import Struct
+
+from partita.cli._data_folder import EMBEDDED, DataFolder, default_folder
+from partita.cli._names import named
+from partita.errors import CopyRefused, StoreError
+from partita.runtime import is_loopback
+from partita.store import Store, TableNames, open_store
+from partita.transfer import Side, tables_of
+
+SETTLE_SECONDS: Final = 10.0
+"""So long a record may take into a stream of DynamoDB's."""
+ADDRESS: Final = "a data folder or database file, dynamodb://REGION, or the URL of a compatible server"
+
+
+class Address(Struct, frozen=True):
+    """Where a store is, as it was written."""
+
+    text: str
+
+    @property
+    def scheme(self) -> str:
+        """`dynamodb`, `http`, `https`; or nothing for a file."""
+        return urlsplit(self.text).scheme if "://" in self.text else ""
+
+    @property
+    def costs(self) -> bool:
+        """Whether its units cost money."""
+        return self.scheme == "dynamodb"
+
+    @contextmanager
+    def opened(self, prefix: str = "", *, must_exist: bool = False) -> Iterator[Side]:
+        """The store, while the block runs.
+
+        Raises:
+            OperationError: the address cannot be used. StoreError: the store cannot be opened.
+        """
+        store = self._open(must_exist=must_exist)
+        try:
+            yield Side(store, TableNames(prefix=prefix), self._settle)
+        finally:
+            store.close()
+
+    @property
+    def _settle(self) -> float:
+        if not self.scheme or is_loopback(urlsplit(self.text).hostname or ""):
+            return 0.0
+        return SETTLE_SECONDS
+
+    def _open(self, *, must_exist: bool) -> Store:
+        if self.scheme:
+            return open_store(self.text)
+        path = Path(os.environ.get("PARTITA_DATA") or default_folder()) if self.text == EMBEDDED else Path(self.text)
+        if path.suffix == "" or path.is_dir():
+            folder = DataFolder(path)
+            return folder.open_existing() if must_exist else folder.open()
+        if must_exist and not path.exists():
+            raise StoreError(f"There is no database {path}.", hint="Name its file, or its folder.")
+        return open_store(str(path))
+
+
+class _AddressType(click.ParamType[Address]):
+    name = "store"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:  # noqa: ARG002
+        """Take it as it is written."""
+        return value if isinstance(value, Address) else Address(value)
+
+
+def address_option(name: str, parameter: str, what: str) -> Callable[[Any], Any]:
+    """An option that takes the address of a store."""
+    return click.option(
+        name, parameter, type=_AddressType(), required=True, metavar="STORE", help=f"{what}: {ADDRESS}."
+    )
+
+
+def chosen_tables(store: Store, names: Sequence[str]) -> tuple[str, ...]:
+    """The tables that are named, and those of the services that are named; all of the store where nothing is.
+
+    Raises:
+        CopyRefused: there is neither a table nor a service of a name.
+    """
+    there = tables_of(store)
+    if not names:
+        return there
+    found: dict[str, None] = {}
+    for name in names:
+        if name in there:
+            found[name] = None
+            continue
+        service = named(name)
+        if service is None:
+            hint = f"It has: {', '.join(there) or 'no tables'}."
+            raise CopyRefused(f"There is neither a table nor a service {name!r}.", hint=hint)
+        found |= {table.name: None for table in service.tables if table.name in there}
+    return tuple(found)

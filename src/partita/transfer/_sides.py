@@ -1,0 +1,102 @@
+"""The two ends of a transfer: a store, the names of its tables, and how it is read at one instant."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import Random, SystemRandom
+from typing import Final, TypeVar
+
+from msgspec import Struct, field
+
+from partita.errors import StoreUnavailable, Throttled, TransactionConflict
+from partita.runtime import RetryPolicy
+from partita.store import Request, Store, TableNames, named_store
+from partita.store.embedded import EmbeddedStore
+
+R = TypeVar("R")
+
+SAME_NAMES: Final = TableNames(prefix="")
+PASSING: Final = (StoreUnavailable, Throttled, TransactionConflict)
+"""What gets better by itself."""
+
+
+class Outside(Struct, frozen=True):
+    """What a transfer takes from the outside besides stores."""
+
+    clock: Callable[[], float] = time.time
+    pause: Callable[[float], object] = time.sleep
+    random: Random = field(default_factory=SystemRandom)
+    patience: float = 60.0
+    """For how many seconds a store that is in trouble is tried again."""
+
+
+class Side(Struct, frozen=True):
+    """One end of a transfer."""
+
+    raw: Store
+    names: TableNames = SAME_NAMES
+    settle: float = 0.0
+    """How many seconds after a write its record may come into a stream; only DynamoDB takes a while."""
+
+    @property
+    def store(self) -> Store:
+        """The store, with its tables under their declared names."""
+        return named_store(self.raw, self.names)
+
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether it can be read as it is at one instant."""
+        return isinstance(self.raw, EmbeddedStore)
+
+    @contextmanager
+    def frozen(self) -> Iterator[Store]:
+        """The store at one instant, where it can be read so; else the store itself."""
+        if not isinstance(self.raw, EmbeddedStore):
+            yield self.store
+            return
+        with self.raw.snapshot() as snapshot:
+            yield named_store(snapshot, self.names)
+
+
+class PatientStore:
+    """A store that is asked again for a while where it is in trouble. Every request of a transfer may be sent twice."""
+
+    def __init__(self, store: Store, outside: Outside, stop: threading.Event | None = None) -> None:
+        self._store = store
+        self._outside = outside
+        self._stop = stop or threading.Event()
+        self._policy = RetryPolicy(base_seconds=0.05, cap_seconds=2.0)
+
+    def execute(self, request: Request[R]) -> R:
+        """Execute the request.
+
+        Raises:
+            RequestError: it was refused. StoreError: the store was in trouble for too long.
+        """
+        begun: float | None = None
+        attempt = 0
+        while True:
+            try:
+                return self._store.execute(request)
+            except PASSING:
+                now = self._outside.clock()
+                begun = now if begun is None else begun
+                if now - begun >= self._outside.patience or self._stop.is_set():
+                    raise
+            attempt += 1
+            self._outside.pause(self._policy.pause_before(min(attempt, 8), self._outside.random).seconds)
+
+    async def execute_async(self, request: Request[R]) -> R:
+        """Transfers run in threads.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()

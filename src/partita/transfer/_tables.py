@@ -1,0 +1,61 @@
+"""The table that is copied to: made like the one that is copied from, or refused where its keys are others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from partita.errors import CopyRefused, TableNotFound
+from partita.store import CreateTable, DescribeTable, ScanTable, Store, TableDescription, TableSchema
+
+
+def described(store: Store, table: str) -> TableDescription | None:
+    """What a store knows of a table; None where it has none of that name."""
+    try:
+        return store.execute(DescribeTable(table))
+    except TableNotFound:
+        return None
+
+
+def ensure_table(store: Store, schema: TableSchema) -> TableDescription:
+    """Make the table where it is missing, with keys, indexes, TTL and stream.
+
+    Raises:
+        CopyRefused: there is one with another key.
+    """
+    found = described(store, schema.name)
+    if found is None:
+        return store.execute(CreateTable(schema))
+    if found.schema.key != schema.key:
+        hint = "Delete it, or copy to tables of other names (--to-prefix)."
+        raise CopyRefused(f"The table {schema.name} of the target has another key: {_shown(found.schema)}.", hint=hint)
+    return found
+
+
+def table_differences(source: TableSchema, target: TableSchema) -> Iterator[str]:
+    """What the target's table has otherwise: what a copy leaves as it is."""
+    for index in source.indexes:
+        other = target.index(index.name)
+        if other is None:
+            yield f"the index {index.name} is missing"
+        elif not index.is_like(other):
+            yield f"the index {index.name} is another"
+    if source.ttl != target.ttl:
+        yield f"the TTL attribute is {target.ttl}, not {source.ttl}"
+    if source.stream != target.stream:
+        yield f"the stream is {target.stream}, not {source.stream}"
+
+
+def is_empty(store: Store, table: str) -> bool:
+    """Whether a table has no items."""
+    return store.execute(ScanTable(table, limit=1, consistent=True)).count == 0
+
+
+def without_stream(schema: TableSchema) -> TableSchema:
+    """The same table without a stream."""
+    return replace(schema, stream=None)
+
+
+def _shown(schema: TableSchema) -> str:
+    return ", ".join(f"{attribute.name} ({attribute.type})" for attribute in schema.key)

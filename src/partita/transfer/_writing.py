@@ -1,0 +1,131 @@
+"""Writing items in batches, many at once, within a pace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from types import TracebackType
+from typing import Final, Self, TypeAlias, TypeVar
+
+from partita.errors import CopyRefused, ValidationFailed
+from partita.store import BatchWriteItem, DeleteItem, PutItem, Store, TableSchema, wire_item
+from partita.transfer._pace import Pace
+from partita.transfer._units import units_of
+from partita.values import Item, write_units
+
+BATCH: Final = 25
+MAX_PAUSE: Final = 5.0
+
+T = TypeVar("T")
+
+Write: TypeAlias = PutItem | DeleteItem
+
+
+def chunks(values: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """The values, so many at a time."""
+    source = iter(values)
+    while chunk := tuple(islice(source, size)):
+        yield chunk
+
+
+class ItemWriter:
+    """Writes puts and deletes of one table; several threads may use one writer."""
+
+    def __init__(
+        self,
+        store: Store,
+        schema: TableSchema,
+        *,
+        pace: Pace,
+        workers: int,
+        pause: Callable[[float], object],
+        on_written: Callable[[int, float], object] = lambda _items, _units: None,
+    ) -> None:
+        self._store = store
+        self._schema = schema
+        self._pace = pace
+        self._pause = pause
+        self._on_written = on_written
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="partita-transfer")
+        self._failure: BaseException | None = None
+
+    def put(self, items: Iterable[Item]) -> None:
+        """Write items over whatever the target has.
+
+        Raises:
+            CopyRefused: the target refuses one of them. StoreError: the target is in trouble.
+        """
+        self.write([PutItem(self._schema.name, item) for item in items])
+
+    def write(self, writes: Sequence[Write]) -> None:
+        """Write them all, each of another item, and return when they are durable.
+
+        Raises:
+            CopyRefused: the target refuses one of them. StoreError: the target is in trouble.
+        """
+        if len(writes) <= BATCH:
+            if writes:
+                self._write_batch(tuple(writes))
+            return
+        futures = [self._pool.submit(self._write_unless_failed, batch) for batch in chunks(writes, BATCH)]
+        _finish(futures)
+
+    def _write_unless_failed(self, batch: tuple[Write, ...]) -> None:
+        if self._failure is not None:  # not written, so nobody may take it for written
+            raise self._failure
+        try:
+            self._write_batch(batch)
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    def _write_batch(self, batch: tuple[Write, ...]) -> None:
+        left, pause = batch, 0.05
+        while left:
+            estimated = sum(map(self._units, left)) if self._pace.is_limited else 0.0
+            self._pace.take(estimated)
+            try:
+                response = self._store.execute(BatchWriteItem(left))
+            except ValidationFailed as error:
+                raise self._refusal(left, error) from error
+            units = sum(each.total_write for each in response.capacity)
+            self._pace.correct(units - estimated)
+            self._on_written(len(left) - len(response.unprocessed), units)
+            left = response.unprocessed
+            if left:
+                self._pause(pause)
+                pause = min(2 * pause, MAX_PAUSE)
+
+    def _units(self, write: Write) -> float:
+        return units_of(self._schema, write.item) if isinstance(write, PutItem) else write_units(1)
+
+    def _refusal(self, batch: tuple[Write, ...], error: ValidationFailed) -> CopyRefused:
+        """Which item it is: the batch says only that there is one."""
+        for write in batch:
+            try:
+                self._store.execute(BatchWriteItem((write,)))
+            except ValidationFailed as own:
+                return self._refused(write, own)
+        return CopyRefused(f"{self._schema.name}: the target refuses a batch of items: {error.message}")
+
+    def _refused(self, write: Write, error: ValidationFailed) -> CopyRefused:
+        item = write.item if isinstance(write, PutItem) else write.key
+        key = wire_item({part.name: item[part.name] for part in self._schema.key if part.name in item})
+        hint = "Correct the item, or the table of the target, and run it again: it goes on here."
+        return CopyRefused(f"{self._schema.name}: the target refuses the item {key}: {error.message}", hint=hint)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _finish(futures: Sequence[Future[None]]) -> None:
+    """Wait for all, and raise the first error."""
+    errors = [error for error in (future.exception() for future in futures) if error is not None]
+    if errors:
+        raise errors[0]

@@ -1,0 +1,51 @@
+"""The apps of services, each made once.
+
+FastAPI looks at every parameter of every route of an app that is new, and again to describe it. That takes a tenth of a
+second, which is longer than most tests; and what comes of it is the same for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from starlette.datastructures import State
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from partita.app._app import _described_app
+from partita.service import Service
+
+_MADE: dict[tuple[str, bool, int], tuple[FastAPI, APIRouter]] = {}
+
+
+def described_app(service: Service, router: APIRouter) -> FastAPI:
+    """An app of a service, with a state and handlers of its own; its routes are shared."""
+    key = (service.name, service.rate_limit is not None, id(router))
+    if key not in _MADE:
+        made = _described_app(service, router)
+        made.openapi()
+        _MADE[key] = (made, router)  # with its router, so that no other has its id
+    return _copy(_MADE[key][0])
+
+
+class WhenCalled:
+    """An app that is made when it is called for the first time: the console, which few tests ask."""
+
+    def __init__(self, make: Callable[..., ASGIApp], *arguments: Any) -> None:
+        self._make: Callable[[], ASGIApp] = lambda: make(*arguments)
+        self._app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._app = self._app or self._make()
+        await self._app(scope, receive, send)
+
+
+def _copy(app: FastAPI) -> FastAPI:
+    own = copy(app)
+    own.state = State()
+    own.exception_handlers = dict(app.exception_handlers)
+    own.router = copy(app.router)
+    own.router.routes = list(app.router.routes)
+    return own

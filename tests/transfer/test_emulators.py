@@ -1,0 +1,42 @@
+"""Copies to and from other people's servers, whose scans, batches and streams are their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.referee import ministack, moto
+from tests.transfer.support import contents, copied, fill, order
+
+from partita import EmbeddedStore
+from partita.store import DeleteItem, PutItem
+from partita.store.remote import Credentials, RemoteStore
+from partita.transfer import Side, TableComparison
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("referee")]
+
+EMULATORS = {"ministack": ministack, "moto": moto}
+
+
+@pytest.mark.parametrize("name", EMULATORS)
+def test_there_and_back(name: str, tmp_path: Path) -> None:
+    with (
+        EMULATORS[name](tmp_path) as url,
+        RemoteStore(url, region="us-east-1", credentials=Credentials("test", "test")) as server,
+        EmbeddedStore(tmp_path / "a.db", durable=False) as first,
+        EmbeddedStore(tmp_path / "b.db", durable=False) as last,
+    ):
+        fill(first, 60)
+        copied(first, server)
+        first.execute(PutItem("orders", order(3, n=1)))
+        first.execute(DeleteItem("orders", {"customer": "customer-4", "number": 4}))
+        assert copied(first, server, owner="again") == 2
+        found: list[object] = []
+        with TableComparison(Side(first), Side(server), "orders") as comparison:
+            comparison.run(found.append)
+        assert found == []
+        copied(server, last)
+        server.execute(PutItem("orders", order(5, n=2)))
+        assert copied(server, last, owner="again") == 1
+        assert contents(last) == contents(server)
+        assert contents(last)["customer-5", 5]["n"] == 2
