@@ -23,6 +23,7 @@ MODULES = (
     "partita.deploy",
     "partita.encryption",
     "partita.expressions",
+    "partita.folder",
     "partita.functions",
     "partita.http",
     "partita.model",

@@ -55,6 +55,7 @@ def test_a_run_on_aws_costs_less_than_a_cent(probes: list[Probe]) -> None:
     assert forecast([probe for probe in probes if not probe.billed]).dollars < ONE_CENT
 
 
+@pytest.mark.slow
 def test_the_table_of_the_page_is_what_is_measured(probes: list[Probe], ours: list[Result]) -> None:
     # Servers of their own: what is left behind there, such as a table that is protected, would hinder other tests.
     by_target = {"ours": ours, "ministack": run("ministack", probes), "moto": run("moto", probes)}

@@ -19,6 +19,7 @@ from msgspec import Struct
 from partita import EmbeddedStore
 from partita.encryption import KeyProvider, open_keys
 from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreReadOnly
+from partita.folder import current_folder, finish_replacement
 from partita.queue import Queue, QueuePolicy, open_queue
 from partita.runtime import exposure, make_private_folder
 from partita.store import Store, TableNames, named_store, open_store
@@ -64,6 +65,7 @@ class DataFolder(Struct, frozen=True):
         try:
             str(self.path).encode()
             make_private_folder(self.path)
+            finish_replacement(self.path)
         except UnicodeEncodeError as error:
             hint = "SQLite opens no other: choose another with --data."
             raise StoreError(f"The name of the folder {str(self.path)!a} is not UTF-8.", hint=hint) from error
@@ -118,6 +120,7 @@ class DataFolder(Struct, frozen=True):
         Raises:
             StoreError: there is none, or it cannot be opened.
         """
+        finish_replacement(self.path)
         if not self.database.exists():
             hint = "Start `partita serve` first, or name another folder with --data."
             raise StoreError(f"There is no database in {self.path}.", hint=hint)
@@ -271,7 +274,8 @@ def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], 
             profile: str | None = None,
             **others: Any,
         ) -> Any:
-            return command(*args, data=DataFolder(data, store, queue, table_prefix, profile), **others)
+            folder = DataFolder(current_folder(data), store, queue, table_prefix, profile)
+            return command(*args, data=folder, **others)
 
         declared: Command = run
         for option in reversed(options):
@@ -280,6 +284,9 @@ def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], 
 
     return declare
 
+
+whole_folder_option = _DATA
+"""The option `--data`, which gives the command the path of the folder itself, whichever branch of it is used."""
 
 data_option = _folder_from(_DATA)
 """The option `--data`, which gives the command a `DataFolder`."""

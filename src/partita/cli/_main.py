@@ -11,7 +11,21 @@ import click
 
 from partita.cli._names import installed_commands, named_command
 from partita.cli._output import give_up_output, open_missing_streams
-from partita.cli.data import backup, cdc, check, compact, copy, lake, personal, queue, restore, seed, sweep, tables
+from partita.cli.data import (
+    backup,
+    branch,
+    cdc,
+    check,
+    compact,
+    copy,
+    lake,
+    personal,
+    queue,
+    restore,
+    seed,
+    sweep,
+    tables,
+)
 from partita.cli.model import adopt, completion, cost, deploy, docs, explain, migrate, new, openapi, patterns, schema
 from partita.cli.serving import dynamodb, serve, token, tokens, worker
 from partita.errors import PartitaError
@@ -86,6 +100,7 @@ for command in (
     personal,
     copy,
     backup,
+    branch,
     restore,
     check,
     compact,

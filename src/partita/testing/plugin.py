@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 # ruff: noqa: PLC0415 - every pytest run of every user loads this module, so fixtures import what only they need
 if TYPE_CHECKING:
     from partita import EmbeddedStore, Session, Ulids
-    from partita.testing import FakeClock
+    from partita.testing import FakeClock, PreparedStore
 
 
 @pytest.fixture
@@ -42,16 +42,44 @@ def partita_store(fake_clock: FakeClock) -> Iterator[EmbeddedStore]:
 @pytest.fixture
 def partita_db(partita_store: EmbeddedStore, fake_clock: FakeClock) -> Session:
     """A session on the store with all registered tables; a budget exceeded is an error, and waiting moves the clock."""
-    from partita import REGISTRY, Session
+    from partita import REGISTRY
 
-    jitter = random.Random(0)  # noqa: S311 - spreads retries, the same way in every run
-    db = Session(
-        partita_store,
-        clock=fake_clock,
-        secret=b"fake",
-        strict_budgets=True,
-        random=jitter,
-        sleep=fake_clock.advance,
-    )
+    db = _session(partita_store, fake_clock)
     db.create_tables(REGISTRY)
     return db
+
+
+def _session(store: EmbeddedStore, clock: FakeClock) -> Session:
+    from partita import Session
+
+    jitter = random.Random(0)  # noqa: S311 - spreads retries, the same way in every run
+    return Session(store, clock=clock, secret=b"fake", strict_budgets=True, random=jitter, sleep=clock.advance)
+
+
+@pytest.fixture(scope="session")
+def partita_prepare() -> Callable[[Session], object]:
+    """What fills the store that `partita_branch` branches from: override it. By default, all registered tables."""
+
+    def prepare(db: Session) -> None:
+        from partita import REGISTRY
+
+        db.create_tables(REGISTRY)
+
+    return prepare
+
+
+@pytest.fixture(scope="session")
+def partita_prepared(
+    partita_prepare: Callable[[Session], object], tmp_path_factory: pytest.TempPathFactory
+) -> PreparedStore:
+    """The store that `partita_prepare` fills, once in a run."""
+    from partita.testing import PreparedStore
+
+    return PreparedStore(tmp_path_factory.mktemp("partita"), partita_prepare)
+
+
+@pytest.fixture
+def partita_branch(partita_prepared: PreparedStore, fake_clock: FakeClock) -> Iterator[Session]:
+    """A session on a branch of the prepared store, which no other test sees; else like `partita_db`."""
+    with partita_prepared.branch(clock=fake_clock) as store:
+        yield _session(store, fake_clock)

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.req("T41", "T42")
+@pytest.mark.slow
 def test_kills_lose_and_repeat_nothing(tmp_path: Path) -> None:
     assert_exact_through_kills(str(tmp_path / "lake"), tmp_path / "store.db", rounds=8)
 

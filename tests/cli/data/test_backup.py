@@ -2,24 +2,117 @@
 
 from __future__ import annotations
 
+import os
+import stat
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 from tests.cli.conftest import Run
 
-from partita import EmbeddedStore, Session
-from partita.queue import Send
+from partita import EmbeddedStore, Session, insert
+from partita.folder import unpacked
+from partita.queue import Acknowledge, Receive, Send
 from partita.queue.embedded import EmbeddedQueue
-from partita_services.todo.model import tasks_of_user
+from partita_services.todo.model import Task, tasks_of_user
 
 
 def test_a_backup_has_the_data(seeded: Run, tmp_path: Path) -> None:
-    target = tmp_path / "copy.db"
+    target = tmp_path / "archive"
     result = seeded("backup", str(target))
     assert result.exit_code == 0
     assert result.output.splitlines()[-1] == f"{target}: {target.stat().st_size:,} bytes"
-    with EmbeddedStore(target) as store:
+    with unpacked(target, tmp_path) as (_, found), EmbeddedStore(found / "partita.db") as store:
+        assert len(Session(store).run(tasks_of_user("demo"))) == 26
+
+
+def _fill(folder: Path) -> None:
+    """What a folder has besides the database."""
+    with EmbeddedQueue(folder / "queue-todo-reminders.db", "todo-reminders") as queue:
+        queue.execute(Send("body", "group", "id"))
+    (folder / "todo-projection.db").write_text("derived")
+    (folder / "secret.key").write_bytes(b"k" * 32)
+    (folder / "secret.key").chmod(0o600)
+
+
+def test_a_backup_is_restored_with_its_queues(seeded: Run, folder: Path, tmp_path: Path) -> None:
+    _fill(folder)
+    said = seeded("backup", str(tmp_path / "archive")).output
+    assert "Not in it: " in said
+    assert "secret.key" in said
+    with EmbeddedQueue(folder / "queue-todo-reminders.db", "todo-reminders") as queue:
+        (message,) = queue.execute(Receive())
+        queue.execute(Acknowledge((message.receipt,)))
+    with EmbeddedStore(folder / "partita.db") as store:
+        Session(store).run(insert(Task(user_id="demo", title="later", created_at=1, updated_at=1)))
+    result = seeded("restore", str(tmp_path / "archive"))
+    assert (result.exit_code, result.output.count("is kept as")) == (0, 2)
+    with EmbeddedQueue(folder / "queue-todo-reminders.db", "todo-reminders") as queue:
+        assert [message.body for message in queue.execute(Receive())] == ["body"]
+    with EmbeddedStore(folder / "partita.db") as store:
+        assert len(Session(store).run(tasks_of_user("demo"))) == 26
+    assert not (folder / "todo-projection.db").exists()
+    assert (folder / "secret.key").read_bytes() == b"k" * 32
+
+
+def test_a_backup_with_secrets_makes_a_new_folder_whole(seeded: Run, folder: Path, tmp_path: Path) -> None:
+    _fill(folder)
+    assert seeded("backup", str(tmp_path / "archive"), "--secrets").exit_code == 0
+    new = tmp_path / "new"
+    assert seeded("restore", str(tmp_path / "archive"), "--data", str(new)).exit_code == 0
+    assert (new / "secret.key").read_bytes() == b"k" * 32
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in new.iterdir() if path.is_file()} == {
+        path.name: 0o600 for path in new.iterdir()
+    }
+
+
+def test_what_is_in_use_is_not_replaced(seeded: Run, folder: Path, tmp_path: Path) -> None:
+    _fill(folder)
+    seeded("backup", str(tmp_path / "archive"))
+    before = {path.name: path.read_bytes() for path in folder.glob("*.db")}
+    for name in ("partita.db", "queue-todo-reminders.db"):
+        with closing(apsw.Connection(str(folder / name))) as connection:
+            connection.execute("BEGIN; SELECT * FROM sqlite_schema")
+            result = seeded("restore", str(tmp_path / "archive"))
+            assert (result.exit_code, "is in use" in result.output) == (1, True)
+            connection.execute("ROLLBACK")
+    assert before == {path.name: path.read_bytes() for path in folder.glob("*.db")}
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_damaged_backup_changes_nothing(seeded: Run, folder: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    seeded("backup", str(archive))
+    archive.write_bytes(archive.read_bytes()[:-20])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    result = seeded("restore", str(archive))
+    assert (result.exit_code, f"The archive {archive} is damaged" in result.output) == (1, True)
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_restore_that_was_killed_is_finished_by_the_next_command(
+    seeded: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _fill(folder)
+    seeded("backup", str(tmp_path / "archive"))
+    with EmbeddedStore(folder / "partita.db") as store:
+        Session(store).run(insert(Task(user_id="demo", title="later", created_at=1, updated_at=1)))
+    linked = os.link
+
+    def killed(source: str, target: str, **more: Any) -> None:
+        if "queue-" in str(source):
+            raise KeyboardInterrupt
+        linked(source, target, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "link", killed)
+        assert seeded("restore", str(tmp_path / "archive")).exit_code == 1
+    assert (folder / "restore.json").exists()
+    assert seeded("check").exit_code == 0
+    assert not (folder / "restore.json").exists()
+    with EmbeddedStore(folder / "partita.db") as store:
         assert len(Session(store).run(tasks_of_user("demo"))) == 26
 
 
@@ -59,7 +152,7 @@ def test_a_backup_that_cannot_be_written_is_named_and_not_the_database(
 ) -> None:
     target = tmp_path / f"{'long' * 60}.db"  # the name of the unfinished copy is longer than any may be
     result = seeded("backup", str(target))
-    assert (result.exit_code, result.output.splitlines()[-1].startswith(f"Error: The store {target} ")) == (1, True)
+    assert (result.exit_code, result.output.splitlines()[-1].startswith(f"Error: The file {target} ")) == (1, True)
     assert str(folder) not in result.output
 
 

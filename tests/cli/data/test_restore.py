@@ -47,11 +47,12 @@ def database(folder: Path) -> Path:
 
 
 @pytest.fixture
-def backup(run: Run, tmp_path: Path) -> Path:
-    """A backup of the sample data."""
+def backup(run: Run, database: Path, tmp_path: Path) -> Path:
+    """A copy of the database alone, with the sample data."""
     target = tmp_path / "a copy?.db"
     assert run("seed", "todo").exit_code == 0
-    assert run("backup", str(target)).exit_code == 0
+    with EmbeddedStore(database) as store:
+        store.backup(target)
     return target
 
 

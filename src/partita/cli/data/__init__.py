@@ -1,6 +1,7 @@
 """Commands on what is stored: tables, sample data, backups, queues, change streams."""
 
 from partita.cli.data._backup import backup
+from partita.cli.data._branch import branch
 from partita.cli.data._cdc import POLICY, cdc, filling, is_captured
 from partita.cli.data._check import check
 from partita.cli.data._compact import compact
@@ -18,6 +19,7 @@ __all__ = [
     "POLICY",
     "backup",
     "begin_seeding",
+    "branch",
     "cdc",
     "check",
     "compact",

@@ -1,38 +1,31 @@
-"""`partita backup`: a consistent copy of the database, while it is in use."""
+"""`partita backup`: all that a data folder must not lose, in one archive, while it is in use."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
 from pathlib import Path
 
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
 from partita.cli.data._readable import readable
-from partita.store.embedded.upkeep import Progress
+from partita.folder import write_archive
 
 
 @click.command()
 @click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--secrets", "with_secrets", is_flag=True, help="Also the key that signs tokens and seals cursors.")
 @data_option
-def backup(target: Path, data: DataFolder) -> None:
-    """Copy the database to a file, while it is in use.
+def backup(target: Path, data: DataFolder, *, with_secrets: bool) -> None:
+    """Archive the databases and the queues, as they are at one instant, while they are in use.
 
     An existing TARGET is never overwritten.
     """
-    with readable(data) as folder, folder.open_existing() as store, copying() as progress:
-        store.backup(target, progress)
+    with readable(data) as folder:
+        folder.open_existing().close()  # which says what is wrong with it
+        manifest = write_archive(folder.path, target, time.time(), with_secrets=with_secrets)
+    for file in manifest.files:
+        click.echo(f"{file.name}: {file.size:,} bytes, sha256 {file.sha256[:12]}…")
+    if manifest.left_out:
+        click.echo(f"Not in it: {', '.join(manifest.left_out)}")
     click.echo(f"{target}: {target.stat().st_size:,} bytes")
-
-
-@contextmanager
-def copying() -> Iterator[Progress]:
-    """A progress bar for a copy."""
-    with click.progressbar(length=1, label="Copying") as bar:
-
-        def show(copied: int, pages: int) -> None:
-            bar.length = max(pages, 1)
-            bar.update(copied - bar.pos)
-
-        yield show

@@ -1,16 +1,19 @@
-"""`partita restore`: put a backup in the place of the database."""
+"""`partita restore`: put a backup in the place of what a data folder has."""
 
 from __future__ import annotations
 
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
-from partita.cli.data._backup import copying
-from partita.store.embedded.upkeep import replace_with_backup, unused
+from partita.folder import Manifest, data_files, is_archive, replace_files, unpacked
+from partita.store.embedded.upkeep import Progress, copy_sound, replace_with_backup, unused
 
 DERIVED: Final = ("*-projection.db*", "backfill-*.json", "seeding-*")
 """What the data folder has of the database as it was: it is made again, or was about items that are gone."""
@@ -20,16 +23,74 @@ DERIVED: Final = ("*-projection.db*", "backfill-*.json", "seeding-*")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @data_option
 def restore(file: Path, data: DataFolder) -> None:
-    """Put a backup in the place of the database, which no process may use meanwhile.
+    """Put a backup in the place of what is there, which no process may use meanwhile.
 
-    FILE is checked first, and stays. What was there is kept under another name.
+    FILE is an archive of `partita backup`, or a copy of the database alone. It is proved first, and stays. What was
+    there is kept under another name.
     """
     data.create()
+    kept = _restore_archive(file, data) if is_archive(file) else _restore_database(file, data)
+    for each in kept:
+        click.echo(f"What was there is kept as {each}")
+
+
+def _restore_archive(file: Path, data: DataFolder) -> list[Path]:
+    now = time.time()
+    with (
+        unpacked(file, data.path) as (manifest, folder),
+        _nobody_uses(data, manifest),
+        tempfile.TemporaryDirectory(prefix=".partita-", dir=data.path) as place,
+    ):
+        staged = Path(place) / "staged"
+        staged.mkdir(mode=0o700)
+        for each in manifest.files:
+            if each.kind == "database":
+                with copying() as progress:
+                    copy_sound(folder / each.name, staged / each.name, now, progress)
+            else:
+                (folder / each.name).rename(staged / each.name)
+        kept = replace_files(data.path, staged, [path.name for path in _derived(data)], now)
+    for each in manifest.files:
+        click.echo(f"{data.path / each.name}: restored from {file}")
+    return kept
+
+
+def _restore_database(file: Path, data: DataFolder) -> list[Path]:
     with unused(data.database):
         with copying() as progress:
             kept = replace_with_backup(file, data.database, time.time(), progress)
-        for derived in (found for pattern in DERIVED for found in data.path.glob(pattern)):
+        for derived in _derived(data):
             derived.unlink()
     click.echo(f"{data.database}: restored from {file}")
-    if kept is not None:
-        click.echo(f"What was there is kept as {kept}")
+    return [] if kept is None else [kept]
+
+
+def _derived(data: DataFolder) -> list[Path]:
+    return [found for pattern in DERIVED for found in data.path.glob(pattern)]
+
+
+@contextmanager
+def _nobody_uses(data: DataFolder, manifest: Manifest) -> Iterator[None]:
+    """Keep every process from opening a database of the folder while the block runs.
+
+    Raises:
+        StoreBusy: a process uses one.
+    """
+    names = {each.name for each in manifest.files if each.name.endswith(".db")}
+    names |= {each.name for each in data_files(data.path) if each.is_database}
+    with ExitStack() as locks:
+        for name in sorted(names):
+            locks.enter_context(unused(data.path / name))
+        yield
+
+
+@contextmanager
+def copying() -> Iterator[Progress]:
+    """A progress bar for a copy."""
+    with click.progressbar(length=1, label="Copying") as bar:
+
+        def show(copied: int, pages: int) -> None:
+            bar.length = max(pages, 1)
+            bar.update(copied - bar.pos)
+
+        yield show

@@ -26,7 +26,7 @@ from partita.runtime import Clock
 APPLICATION_ID: Final = 0x50415251  # "PARQ"
 FORMAT_VERSION: Final = 1
 MICROSECONDS: Final = 1_000_000
-DAMAGED: Final = "Stop what uses it, move the file away, and start again with an empty queue; a backup has no queues."
+DAMAGED: Final = "Stop what uses it, move the file away, and restore a backup, or start again with an empty queue."
 
 _SCHEMA: Final = f"""
     CREATE TABLE queue (sequence INTEGER NOT NULL, sent_at INTEGER NOT NULL);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -20,7 +21,8 @@ from partita_services.commitcollect.jobs.ingest import IngestOutcome, ingest
 from partita_services.commitcollect.model import Connection, ConnectionState
 from partita_services.commitcollect.signin.sessions import SESSIONS
 from partita_services.commitcollect.strava.interface import ReadActivity, ReadAthlete, Refresh, StravaUnavailable
-from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user
+from partita_services.commitcollect.strava.model import RateLimit, save_limit
+from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user, refreshed
 from partita_services.commitcollect.strava.vault import SealBroken, Vault
 from partita_services.commitcollect.work import TryLater, do
 from partita_services.commitcollect.writes import change_connection
@@ -136,6 +138,19 @@ def test_a_worker_that_strava_did_not_respond_to_lets_the_next_one_try(world: Wo
     world.strava.failures = 1
     with pytest.raises(StravaUnavailable):
         world.do(read_athlete(world))
+    assert world.do(read_athlete(world)).id == ATHLETE
+
+
+@pytest.mark.req("C06")
+def test_while_strava_wants_us_to_wait_nobody_reads_and_tokens_are_refreshed_all_the_same(world: World) -> None:
+    open_at = datetime.fromtimestamp(world.clock() + 100, UTC)
+    world.db.run(save_limit(RateLimit(client_id=world.app.settings.client_id, open_at=open_at)))
+    world.strava.requests.clear()
+    with pytest.raises(TryLater) as later:
+        world.do(read_athlete(world))
+    assert (later.value.seconds, world.strava.requests) == (open_at.timestamp() - world.clock(), [])
+    assert world.do(refreshed(world.app, world.connection)).generation == 2
+    world.clock.advance(later.value.seconds)
     assert world.do(read_athlete(world)).id == ATHLETE
 
 

@@ -117,7 +117,7 @@ def test_a_cancelled_lottery_takes_no_value(db: Session) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"entropy": "another"}, "The winners are not those that the seed draws."),
+        ({"entropy": "another"}, "The value from outside is not the one that the source has published."),
         ({"entropySource": "drand round 6000001"}, "The seed, or the source of entropy"),
         ({"entropy": None}, "The value from outside is missing"),
         ({"entropySource": None}, "The value from outside is missing, or has no source."),
@@ -129,6 +129,20 @@ def test_every_change_of_the_value_shows(change: dict[str, str], problem: str, d
     db.run(hold_draw(event.event_id, event.closes_at))
     draw = as_json(db.run(hold_draw(event.event_id, event.closes_at, VALUE)))
     assert any(problem in each for each in problems_of(draw | change, event.commitment, VALUE))
+
+
+def test_other_values_draw_others(db: Session) -> None:
+    """One of them may draw the same by chance, but not all of twenty."""
+    event, _ = lottery(db, entropy_source=SOURCE)
+    db.run(hold_draw(event.event_id, event.closes_at))
+    draw = as_json(db.run(hold_draw(event.event_id, event.closes_at, VALUE)))
+    shown = {
+        problem for n in range(20) for problem in problems_of(draw | {"entropy": f"another {n}"}, event.commitment)
+    }
+    assert shown == {
+        "The winners are not those that the seed draws.",
+        "The waiting list is not in the order that the seed draws.",
+    }
 
 
 def test_the_command_compares_with_what_the_source_says(db: Session, tmp_path: Path) -> None:

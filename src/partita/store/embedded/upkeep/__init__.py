@@ -2,7 +2,7 @@
 
 from partita.store.embedded.upkeep._backup import Progress, back_up
 from partita.store.embedded.upkeep._reshard import MergeShards, SplitShard, merge_shards, split_shard
-from partita.store.embedded.upkeep._restore import replace_with_backup, unused
+from partita.store.embedded.upkeep._restore import copy_sound, replace_with_backup, unused
 from partita.store.embedded.upkeep._snapshot import StoreSnapshot
 from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
@@ -13,6 +13,7 @@ __all__ = [
     "SplitShard",
     "StoreSnapshot",
     "back_up",
+    "copy_sound",
     "merge_shards",
     "replace_with_backup",
     "split_shard",

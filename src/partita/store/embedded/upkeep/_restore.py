@@ -58,7 +58,7 @@ def replace_with_backup(backup: Path, path: Path, now: float, progress: Progress
     with _sqlite.translating(str(path)):
         remove(fresh)  # an earlier one may have been killed
         try:
-            _copy_sound(backup, fresh, now, progress)
+            copy_sound(backup, fresh, now, progress)
             return _replace(path, fresh, now)
         finally:
             remove(fresh)
@@ -101,7 +101,12 @@ def _settle(path: Path) -> None:
             connection.close()
 
 
-def _copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None) -> None:
+def copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None = None) -> None:
+    """Copy a backup to a new file, as a store that may take the place of another: proved, and with new streams.
+
+    Raises:
+        StoreDamaged: it is not a sound store. StoreNewer: a newer version wrote it.
+    """
     try:
         with closing(_open_backup(backup)) as source:
             copy(source, fresh, progress)

@@ -1,0 +1,69 @@
+"""What overwriting costs: writes that replace and delete items, with SQLite's three settings of `secure_delete`.
+
+    python -m bench.secure_delete
+
+`fast` overwrites deleted rows only where their page is written anyway; whole pages that become free keep what they had.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from partita import EmbeddedStore, _sqlite
+from partita.store import CreateTable, DeleteItem, KeyAttribute, PutItem, TableSchema
+
+ITEMS: Final = 400
+ROUNDS: Final = 9
+TEXT: Final = "x" * 1_000
+LARGE: Final = "x" * 20_000
+SETTINGS: Final = ("on", "fast", "off")
+
+
+def main() -> None:
+    """Print the time of each workload beside that without overwriting, in one run."""
+    for name, workload in (("replace and delete 1 KB", _small), ("replace and delete 20 KB", _large)):
+        for durable in (True, False):
+            seconds: dict[str, list[float]] = {setting: [] for setting in SETTINGS}
+            for _ in range(ROUNDS):
+                for setting in SETTINGS:
+                    seconds[setting].append(_measure(setting, workload, durable=durable))
+            base = statistics.median(seconds["off"])
+            ratios = ", ".join(f"{setting} {statistics.median(seconds[setting]) / base:.2f}x" for setting in SETTINGS)
+            sys.stdout.write(f"{name}, {'durable' if durable else 'not durable'}: {ratios}\n")
+
+
+def _measure(setting: str, workload: Callable[[EmbeddedStore], None], *, durable: bool) -> float:
+    with tempfile.TemporaryDirectory() as folder, EmbeddedStore(Path(folder) / "b.db", durable=durable) as store:
+        store.execute(CreateTable(TableSchema("items", KeyAttribute("id", "S"))))
+        store._writer.connection.pragma("secure_delete", setting)  # noqa: SLF001 - what is measured has no option
+        start = time.perf_counter()
+        workload(store)
+        _sqlite.erase_log(store._writer.connection)  # noqa: SLF001 - as above
+        return time.perf_counter() - start
+
+
+def _small(store: EmbeddedStore) -> None:
+    _work(store, TEXT)
+
+
+def _large(store: EmbeddedStore) -> None:
+    _work(store, LARGE)
+
+
+def _work(store: EmbeddedStore, text: str) -> None:
+    for number in range(ITEMS):
+        store.execute(PutItem("items", {"id": str(number), "text": text}))
+    for number in range(ITEMS):
+        store.execute(PutItem("items", {"id": str(number), "text": text[1:]}))
+    for number in range(ITEMS):
+        store.execute(DeleteItem("items", {"id": str(number)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""A data folder as a whole: copies of it at one instant, as archives and as branches."""
+
+from partita.folder._archive import ArchivedFile, Manifest, is_archive, unpacked, write_archive
+from partita.folder._branches import MAIN, Branch, Branches, current_folder
+from partita.folder._copies import copy_databases, reflink
+from partita.folder._files import DataFile, data_files
+from partita.folder._replacement import finish_replacement, replace_files
+
+__all__ = [
+    "MAIN",
+    "ArchivedFile",
+    "Branch",
+    "Branches",
+    "DataFile",
+    "Manifest",
+    "copy_databases",
+    "current_folder",
+    "data_files",
+    "finish_replacement",
+    "is_archive",
+    "reflink",
+    "replace_files",
+    "unpacked",
+    "write_archive",
+]

@@ -1,0 +1,252 @@
+"""Archives: all that a data folder must not lose, in one file with a manifest and checksums.
+
+    archive.tar.gz
+      manifest.json      the format, when it was made, and each file with its kind, size and SHA-256
+      partita.db         …
+
+An archive is written beside its place and put there whole; an existing file is never replaced. It is read in one pass,
+into a folder for its owner alone, and nothing of it is used before all of it is proved.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import secrets
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Annotated, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from partita.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
+from partita.folder._copies import copy_databases, copy_file, sync
+from partita.folder._files import DataFile, Kind, data_files, kind_of_file
+from partita.folder._proof import prove, scrub
+from partita.runtime import create_private, open_private
+
+FORMAT: Final = "partita-archive"
+FORMAT_VERSION: Final = 1
+MANIFEST: Final = "manifest.json"
+_GZIP: Final = b"\x1f\x8b"
+_LEVEL: Final = 1
+_CHUNK: Final = 1 << 20
+_MAX_MANIFEST: Final = 1 << 20
+_REBUILT: Final = "projection"
+
+
+class ArchivedFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """One file of an archive."""
+
+    name: str
+    kind: Kind
+    size: Annotated[int, Meta(ge=0)]
+    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+
+
+class Manifest(Struct, frozen=True):
+    """What an archive says of itself."""
+
+    format: str
+    format_version: int
+    made_at: float
+    partita: str
+    """The version that made it."""
+    files: tuple[ArchivedFile, ...]
+    left_out: tuple[str, ...] = ()
+    """Files of the folder that are not in it: they are made again, or were not asked for."""
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether it has the key that signs tokens and seals cursors."""
+        return any(file.kind == "secret" for file in self.files)
+
+
+def write_archive(folder: Path, target: Path, now: float, *, with_secrets: bool = False) -> Manifest:
+    """Archive a data folder as it is at one instant, while it is in use.
+
+    Raises:
+        StoreError: the target exists or cannot be written. StoreDamaged: a database is damaged; there is no archive.
+    """
+    _refuse_existing(target)
+    wanted = [file for file in data_files(folder) if _is_wanted(file, with_secrets=with_secrets)]
+    left_out = tuple(file.name for file in data_files(folder) if file not in wanted)
+    # A name that nobody can guess: in a folder of several users, another could wait for it with a link.
+    partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
+    with _writing(target), _private_folder(target.parent) as staged:
+        _stage(folder, wanted, staged)
+        files = tuple(_described(staged / file.name, file.kind) for file in wanted)
+        manifest = Manifest(FORMAT, FORMAT_VERSION, now, version("partita"), files, left_out)
+        try:
+            create_private(partial)
+            _write(partial, manifest, staged)
+            os.link(partial, target)  # unlike a rename, this fails where something appeared meanwhile
+            sync(target.parent)
+        except FileExistsError:
+            _refuse_existing(target)
+            raise
+        finally:
+            partial.unlink(missing_ok=True)
+    return manifest
+
+
+def _is_wanted(file: DataFile, *, with_secrets: bool) -> bool:
+    return file.kind in ("database", "queue") or (with_secrets and file.kind == "secret")
+
+
+def _refuse_existing(target: Path) -> None:
+    if os.path.lexists(target):
+        what = "is a link" if target.is_symlink() else "exists"
+        raise StoreError(f"The file {target} {what}; a backup replaces nothing.", hint="Choose another name.")
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    if not target.parent.is_dir():
+        raise StoreReadOnly(f"The folder {target.parent} does not exist.", hint="Create it first.")
+    try:
+        yield
+    except OSError as error:
+        raise StoreReadOnly(f"The file {target} cannot be written ({error.strerror}).") from error
+
+
+@contextmanager
+def _private_folder(place: Path) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix=".partita-", dir=place))  # for its owner alone
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def _stage(folder: Path, files: Sequence[DataFile], staged: Path) -> None:
+    databases = [file for file in files if file.is_database]
+    copy_databases({folder / file.name: staged / file.name for file in databases})
+    for file in databases:
+        scrub(staged / file.name)
+        prove(staged / file.name, file.kind, folder / file.name)
+    for file in files:
+        if not file.is_database:
+            copy_file(folder / file.name, staged / file.name)
+
+
+def _described(path: Path, kind: Kind) -> ArchivedFile:
+    with path.open("rb") as content:
+        return ArchivedFile(path.name, kind, path.stat().st_size, hashlib.file_digest(content, "sha256").hexdigest())
+
+
+def _write(partial: Path, manifest: Manifest, staged: Path) -> None:
+    with (
+        os.fdopen(open_private(partial), "wb") as file,
+        gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_LEVEL, filename="", mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        text = msgspec.json.format(msgspec.json.encode(manifest))
+        _add(archive, MANIFEST, io.BytesIO(text), len(text), manifest.made_at)
+        for each in manifest.files:
+            with (staged / each.name).open("rb") as content:
+                _add(archive, each.name, content, each.size, manifest.made_at)
+    sync(partial)
+
+
+def _add(archive: tarfile.TarFile, name: str, content: IO[bytes], size: int, at: float) -> None:
+    member = tarfile.TarInfo(name)
+    member.size, member.mtime, member.mode = size, int(at), 0o600
+    archive.addfile(member, content)
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is packed as archives are."""
+    with path.open("rb") as file:
+        return file.read(len(_GZIP)) == _GZIP
+
+
+@contextmanager
+def unpacked(archive: Path, place: Path) -> Iterator[tuple[Manifest, Path]]:
+    """Read an archive into a folder that is gone when the block ends; all of it is proved.
+
+    Args:
+        archive: a file that `write_archive` made.
+        place: the folder in which it is unpacked.
+
+    Raises:
+        StoreDamaged: it is not what was written. StoreNewer: a newer version wrote it.
+    """
+    with _private_folder(place) as folder:
+        try:
+            manifest = _unpack(archive, folder)
+        except (tarfile.TarError, gzip.BadGzipFile, EOFError, OSError, msgspec.MsgspecError, ValueError) as error:
+            raise _damaged(archive, str(error)) from error
+        for file in manifest.files:
+            if kind_of_file(file.name) in ("database", "queue"):
+                prove(folder / file.name, file.kind, archive)
+        yield manifest, folder
+
+
+def _unpack(archive: Path, folder: Path) -> Manifest:
+    with gzip.open(archive, "rb") as packed, tarfile.open(fileobj=packed, mode="r|") as members:
+        first = members.next()
+        if first is None or first.name != MANIFEST or not first.isreg() or first.size > _MAX_MANIFEST:
+            raise _damaged(archive, "it does not begin with a manifest")
+        manifest = _manifest(archive, _content(members, first).read(_MAX_MANIFEST))
+        for file in manifest.files:
+            _extract(archive, members, file, folder)
+        if members.next() is not None:
+            raise _damaged(archive, "it has more than its manifest says")
+        while packed.read(_CHUNK):  # up to the checksum at its end
+            pass
+    return manifest
+
+
+def _manifest(archive: Path, text: bytes) -> Manifest:
+    manifest = msgspec.json.decode(text, type=Manifest)
+    if manifest.format != FORMAT:
+        raise _damaged(archive, f"its format is {manifest.format!r}")
+    if manifest.format_version > FORMAT_VERSION:
+        message = f"The archive {archive} is of format {manifest.format_version}, which a newer version wrote."
+        raise StoreNewer(message, hint="Restore it with that version; nothing was changed.")
+    names = [file.name for file in manifest.files]
+    if len(set(names)) < len(names):
+        raise _damaged(archive, "it has a file twice")
+    for file in manifest.files:
+        # So no name leads out of the folder, and nothing becomes a file that programs would run.
+        if kind_of_file(file.name) != file.kind or file.kind in ("projection", "other"):
+            raise _damaged(archive, f"{file.name!r} is not a file of a data folder")
+    return manifest
+
+
+def _content(members: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    content = members.extractfile(member)
+    if content is None:
+        raise ValueError(f"{member.name!r} is not a file")
+    return content
+
+
+def _extract(archive: Path, members: tarfile.TarFile, file: ArchivedFile, folder: Path) -> None:
+    member = members.next()
+    if member is None or member.name != file.name or not member.isreg() or member.size != file.size:
+        raise _damaged(archive, f"{file.name} is missing or of another size")
+    digest = hashlib.sha256()
+    create_private(folder / file.name)
+    with os.fdopen(open_private(folder / file.name), "wb") as target:
+        content = _content(members, member)
+        while chunk := content.read(_CHUNK):
+            digest.update(chunk)
+            target.write(chunk)
+        target.flush()
+        os.fsync(target.fileno())
+    if digest.hexdigest() != file.sha256:
+        raise _damaged(archive, f"the checksum of {file.name} is another")
+
+
+def _damaged(archive: Path, reason: str) -> StoreDamaged:
+    hint = "Choose another backup; nothing was changed."
+    return StoreDamaged(f"The archive {archive} is damaged: {reason}.", hint=hint)

@@ -1,0 +1,206 @@
+"""Branches of a data folder: cheap copies, to try something on.
+
+data/                       the folder itself: the branch `main`
+  branches/current          the name of the branch that commands use; none for `main`
+  branches/trial/           a branch: a data folder like any other
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from partita.errors import OperationError, StoreDamaged
+from partita.folder._copies import Clone, Method, copy_databases, copy_file, reflink, sync
+from partita.folder._files import BRANCHES, data_files
+from partita.runtime import create_private, make_private_folder, open_private
+from partita.store.embedded.upkeep import unused
+
+MAIN: Final = "main"
+"""The branch that a folder is by itself."""
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_ABOUT: Final = "branch.json"
+
+
+class _About(Struct, frozen=True):
+    """What a branch says of itself."""
+
+    source: str
+    made_at: float
+    method: Method
+
+
+class Branch(Struct, frozen=True):
+    """A branch of a data folder."""
+
+    name: str
+    path: Path
+    is_current: bool
+    source: str | None = None
+    """The branch that it was made from."""
+    made_at: float | None = None
+    method: Method | None = None
+    """How: its files share blocks with those of its source until they are changed, or they are copies."""
+
+    @property
+    def size(self) -> int:
+        """Of its files, in bytes, however many of them are shared."""
+        return sum(path.stat().st_size for path in self.path.iterdir() if path.is_file())
+
+
+class Branches:
+    """The branches of one data folder."""
+
+    def __init__(self, folder: Path, *, clone: Clone = reflink, clock: Callable[[], float] = time.time) -> None:
+        self._folder = folder
+        self._root = folder / BRANCHES
+        self._clone = clone
+        self._clock = clock
+
+    @property
+    def current(self) -> str:
+        """The branch that commands use.
+
+        Raises:
+            StoreDamaged: it says something that cannot be the name of one.
+        """
+        try:
+            name = (self._root / "current").read_text(encoding="utf-8", errors="replace").strip()
+        except (FileNotFoundError, NotADirectoryError):
+            return MAIN
+        if not _NAME.fullmatch(name):
+            raise StoreDamaged(f"{self._root / 'current'} does not name a branch.", hint="Delete it to use main.")
+        return name
+
+    def path_of(self, name: str) -> Path:
+        """The folder of a branch.
+
+        Raises:
+            OperationError: there is none of that name.
+        """
+        path = self._folder if name == MAIN else self._root / name
+        if name != MAIN and not (_NAME.fullmatch(name) and path.is_dir()):
+            known = ", ".join(branch.name for branch in self)
+            raise OperationError(f"There is no branch {name!r}.", hint=f"There is: {known}.")
+        return path
+
+    def __iter__(self) -> Iterator[Branch]:
+        current = self.current
+        yield Branch(MAIN, self._folder, current == MAIN)
+        found = self._root.iterdir() if self._root.is_dir() else ()
+        for path in sorted(path for path in found if path.is_dir() and _NAME.fullmatch(path.name)):
+            about = _about(path)
+            yield Branch(path.name, path, path.name == current, about.source, about.made_at, about.method)
+
+    def create(self, name: str) -> Branch:
+        """Make a branch of the current one, as it is at one instant; others may write to it meanwhile.
+
+        Raises:
+            OperationError: the name cannot be used. StoreError: it cannot be read, or the copy cannot be written.
+        """
+        source = self.current
+        self._check_new(name)
+        place = self.path_of(source)
+        if not place.is_dir() or not data_files(place):
+            raise OperationError(f"There is nothing in {place} to branch from.", hint="Start `partita serve` first.")
+        make_private_folder(self._root)
+        unfinished = self._root / f".{name}.{secrets.token_hex(8)}.partial"
+        unfinished.mkdir(mode=0o700)
+        try:
+            about = _About(source, self._clock(), self._fill(place, unfinished))
+            _write(unfinished / _ABOUT, msgspec.json.encode(about))
+            sync(unfinished)
+            unfinished.rename(self._root / name)
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
+        sync(self._root)
+        return Branch(
+            name, self._root / name, is_current=False, source=source, made_at=about.made_at, method=about.method
+        )
+
+    def switch(self, name: str) -> None:
+        """Have commands that start from now on use a branch; what runs goes on with the one that it has.
+
+        Raises:
+            OperationError: there is none of that name.
+        """
+        self.path_of(name)
+        if name == MAIN:
+            (self._root / "current").unlink(missing_ok=True)
+            return
+        unfinished = self._root / f".current.{secrets.token_hex(8)}.partial"
+        _write(unfinished, name.encode())
+        unfinished.replace(self._root / "current")
+        sync(self._root)
+
+    def drop(self, name: str) -> None:
+        """Delete a branch that nobody uses.
+
+        Raises:
+            OperationError: it is main, the current one, or there is none of that name. StoreBusy: a process uses it.
+        """
+        path = self.path_of(name)
+        if name in (MAIN, self.current):
+            why = "is the folder itself" if name == MAIN else "is the current branch"
+            raise OperationError(f"{name} {why}, and stays.", hint="`partita branch switch main` leaves a branch.")
+        with ExitStack() as locks:
+            for file in data_files(path):
+                if file.is_database:
+                    locks.enter_context(unused(path / file.name))
+            gone = self._root / f".{name}.{secrets.token_hex(8)}.partial"
+            path.rename(gone)
+        shutil.rmtree(gone)
+
+    def _check_new(self, name: str) -> None:
+        if not _NAME.fullmatch(name) or name in (MAIN, "current"):
+            hint = "Use letters, digits, - and _; main is the folder itself."
+            raise OperationError(f"{name!r} cannot be the name of a branch.", hint=hint)
+        if (self._root / name).exists():
+            raise OperationError(f"There is a branch {name!r}.", hint="Drop it first, or choose another name.")
+
+    def _fill(self, source: Path, target: Path) -> Method:
+        files = [file for file in data_files(source) if file.name != _ABOUT]
+        databases = {source / file.name: target / file.name for file in files if file.is_database}
+        method = copy_databases(databases, clone=self._clone)
+        for file in files:
+            if not file.is_database:
+                copy_file(source / file.name, target / file.name)
+        for copied in databases.values():
+            sync(copied)
+        return method
+
+
+def _about(path: Path) -> _About:
+    try:
+        return msgspec.json.decode((path / _ABOUT).read_bytes(), type=_About)
+    except (OSError, msgspec.MsgspecError):
+        return _About("?", path.stat().st_mtime, "copy")
+
+
+def _write(path: Path, content: bytes) -> None:
+    create_private(path)
+    with os.fdopen(open_private(path), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def current_folder(folder: Path) -> Path:
+    """The folder of the branch that commands use.
+
+    Raises:
+        OperationError: that branch is gone. StoreDamaged: it cannot be read which one that is.
+    """
+    branches = Branches(folder)
+    return branches.path_of(branches.current)

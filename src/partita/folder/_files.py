@@ -1,0 +1,50 @@
+"""What a data folder has: databases, secrets, and what is made again from the databases."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+Kind: TypeAlias = Literal["database", "queue", "projection", "secret", "other"]
+
+DATABASE: Final = "partita.db"
+BRANCHES: Final = "branches"
+_KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
+    ("database", re.compile(r"partita(-[A-Za-z0-9_-]+)?\.db")),
+    ("queue", re.compile(r"queue-[A-Za-z0-9_.-]+\.db")),
+    ("projection", re.compile(r"[A-Za-z0-9_.-]+-projection\.db")),
+    ("secret", re.compile(r"secret\.key|tokens\.json")),
+)
+_PASSING: Final = re.compile(
+    r".*(-wal|-shm|-journal|\.lock|\.turn|\.partial|\.restoring|\.before-[0-9TZ.]+)|\..*|tmp.*"
+)
+"""Logs and locks, which belong to a running process, and what a restore has kept."""
+
+
+class DataFile(Struct, frozen=True, order=True):
+    """One file of a data folder."""
+
+    name: str
+    kind: Kind
+
+    @property
+    def is_database(self) -> bool:
+        """Whether it is one of SQLite's."""
+        return self.kind in ("database", "queue", "projection")
+
+
+def kind_of_file(name: str) -> Kind:
+    """What a file of this name is."""
+    for kind, pattern in _KINDS:
+        if pattern.fullmatch(name):
+            return kind
+    return "other"
+
+
+def data_files(folder: Path) -> list[DataFile]:
+    """The files of a folder that stay when nothing runs, by name."""
+    found = [path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
+    return sorted(DataFile(name, kind_of_file(name)) for name in found if not _PASSING.fullmatch(name))
