@@ -25,6 +25,15 @@ Command: TypeAlias = list[str]
 """A program and its arguments; the port comes after them."""
 
 
+class WriteBars(Struct, frozen=True):
+    """What is required of writes beside a peer that makes them durable."""
+
+    puts: Bar
+    transactions: Bar
+    slower: int = 1
+    """By how much fewer writes a turn has."""
+
+
 class Peer(Struct, frozen=True):
     """Another server, what is required beside it, and how it is started: None where it is not installed."""
 
@@ -34,6 +43,7 @@ class Peer(Struct, frozen=True):
     hint: str = ""
     slower: int = 1
     """By how much fewer requests a turn has, so that it lasts about as long as ours."""
+    writes: WriteBars | None = None
 
 
 def partita(folder: Path) -> Command:
@@ -79,9 +89,10 @@ PEERS: Final = (
     ),
     Peer(
         "dynoxide",
-        Bar("at least", 0.8),
+        Bar("at least", 1.3),
         _dynoxide,
         "needs `npm install @dynoxide/linux-x64` here or DYNOXIDE=/path/to/dynoxide",
+        writes=WriteBars(puts=Bar("at least", 1.3), transactions=Bar("at least", 2), slower=10),
     ),
 )
 """In the order in which they are measured."""

@@ -1,4 +1,4 @@
-"""The wire server beside other local servers: the same load generator, four connections, GetItem."""
+"""The wire server beside other local servers: the same load generator and four connections; reads, and writes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from typing import Any, Final, cast
 from tests.referee import ministack
 
 from bench._compare import Bar, Comparison, Side, compare
-from bench._servers import PEERS, partita, started
+from bench._servers import PEERS, Peer, partita, started
 
 CLIENTS: Final = 4
 ITEMS: Final = 100
 REQUESTS: Final = 2_000
+WRITES: Final = 600
+IN_TRANSACTION: Final = 4
 SIGNATURE: Final = (
     "authorization: AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, "
     "SignedHeaders=host;x-amz-date, Signature=0\r\nx-amz-date: 20260101T000000Z\r\n"
@@ -33,9 +35,12 @@ TABLE: Final = {
 def comparisons(folder: Path) -> Iterator[Comparison]:
     """All measurements of this module; of the peers, those that are installed."""
     with started(partita(folder), folder) as port:
-        ours = _gets(port)
+        _fill(port)
+        ours = _side(port, _gets(port), REQUESTS)
         with ministack(folder) as endpoint:
-            theirs = _gets(int(endpoint.rpartition(":")[2]))
+            their_port = int(endpoint.rpartition(":")[2])
+            _fill(their_port)
+            theirs = _side(their_port, _gets(their_port), REQUESTS)
             yield compare("GetItem over the wire, to ministack's", Bar("at least", 2), ours, theirs, repetitions=7)
         for peer in PEERS:
             name, command = f"GetItem over the wire, to {peer.name}'s", peer.command(folder)
@@ -43,14 +48,27 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
                 print(f"skipped: {name}: {peer.hint}")
                 continue
             with started(command, folder) as their_port:
-                theirs = _gets(their_port, requests=REQUESTS // peer.slower)
+                _fill(their_port)
+                theirs = _side(their_port, _gets(their_port), REQUESTS // peer.slower)
                 yield compare(name, peer.bar, ours, theirs, repetitions=7)
+                yield from _writes(peer, port, their_port)
 
 
-def _gets(port: int, requests: int = REQUESTS) -> Side:
-    """A side that reads items with all connections at once; the seconds are those of one request."""
-    _fill(port)
-    messages = [_message(port, "GetItem", {"TableName": "bench", "Key": _key(n)}) for n in range(ITEMS)]
+def _writes(peer: Peer, port: int, their_port: int) -> Iterator[Comparison]:
+    """Puts and transactions, where they are compared: with those that write to a file as we do."""
+    if peer.writes is None:
+        return
+    for what, messages, bar in (
+        ("PutItem over the wire", _puts, peer.writes.puts),
+        ("a transaction of 4 puts", _transactions, peer.writes.transactions),
+    ):
+        ours = _side(port, messages(port), WRITES)
+        theirs = _side(their_port, messages(their_port), WRITES // peer.writes.slower)
+        yield compare(f"{what}, to {peer.name}'s", bar, ours, theirs, repetitions=7)
+
+
+def _side(port: int, messages: list[bytes], requests: int) -> Side:
+    """A side that sends messages with all connections at once; the seconds are those of one request."""
 
     def measure() -> float:
         start = time.perf_counter()
@@ -64,13 +82,32 @@ def _key(number: int) -> dict[str, Any]:
     return {"id": {"S": f"item-{number}"}}
 
 
+def _item(number: int) -> dict[str, Any]:
+    return {**_key(number), "text": {"S": "x" * 300}, "number": {"N": "5"}, "list": {"L": [{"S": "a"}] * 5}}
+
+
+def _gets(port: int) -> list[bytes]:
+    return [_message(port, "GetItem", {"TableName": "bench", "Key": _key(n)}) for n in range(ITEMS)]
+
+
+def _puts(port: int) -> list[bytes]:
+    return [_message(port, "PutItem", {"TableName": "bench", "Item": _item(n)}) for n in range(ITEMS)]
+
+
+def _transactions(port: int) -> list[bytes]:
+    """Transactions whose items are those of no other that is sent at the same time."""
+    return [_message(port, "TransactWriteItems", {"TransactItems": _actions(n)}) for n in range(ITEMS)]
+
+
+def _actions(number: int) -> list[dict[str, Any]]:
+    first = number * IN_TRANSACTION
+    puts = [_item(n % ITEMS) for n in range(first, first + IN_TRANSACTION)]
+    return [{"Put": {"TableName": "bench", "Item": item}} for item in puts]
+
+
 def _fill(port: int) -> None:
-    puts = []
-    for number in range(ITEMS):
-        item = {**_key(number), "text": {"S": "x" * 300}, "number": {"N": "5"}, "list": {"L": [{"S": "a"}] * 5}}
-        puts.append(_message(port, "PutItem", {"TableName": "bench", "Item": item}))
     _play(port, [_message(port, "CreateTable", TABLE)], 1)
-    _play(port, puts, ITEMS)
+    _play(port, _puts(port), ITEMS)
 
 
 def _connect(port: int) -> socket.socket:

@@ -26,6 +26,7 @@ from partita import (
     update,
 )
 from partita.errors import AlreadyExists
+from partita.model import schema_of
 from partita.store import GetItem, PutItem, ScanTable
 
 TABLE = Table("people", hash="pk", range="sk", registry=Registry())
@@ -138,3 +139,25 @@ def test_numbers_of_another_width_are_each_written_back_where_they_stand() -> No
     items = session.store.execute(ScanTable("steps", limit=10)).items
     assert sorted((item["SK"], item["done"]) for item in items) == [(key, True) for key in keys]
     assert session.store.execute(GetItem("steps", {"PK": "A#a", "SK": "N#17"})).item is not None
+
+
+@pytest.mark.parametrize("range_", ["N#{n}", "N#{n}#{part:02}"])
+@pytest.mark.parametrize("name", ["a b", "50%", "a!", "plain"])
+def test_a_key_that_was_not_escaped_is_written_back_where_it_stands(name: str, range_: str) -> None:
+    table = Table("steps", registry=Registry())
+
+    class Step(Entity, table=table):
+        primary: ClassVar = Key("A#{name}", range_)
+        name: str
+        n: str
+        part: int = 1
+        done: bool = False
+
+    session = Session(EmbeddedStore(":memory:"))
+    session.create_tables([table])
+    key = {"PK": f"A#{name}", "SK": "N#x" if range_ == "N#{n}" else "N#x#01"}
+    session.store.execute(PutItem("steps", {**key, "name": name, "n": "x"}))
+    (stored,) = session.store.execute(ScanTable("steps", limit=10)).items
+    session.run(put(schema_of(Step).entity(stored).model_copy(update={"done": True})))
+    (item,) = session.store.execute(ScanTable("steps", limit=10)).items
+    assert {**key, "done": True}.items() <= item.items()

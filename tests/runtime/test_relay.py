@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from partita.runtime import relay, run, run_async
+from partita.runtime import relay, run, run_async, run_some
 
 Numbers = Generator[int, int, str]
 
@@ -103,3 +103,37 @@ def test_a_relay_may_respond_by_itself() -> None:
         yield  # makes it a generator
 
     assert run(relay(doubling(), respond), refuses_eleven) == "1 2"
+
+
+class TestThoseOfSomeKinds:
+    """`run_some`."""
+
+    @staticmethod
+    def mixed() -> Generator[int | str, Any, str]:
+        """Asks for a number, then for a text, and says what it got."""
+        number = yield 1
+        try:
+            text = yield "a"
+        except ValueError:
+            text = "none"
+        return f"{number} {text}"
+
+    def test_they_are_executed_and_the_others_yielded(self) -> None:
+        running = run_some(self.mixed(), lambda request: f"{request}!", (int,))
+        assert next(running) == "a"
+        with pytest.raises(StopIteration) as end:
+            running.send("b")
+        assert end.value.value == "1! b"
+
+    def test_an_error_is_the_generators_own_matter(self) -> None:
+        running = run_some(self.mixed(), lambda request: f"{request}!", (int,))
+        next(running)
+        with pytest.raises(StopIteration) as end:
+            running.throw(ValueError("no"))
+        assert end.value.value == "1! none"
+
+    def test_an_error_of_what_is_executed_too(self) -> None:
+        running = run_some(doubling(forgives=True), refuses_eleven, (int,))
+        with pytest.raises(StopIteration) as end:
+            next(running)
+        assert end.value.value == "10 0"

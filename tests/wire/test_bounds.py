@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 import zlib
 from typing import Any
 
@@ -13,7 +14,9 @@ from tests.wire.unplugged import FakeClient, FakeTimer, without_sockets
 
 from partita import EmbeddedStore
 from partita.wire import Limits
+from partita.wire._expressions import read_expressions
 from partita.wire._faults import Fault
+from partita.wire._parameters import Parameters
 from partita.wire.connection import unpack
 
 LIST = http("ListTables", b"{}")
@@ -266,3 +269,13 @@ def test_a_head_may_be_as_long_as_the_limit_behind_another_request(store: Embedd
     for position in range(5, len(long)):
         client.receive(long[position : position + 1])
     assert client.statuses() == [200, 200]
+
+
+def test_expressions_are_remembered_without_long_names() -> None:
+    name = "".join(["n"] * 60_000)
+    given = {"ProjectionExpression": "#n", "ExpressionAttributeNames": {"#n": name}}
+    before = sys.getrefcount(name)
+    trees = read_expressions(Parameters(given), ("ProjectionExpression",))
+    assert [path.parts for path in trees["ProjectionExpression"]] == [(name,)]
+    del trees
+    assert sys.getrefcount(name) == before

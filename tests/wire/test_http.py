@@ -26,6 +26,14 @@ def response_to(address: tuple[str, int], request: bytes) -> tuple[int, str]:
         return status, body.get("__type", "")
 
 
+def test_every_response_has_an_id_of_its_own(address: tuple[str, int]) -> None:
+    with connected(address) as client:
+        client.send(LIST * 300)
+        ids = {client.receive()[1]["x-amzn-requestid"] for _ in range(300)}
+    assert len(ids) == 300
+    assert {len(each) for each in ids} == {52}
+
+
 @pytest.mark.rule(44)
 def test_a_response_has_a_checksum_and_a_request_id(address: tuple[str, int]) -> None:
     with connected(address) as client:

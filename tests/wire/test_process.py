@@ -74,3 +74,16 @@ def test_regions_are_files_of_their_own(tmp_path: Path) -> None:
         client.send(http("ListTables", b"{}", authorization=scope))
         assert client.receive()[2]["TableNames"] == ["tasks"]
     assert sorted(path.name for path in tmp_path.glob("*.db")) == ["partita-eu-west-1.db", "partita.db"]
+
+
+def test_it_runs_on_pythons_own_event_loop_where_there_is_no_faster_one(tmp_path: Path) -> None:
+    without = f"import sys; sys.modules['uvloop'] = None\n{COMMAND}"
+    arguments = [sys.executable, "-c", without, "dynamodb", "--data", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = int(process.stdout.readline().split()[3].rpartition(":")[2])
+        with connected(("127.0.0.1", port)) as client:
+            client.send(http("ListTables", b"{}"))
+            assert client.receive()[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0

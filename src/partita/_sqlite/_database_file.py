@@ -104,16 +104,24 @@ def connect(path: str, *, durable: bool) -> apsw.Connection:
     return connection
 
 
-def refuse_moved(connection: apsw.Connection) -> None:
+def refuse_moved(connection: apsw.Connection, has_moved: array[int] | None = None) -> None:
     """Refuse a file that is not at its path any more: nobody would find what is written to it.
+
+    `has_moved` is where SQLite writes what it finds; who asks often keeps one.
 
     Raises:
         StoreMoved: it was moved or deleted.
     """
-    has_moved = array("i", [0])
+    if has_moved is None:
+        has_moved = moved_flag()
     address, _ = has_moved.buffer_info()
     if connection.file_control("main", apsw.SQLITE_FCNTL_HAS_MOVED, address) and has_moved[0]:
         raise moved(connection.filename)
+
+
+def moved_flag() -> array[int]:
+    """Room for what `refuse_moved` asks for; for one thread at a time."""
+    return array("i", [0])
 
 
 def file_number(path: str) -> int | None:

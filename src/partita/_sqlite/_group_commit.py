@@ -95,6 +95,7 @@ class GroupCommit:
         except BaseException:
             self._give_up(write)
             raise
+        self._lock.unclaim()
         return write.result()
 
     def _run_with_lock(self, request: Any) -> Any:
@@ -136,9 +137,8 @@ class GroupCommit:
         self._waking_loops.discard(loop)
         self._wake_thread()
 
-    @contextmanager
-    def exclusively(self) -> Iterator[None]:
-        """Hold the write lock: no other thread writes meanwhile.
+    def holding_lock(self) -> Iterator[None]:
+        """Hold the write lock from the first step to the last: no other thread writes meanwhile.
 
         Raises:
             StoreBusy: this thread is in the middle of a write.
@@ -162,6 +162,10 @@ class GroupCommit:
             except BaseException:  # interrupted, yet others wait
                 self._wake_thread()
                 raise
+        self._lock.unclaim()
+
+    exclusively = contextmanager(holding_lock)
+    """The same for `with`, which costs more: a read in memory takes the steps itself."""
 
     def refuse_reentry(self) -> None:
         """Refuse what a signal handler, a finalizer or a callback asks for in the middle of a write.
@@ -208,6 +212,7 @@ class GroupCommit:
                 if self._queue.is_empty():
                     self._queue.notify()
                 self._lock.release()
+            self._lock.unclaim()
 
     def _refuse_queued(self) -> None:
         with self.exclusively():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -63,33 +62,31 @@ class PendingWrite:
 
     def result(self) -> Any:
         """Return the response or raise the error; only after `notify`."""
-        error = self._failure()
-        if error is not None:
-            raise error
-        return self.response
+        if self.finished and self.error is None:
+            return self.response
+        raise self._failure()
 
     def resolve(self) -> None:
         """Give the result to the awaiting task, on its loop, unless it was cancelled meanwhile."""
         if self.future is None or self.future.done():
             return
-        error = self._failure()
-        if error is not None:
-            self.future.set_exception(error)
-        else:
+        if self.finished and self.error is None:
             self.future.set_result(self.response)
+        else:
+            self.future.set_exception(self._failure())
 
-    def _failure(self) -> Exception | None:
-        return self.error if self.finished else StoreUnavailable("A write was interrupted.")
+    def _failure(self) -> Exception:
+        return StoreUnavailable("A write was interrupted.") if self.error is None else self.error
 
 
 def notify_all(writes: Iterable[PendingWrite]) -> None:
     """Notify threads at once, and the tasks of each event loop with one call to it."""
-    by_loop: defaultdict[asyncio.AbstractEventLoop, list[PendingWrite]] = defaultdict(list)
+    by_loop: dict[asyncio.AbstractEventLoop, list[PendingWrite]] = {}
     for write in writes:
         if write.future is None:
             write.notify()
         else:
-            by_loop[write.future.get_loop()].append(write)
+            by_loop.setdefault(write.future.get_loop(), []).append(write)
     for loop, awaited in by_loop.items():
         with suppress(RuntimeError):  # the loop was closed, so nobody waits any more
             loop.call_soon_threadsafe(_resolve_all, awaited)

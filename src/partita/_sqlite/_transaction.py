@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 import apsw
 
-from partita._sqlite._database_file import refuse_moved
+from partita._sqlite._database_file import moved_flag, refuse_moved
 from partita._sqlite._errors import DATABASE_ERRORS, translated
 from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
@@ -53,6 +53,7 @@ class Transactions:
         self._path = path
         self._process_lock = process_lock
         self._after_commit = after_commit
+        self._has_moved = moved_flag()
 
     def is_open(self) -> bool:
         """Whether a transaction has begun and not ended."""
@@ -87,7 +88,7 @@ class Transactions:
             for write in batch:
                 results.append(self._run(write.request))  # noqa: PERF401 - an error keeps what was done
             before_wait()
-            refuse_moved(self._writer.connection)
+            refuse_moved(self._writer.connection, self._has_moved)
             self._writer.connection.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - whatever it is, the writes must be finished
             self._roll_back()

@@ -24,13 +24,17 @@ class WriteLock:
         self._condition = threading.Condition(lock)
         self._turnstile = threading.RLock()
         self._waiting: set[int] = set()
+        self._claims: list[int] = []
 
     def is_mine(self) -> bool:
         """Whether this thread holds the lock.
 
         Only the lock itself knows at any instant. A note of the owner would come too late for a signal handler that
-        runs as soon as the lock was acquired, and the handler would wait for its own thread.
+        runs as soon as the lock was acquired, and the handler would wait for its own thread. But who has not even asked
+        for the lock does not hold it: a claim is noted before the lock is acquired, and dropped after its release.
         """
+        if get_ident() not in self._claims:
+            return False
         try:
             self._condition.notify(0)
         except RuntimeError:  # as documented, where this thread does not hold the lock of the condition
@@ -43,11 +47,20 @@ class WriteLock:
 
     def try_acquire(self) -> bool:
         """Acquire the lock if it is free, even where others wait for it. The thread that holds it must not ask."""
+        self._claims.append(get_ident())
         return self._acquire(blocking=False)
+
+    def unclaim(self) -> None:
+        """Drop the claim of one `try_acquire` or `acquire`, after the release or where the lock was not acquired.
+
+        Who is interrupted leaves it out: then `is_mine` takes longer for this thread, and is as right as before.
+        """
+        self._claims.remove(get_ident())
 
     def acquire(self) -> None:
         """Wait for the lock. The thread that holds it, or waits for it already, must not ask."""
         me = get_ident()
+        self._claims.append(me)
         try:
             self._waiting.add(me)
             self._turnstile.acquire()

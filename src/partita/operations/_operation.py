@@ -61,14 +61,17 @@ class Operation(Struct, Generic[R_co], frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """What it is metered under: its access pattern, or else its label, or else its kind."""
-        named = self.pattern or self.label
-        return self.default_name() if named is None else named.name
+        return self.name_and_budget()[0]
 
     @property
     def budget(self) -> Budget | None:
         """What it may consume: what its access pattern or its label says, or else what follows from its parts."""
+        return self.name_and_budget()[1]
+
+    def name_and_budget(self) -> tuple[str, Budget | None]:
+        """Both at once, as every run asks for them."""
         named = self.pattern or self.label
-        return self.default_budget() if named is None else named.budget
+        return (self.default_name(), self.default_budget()) if named is None else (named.name, named.budget)
 
     def labelled(self, name: str, *, budget: Budget | None = None) -> Self:
         """The same operation under a name of its own, and with a budget, where no access pattern was declared."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
@@ -207,8 +207,13 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         yield unclaimed
         return unclaimed.count
 
-    def typed(self, items: list[Item], invalid: list[InvalidItem]) -> Iterator[M]:
+    def typed(self, items: list[Item], invalid: list[InvalidItem]) -> Iterable[M]:
         """The models in items; what does not fit is raised, or added to `invalid` where the query is to go on."""
+        if self.model is self.schema.cls and not self.skips_invalid:
+            return self.schema.codec.entities(items)
+        return self._typed_one_by_one(items, invalid)
+
+    def _typed_one_by_one(self, items: list[Item], invalid: list[InvalidItem]) -> Iterator[M]:
         read = self.schema.entity_as
         absent = defaults_of(self.schema, self.projection) if issubclass(self.model, PartialItem) else {}
         for item in items:

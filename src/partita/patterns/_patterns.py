@@ -210,10 +210,10 @@ def _get_pattern(
         raise ModelError(message, hint="Add these parameters, or declare a @query.")
     if derived := [name for name in parameters.names if name not in key.inputs]:
         raise ModelError(f"{signature.name}: {', '.join(derived)} follows from the other parameters.")
-    render = parameters.key_renderer(key)
+    render, in_order = parameters.key_renderer(key), parameters.in_order
 
     def make(*args: Any, **kwargs: Any) -> Get[Any]:
-        values = parameters.ordered(args, kwargs)
+        values = args if len(args) == in_order and not kwargs else parameters.ordered(args, kwargs)
         return Get(schema, render(values), values, view=view, projection=projection, pattern=declared)
 
     sends = permissions(key, schema.table, GetItem)

@@ -85,10 +85,12 @@ class KeyParameters:
         self.names = tuple(declared.hints)
         self.hints = declared.hints
         self.key = key
-        self.in_order = self.names == key.inputs
         self._enums = tuple(
             (name, kind) for name in self.names for kind in kinds_of(self.hints[name]) if _is_enum(kind)
         )
+        is_plain = self.names == key.inputs and not self._enums
+        self.in_order = len(self.names) if is_plain else -1
+        """So many arguments, all by position, are the key's fields as they are; -1 where they have to be looked at."""
         for name in self.names:
             self._check(name, schema, key)
 
@@ -130,7 +132,7 @@ class KeyParameters:
 
     def ordered(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments in the order of the fields that the key is made of."""
-        if self.in_order and not kwargs and len(args) == len(self.names) and not self._enums:
+        if not kwargs and len(args) == self.in_order:
             return args
         bound = self.bind(args, kwargs)
         return tuple(bound[field] for field in self.key.inputs)
@@ -141,6 +143,9 @@ class KeyParameters:
             (attribute.name, template.renderer([key.fields.index(field) for field in template.fields]))
             for attribute, template in key.attributes
         ]
+        if not key.derived and len(attributes) == 2:  # noqa: PLR2004 - a hash and a range, as most keys are
+            (hash_, render_hash), (range_, render_range) = attributes
+            return lambda values: {hash_: render_hash(values), range_: render_range(values)}
         if not key.derived:
             return lambda values: {name: render(values) for name, render in attributes}
 

@@ -11,7 +11,7 @@ from partita.runtime._private_files import (
     make_private_folder,
     open_private,
 )
-from partita.runtime._relay import Blocking, Pause, relay, run, run_async
+from partita.runtime._relay import Blocking, Pause, relay, run, run_async, run_some
 from partita.runtime._retry import RetryPolicy
 from partita.runtime._together import Together
 
@@ -35,5 +35,6 @@ __all__ = [
     "relay",
     "run",
     "run_async",
+    "run_some",
     "system_clock",
 ]

@@ -1,12 +1,13 @@
 """Generators of requests: each request is responded to, and the generator gets the response or the error.
 
 A generator that yields requests does no input or output of its own. It is written once: `run` executes its requests
-with blocking calls, `run_async` with `await`, and `relay` lets another generator stand in between.
+with blocking calls, `run_async` with `await`, `run_some` only those of some kinds, and `relay` lets another generator
+stand in between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Container, Generator
 from contextvars import copy_context
 from typing import Any, Final, TypeVar, final
 
@@ -40,10 +41,10 @@ MAX_AT_ONCE: Final = 8
 def relay(requests: Generator[Q, Any, R], respond: Callable[[Q], Generator[S, Any, Any]]) -> Generator[S, Any, R]:
     """Respond to each request with what `respond` returns or raises; what `respond` yields is yielded on."""
     try:
-        request = next(requests)
+        request: Any = next(requests)
         while True:
             try:
-                if isinstance(request, Together):
+                if type(request) is Together:
                     parts: Any = Together(tuple(relay(part, respond) for part in request.parts))
                     response = yield parts
                 else:
@@ -56,13 +57,30 @@ def relay(requests: Generator[Q, Any, R], respond: Callable[[Q], Generator[S, An
         return stop.value  # type: ignore[no-any-return]
 
 
-def run(requests: Generator[Q, Any, R], execute: Callable[[Q], Any]) -> R:
-    """Execute each request with a blocking call, and give what the generator returns."""
+def run_some(
+    requests: Generator[Q, Any, R], execute: Callable[[Q], Any], kinds: Container[type]
+) -> Generator[Q, Any, R]:
+    """Execute each request of these kinds with a blocking call; yield the others on."""
     try:
         request = next(requests)
         while True:
             try:
-                response = _run_together(request, execute) if isinstance(request, Together) else execute(request)
+                response = execute(request) if type(request) in kinds else (yield request)
+            except Exception as error:  # noqa: BLE001 - the generator decides what to do with it
+                request = requests.throw(error)
+            else:
+                request = requests.send(response)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+def run(requests: Generator[Q, Any, R], execute: Callable[[Q], Any]) -> R:
+    """Execute each request with a blocking call, and give what the generator returns."""
+    try:
+        request: Any = next(requests)
+        while True:
+            try:
+                response = _run_together(request, execute) if type(request) is Together else execute(request)
             except Exception as error:  # noqa: BLE001 - the generator decides what to do with it
                 request = requests.throw(error)
             else:
@@ -76,10 +94,10 @@ async def run_async(
 ) -> R:
     """The same with `await`. `first` is a request that the generator has yielded already."""
     try:
-        request = next(requests) if first is None else first
+        request: Any = next(requests) if first is None else first
         while True:
             try:
-                if isinstance(request, Together):
+                if type(request) is Together:
                     response = await _run_together_async(request, execute)
                 else:
                     response = await execute(request)
@@ -96,7 +114,7 @@ def _run_together(together: Together, execute: Callable[[Any], Any]) -> list[Any
 
     def outcome(request: Any) -> Outcome:
         try:
-            response = _run_together(request, execute) if isinstance(request, Together) else execute(request)
+            response = _run_together(request, execute) if type(request) is Together else execute(request)
         except Exception as error:  # noqa: BLE001 - the generator that asked for it decides what to do with it
             return Outcome(error=error)
         return Outcome(response)
@@ -117,7 +135,7 @@ async def _run_together_async(together: Together, execute: Callable[[Any], Await
 
     async def outcome(request: Any) -> Outcome:
         try:
-            if isinstance(request, Together):
+            if type(request) is Together:
                 return Outcome(await _run_together_async(request, execute))
             async with free:
                 return Outcome(await execute(request))

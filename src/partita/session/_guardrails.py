@@ -7,8 +7,7 @@ the kind of request that it looks at.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any, TypeAlias, get_args
+from typing import Any, Final, TypeAlias, get_args
 
 from partita.errors import GuardrailError, LimitExceeded, ScanRefused, UnclaimedItem
 from partita.operations import Operation, UnclaimedItems
@@ -49,16 +48,14 @@ def no_unclaimed(operation: Operation[Any], found: UnclaimedItems) -> None:
     raise UnclaimedItem(message, example=found.example)
 
 
-REQUEST_PATH: Guardrails = MappingProxyType({QueryTable: (bounded_read,), ScanTable: (no_scan,)})
+REQUEST_PATH: Final[Guardrails] = {QueryTable: (bounded_read,), ScanTable: (no_scan,)}
 """The guardrails of an ordinary session."""
 
-STRICT: Guardrails = MappingProxyType(
-    {
-        **{kind: (*REQUEST_PATH.get(kind, ()), as_declared) for kind in get_args(DataRequest)},
-        UnclaimedItems: (no_unclaimed,),
-    }
-)
+STRICT: Final[Guardrails] = {
+    **{kind: (*REQUEST_PATH.get(kind, ()), as_declared) for kind in get_args(DataRequest)},
+    UnclaimedItems: (no_unclaimed,),
+}
 """The guardrails of a strict session, as in tests."""
 
-MAINTENANCE: Guardrails = MappingProxyType({QueryTable: (bounded_read,), ScanTable: (bounded_read,)})
+MAINTENANCE: Final[Guardrails] = {QueryTable: (bounded_read,), ScanTable: (bounded_read,)}
 """The guardrails of a maintenance session, which may scan."""

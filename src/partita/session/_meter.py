@@ -126,10 +126,11 @@ class Meter:
 
     def record(self, consumption: Consumption) -> None:
         """Count one run, and log the first of a pattern that is over its budget."""
+        over = consumption.over_budget
         with self._lock:
             usage = self._usage[consumption.service, consumption.name]
             usage.add(consumption)
-            is_first_over = consumption.over_budget and usage.over_budget == 1
+            is_first_over = over and usage.over_budget == 1
         if is_first_over:
             logger.warning(
                 "%s consumed %g RCU and %g WCU, which is more than its budget; more such runs are only counted",
@@ -219,10 +220,10 @@ class MeteredRun(Struct):
 
     def end(self) -> bool:
         """Record the run, and say whether it consumed more than its operation may."""
-        budget = self.operation.budget
-        over = budget is not None and not budget.covers(self.read, self.write)
-        name, requests = self.operation.name, tuple(self.requests)
-        self.meter.record(Consumption(name, requests, self.read, self.write, over, self.service))
+        name, budget = self.operation.name_and_budget()
+        read, write = self.read, self.write
+        over = budget is not None and not budget.covers(read, write)
+        self.meter.record(Consumption(name, tuple(self.requests), read, write, over, self.service))
         return over
 
     def fail(self, error: PartitaError) -> None:

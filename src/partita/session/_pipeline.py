@@ -6,10 +6,10 @@ with `await`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from functools import partial
 from inspect import GEN_CREATED, getgeneratorstate
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from partita.encryption import FieldKeys
 from partita.errors import BudgetExceeded, OperationError, PartitaError
 from partita.operations import Context, Operation, Procedure, UnclaimedItems
-from partita.runtime import Pause, relay
-from partita.session._guardrails import REQUEST_PATH, Guardrails
+from partita.runtime import Pause, Together, relay
+from partita.session._guardrails import Guardrails
 from partita.session._meter import Meter, MeteredRun
 from partita.session._retries import Sent, retried
 from partita.store import Request
@@ -31,7 +31,7 @@ class Pipeline(Struct, frozen=True):
 
     context: Context
     meter: Meter
-    guardrails: Guardrails = REQUEST_PATH
+    guardrails: Guardrails
     strict_budgets: bool = False
     service: str = ""
     keys: FieldKeys | None = None
@@ -78,9 +78,22 @@ class Pipeline(Struct, frozen=True):
     def run_operation(self, operation: Operation[R]) -> Sent[R]:
         """Send each request of an operation, and meter what it consumed in all."""
         run = MeteredRun(self.meter, self.service, operation)
-        send = cast("Callable[[Any], Sent[Any]]", partial(self.send, run))  # relay takes requests made together apart
+        requests = operation.requests(self.context)
         try:
-            result = yield from relay(operation.requests(self.context), send)
+            request = next(requests)
+            while True:  # as `relay` does, which would be one generator more on the way of every operation
+                try:
+                    if type(request) is Together:
+                        parts: Any = Together(tuple(relay(part, partial(self.send, run)) for part in request.parts))
+                        response = yield parts
+                    else:
+                        response = yield from self.send(run, request)
+                except Exception as error:  # noqa: BLE001 - the operation decides what to do with it
+                    request = requests.throw(error)
+                else:
+                    request = requests.send(response)
+        except StopIteration as stop:
+            result: R = stop.value
         except PartitaError as error:
             run.fail(error)
             raise

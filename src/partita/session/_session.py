@@ -149,9 +149,9 @@ class Session(_Settings):
         run(ensure_tables(tables), self._execute)
 
     def _execute(self, request: Request[Any] | Pause | Blocking) -> Any:
-        if isinstance(request, Request):
-            return self.store.execute(request)
-        return self.sleep(request.seconds) if isinstance(request, Pause) else request.call()
+        if type(request) is Pause:
+            return self.sleep(request.seconds)
+        return request.call() if type(request) is Blocking else self.store.execute(request)
 
 
 class AsyncSession(_Settings):
@@ -182,6 +182,6 @@ class AsyncSession(_Settings):
         await run_async(ensure_tables(tables), self._execute)
 
     def _execute(self, request: Request[Any] | Pause | Blocking) -> Awaitable[Any]:
-        if isinstance(request, Request):
-            return self.store.execute_async(request)
-        return self.sleep(request.seconds) if isinstance(request, Pause) else _in_thread(request.call)
+        if type(request) is Pause:
+            return self.sleep(request.seconds)  # type: ignore[no-any-return]
+        return _in_thread(request.call) if type(request) is Blocking else self.store.execute_async(request)

@@ -25,21 +25,33 @@ from partita.store._requests import (
 )
 from partita.values import MAX_DIGITS, Item, kind_of, number, number_text
 
+_WHOLE: Final = 10**MAX_DIGITS
+"""Smaller whole numbers can be stored as they are."""
+
 Json: TypeAlias = dict[str, Any]
 """A JSON object, decoded."""
 
 
 def wire_value(value: Any) -> Json:
     """An attribute value with its type tag: `"x"` becomes `{"S": "x"}`."""
-    kind = kind_of(value)
-    if kind == "NULL":
-        return {"NULL": True}
-    return {kind: _CONTENTS[kind](value)}
+    tag = _TAGS.get(type(value))
+    return _tagged(value) if tag is None else tag(value)
 
 
 def wire_item(item: Item) -> Json:
     """All attributes of an item with their type tags."""
-    return {name: wire_value(value) for name, value in item.items()}
+    tagged: Json = {}
+    for name, value in item.items():  # the usual types without a call
+        kind = type(value)
+        if kind is str:
+            tagged[name] = {"S": value}
+        elif kind is int and -_WHOLE < value < _WHOLE:
+            tagged[name] = {"N": str(value)}
+        elif kind is bool:
+            tagged[name] = {"BOOL": value}
+        else:
+            tagged[name] = wire_value(value)
+    return tagged
 
 
 def plain_value(tagged: Json) -> Any:
@@ -59,8 +71,8 @@ def plain_item(item: Json) -> Item:
 
 def plain_number(text: str) -> int | Decimal:
     """The number that a text says; whole ones, which most are, without a detour."""
-    digits = text[1:] if text[:1] == "-" else text
-    if len(digits) <= MAX_DIGITS and digits.isdigit() and digits.isascii():
+    digits = text.removeprefix("-")
+    if digits.isdigit() and digits.isascii() and len(digits) <= MAX_DIGITS:
         return int(text)
     return number(text)
 
@@ -69,16 +81,25 @@ def _base64(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
 
-_CONTENTS: Final[dict[str, Callable[[Any], Any]]] = {
-    "S": lambda value: value,
-    "N": lambda value: number_text(number(value)),
-    "B": _base64,
-    "BOOL": lambda value: value,
-    "L": lambda value: [wire_value(element) for element in value],
-    "M": wire_item,
-    "SS": sorted,
-    "NS": lambda value: [number_text(number(member)) for member in sorted(value)],
-    "BS": lambda value: [_base64(member) for member in sorted(value)],
+def _tagged(value: Any) -> Json:
+    """A value of a type that is looked at more closely: a set, or one that is refused."""
+    kind = kind_of(value)
+    if kind == "SS":
+        return {"SS": sorted(value)}
+    if kind == "NS":
+        return {"NS": [number_text(number(member)) for member in sorted(value)]}
+    return {kind: [_base64(member) for member in sorted(value)]}
+
+
+_TAGS: Final[dict[type, Callable[[Any], Json]]] = {
+    str: lambda value: {"S": value},
+    int: lambda value: {"N": number_text(number(value))},
+    Decimal: lambda value: {"N": number_text(number(value))},
+    bytes: lambda value: {"B": _base64(value)},
+    bool: lambda value: {"BOOL": value},
+    type(None): lambda _: {"NULL": True},
+    list: lambda value: {"L": [{"S": part} if type(part) is str else wire_value(part) for part in value]},
+    dict: lambda value: {"M": wire_item(value)},
 }
 
 

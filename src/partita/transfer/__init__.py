@@ -1,11 +1,17 @@
 """Items on the move: copies from store to store, comparisons, exports and imports.
 
-`StoreCopy` copies tables and follows their changes, `TableComparison` compares them.
+`StoreCopy` copies tables and follows their changes, `TableComparison` compares them; `export_tables` writes them into
+files, and `Import` reads such files.
 """
 
 from partita.transfer._checkpoint import CHECKPOINTS
 from partita.transfer._copy import CopyOptions, TableCopy
+from partita.transfer._export import export_tables
+from partita.transfer._import import Import
+from partita.transfer._manifest import DataFile, ExportedTable, Format, Manifest
+from partita.transfer._mask import Mask, PersonalMask
 from partita.transfer._pace import Pace
+from partita.transfer._sample import Sample, copy_sample
 from partita.transfer._sides import Outside, Side
 from partita.transfer._store_copy import StoreCopy, tables_of
 from partita.transfer._units import Estimate, Prices, estimate
@@ -15,15 +21,25 @@ __all__ = [
     "CHECKPOINTS",
     "Comparison",
     "CopyOptions",
+    "DataFile",
     "Estimate",
+    "ExportedTable",
+    "Format",
+    "Import",
     "ItemDifference",
+    "Manifest",
+    "Mask",
     "Outside",
     "Pace",
+    "PersonalMask",
     "Prices",
+    "Sample",
     "Side",
     "StoreCopy",
     "TableComparison",
     "TableCopy",
+    "copy_sample",
     "estimate",
+    "export_tables",
     "tables_of",
 ]

@@ -15,12 +15,21 @@ from partita.values._attribute_values import (
 )
 from partita.values._codec import decode_item, encode_item, encode_measured
 from partita.values._plaintext import SEAL, Plaintext, Unopened, is_sealed
-from partita.values._sizes import MAX_ITEM_BYTES, item_size, read_units, text_size, value_size, write_units
+from partita.values._sizes import (
+    MAX_ITEM_BYTES,
+    READ_UNIT_BYTES,
+    item_size,
+    read_units,
+    text_size,
+    value_size,
+    write_units,
+)
 
 __all__ = [
     "MAX_DEPTH",
     "MAX_DIGITS",
     "MAX_ITEM_BYTES",
+    "READ_UNIT_BYTES",
     "SEAL",
     "TOO_DEEP",
     "AttributeValue",

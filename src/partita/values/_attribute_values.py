@@ -190,10 +190,12 @@ def number_text(value: int | Decimal) -> str:
 
 def equal(left: AttributeValue, right: AttributeValue) -> bool:
     """Equality as DynamoDB has it: same type, and true is not 1."""
+    if left != right:  # what differs in Python's eyes differs in DynamoDB's
+        return False
     if type(left) is bool or type(right) is bool:
         return left is right
     if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(equal, left, right))
+        return all(map(equal, left, right))
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(equal(value, right[name]) for name, value in left.items())
-    return left == right
+        return all(equal(value, right[name]) for name, value in left.items())
+    return True

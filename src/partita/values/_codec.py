@@ -13,7 +13,7 @@ from msgspec.msgpack import Decoder, Encoder, Ext
 
 from partita.errors import ValidationFailed
 from partita.values._attribute_values import Item, number
-from partita.values._sizes import text_size, value_size
+from partita.values._sizes import integer_size, text_size, value_size
 
 _DECIMAL: Final = 1
 _STRING_SET: Final = 2
@@ -29,6 +29,7 @@ _SET_CODES: Final[dict[type, int]] = {
     bytes: _BINARY_SET,
 }
 _SETS: Final = frozenset(_SET_CODES.values())
+_SHORT_INT: Final = 10**18
 _LOWEST_INT: Final = -(2**63)
 _HIGHEST_INT: Final = 2**64 - 1
 
@@ -50,12 +51,17 @@ def encode_measured(item: Item) -> tuple[bytes, int]:
     Raises:
         ValidationFailed: an empty name, or a value that DynamoDB refuses.
     """
-    _refuse_empty_name(item)
+    if "" in item:
+        raise _empty_name()
     # Names and texts, which most of it is, are counted together and stand as they are.
     texts, packed, size = [*item], item, 0
     for name, value in item.items():
-        if type(value) is str:
+        kind = type(value)
+        if kind is str:
             texts.append(value)
+            continue
+        if kind is int and -_SHORT_INT < value < _SHORT_INT:  # as most numbers are: it stands as it is, too
+            size += integer_size(value)
             continue
         size += value_size(value)
         form = _packed(value)
@@ -66,13 +72,13 @@ def encode_measured(item: Item) -> tuple[bytes, int]:
     return _encode(packed), size
 
 
-def _refuse_empty_name(members: dict[str, Any]) -> None:
-    if "" in members:
-        raise ValidationFailed("One or more parameter values were invalid: Empty attribute name")
+def _empty_name() -> ValidationFailed:
+    return ValidationFailed("One or more parameter values were invalid: Empty attribute name")
 
 
 def _packed_map(members: dict[str, Any]) -> dict[str, Any]:
-    _refuse_empty_name(members)
+    if "" in members:
+        raise _empty_name()
     return {name: value if type(value) in _PLAIN else _packed(value) for name, value in members.items()}
 
 

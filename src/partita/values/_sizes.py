@@ -33,10 +33,15 @@ def text_size(text: str) -> int:
         raise ValidationFailed("A string is not valid Unicode: it holds a lone surrogate.") from None
 
 
+def integer_size(value: int) -> int:
+    """The size of a whole number; zeros at its end do not count."""
+    return 1 + (len(str(abs(value)).rstrip("0")) + 1) // 2 + (value < 0)
+
+
 def number_size(value: int | Decimal) -> int:
     """One byte, and one for each two digits of the whole part and of the fraction, and one for a sign."""
     if type(value) is int:
-        return 1 + (len(str(abs(value)).rstrip("0")) + 1) // 2 + (value < 0)
+        return integer_size(value)
     whole, _, fraction = number_text(value if value >= 0 else -value).partition(".")
     whole = whole.lstrip("0")
     if fraction:

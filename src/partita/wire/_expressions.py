@@ -21,6 +21,8 @@ from partita.wire._values import read_value
 from partita.wire._wording import InvalidValue, Refused, UnusableValues
 
 CACHED: Final = 2_048
+MAX_CACHED_NAMES: Final = 4_096
+"""Longer names are not kept: many of them would fill the memory. Texts have a limit of their own."""
 
 _PARSERS: Final[dict[str, Callable[[str, Substitutions], Any]]] = {
     "ProjectionExpression": parse_projection,
@@ -37,14 +39,16 @@ def read_expressions(call: Parameters, kinds: Sequence[str], legacy: Sequence[st
     Raises:
         ValidationFailed: one breaks a rule, a name or value is not used, or older parameters are mixed in.
     """
+    if call.lacks(EXPRESSIONS):
+        return _NO_TREES
     texts = tuple((kind, text) for kind in kinds if (text := call.text(kind)) is not None)
     _check_not_mixed(call, texts, legacy)
     names, values = _names(call, kinds, texts), _values(call, kinds, texts)
     if not texts:
         return _NO_TREES
-    if values is None:
+    if values is None and sum(map(len, names.values())) <= MAX_CACHED_NAMES:
         return _parsed_without_values(texts, tuple(names.items()))
-    return _parsed(texts, names, values)
+    return _parsed(texts, names, values or {})
 
 
 def _check_not_mixed(call: Parameters, texts: tuple[tuple[str, str], ...], legacy: Sequence[str]) -> None:
@@ -117,5 +121,8 @@ def _parsed_without_values(texts: tuple[tuple[str, str], ...], names: tuple[tupl
     """Expressions without values come again and again word for word; their trees are frozen."""
     return _parsed(texts, dict(names), {})
 
+
+EXPRESSIONS: Final = frozenset((*_PARSERS, "ExpressionAttributeNames", "ExpressionAttributeValues"))
+"""The parameters that are expressions, or belong to them."""
 
 _NO_TREES: Final[Mapping[str, Any]] = dict.fromkeys(_PARSERS)

@@ -19,7 +19,7 @@ from partita.store import (
 )
 from partita.values import Item
 from partita.wire._capacity import collection_metrics, consumed
-from partita.wire._expressions import read_expressions
+from partita.wire._expressions import EXPRESSIONS, read_expressions
 from partita.wire._legacy import read_expected, read_projection, read_updates, refused_update
 from partita.wire._parameters import (
     CONDITIONAL_OPERATORS,
@@ -37,6 +37,7 @@ _RETURNS: Final = ("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
 _METRICS: Final = ("SIZE", "NONE")
 _ON_FAILURE: Final = ("ALL_OLD", "NONE")
 _WRITE_LEGACY: Final = ("Expected", "ConditionalOperator")
+_READ_OPTIONS: Final = EXPRESSIONS | {"AttributesToGet", "ConsistentRead"}
 
 
 def get_item(call: Parameters) -> Requests[Json]:
@@ -52,6 +53,8 @@ def get_item(call: Parameters) -> Requests[Json]:
 
 def read_get(call: Parameters, table: str, key: Item) -> GetItem:
     """The request for one item, whatever form its projection has."""
+    if call.lacks(_READ_OPTIONS):
+        return GetItem(table, key)
     trees = read_expressions(call, ("ProjectionExpression",), ("AttributesToGet",))
     projection = trees["ProjectionExpression"] or read_projection(call)
     return GetItem(table, key, call.flag("ConsistentRead") or False, projection)

@@ -37,6 +37,9 @@ from partita.wire._parameters import CONDITIONAL_OPERATORS, Parameters, check_at
 from partita.wire._values import read_value
 from partita.wire._wording import INVALID, Refused
 
+_ATTRIBUTES: Final = frozenset(("AttributesToGet",))
+_FILTERS: Final = frozenset(("QueryFilter", "ScanFilter", "ConditionalOperator"))
+_EXPECTED: Final = frozenset(("Expected", "ConditionalOperator"))
 _ONE: Final = (1, 1)
 _COUNTS: Final[dict[str, tuple[int, int]]] = {
     "IN": (1, 100),
@@ -69,7 +72,7 @@ _RANGES: Final = {"LE": "<=", "LT": "<", "GE": ">=", "GT": ">", "BETWEEN": "BETW
 
 def read_projection(call: Parameters) -> Projection | None:
     """AttributesToGet."""
-    names = call.texts("AttributesToGet")
+    names = None if call.lacks(_ATTRIBUTES) else call.texts("AttributesToGet")
     if names is None:
         return None
     if not names:
@@ -83,6 +86,8 @@ def read_projection(call: Parameters) -> Projection | None:
 
 def read_filter(call: Parameters, name: str) -> Condition | None:
     """QueryFilter or ScanFilter, joined as ConditionalOperator says."""
+    if call.lacks(_FILTERS):
+        return None
     given = call.structures_by_name(name)
     if not given:
         _check_nothing_to_join(call)
@@ -92,6 +97,8 @@ def read_filter(call: Parameters, name: str) -> Condition | None:
 
 def read_expected(call: Parameters) -> Condition | None:
     """Expected: comparisons, or the older pair of Exists and Value."""
+    if call.lacks(_EXPECTED):
+        return None
     given = call.structures_by_name("Expected")
     if not given:
         _check_nothing_to_join(call)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
+from functools import lru_cache
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from partita.errors import SerializationFailed, ValidationFailed
@@ -70,9 +71,19 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def _is_plain_name(text: str) -> bool:
+    return MIN_NAME <= len(text) <= MAX_NAME and _has_plain_letters(text)
+
+
+@lru_cache(maxsize=1_024)
+def _has_plain_letters(text: str) -> bool:
+    """Remembered, since clients repeat the names of a few tables; nothing long comes here."""
+    return _NAME.fullmatch(text) is not None
+
+
 def is_table_name(text: str) -> bool:
     """Whether a table may have that name, or the text is the ARN of one."""
-    return (MIN_NAME <= len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None) or _ARN.match(text) is not None
+    return _is_plain_name(text) or _ARN.match(text) is not None
 
 
 def check_attribute_name(name: str) -> None:
@@ -106,10 +117,14 @@ class Parameters:
         """The region that the call was signed for."""
         return region_of(self.headers)
 
+    def lacks(self, names: frozenset[str]) -> bool:
+        """Whether none of these parameters is given."""
+        return names.isdisjoint(self.given)
+
     def table(self, name: str = "TableName") -> str:
         """The name of a table, which may be given by its ARN; nothing else counts where it is wrong."""
         given = self.text(name)
-        if given is not None and MIN_NAME <= len(given) <= MAX_NAME and _NAME.fullmatch(given):
+        if given is not None and _is_plain_name(given):
             return given
         if given is not None and (arn := _ARN.match(given)):
             return arn[1]
@@ -122,12 +137,13 @@ class Parameters:
             raise _unexpected(given, "String")
         return given
 
-    def choice(self, name: str, options: Iterable[str], default: str | None = None) -> str | None:
+    def choice(self, name: str, options: Collection[str], default: str | None = None) -> str | None:
         """One of several words; any other is a violated constraint."""
-        given = self.text(name)
+        given = self.given.get(name)
         if given is None:
             return default
-        options = tuple(options)
+        if type(given) is not str:
+            raise _unexpected(given, "String")
         if given not in options:
             rule = f"Member must satisfy enum value set: [{', '.join(options)}]"
             refuse(violated(given, member(name), rule))

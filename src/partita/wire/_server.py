@@ -12,14 +12,14 @@ from typing import Any, Final
 import msgspec
 
 from partita.errors import SerializationFailed
-from partita.runtime import AllowedHosts, Clock, relay, run_async, system_clock
+from partita.runtime import AllowedHosts, Clock, relay, run_async, run_some, system_clock
 from partita.store import Json, Request, Store
 from partita.store.embedded import READS
 from partita.wire._access import PolicyGuard
 from partita.wire._execution import Execution, LocatedRequest, RegionStores
 from partita.wire._faults import Fault, Response, error_response
 from partita.wire._operations import operations
-from partita.wire._parameters import Parameters, Requests, region_of
+from partita.wire._parameters import Operation, Parameters, Requests, region_of
 from partita.wire._signature import AccessKey, Authorization, check_authorization, check_body
 from partita.wire._wording import worded
 from partita.wire.connection import Connection, Connections, Head, HttpRequest, Limits
@@ -61,7 +61,7 @@ class WireServer:
         self._allows_host = lru_cache(_KNOWN_HOSTS)(allowed_hosts.allows)  # connections repeat it in every request
         self._allows_origin = allowed_hosts.allows_origin
         self._clock = clock
-        self._operations = operations(clock)
+        self._operations = _by_target(operations(clock))
         self._server: asyncio.Server | None = None
         self._date = (0, "")
 
@@ -69,7 +69,8 @@ class WireServer:
         """Begin to serve on a listening socket."""
         loop = asyncio.get_running_loop()
         host, port = listener.getsockname()[:2]
-        self._operations = operations(self._clock, f"{'localhost' if host in _EVERYWHERE else host}:{port}")
+        address = f"{'localhost' if host in _EVERYWHERE else host}:{port}"
+        self._operations = _by_target(operations(self._clock, address))
         self._server = await loop.create_server(lambda: Connection(self, self.connections), sock=listener)
         self.connections.sweep()
 
@@ -105,12 +106,13 @@ class WireServer:
     def respond(self, request: HttpRequest) -> Requests[Response]:
         """The response to a request. Reads are executed on the way; a write is yielded, to be awaited."""
         try:
-            execute = self._execute_read
-            if self._guard is not None or self._regions is not None:
-                region = region_of(request.head.headers)
-                store = self._store if self._regions is None else self._regions.of(region)
-                execute = Execution(store, self._guard, region, _operation_name(request.head))
-            return Response(200, (yield from relay(self._operation(request), execute)))
+            operation = self._operation(request)
+            if self._guard is None and self._regions is None:
+                return Response(200, (yield from run_some(operation, self._store.execute, READS)))
+            region = region_of(request.head.headers)
+            store = self._store if self._regions is None else self._regions.of(region)
+            execution = Execution(store, self._guard, region, _operation_name(request.head))
+            return Response(200, (yield from relay(operation, execution)))
         except Exception as error:  # noqa: BLE001 - the client gets a response, whatever it was
             return error_response(worded(error, _operation_name(request.head), request.body.content))
 
@@ -123,7 +125,7 @@ class WireServer:
         head, body = request.head, request.body
         if self._key is not None and request.authorization is not None:
             check_body(request.authorization, body.content, self._key)
-        if head.method not in ("GET", "POST") or head.path.partition("?")[0] != "/":
+        if head.method not in ("GET", "POST") or (head.path != "/" and head.path.partition("?")[0] != "/"):
             raise Fault("UnknownOperationException", "", status=404)
         if head.method == "GET":
             return _HEALTHY(Parameters({}))
@@ -131,16 +133,10 @@ class WireServer:
         if encoding != "identity":
             body.unpack(encoding)
         given = _parameters(body.content)
-        operation = self._operations.get(_operation_name(head))
+        operation = self._operations.get(head.headers.get("x-amz-target", ""))
         if operation is None:
             raise Fault("UnknownOperationException", "")
         return operation(Parameters(given, head.headers))
-
-    def _execute_read(self, request: Request[Any]) -> Requests[Any]:
-        """Execute a read at once, on the event loop; pass a write on."""
-        if type(request) in READS:
-            return self._store.execute(request)
-        return (yield request)
 
     async def finish(self, responding: Requests[Response], write: Request[Any]) -> Response:
         """The response that waits for this write, and maybe for more; other connections go on meanwhile."""
@@ -152,6 +148,11 @@ async def _execute_located(located: LocatedRequest) -> Any:
     return await located.store.execute_async(located.request)
 
 
+def _by_target(named: dict[str, Operation]) -> dict[str, Operation]:
+    """The operations by what requests call them."""
+    return {f"{prefix}{name}": operation for prefix in _PREFIXES for name, operation in named.items()}
+
+
 def _operation_name(head: Head) -> str:
     target = head.headers.get("x-amz-target", "")
     for prefix in _PREFIXES:
@@ -160,7 +161,7 @@ def _operation_name(head: Head) -> str:
     return ""
 
 
-def _parameters(body: bytearray) -> Json:
+def _parameters(body: bytes | bytearray) -> Json:
     try:
         given = _DECODE(body or b"{}")
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -78,7 +78,7 @@ def check_authorization(
     return authorization
 
 
-def check_body(authorization: Authorization, body: bytearray, key: AccessKey) -> None:
+def check_body(authorization: Authorization, body: bytes | bytearray, key: AccessKey) -> None:
     """Refuse a body that the signature does not cover.
 
     Raises:

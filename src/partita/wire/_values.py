@@ -32,16 +32,30 @@ def read_item(given: Any, depth: int = 0) -> Item:
 
 def read_value(tagged: Any, depth: int = 0) -> AttributeValue:
     """One value, from its tagged form."""
+    if type(tagged) is dict and len(tagged) == 1:
+        ((tag, content),) = tagged.items()
+        if content is not None and tag in _READERS:
+            return _READERS[tag](content, depth)
+    return _READERS[tag := _tag(tagged)](tagged[tag], depth)
+
+
+def _tag(tagged: Any) -> str:
+    """The one tag that has a content.
+
+    Raises:
+        SerializationFailed: it is not of the form that the format has.
+        ValidationFailed: there is none, or more than one.
+    """
     if type(tagged) is not dict:
         raise SerializationFailed(f"{_json_kind(tagged)} cannot be converted to AttributeValue")
-    tags = [tag for tag, content in tagged.items() if content is not None and tag in _READERS]
+    tags: list[str] = [tag for tag, content in tagged.items() if content is not None and tag in _READERS]
     if not tags:
         message = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
         raise InvalidValue(message)
     if len(tags) > 1:
         message = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported"
         raise InvalidValue(f"{message} datatypes")
-    return _READERS[tags[0]](tagged[tags[0]], depth)
+    return tags[0]
 
 
 def _json_kind(value: Any) -> str:
@@ -57,8 +71,8 @@ def _text(content: Any, _: int = 0) -> str:
 
 def _number(content: Any, _: int = 0) -> int | Decimal:
     text = _text(content)
-    digits = text[1:] if text[:1] == "-" else text
-    if len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit():
+    digits = text.removeprefix("-")
+    if digits.isdigit() and digits.isascii() and len(digits) <= MAX_DIGITS:
         return int(text)
     try:
         return number(text)
@@ -93,7 +107,12 @@ def _members(content: Any) -> list[Any]:
 def _list(content: Any, depth: int) -> list[Any]:
     if depth >= MAX_DEPTH - 1:
         raise InvalidValue(TOO_DEEP)
-    return [read_value(member, depth + 1) for member in _members(content)]
+    return [
+        text
+        if type(member) is dict and len(member) == 1 and type(text := member.get("S")) is str
+        else read_value(member, depth + 1)
+        for member in _members(content)
+    ]
 
 
 def _map(content: Any, depth: int) -> Item:

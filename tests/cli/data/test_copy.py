@@ -8,7 +8,7 @@ from tests.cli.conftest import Run
 from tests.transfer.support import contents, fill, order
 
 from partita import EmbeddedStore
-from partita.store import PutItem, TableNames, named_store
+from partita.store import PutItem, ScanTable, TableNames, named_store
 from partita.transfer import tables_of
 
 
@@ -72,3 +72,16 @@ def test_what_cannot_be_copied_is_said_in_one_line(run: Run, tmp_path: Path) -> 
     assert "There is no database" in run("copy", "--from", str(tmp_path / "x.db"), "--to", target, "--yes").output
     assert "There is no database in" in run("copy", "--from", str(tmp_path / "x"), "--to", target, "--yes").output
     assert run(*ends, "--replace").exit_code == 0
+
+
+def test_a_sample_for_development_is_masked(seeded: Run, folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "dev"
+    ends = ("copy", "--from", str(folder), "--to", str(other), "--yes", "todo")
+    result = seeded(*ends, "--sample", "50", "--mask")
+    assert result.exit_code == 0, result.output
+    assert "todo-app-data: " in result.output
+    with EmbeddedStore(other / "partita.db") as store:
+        found = repr(store.execute(ScanTable("todo-app-data")).items)
+    assert "TASK#" in found
+    assert "demo" not in found
+    assert "--mask is for --sample" in seeded(*ends, "--mask").output

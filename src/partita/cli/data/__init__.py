@@ -6,6 +6,7 @@ from partita.cli.data._cdc import POLICY, cdc, filling, is_captured
 from partita.cli.data._check import check
 from partita.cli.data._compact import compact
 from partita.cli.data._copy import copy
+from partita.cli.data._files import export, import_
 from partita.cli.data._follow import projecting
 from partita.cli.data._lake import lake, lake_option
 from partita.cli.data._personal import personal
@@ -25,7 +26,9 @@ __all__ = [
     "compact",
     "copy",
     "diff",
+    "export",
     "filling",
+    "import_",
     "is_captured",
     "is_seeding",
     "lake",

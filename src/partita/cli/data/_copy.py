@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from partita.cli._names import installed
 from partita.cli._output import echo_table
 from partita.cli._signals import on_stop_signal
 from partita.cli.data._stores import Address, address_option, chosen_tables
@@ -18,10 +20,12 @@ from partita.transfer import (
     CopyOptions,
     Estimate,
     ItemDifference,
+    PersonalMask,
     Side,
     StoreCopy,
     TableComparison,
     TableCopy,
+    copy_sample,
     estimate,
 )
 
@@ -55,6 +59,8 @@ MAX_SHOWN: Final = 100
 @click.option("--replace", is_flag=True, help="Make a target that is not empty equal: delete what only it has.")
 @click.option("--restart", is_flag=True, help="Begin again, whatever was copied before.")
 @click.option("--still", is_flag=True, help="Nobody writes to the source, so it needs no stream.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="For development: N partitions of each table.")
+@click.option("--mask", is_flag=True, help="With --sample: mask the fields that services declare to be personal.")
 @click.option("--changes-only", is_flag=True, help="Both sides are equal now: copy what changes from now on.")
 def copy(
     names: tuple[str, ...],
@@ -65,14 +71,17 @@ def copy(
     to_prefix: str,
     follow: bool,
     verify: bool,
-    yes: bool,
-    **how: Any,
+    **others: Any,
 ) -> None:
     """Copy tables from one store to another: embedded, DynamoDB, or a compatible server.
 
     The target becomes exactly what the source is, although others write to it meanwhile. A copy that was cut off goes
     on where it was. Tables are those that are named, those of services that are named, or all.
     """
+    yes, sample, mask = others.pop("yes"), others.pop("sample"), others.pop("mask")
+    options = CopyOptions(**others)
+    if (sample is None and mask) or (sample is not None and (follow or verify)):
+        raise click.UsageError("--mask is for --sample, which neither follows nor verifies.")
     with ExitStack() as opened:
         one = opened.enter_context(source.opened(from_prefix, must_exist=True))
         other = opened.enter_context(target.opened(to_prefix, must_exist=verify))
@@ -84,7 +93,10 @@ def copy(
             return
         if not yes:
             click.confirm("Copy?", abort=True, err=True)
-        run_copy(one, other, tables, CopyOptions(**how), estimates, follow=follow)
+        if sample is not None:
+            _sample(one, other, tables, sample, mask=mask, options=options)
+            return
+        run_copy(one, other, tables, options, estimates, follow=follow)
 
 
 def show_estimates(estimates: Sequence[Estimate], source: Address, target: Address, *, writes: bool) -> None:
@@ -146,6 +158,16 @@ def _follow(running: StoreCopy, poll_seconds: float) -> None:
     running.follow(stop, lambda: stop.wait(poll_seconds))
     lag = running.lag()
     click.echo(f"Stopped, {lag.records:,} changes behind.")
+
+
+def _sample(
+    source: Side, target: Side, tables: tuple[str, ...], partitions: int, *, mask: bool, options: CopyOptions
+) -> None:
+    secret = os.environ.get("PARTITA_MASK_SECRET", "").encode() or os.urandom(32)
+    masks = PersonalMask(installed().services, secret) if mask else None
+    for each in copy_sample(source, target, tables, partitions, mask=masks, options=options):
+        left_out = f"; {each.left_out:,} that could not be masked were left out" if each.left_out else ""
+        click.echo(f"{each.table}: {each.items:,} items of {each.partitions:,} partitions{left_out}")
 
 
 class Progress:

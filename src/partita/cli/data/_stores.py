@@ -78,8 +78,18 @@ class _AddressType(click.ParamType[Address]):
         return value if isinstance(value, Address) else Address(value)
 
 
-def address_option(name: str, parameter: str, what: str) -> Callable[[Any], Any]:
+def address_option(name: str, parameter: str, what: str, default: Address | None = None) -> Callable[[Any], Any]:
     """An option that takes the address of a store."""
+    if default is not None:
+        return click.option(
+            name,
+            parameter,
+            type=_AddressType(),
+            default=default.text,
+            show_default=True,
+            metavar="STORE",
+            help=f"{what}: {ADDRESS}.",
+        )
     return click.option(
         name, parameter, type=_AddressType(), required=True, metavar="STORE", help=f"{what}: {ADDRESS}."
     )

@@ -62,8 +62,8 @@ def dynamodb(
         warn_beyond_loopback(listener, allowed_hosts)
         stores = RegionStores(store, lambda region: realistic(data.open_region(region, sweep_every=sweep_every)))
         server = WireServer(store, key=access, allowed_hosts=allowed_hosts, regions=stores if regions else None)
-        with closing(stores):
-            asyncio.run(_serve(server, listener, data))
+        with closing(stores), asyncio.Runner(loop_factory=_new_loop) as runner:
+            runner.run(_serve(server, listener, data))
     click.echo("Stopped.")
 
 
@@ -76,6 +76,15 @@ def _access_key(text: str | None) -> AccessKey | None:
     if not (name and separator and secret):
         raise click.BadParameter("It has the form ID:SECRET.", param_hint="--key")
     return AccessKey(name, secret)
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """The fastest event loop that is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 async def _serve(server: WireServer, listener: socket.socket, data: DataFolder) -> None:

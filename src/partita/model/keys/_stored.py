@@ -25,8 +25,8 @@ T = TypeVar("T")
 
 _REMEMBERED: Final = "__stored_key__"
 
-_Attribute: TypeAlias = tuple[str, str, Callable[[Item], Any]]
-"""The name of a key's attribute, a text for Python's `%`, and the values for it."""
+_End: TypeAlias = tuple[str, str, str, Callable[[str], Any]]
+"""A key's attribute, what it begins with, the attribute that it ends with, and what finds a character to escape."""
 
 
 class KeyOnlyMark:
@@ -90,18 +90,20 @@ class StoredKeys:
 
     def _made_check(self) -> Callable[[Item], bool]:
         """Every item that is read goes through this, so what can be found out once is found out here."""
-        texts = [self._text(template) for _, template in self._primary.attributes]
-        names = [attribute.name for attribute, _ in self._primary.attributes]
-        if len(names) == 2 and texts[0] and texts[1]:  # noqa: PLR2004 - a hash and a range, as most keys are
-            return _made_check_of_two((names[0], *texts[0]), (names[1], *texts[1]))
-        checks = [self._check(name.name, template) for name, template in self._primary.attributes]
+        checks = [self._check(attribute.name, template) for attribute, template in self._primary.attributes]
+        ends = [self._end(attribute.name, template) for attribute, template in self._primary.attributes]
 
         def is_made(item: Item) -> bool:
             try:
-                return all(check(item) for check in checks)
+                for check in checks:
+                    if not check(item):
+                        return False
             except (KeyError, TypeError, ValueError):
                 return False
+            return True
 
+        if len(ends) == 2 and ends[0] and ends[1]:  # noqa: PLR2004 - a hash and a range, as most keys are
+            return _ends_check(ends[0], ends[1], is_made)
         return is_made
 
     def _check(self, attribute: str, template: Template) -> Callable[[Item], bool]:
@@ -111,36 +113,53 @@ class StoredKeys:
             return lambda item: field not in item or item[attribute] == item[field]
         if not template.fields:
             return lambda item: item[attribute] == template.head
-        made = self._text(template)
-        if made is None:
+        text = self._text(template)
+        if text is None:
             return lambda _: False
-        text, values = made
-        return lambda item: item[attribute] == text % values(item)
+        values = itemgetter(*(self._attributes[name] for name in template.fields))
+        is_special = template.format.special.search
+        names = [self._attributes[each.field] for each in template.placeholders if each.style is None]
 
-    def _text(self, template: Template) -> tuple[str, Callable[[Item], Any]] | None:
-        """A text for Python's `%` and the values for it, which make an attribute; None where they cannot."""
+        def is_made(item: Item) -> bool:
+            if item[attribute] != text % values(item):
+                return False
+            return not any(type(item[name]) is str and is_special(item[name]) for name in names)  # made, it is escaped
+
+        return is_made
+
+    def _text(self, template: Template) -> str | None:
+        """A text for Python's `%` that makes an attribute of the values of its fields; None where none can."""
         codes = [_code(each.style) for each in template.placeholders]
         if template.bare or not codes or None in codes or self._primary.derived.keys() & set(template.fields):
             return None
         if self.key_only.intersection(self._attributes[name] for name in template.fields):
             return None
         tails = [each.tail.replace("%", "%%") for each in template.placeholders]
-        text = template.head.replace("%", "%%") + "".join(f"{c}{t}" for c, t in zip(codes, tails, strict=True))
-        return text, itemgetter(*(self._attributes[name] for name in template.fields))
+        return template.head.replace("%", "%%") + "".join(f"{c}{t}" for c, t in zip(codes, tails, strict=True))
+
+    def _end(self, attribute: str, template: Template) -> _End | None:
+        """What an attribute ends with, where that is all that varies of it."""
+        if self._text(template) is None or len(template.placeholders) != 1:
+            return None
+        placeholder = template.placeholders[0]
+        if placeholder.tail or placeholder.style is not None:
+            return None
+        return attribute, template.head, self._attributes[placeholder.field], template.format.special.search
 
 
-def _made_check_of_two(hash_: _Attribute, range_: _Attribute) -> Callable[[Item], bool]:
-    first, first_text, first_values = hash_
-    second, second_text, second_values = range_
+def _ends_check(hash_: _End, range_: _End, otherwise: Callable[[Item], bool]) -> Callable[[Item], bool]:
+    """Compares keys that end with one field; asks `otherwise` where such a field is not text."""
+    first, first_head, first_field, is_special = hash_
+    second, second_head, second_field, _ = range_
 
     def is_made(item: Item) -> bool:
         try:
-            made: bool = item[first] == first_text % first_values(item) and item[second] == second_text % second_values(
-                item
-            )
-        except (KeyError, TypeError, ValueError):
-            return False
-        return made
+            one, two = item[first_field], item[second_field]
+            if item[first] != first_head + one or item[second] != second_head + two:
+                return False
+        except (KeyError, TypeError):
+            return otherwise(item)
+        return not is_special(one) and not is_special(two)  # a key that this model made is escaped
 
     return is_made
 

@@ -150,6 +150,16 @@ class Template:
             return lambda arguments: bare_value(arguments[positions[0]])
         head, format, is_special = self.head, self.format, self.format.special.search  # noqa: A001
         parts = [(position, each.style, each.tail) for position, each in zip(positions, self.placeholders, strict=True)]
+        if len(parts) == 1 and parts[0][1:] == (None, ""):
+            (first,) = positions
+
+            def render_one(arguments: Sequence[Any]) -> str:
+                value = arguments[first]
+                if type(value) is str and value and not is_special(value):
+                    return head + value
+                return head + part_text(value, None, format)
+
+            return render_one
 
         def render(arguments: Sequence[Any]) -> str:
             text = head

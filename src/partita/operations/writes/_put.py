@@ -52,19 +52,20 @@ class Put(Write[E], Generic[E], frozen=True):
 
     def action(self, context: Context) -> PutItem:
         """The request that is sent, alone or in a transaction."""
-        guard = self._guard(context)
-        condition = both(guard if self.only_new else both(guard, not_foreign(self.schema)), self.condition)
-        item = self.schema.item(self.entity)
-        if self.schema.version is not None:
-            item[self.schema.attribute(self.schema.version)] += 1
-        return PutItem(self.schema.table.name, item, condition, on_failure_item=condition is not None)
+        schema = self.schema
+        condition = both(self._guard(context), self.condition)
+        item = schema.item(self.entity)
+        if schema.version is not None:
+            item[schema.attribute(schema.version)] += 1
+        return PutItem(schema.table.name, item, condition, on_failure_item=condition is not None)
 
     def _guard(self, context: Context) -> Condition | None:
         if self.only_new:
             return vacant(self.schema, context)
-        if self.expected == 0:
-            return unversioned(self.schema, context)
-        return None if self.expected is None else version_is(self.schema, self.expected)
+        guard: Condition | None = None
+        if self.expected is not None:
+            guard = version_is(self.schema, self.expected) if self.expected else unversioned(self.schema, context)
+        return guard if self.schema.tag is None else both(guard, not_foreign(self.schema))
 
     def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         current = live_entity(self.schema, error.item, context)

@@ -103,9 +103,10 @@ class Update(Write[E], Generic[E], frozen=True):
         return Images(self.schema.entity(old), self.schema.entity(apply_update(request.update, old)))
 
     def _write(self, context: Context, returns: Returns) -> Requests[tuple[UpdateItem, WriteResponse]]:
-        if self.plan() is None:
+        plan = self.plan()
+        if plan is None:
             return (yield from self._read_then_write(context, returns))
-        request = replace(self.action(context), returns=returns)
+        request = replace(self._request(plan, context), returns=returns)
         return request, (yield from self._send(request, context))
 
     def _read_then_write(self, context: Context, returns: Returns) -> Requests[tuple[UpdateItem, WriteResponse]]:

@@ -53,6 +53,9 @@ class Write(Operation[R_co], Generic[R_co], frozen=True, kw_only=True):
 
 
 def given_schema(entity: E, verb: str) -> EntitySchema[E]:
+    schema: EntitySchema[E] | None = type(entity).__dict__.get("__entity__")
+    if schema is not None:
+        return schema
     if entity is None:
         hint = "A get gives None where there is no item."
         raise OperationError(f"There is nothing to {verb}: None was given.", hint=hint)

@@ -23,13 +23,15 @@ def of_write(planned: PlannedWrite, factor: int = 1) -> Capacity:
     return Capacity(table.name, 0.0, units, tuple(_index_parts(planned)))
 
 
-def _index_parts(planned: PlannedWrite) -> Iterable[tuple[str, float, float]]:
+def _index_parts(planned: PlannedWrite) -> list[tuple[str, float, float]]:
+    parts = []
     for position, index in enumerate(planned.table.indexes):
         old = planned.old_entries[position] if planned.before is not None else index.empty
         new = planned.entries[position] if planned.after is not None else index.empty
         units = _index_units(index, planned, old, new)
         if units:
-            yield index.name, 0.0, units
+            parts.append((index.name, 0.0, units))
+    return parts
 
 
 def _index_units(index: Index, planned: PlannedWrite, old: Row, new: Row) -> float:
@@ -49,12 +51,14 @@ def _units_of_same_key(index: Index, planned: PlannedWrite) -> float:
 
 def _old_units(index: Index, planned: PlannedWrite) -> float:
     assert planned.before is not None  # noqa: S101 - it was in the index
-    return write_units(entry_size(index, planned.before.item, planned.before.size))
+    size = planned.before.size
+    return write_units(size if index.projected is None else entry_size(index, planned.before.item, size))
 
 
 def _new_units(index: Index, planned: PlannedWrite) -> float:
     assert planned.after is not None  # noqa: S101 - it is in the index
-    return write_units(entry_size(index, planned.after, planned.size))
+    size = planned.size
+    return write_units(size if index.projected is None else entry_size(index, planned.after, size))
 
 
 def of_get(table: str, size: int, *, consistent: bool) -> Capacity:

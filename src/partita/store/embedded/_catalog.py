@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from partita.errors import StoreDamaged
 from partita.store._schema import TableSchema
-from partita.store.embedded._table import Stream, Table
+from partita.store.embedded._table import Stream, Table, not_found
 
 _SQL_TABLES = "SELECT id, definition FROM tables"
 _SQL_INDEXES = "SELECT table_id, name, id FROM indexes"
@@ -26,14 +26,21 @@ _SQL_GENERATION = "SELECT generation FROM store"
 _definition = msgspec.json.Decoder(TableSchema)
 
 
+class Tables(dict[str, Table]):
+    """Tables by name; to ask for one that is not there raises TableNotFound."""
+
+    def __missing__(self, name: str) -> Table:
+        raise not_found(name)
+
+
 class Catalog(Struct, frozen=True):
     """All tables as of one generation."""
 
     generation: int
-    tables: dict[str, Table]
+    tables: Tables
 
 
-EMPTY = Catalog(0, {})
+EMPTY = Catalog(0, Tables())
 
 
 def generation(connection: apsw.Connection) -> int:
@@ -58,7 +65,7 @@ def _load(connection: apsw.Connection) -> Catalog:
     for table_id, name, number in connection.execute(_SQL_INDEXES):
         indexes[table_id][name] = number
     streams = _streams(connection)
-    tables = {}
+    tables = Tables()
     for table_id, definition in connection.execute(_SQL_TABLES):
         table = Table(table_id, _definition.decode(definition), indexes[table_id], streams.get(table_id))
         tables[table.name] = table

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import apsw
 
 from partita.runtime import Clock
 from partita.store.embedded import _catalog
 from partita.store.embedded._catalog import EMPTY, Catalog
-from partita.store.embedded._table import Table, not_found
+from partita.store.embedded._table import Table
+
+_UNKNOWN: Final = -1
 
 
 class Reader:
@@ -21,10 +25,7 @@ class Reader:
 
     def table(self, name: str) -> Table:
         """The table of that name, or TableNotFound."""
-        table = self.catalog.tables.get(name)
-        if table is None:
-            raise not_found(name)
-        return table
+        return self.catalog.tables[name]
 
     def refresh(self) -> None:
         """Read the catalog again if it has changed in the file."""
@@ -36,11 +37,21 @@ class Reader:
 class Writer(Reader):
     """The one connection that writes; its catalog is a draft until the batch is committed."""
 
-    __slots__ = ("clock",)
+    __slots__ = ("_version", "clock")
 
     def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
         super().__init__(connection)
         self.clock = clock
+        self._version = _UNKNOWN
+
+    def refresh(self) -> None:
+        """Read the catalog again if it has changed in the file; in a transaction, which sees what others wrote."""
+        if self.connection.data_version("main") != self._version:
+            super().refresh()
+
+    def committed(self) -> None:
+        """Note what was committed: until another connection writes, the catalog is as it is known here."""
+        self._version = self.connection.data_version("main")
 
     def catalog_changed(self) -> None:
         """Record that the catalog in the file was changed by this batch."""
@@ -49,3 +60,4 @@ class Writer(Reader):
     def forget(self) -> None:
         """Drop the draft after a rollback."""
         self.catalog = EMPTY
+        self._version = _UNKNOWN

@@ -102,8 +102,3 @@ def partition_hash(column: Column, *others: Column) -> int:
     for other in others:
         hashed = crc32(other.encode() if type(other) is str else other, hashed)  # type: ignore[arg-type]
     return hashed
-
-
-def is_short_text(value: Any) -> bool:
-    """The common case, decided without encoding: text that is within every limit."""
-    return type(value) is str and value.isascii() and 0 < len(value) <= RANGE_BYTES

@@ -112,7 +112,8 @@ def check_condition(request: Write | ConditionCheck, stored: StoredItem | None) 
 def _plan_put(table: Table, key: KeyColumns, before: StoredItem | None, request: PutItem) -> PlannedWrite:
     blob, size = encoded(request.item, TOO_LARGE)
     planned = _with_entries(PlannedWrite(table, key, before, request.item, blob=blob, size=size))
-    check_condition(request, before)  # an item that cannot be stored is refused whatever is there
+    if request.condition is not None:
+        check_condition(request, before)  # an item that cannot be stored is refused whatever is there
     return planned
 
 

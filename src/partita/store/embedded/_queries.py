@@ -240,6 +240,8 @@ def _read_page(index: Index | None, request: QueryTable | ScanTable, rows: Any) 
     """Read until the rows or a page's bytes run out; True if the bytes did."""
     page, condition = _Page(), request.filter
     partial = index if index is not None and index.projected is not None else None
+    if partial is None and condition is None:
+        return page, _read_whole_items(page, rows)
     fetches = partial is not None and bool(_unprojected(partial, request.projection))
     for size, blob in rows:
         item = decode_item(blob)
@@ -256,6 +258,19 @@ def _read_page(index: Index | None, request: QueryTable | ScanTable, rows: Any) 
         if condition is None or evaluate(condition, item):
             page.items.append(item)
     return page, False
+
+
+def _read_whole_items(page: _Page, rows: Any) -> bool:
+    """The same where every item that is met is given as it is, which most reads ask for."""
+    items, read = page.items, 0
+    for size, blob in rows:
+        read += size
+        if read > PAGE_BYTES and items:
+            page.bytes, page.scanned, page.last = read - size, len(items), items[-1]
+            return True
+        items.append(decode_item(blob))
+    page.bytes, page.scanned, page.last = read, len(items), items[-1] if items else None
+    return False
 
 
 def _is_single(source: Source) -> bool:

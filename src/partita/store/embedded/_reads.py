@@ -15,7 +15,7 @@ from partita.store._requests import (
 )
 from partita.store.embedded import _capacity
 from partita.store.embedded._connection import Reader
-from partita.values import Item, decode_item, read_units
+from partita.values import READ_UNIT_BYTES, Item, decode_item, read_units
 
 MAX_BATCH_GETS: Final = 100
 MAX_BATCH_BYTES: Final = 16 * 1024 * 1024
@@ -23,18 +23,18 @@ MAX_BATCH_BYTES: Final = 16 * 1024 * 1024
 
 def get_item(reader: Reader, request: GetItem) -> ItemResponse:
     """One item by its key."""
-    table = reader.table(request.table)
+    table = reader.catalog.tables[request.table]
     row = reader.connection.execute(table.sql_get, table.key_columns(request.key)).get
-    if request.projection is not None:
-        validate_projection(request.projection)
-        table.check_scalars(request.projection)
-    if row is None:
-        return ItemResponse(None, Capacity(request.table, 1.0 if request.consistent else 0.5))
-    size, blob = row
-    item = decode_item(blob)
-    if request.projection is not None:
-        item = project(request.projection, item)
-    return ItemResponse(item, Capacity(request.table, read_units(size, consistent=request.consistent)))
+    projection = request.projection
+    if projection is not None:
+        validate_projection(projection)
+        table.check_scalars(projection)
+    size, blob = (0, None) if row is None else row
+    item = None if blob is None else decode_item(blob)
+    if projection is not None and item is not None:
+        item = project(projection, item)
+    units = 0.5 if size <= READ_UNIT_BYTES else read_units(size, consistent=False)  # a call less for most items
+    return ItemResponse(item, Capacity(request.table, units + units if request.consistent else units))
 
 
 def batch_get(reader: Reader, request: BatchGetItem) -> BatchGetResponse:

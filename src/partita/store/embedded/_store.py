@@ -161,7 +161,8 @@ class EmbeddedStore:
         return connection
 
     def _publish_draft(self) -> None:
-        self._publish(self._writer.catalog)
+        self._writer.committed()
+        self._catalog = self._writer.catalog
 
     def _publish(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -179,8 +180,12 @@ class EmbeddedStore:
             return self._commit.run(request)  # type: ignore[no-any-return]
         if self._process_lock is not None:
             return self._read(read, request)
-        with self._commit.exclusively():  # in memory all share one connection
+        lock = self._commit.holding_lock()  # in memory all share one connection
+        try:
+            next(lock)
             return self._read(read, request)
+        finally:
+            next(lock, None)
 
     async def execute_async(self, request: Request[R]) -> R:
         """The same for a task: reads are executed at once, writes are committed by another thread."""

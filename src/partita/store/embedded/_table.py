@@ -29,7 +29,6 @@ from partita.store.embedded._keys import (
     Column,
     KeyMismatch,
     KeyPart,
-    is_short_text,
     partition_hash,
 )
 from partita.values import Item, text_size, value_size
@@ -123,8 +122,8 @@ class Index(Source):
             value = item.get(part.name, _ABSENT)
             if value is _ABSENT:
                 continue
-            if part.type == "S" and is_short_text(value):
-                row.append(value)
+            if part.type == "S" and type(value) is str and value.isascii() and 0 < len(value) <= RANGE_BYTES:
+                row.append(value)  # within every limit, which is seen without encoding it
                 continue
             try:
                 row.append(part.in_index(value, self.name))
@@ -224,11 +223,13 @@ class Table(Source):
         """The columns of the key of a request, which must hold the key attributes and nothing else."""
         if len(key) != len(self.key):
             raise KeyMismatch("The provided key element does not match the schema")
-        if self._text_names is not None:
-            hash_name, range_name = self._text_names
-            hk, rk = key.get(hash_name), key.get(range_name)
-            if is_short_text(hk) and is_short_text(rk):
-                return crc32(hk.encode()), hk, rk  # type: ignore[union-attr, return-value]  # both are text
+        names = self._text_names
+        if names is not None:
+            hk, rk = key.get(names[0]), key.get(names[1])
+            if type(hk) is str and type(rk) is str and hk and rk:
+                both = hk + rk  # most keys are within every limit together, which is seen without a call
+                if both.isascii() and len(both) <= RANGE_BYTES:
+                    return crc32(hk.encode()), hk, rk
         hash_column = self._hash.in_key(key.get(self._hash.name))
         if self._range is None:
             return partition_hash(hash_column), hash_column, _NO_RANGE
@@ -236,11 +237,13 @@ class Table(Source):
 
     def item_columns(self, item: Item) -> KeyColumns:
         """The key columns of an item to be put."""
-        if self._text_names is not None:
-            hash_name, range_name = self._text_names
-            hk, rk = item.get(hash_name), item.get(range_name)
-            if is_short_text(hk) and is_short_text(rk):
-                return crc32(hk.encode()), hk, rk  # type: ignore[union-attr, return-value]  # both are text
+        names = self._text_names
+        if names is not None:
+            hk, rk = item.get(names[0]), item.get(names[1])
+            if type(hk) is str and type(rk) is str and hk and rk:
+                both = hk + rk  # most keys are within every limit together, which is seen without a call
+                if both.isascii() and len(both) <= RANGE_BYTES:
+                    return crc32(hk.encode()), hk, rk
         hash_column = self._hash.in_item(item)
         range_column = _NO_RANGE if self._range is None else self._range.in_item(item)
         return partition_hash(hash_column), hash_column, range_column

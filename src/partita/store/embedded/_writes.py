@@ -37,7 +37,8 @@ def write_item(writer: Writer, request: Write) -> WriteResponse:
     if request.returns not in _RETURNS[type(request)]:
         raise ValidationFailed("ReturnValues can only be ALL_OLD or NONE")
     planned = plan(writer.connection, table, request)
-    response = WriteResponse(_returned(request, planned), _capacity.of_write(planned))
+    returned = None if request.returns == "NONE" else _returned(request, planned)
+    response = WriteResponse(returned, _capacity.of_write(planned))
     apply(writer.connection, planned, writer.clock())
     return response
 
@@ -61,8 +62,6 @@ def check_write(table: Table, request: Write | ConditionCheck) -> None:
 
 def _returned(request: Write, planned: PlannedWrite) -> Item | None:
     returns = request.returns
-    if returns == "NONE":
-        return None
     if returns in ("ALL_OLD", "UPDATED_OLD"):
         old = None if planned.before is None else decode_item(planned.before.blob)
         if old is None or returns == "ALL_OLD":

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
 from partita.store._dynamodb_json import plain_number
 from partita.store._requests import Capacity
-from partita.values import Item
+from partita.values import MAX_DIGITS, Item
 
 Direction: TypeAlias = Literal["read", "write"]
 
@@ -134,25 +134,32 @@ class TransactWriteItemsOutput(Struct, frozen=True, rename="pascal"):
 def plain(item: TaggedItem) -> Item:
     """The item without type tags: the same dictionary, whose values are replaced."""
     result = cast("Item", item)
-    for name, tagged in item.items():
-        text = tagged.S
-        result[name] = text if text is not UNSET else _value(tagged)
+    for name, tagged in item.items():  # the usual types without a call
+        if (text := tagged.S) is not UNSET:
+            result[name] = text
+        elif (digits := tagged.N) is not UNSET:
+            whole = digits.isdigit() and digits.isascii() and len(digits) <= MAX_DIGITS
+            result[name] = int(digits) if whole else plain_number(digits)
+        elif (truth := tagged.BOOL) is not UNSET:
+            result[name] = truth
+        else:
+            result[name] = _value(tagged)
     return result
 
 
 def _value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for each type, the usual ones first
-    if tagged.S is not UNSET:
-        return tagged.S
-    if tagged.N is not UNSET:
-        return plain_number(tagged.N)
+    if (text := tagged.S) is not UNSET:
+        return text
+    if (members := tagged.M) is not UNSET:
+        return plain(members)
+    if (texts := tagged.SS) is not UNSET:
+        return texts
+    if (digits := tagged.N) is not UNSET:
+        return plain_number(digits)
+    if (elements := tagged.L) is not UNSET:
+        return [_value(element) for element in elements]
     if tagged.BOOL is not UNSET:
         return tagged.BOOL
-    if tagged.M is not UNSET:
-        return plain(tagged.M)
-    if tagged.SS is not UNSET:
-        return tagged.SS
-    if tagged.L is not UNSET:
-        return [_value(element) for element in tagged.L]
     if tagged.NS is not UNSET:
         return frozenset(map(plain_number, tagged.NS))
     if tagged.B is not UNSET:

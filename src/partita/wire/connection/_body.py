@@ -6,6 +6,8 @@ import gzip
 import zlib
 from typing import Final
 
+from msgspec import Struct
+
 from partita.errors import SerializationFailed
 from partita.wire._faults import Fault
 
@@ -27,16 +29,14 @@ class ByteBudget:
         self.used = 0
 
 
-class Body:
+class Body(Struct):
     """The body of one request, from its first byte until the request is responded to."""
 
-    __slots__ = ("_budget", "_held", "_limit", "content")
-
-    def __init__(self, limit: int, budget: ByteBudget) -> None:
-        self.content = bytearray()
-        self._limit = limit
-        self._budget = budget
-        self._held = 0
+    limit: int
+    budget: ByteBudget
+    content: bytes | bytearray = b""
+    held: int = 0
+    """How much of the budget it has."""
 
     def add(self, part: bytes) -> None:
         """Hold more of the body.
@@ -44,9 +44,14 @@ class Body:
         Raises:
             Fault: it is too large, or the bodies of all connections are.
         """
-        if len(self.content) + len(part) > self._limit:
-            raise Fault("RequestEntityTooLargeException", f"The body may have {self._limit} bytes.", status=413)
+        if len(self.content) + len(part) > self.limit:
+            raise Fault("RequestEntityTooLargeException", f"The body may have {self.limit} bytes.", status=413)
         self._hold(len(part))
+        if not self.content:
+            self.content = part  # most bodies come in one part, which need not be copied
+            return
+        if isinstance(self.content, bytes):
+            self.content = bytearray(self.content)
         self.content += part
 
     def unpack(self, encoding: str) -> None:
@@ -56,23 +61,23 @@ class Body:
             Fault: that is too large, or what all connections hold.
             SerializationFailed: it cannot be unpacked.
         """
-        unpacked = unpack(self.content, encoding, self._limit)
+        unpacked = unpack(self.content, encoding, self.limit)
         self._hold(len(unpacked))
         self.content = unpacked
 
     def release(self) -> None:
         """Give the part of the budget back."""
-        self._budget.used -= self._held
-        self._held = 0
+        self.budget.used -= self.held
+        self.held = 0
 
     def _hold(self, size: int) -> None:
-        if self._budget.used + size > self._budget.limit:
+        if self.budget.used + size > self.budget.limit:
             raise Fault("ServiceUnavailable", "The server holds too many requests. Try again later.", status=503)
-        self._budget.used += size
-        self._held += size
+        self.budget.used += size
+        self.held += size
 
 
-def unpack(packed: bytearray, encoding: str, limit: int) -> bytearray:
+def unpack(packed: bytes | bytearray, encoding: str, limit: int) -> bytearray:
     """What was packed; gzip may have several members.
 
     Members are read in pieces. Each leaves what follows it behind as a copy, so a long rest and many members would be

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-import random
 import zlib
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import msgspec
 
@@ -29,12 +28,15 @@ _REASONS: Final = {
     500: "Internal Server Error",
     503: "Service Unavailable",
 }
+_BEGINNINGS: Final = {
+    status: f"HTTP/1.1 {status} {reason}\r\nserver: partita\r\ncontent-type: application/x-amz-json-1.0\r\ndate: "
+    for status, reason in _REASONS.items()
+}
 _CLOSE: Final = "connection: close\r\n"
 _PACKED: Final = "content-encoding: gzip\r\n"
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 _LINGER_SECONDS: Final = 2.0
 _ENCODE: Final = msgspec.json.Encoder().encode
-_RANDOM_BITS: Final = random.Random().getrandbits  # noqa: S311 - for ids of requests, which are no secrets
 
 
 class Service(Protocol):
@@ -79,11 +81,10 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected; one too many is sent away."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - TCP has no other
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # TCP has no other; uvloop's is no subclass
         self._address = transport.get_extra_info("sockname")[0]
         if not self._connections.add(self):
-            transport.abort()
+            self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
         """The client is gone."""
@@ -204,12 +205,10 @@ class Connection(asyncio.Protocol):
         if packed:
             body = pack(body)
         head = (
-            f"HTTP/1.1 {response.status} {_REASONS.get(response.status, 'Error')}\r\n"
-            f"server: partita\r\ndate: {self._service.date()}\r\n"
-            "content-type: application/x-amz-json-1.0\r\n"
+            f"{_BEGINNINGS[response.status]}{self._service.date()}\r\n"
             f"content-length: {len(body)}\r\n"
             f"x-amz-crc32: {zlib.crc32(body)}\r\n"
-            f"x-amzn-requestid: {_RANDOM_BITS(208):052X}\r\n"
+            f"x-amzn-requestid: {self._connections.ids.next_id()}\r\n"
             f"{_PACKED if packed else ''}{'' if keep else _CLOSE}\r\n"
         )
         self._transport.write(head.encode() + body if with_body else head.encode())

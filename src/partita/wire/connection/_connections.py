@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from random import Random
 from typing import TYPE_CHECKING, Final
 
 from partita.runtime import Clock
@@ -13,6 +14,23 @@ if TYPE_CHECKING:
     from partita.wire.connection._connection import Connection
 
 _SWEEP_SECONDS: Final = 1.0
+_ID_LENGTH: Final = 52
+_IDS_AT_ONCE: Final = 256
+
+
+class RequestIds:
+    """Ids of requests: random, and no secrets. Many are made at once, since making one takes as long as sending it."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self._ids: list[str] = []
+
+    def next_id(self) -> str:
+        """One that was not given before."""
+        if not self._ids:
+            digits = self._random.randbytes(_ID_LENGTH // 2 * _IDS_AT_ONCE).hex().upper()
+            self._ids = [digits[start : start + _ID_LENGTH] for start in range(0, len(digits), _ID_LENGTH)]
+        return self._ids.pop()
 
 
 class Connections:
@@ -21,6 +39,7 @@ class Connections:
     def __init__(self, limits: Limits, timer: Clock) -> None:
         self.limits = limits
         self.timer = timer
+        self.ids = RequestIds(Random())  # noqa: S311 - they are no secrets
         self.budget = ByteBudget(limits.buffered_bytes)
         self._open: set[Connection] = set()
         self._sweeping: asyncio.TimerHandle | None = None

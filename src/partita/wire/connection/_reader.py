@@ -20,6 +20,7 @@ from partita.wire.connection._limits import Limits
 
 _VERSIONS: Final = ("1.1", "1.0")
 _LINE_BYTES: Final = 4  # the colon, a space and the end of the line
+_AND: Final = ", "
 _ONCE: Final = frozenset(
     {
         "authorization",
@@ -35,8 +36,19 @@ _ONCE: Final = frozenset(
         "x-amz-target",
     }
 )
-_USUAL: Final = ("content-type", "user-agent", "accept-encoding", *_ONCE)
+_USUAL: Final = (
+    "accept",
+    "accept-encoding",
+    "amz-sdk-invocation-id",
+    "amz-sdk-request",
+    "content-type",
+    "user-agent",
+    "x-amz-security-token",
+    "x-amz-user-agent",
+    *_ONCE,
+)
 _NAMES: Final = {spelt.encode(): name for name in _USUAL for spelt in (name, name.title())}
+_METHODS: Final = {b"POST": "POST", b"GET": "GET"}
 
 
 class Head(Struct, frozen=True):
@@ -79,7 +91,9 @@ class RequestReader:
         self._fed = 0
         """How many bytes have been parsed since the last request."""
         self._url = b""
-        self._lines: list[tuple[bytes, bytes]] = []
+        self._headers: dict[str, str] = {}
+        self._joined = 0
+        """How many bytes of the head are in no header, since they were joined to another of the same name."""
         self._body: Body | None = None
         self._authorization: Authorization | None = None
         self._expects = False
@@ -147,13 +161,21 @@ class RequestReader:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header, or after the chunks of a body a trailer."""
-        self._lines.append((name, value))
+        key = _NAMES.get(name) or name.lower().decode()
+        value = value.rstrip()
+        text = value.decode() if value.isascii() else value.decode("latin-1")  # which takes a third longer
+        if key in self._headers:
+            text = self._join(key, text)
+        self._headers[key] = text
 
     def on_headers_complete(self) -> None:
         """All of the head; what it says is checked before any of the body is held."""
-        headers = self._headers()
+        if self._fed > self._limits.head_bytes:  # which may be the head, or a part of the body with it
+            self._check_size()
+        headers, self._headers = self._headers, {}
         keep_alive = self._check_framing(headers)
-        head = Head(self._parser.get_method().decode(), self._url.decode("latin-1"), headers, keep_alive)
+        method = self._parser.get_method()
+        head = Head(_METHODS.get(method) or method.decode(), self._url.decode("latin-1"), headers, keep_alive)
         try:
             self._authorization = self._check(head)
         except Fault as fault:
@@ -176,33 +198,24 @@ class RequestReader:
         """The last byte of a request."""
         assert self.head is not None  # noqa: S101 - it has come
         assert self._body is not None  # noqa: S101 - made with the head
-        if self._lines:
+        if self._headers:
             self._refuse("The server takes no headers after a body.")
         self._complete.append(HttpRequest(self.head, self._body, self._authorization))
         self.head = self._body = None
         self.is_coming = False
         self._url = b""
-        self._fed = 0
+        self._fed = self._joined = 0
 
-    def _headers(self) -> dict[str, str]:
-        """The headers that have come, by name."""
-        if self._fed > self._limits.head_bytes:  # which may be the head, or a part of the body with it
-            self._check_size()
-        headers: dict[str, str] = {}
-        for name, value in self._lines:
-            key = _NAMES.get(name) or name.lower().decode()
-            text = value.rstrip().decode("latin-1")
-            if key in headers:
-                if key in _ONCE:
-                    self._refuse(f"The header {key} is there twice.")
-                text = f"{headers[key]}, {text}"
-            headers[key] = text
-        self._lines = []
-        return headers
+    def _join(self, key: str, text: str) -> str:
+        """The value of a header that is there again."""
+        if key in _ONCE:
+            self._refuse(f"The header {key} is there twice.")
+        self._joined += len(key) + _LINE_BYTES - len(_AND)
+        return f"{self._headers[key]}{_AND}{text}"
 
     def _check_size(self) -> None:
-        lines = sum(len(name) + len(value) + _LINE_BYTES for name, value in self._lines)
-        if len(self._url) + lines > self._limits.head_bytes:
+        lines = sum(len(name) + len(value) + _LINE_BYTES for name, value in self._headers.items())
+        if len(self._url) + lines + self._joined > self._limits.head_bytes:
             self._refuse_large_head()
 
     def _check_framing(self, headers: dict[str, str]) -> bool:

@@ -1,0 +1,69 @@
+"""`partita export` and `partita import`: tables as files, in DynamoDB's own format, as JSON lines or as CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import click
+
+from partita.cli._data_folder import EMBEDDED
+from partita.cli.data._copy import progress
+from partita.cli.data._stores import Address, address_option, chosen_tables
+from partita.runtime import new_ulid
+from partita.store import DescribeTable
+from partita.transfer import CopyOptions, Format, Import, export_tables
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
+@click.argument("names", nargs=-1, metavar="[SERVICE|TABLE]...")
+@address_option("--from", "source", "Where the items are", Address(EMBEDDED))
+@click.option("--from-prefix", default="", metavar="TEXT", help="What stands before the names of the source's tables.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(get_args(Format)),
+    default="dynamodb",
+    show_default=True,
+    help="That of DynamoDB's export to S3, JSON lines, or CSV.",
+)
+def export(folder: Path, names: tuple[str, ...], source: Address, from_prefix: str, kind: str) -> None:
+    """Write tables into the files of a new folder, with checksums. Cut off, the same command goes on."""
+    with source.opened(from_prefix, must_exist=True) as side:
+        tables = chosen_tables(side.store, names)
+        count = sum(side.store.execute(DescribeTable(table)).item_count for table in tables)
+        with progress("Exporting", count) as bar:
+            manifest = export_tables(side, tables, folder, cast("Format", kind), progress=bar)
+    for table in manifest.tables:
+        items = sum(file.items for file in table.files)
+        click.echo(f"{table.table}: {items:,} items in {len(table.files)} files")
+
+
+@click.command("import")
+@click.argument("path", type=click.Path(exists=True, path_type=Path), metavar="DIR|FILE")
+@address_option("--to", "target", "Where they go")
+@click.option("--to-prefix", default="", metavar="TEXT", help="What stands before the names of the target's tables.")
+@click.option("--table", metavar="NAME", help="The table that a single file, or an export of one table, goes to.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Write units a second at most.")
+def import_(path: Path, target: Address, *, to_prefix: str, table: str | None, yes: bool, wcu: float | None) -> None:
+    """Read exported files into tables, over the items that have the same keys. Cut off, the same command goes on.
+
+    Takes the folder of an export, of ours or of DynamoDB's own, or one file that ends with .jsonl, .csv, .json or
+    .json.gz. All files are checked before the first item is written.
+    """
+    found = Import(path, table)
+    names = ", ".join(exported.table for _, exported in found.exports)
+    click.echo(f"{found.items:,} items for {names}; the checksums are right.")
+    if target.costs:
+        click.echo("Each takes at least one write unit, and one more for each index that it is in.")
+    if not yes:
+        click.confirm("Import?", abort=True, err=True)
+    with target.opened(to_prefix) as side, progress("Importing", found.items) as bar:
+
+        def written(items: int, _units: Any) -> None:
+            bar(items)
+
+        found.run(side, owner=new_ulid(), options=CopyOptions(wcu=wcu), on_written=written)
+    click.echo("Imported.")

@@ -1,0 +1,95 @@
+"""Items as rows of a table: each column is an attribute with its type, as in `total:N`.
+
+| a cell | says |
+| --- | --- |
+| empty | the item does not have the attribute, with that type |
+| of `S` | the text; one that is empty, or that a spreadsheet would take for a formula, has an apostrophe before it |
+| of `N`, `BOOL` | the number; `true` or `false` |
+| of `B` | base64; an apostrophe for none |
+| of `NULL`, `L`, `M`, `SS`, `NS`, `BS` | JSON, as in JSON lines |
+
+A column without a type is text, so that tables of other programs can be read. Nothing is lost in what is written here.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import msgspec
+
+from partita.store import PutItem
+from partita.transfer._lines import read_json, readable
+from partita.values import Item, Kind, kind_of, number, number_text
+
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "'")
+"""What begins a formula; and the apostrophe, so that one is taken away from every text that has one."""
+KINDS: Final = frozenset(get_args(Kind))
+
+
+def columns_of(items: Iterable[Item]) -> dict[str, None]:
+    """The columns that the items need, in the order in which they are met."""
+    return {f"{name}:{kind_of(value)}": None for item in items for name, value in item.items()}
+
+
+def row_of(item: Item, columns: Sequence[str]) -> list[str]:
+    """The cells of an item."""
+    cells = {f"{name}:{kind_of(value)}": value for name, value in item.items()}
+    return [_cell(column.rpartition(":")[2], cells[column]) if column in cells else "" for column in columns]
+
+
+def _cell(kind: str, value: Any) -> str:
+    if kind == "S":
+        return f"'{value}" if not value or value.startswith(FORMULA) else value
+    if kind == "N":
+        return number_text(number(value))
+    if kind == "BOOL":
+        return "true" if value else "false"
+    if kind == "B":
+        return base64.b64encode(value).decode() or "'"
+    return msgspec.json.encode(readable(value)).decode()
+
+
+def item_of(columns: Sequence[str], cells: Sequence[str]) -> Item:
+    """The item of a row.
+
+    Raises:
+        ValueError: a cell is not of the type of its column, or there are too many or too few.
+    """
+    if len(cells) != len(columns):
+        raise ValueError(f"it has {len(cells)} cells, not {len(columns)}")
+    item: Item = {}
+    for column, cell in zip(columns, cells, strict=True):
+        if cell:
+            name, kind = _parts(column)
+            item[name] = _value(kind, cell)
+    return item
+
+
+def _parts(column: str) -> tuple[str, str]:
+    name, _, kind = column.rpartition(":")
+    return (name, kind) if name and kind in KINDS else (column, "S")
+
+
+def _value(kind: str, cell: str) -> Any:
+    if kind == "S":
+        return cell.removeprefix("'")
+    if kind == "N":
+        return number(cell)
+    if kind == "BOOL":
+        if cell.lower() not in ("true", "false"):
+            raise ValueError(f"{cell!r} is neither true nor false")
+        return cell.lower() == "true"
+    return base64.b64decode(cell.removeprefix("'"), validate=True) if kind == "B" else read_json(cell)
+
+
+def csv_writes(table: str, path: Path) -> Iterator[PutItem]:
+    """What the rows of a file say to write."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file, strict=True)
+        columns = next(rows, [])
+        for cells in rows:
+            yield PutItem(table, item_of(columns, cells))

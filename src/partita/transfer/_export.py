@@ -1,0 +1,261 @@
+"""Writing the items of tables into files: in DynamoDB's own format, as JSON lines, or as CSV.
+
+Parts of 100,000 items are written one after another, each complete before it gets its name. What is complete stands in
+`export.partial.json`, so that an export that was cut off goes on there. The manifest is written last.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import io
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from partita.errors import CopyRefused
+from partita.store import DescribeTable, ScanTable, Store, TableSchema, plain_item, wire_item
+from partita.transfer._changes import COMPLETE, stream_of
+from partita.transfer._csv import columns_of, row_of
+from partita.transfer._lines import dynamodb_line, json_line
+from partita.transfer._manifest import (
+    FILES,
+    MANIFEST,
+    SCHEMA,
+    SUMMARY,
+    DataFile,
+    ExportedTable,
+    Format,
+    Manifest,
+    md5_of,
+)
+from partita.transfer._sides import Outside, PatientStore, Side
+from partita.values import Item
+
+PART: Final = 100_000
+PAGE: Final = 1_000
+STATE: Final = "export.partial.json"
+_SUFFIX: Final[dict[Format, str]] = {"dynamodb": "json.gz", "jsonl": "jsonl", "csv": "csv"}
+
+
+class _Part(Struct, frozen=True):
+    file: DataFile
+    last: dict[str, dict[str, object]] | None
+    """The key of its last item, where more may follow."""
+
+
+class _State(Struct, frozen=True):
+    """What is complete, by table; and what tells that the source has not changed since."""
+
+    format: Format
+    marks: dict[str, str]
+    parts: dict[str, tuple[_Part, ...]]
+
+
+def export_tables(
+    source: Side,
+    tables: Sequence[str],
+    folder: Path,
+    kind: Format,
+    *,
+    outside: Outside | None = None,
+    progress: Callable[[int], object] = lambda _items: None,
+) -> Manifest:
+    """Write the tables into a folder; an export there that was cut off is gone on with.
+
+    An embedded store is read as it is at one instant. Of other stores each item is as it was when it was met.
+
+    Raises:
+        CopyRefused: the folder has something else in it.
+    """
+    outside = outside or Outside()
+    folder.mkdir(parents=True, exist_ok=True)
+    with source.frozen() as frozen:
+        store = PatientStore(frozen, outside)
+        schemas = {table: store.execute(DescribeTable(table)).schema for table in tables}
+        state = _begun(folder, kind, {table: _mark(source, store, schema) for table, schema in schemas.items()})
+        for schema in schemas.values():
+            state = _export_table(store, schema, folder, state, progress)
+    exported = tuple(
+        ExportedTable(table, kind, tuple(part.file for part in state.parts[table]), schemas[table]) for table in tables
+    )
+    manifest = Manifest(exported)
+    if kind == "dynamodb":
+        for each in exported:
+            _write_dynamodb_manifests(folder, each, outside.clock())
+    else:
+        _replace(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+    (folder / STATE).unlink()
+    return manifest
+
+
+def _mark(source: Side, store: Store, schema: TableSchema) -> str:
+    """The same as long as an embedded table has not changed; always the same where nothing tells."""
+    if not source.has_snapshots:
+        return "any"
+    if schema.stream != COMPLETE:
+        return os.urandom(8).hex()  # begin again
+    return repr(sorted(stream_of(store, schema).end().items()))
+
+
+def _begun(folder: Path, kind: Format, marks: dict[str, str]) -> _State:
+    new = _State(kind, marks, dict.fromkeys(marks, ()))
+    path = folder / STATE
+    if path.exists():
+        found = msgspec.json.decode(path.read_bytes(), type=_State)
+        if found.format != kind or found.marks.keys() != marks.keys():
+            raise CopyRefused(f"{folder} has an export of another kind that was cut off.", hint="Empty it first.")
+        if found.marks == marks:
+            return found
+        for table in marks:  # it has changed, so what is there is of another instant
+            shutil.rmtree(folder / table, ignore_errors=True)
+        return new
+    if any(folder.iterdir()):
+        raise CopyRefused(f"The folder {folder} is not empty.", hint="Name a new one.")
+    _replace(path, msgspec.json.encode(new))
+    return new
+
+
+def _export_table(
+    store: Store, schema: TableSchema, folder: Path, state: _State, progress: Callable[[int], object]
+) -> _State:
+    """Write the parts that are not there yet."""
+    parts = state.parts[schema.name]
+    if parts and parts[-1].last is None:
+        return state
+    start = None if not parts or parts[-1].last is None else plain_item(parts[-1].last)
+    items = _items(store, schema.name, start, progress)
+    while chunk := islice(items, PART):
+        number = len(parts)
+        name = f"{_place(schema.name, state.format)}{number:05}.{_SUFFIX[state.format]}"
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        count, last = _WRITERS[state.format](path, chunk)
+        more = count == PART
+        key = {part.name: last[part.name] for part in schema.key} if more and last is not None else None
+        file = DataFile(name, count, md5_of(path))
+        parts = (*parts, _Part(file, None if key is None else wire_item(key)))
+        state = _State(state.format, state.marks, {**state.parts, schema.name: parts})
+        _replace(folder / STATE, msgspec.json.encode(state))
+        if not more:
+            break
+    return state
+
+
+def _place(table: str, kind: Format) -> str:
+    return f"{table}/AWSDynamoDB/{table}/data/" if kind == "dynamodb" else f"{table}/part-"
+
+
+def _items(store: Store, table: str, start: Item | None, progress: Callable[[int], object]) -> Iterator[Item]:
+    while True:
+        page = store.execute(ScanTable(table, limit=PAGE, start=start, consistent=True))
+        yield from page.items
+        progress(page.count)
+        start = page.last_key
+        if start is None:
+            return
+
+
+def _write_lines(
+    path: Path, items: Iterable[Item], line: Callable[[Item], bytes], *, packed: bool
+) -> tuple[int, Item | None]:
+    """Write a file whole or not at all; says how many items it has, and the last of them."""
+    count, last = 0, None
+    unfinished = path.with_name(path.name + ".partial")
+    with unfinished.open("wb") as raw:
+        with gzip.GzipFile("", "wb", 6, raw, mtime=0) if packed else _unclosed(raw) as file:
+            for last in items:
+                file.write(line(last))
+                count += 1
+        raw.flush()
+        os.fsync(raw.fileno())
+    unfinished.replace(path)
+    return count, last
+
+
+def _unclosed(raw: io.BufferedWriter) -> io.BufferedWriter:
+    return io.BufferedWriter(io.FileIO(os.dup(raw.fileno()), "wb"))
+
+
+def _write_csv(path: Path, items: Iterable[Item]) -> tuple[int, Item | None]:
+    """First into a file beside it, since the first row names the columns of all."""
+    columns: dict[str, None] = {}
+
+    def line(item: Item) -> bytes:
+        columns.update(columns_of([item]))
+        return dynamodb_line(item)
+
+    spool = path.with_name(path.name + ".spool")
+    count, last = _write_lines(spool, items, line, packed=False)
+    unfinished = path.with_name(path.name + ".partial")
+    with unfinished.open("w", encoding="utf-8", newline="") as file, spool.open("rb") as lines:
+        rows = csv.writer(file)
+        rows.writerow(columns)
+        for each in lines:
+            rows.writerow(row_of(plain_item(msgspec.json.decode(each)["Item"]), list(columns)))
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+    spool.unlink()
+    return count, last
+
+
+_WRITERS: Final[dict[Format, Callable[[Path, Iterable[Item]], tuple[int, Item | None]]]] = {
+    "dynamodb": lambda path, items: _write_lines(path, items, dynamodb_line, packed=True),
+    "jsonl": lambda path, items: _write_lines(path, items, json_line, packed=False),
+    "csv": _write_csv,
+}
+
+
+def _replace(path: Path, content: bytes) -> None:
+    unfinished = path.with_name(path.name + ".new")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)
+
+
+def _write_dynamodb_manifests(folder: Path, exported: ExportedTable, now: float) -> None:
+    """The manifests that DynamoDB's export has, with the keys and indexes of the table beside them."""
+    home = folder / exported.table / "AWSDynamoDB" / exported.table
+    prefix = f"AWSDynamoDB/{exported.table}"
+    arn = f"arn:aws:dynamodb:local:000000000000:table/{exported.table}"
+    time = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    lines = [
+        {
+            "itemCount": file.items,
+            "md5Checksum": base64.b64encode(bytes.fromhex(file.md5)).decode(),
+            "etag": file.md5,
+            "dataFileS3Key": f"{prefix}/data/{Path(file.path).name}",
+        }
+        for file in exported.files
+    ]
+    summary = {
+        "version": "2020-06-30",
+        "exportArn": f"{arn}/export/{exported.table}",
+        "startTime": time,
+        "endTime": time,
+        "tableArn": arn,
+        "tableId": exported.table,
+        "exportTime": time,
+        "s3Bucket": "",
+        "s3Prefix": "",
+        "s3SseAlgorithm": None,
+        "s3SseKmsKeyId": None,
+        "manifestFilesS3Key": f"{prefix}/{FILES}",
+        "billedSizeBytes": 0,
+        "itemCount": sum(file.items for file in exported.files),
+        "outputFormat": "DYNAMODB_JSON",
+    }
+    _replace(home / SCHEMA, msgspec.json.encode(exported.schema))
+    _replace(home / FILES, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    _replace(home / SUMMARY, msgspec.json.encode(summary))
+    for name in (FILES, SUMMARY):
+        checksum = base64.b64encode(bytes.fromhex(md5_of(home / name)))
+        _replace(home / name.replace(".json", ".checksum"), checksum)

@@ -1,0 +1,100 @@
+"""Items as lines of text: DynamoDB's own JSON, and JSON that people read.
+
+The second has texts, numbers, lists and maps as JSON has them. What JSON lacks is a map with one name that begins with
+a dollar sign: `{"$B": "AAE="}`, `{"$SS": ["a"]}`, `{"$NS": [1]}`, `{"$BS": ["AAE="]}`. A map that looks like one of
+these is written as `{"$M": {…}}`. Nothing is lost either way.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from partita.store import DeleteItem, Json, PutItem, plain_item, wire_item
+from partita.transfer._writing import Write
+from partita.values import Item, kind_of, number, number_text
+
+_LOWEST: Final = -(2**63)
+_HIGHEST: Final = 2**63 - 1
+_encode: Final = msgspec.json.Encoder().encode
+_decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def dynamodb_line(item: Item) -> bytes:
+    """The line of an item in DynamoDB's export."""
+    return _encode({"Item": wire_item(item)}) + b"\n"
+
+
+def json_line(item: Item) -> bytes:
+    """The line of an item in JSON lines."""
+    return _encode({name: readable(value) for name, value in item.items()}) + b"\n"
+
+
+def readable(value: Any) -> Any:
+    """A value as JSON that people read."""
+    kind = kind_of(value)
+    if kind == "N":
+        return _number(value)
+    if kind == "L":
+        return [readable(element) for element in value]
+    if kind == "M":
+        members = {name: readable(member) for name, member in value.items()}
+        return {"$M": members} if len(members) == 1 and next(iter(members)).startswith("$") else members
+    if kind in ("B", "BS"):
+        texts = [base64.b64encode(part).decode() for part in ([value] if kind == "B" else sorted(value))]
+        return {"$B": texts[0]} if kind == "B" else {"$BS": texts}
+    if kind == "NS":
+        return {"$NS": [_number(member) for member in sorted(value)]}
+    return {"$SS": sorted(value)} if kind == "SS" else value
+
+
+def _number(value: Any) -> Any:
+    if type(value) is int and _LOWEST <= value <= _HIGHEST:
+        return value
+    return msgspec.Raw(number_text(number(value)).encode())
+
+
+def stored(value: Any) -> Any:
+    """The value that was made readable."""
+    if isinstance(value, list):
+        return [stored(element) for element in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1:
+        ((name, content),) = value.items()
+        if name in _TAGS:
+            return _TAGS[name](content)
+    return {name: stored(member) for name, member in value.items()}
+
+
+_TAGS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "$B": base64.b64decode,
+    "$SS": frozenset,
+    "$NS": frozenset,
+    "$BS": lambda texts: frozenset(base64.b64decode(text) for text in texts),
+    "$M": lambda members: {name: stored(member) for name, member in members.items()},
+}
+
+
+def read_json(text: str | bytes) -> Any:
+    """The value of a text in JSON that people read, with numbers to their last digit."""
+    return stored(json.loads(text, parse_float=number, parse_int=number))
+
+
+def json_write(table: str, line: bytes) -> Write:
+    """What a line of JSON says to write."""
+    item = read_json(line)
+    if not isinstance(item, dict):
+        raise TypeError("it is not an object")
+    return PutItem(table, item)
+
+
+def dynamodb_write(table: str, line: bytes) -> Write:
+    """What a line of DynamoDB's export says to write, of a full or an incremental one."""
+    parts: Json = _decode(line)
+    image = parts["Item"] if "Item" in parts else parts.get("NewImage")
+    return DeleteItem(table, plain_item(parts["Keys"])) if image is None else PutItem(table, plain_item(image))

@@ -1,0 +1,42 @@
+"""`partita export` and `partita import`: what they say, and what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Run
+from tests.transfer.support import contents, fill
+
+from partita import EmbeddedStore
+
+
+@pytest.mark.parametrize("kind", ["dynamodb", "jsonl", "csv"])
+def test_there_and_back(run: Run, tmp_path: Path, kind: str) -> None:
+    source, target, out = str(tmp_path / "a.db"), str(tmp_path / "b.db"), str(tmp_path / "out")
+    with EmbeddedStore(source, durable=False) as store:
+        fill(store, 30)
+        before = contents(store)
+    exported = run("export", out, "orders", "--from", source, "--format", kind)
+    assert "orders: 30 items in 1 files" in exported.output
+    result = run("import", out, "--to", target, "--yes")
+    assert (result.exit_code, "30 items for orders; the checksums are right." in result.output) == (0, True)
+    with EmbeddedStore(target) as store:
+        assert contents(store) == before
+
+
+def test_a_service_of_the_data_folder_is_exported(seeded: Run, tmp_path: Path) -> None:
+    result = seeded("export", str(tmp_path / "out"), "todo")
+    assert result.exit_code == 0, result.output
+    assert "todo-app-data: " in result.output
+
+
+def test_a_damaged_export_is_one_line(run: Run, tmp_path: Path) -> None:
+    source, out = str(tmp_path / "a.db"), tmp_path / "out"
+    with EmbeddedStore(source, durable=False) as store:
+        fill(store, 3)
+    assert run("export", str(out), "--from", source, "--format", "jsonl").exit_code == 0
+    (out / "orders" / "part-00000.jsonl").write_text("{}")
+    result = run("import", str(out), "--to", str(tmp_path / "b.db"), "--yes")
+    assert (result.exit_code, "part-00000.jsonl is cut off or altered" in result.output) == (1, True)
+    assert not (tmp_path / "b.db").exists()
