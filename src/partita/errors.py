@@ -312,8 +312,6 @@ class TableNotFound(RequestError, code="table_not_found"):
 class BucketNotFound(RequestError, code="bucket_not_found"):
     """The bucket of a lake does not exist."""
 
-    hint = "Make it first, or correct the URL; nothing was written."
-
 
 class QueueNotFound(RequestError, code="queue_not_found"):
     """The queue does not exist."""

@@ -289,7 +289,8 @@ def _code(error: Any) -> str:
 
 def _failure(location: S3Location, code: str, error: Exception) -> Exception:
     if code in ("NoSuchBucket", "404"):
-        return BucketNotFound(f"There is no bucket {location.bucket!r} for the lake {location}.")
+        hint = "Make it first, or correct the URL; nothing was written."
+        return BucketNotFound(f"There is no bucket {location.bucket!r} for the lake {location}.", hint=hint)
     if code in _REFUSED:
         return AccessDenied(f"The bucket {location.bucket!r} refuses the credentials of the lake ({code}).")
     return StoreUnavailable(f"The lake {location} did not respond as it should: {_one_line(error)}")

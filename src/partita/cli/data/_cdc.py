@@ -189,10 +189,12 @@ def _consumers(
         consumers: dict[Table, SharedConsumer] = {}
         captured = [(each, table) for each in services for table in _captured(each)]
         streams = {table: store.execute(DescribeStream(table.name)).stream_id for _, table in captured}
-        leases = prepare_leases(store) if captured else Session(store)
-        for service, table in captured:
-            sink = _open_lake(place, table, f"{table.name} {streams[table]}", service)
-            opened.callback(sink.close)
+        sinks = {
+            table: opened.enter_context(closing(_open_lake(place, table, f"{table.name} {streams[table]}", service)))
+            for service, table in captured
+        }
+        leases = prepare_leases(store) if sinks else Session(store)  # not before all lakes could be opened
+        for table, sink in sinks.items():
             membership = Membership(leases, group_of(place.uri, table.name), process_name(), POLICY)
             upkeep = Upkeep(sink.has_users_to_erase, sink.erase_users)
             consumers[table] = opened.enter_context(
