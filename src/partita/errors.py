@@ -334,14 +334,12 @@ class RebuildRequired(StreamTrimmed, code="rebuild_required"):
 
 
 class Throttled(RequestError, code="throttled"):
-    """Capacity was exceeded; the session retries these before it raises.
-
-    `reasons` says which limit of which table or index, where the store tells.
-    """
+    """Capacity was exceeded; the session retries these before it raises."""
 
     def __init__(self, message: str, *, reasons: Sequence[str] = (), hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.reasons = tuple(reasons)
+        """Which limit of which table or index, where the store tells."""
 
 
 class Unprocessed(RequestError, code="unprocessed"):
