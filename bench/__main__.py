@@ -7,10 +7,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import cdc, copy, events, imports, ingest, reads, remote, scale, wire, writes
+from bench import cdc, copy, events, imports, ingest, reads, remote, scale, services, wire, writes
 from bench._compare import Comparison, duration
 
-SUITES = (reads, writes, imports, scale, cdc, wire, remote, copy, events, ingest)
+SUITES = (reads, writes, imports, scale, cdc, wire, remote, copy, services, events, ingest)
 
 
 def main(*names: str) -> int:

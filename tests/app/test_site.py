@@ -81,3 +81,10 @@ async def test_a_service_without_an_api_is_only_in_the_console(session: AsyncSes
         assert [(await client.get(f"/toy/api/{path}")).status_code for path in ("me", "openapi.json")] == [404, 404]
         (listed,) = (await client.get("/console/api/services")).json()
     assert (listed["name"], listed["api"], len(listed["patterns"])) == ("toy", None, len(TOY.patterns))
+
+
+async def test_the_front_page_can_be_asked_for_without_its_body(session: AsyncSession, identity: Identity) -> None:
+    app = build_app([TOY], AppState(session, identity))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        response = await client.head("/")
+    assert (response.status_code, response.content) == (200, b"")

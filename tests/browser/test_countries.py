@@ -241,7 +241,7 @@ def test_an_instant_that_cannot_be_asked_for_is_said(open_page: OpenPage, operat
     expect(page.locator(".answer strong")).to_have_text("It was changed meanwhile")
     page.route("**/api/countries/QO?*", lambda route: route.abort())
     slider.press("Home")
-    expect(page.locator(".answer")).to_contain_text("The country cannot be readThe service did not respond.")
+    expect(page.locator(".answer")).to_contain_text("The country cannot be readThe server cannot be reached.")
 
 
 @pytest.mark.req("R09")

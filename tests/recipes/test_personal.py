@@ -251,3 +251,22 @@ class TestDeclaring:
             PersonalData(record=Wrong)
         with pytest.raises(ModelError, match="never expire"):
             PersonalData(record=Kept)
+
+
+def test_it_says_what_remains_and_until_when() -> None:
+    remains = PERSONAL.remains(0.0)
+    assert remains["backups"].startswith("those made before 1970-01-01T00:00:00Z")
+    assert ("change stream" in remains) is (TABLE.schema.stream is not None)
+    streaming = Table("streaming", stream="NEW_AND_OLD_IMAGES", registry=Registry())
+
+    class Note(Entity, table=streaming):
+        primary: ClassVar = Key("USER#{user_id}", "NOTE")
+        user_id: str
+
+    @get(Note)
+    def note_of(user_id: str) -> None:
+        """A user's note."""
+
+    told = PersonalData(PersonalItems("notes", note_of, stays="because")).remains(0.0)
+    assert told["change stream"] == "old images, until 1970-01-02T00:00:00Z"
+    assert told["lakes"] == "for ever: no record tells them"

@@ -76,7 +76,7 @@ def build_app(
     pages = Pages(CONSOLE)
     _mount_folder(app, "/console", pages)
 
-    @app.get("/")
+    @app.api_route("/", methods=["GET", "HEAD"])
     async def console(request: Request) -> Response:
         return await pages.get_response("index.html", request.scope)
 

@@ -30,6 +30,10 @@ class ErasureView(BaseModel):
     erased: dict[str, int] = Field(description="how many items of each kind", examples=[{"tasks": 12, "profile": 1}])
     more: bool
     stays: dict[str, str] = Field(description="the kinds that are kept, and why")
+    remains: dict[str, str] = Field(
+        description="what still has something of it, and until when",
+        examples=[{"change stream": "old images, until 2026-01-02T12:00:00Z"}],
+    )
 
 
 def add_personal_routes(
@@ -63,13 +67,15 @@ def add_personal_routes(
     if erase:
 
         @router.delete(PATH, dependencies=[Depends(refuse_key)], responses=describe_problems(409))
-        async def erase_my_data(db: Db, caller: Caller = whose) -> ErasureView:
+        async def erase_my_data(db: Db, now: Now, caller: Caller = whose) -> ErasureView:
             """Erase what the service keeps of the caller, for good. To send it again does no harm.
 
             409: some of it cannot be erased just now; send it again later.
             """
             erasure = await db.run(personal.erase(caller.user_id))
-            return ErasureView(erased=dict(erasure.erased), more=erasure.more, stays=personal.stays)
+            return ErasureView(
+                erased=dict(erasure.erased), more=erasure.more, stays=personal.stays, remains=personal.remains(now)
+            )
 
 
 async def _export(personal: PersonalData, service: str, user_id: str, now: int, db: AsyncSession) -> AsyncIterator[str]:

@@ -16,7 +16,7 @@ SERVICE = Service(…, personal=PERSONAL)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
@@ -42,6 +42,9 @@ MAX_ERASED: Final = 1_000
 """About how many items one call erases, so that a request ends in time."""
 REMEMBERED: Final = timedelta(days=30)
 """For how long it is remembered that a user was erased: until then every lake must have heard of it."""
+
+STREAM_SECONDS: Final = 24 * 60 * 60
+"""For how long a change stream has its records."""
 
 Read: TypeAlias = Callable[[str], Get[Any] | Query[Any]]
 DeleteBatch: TypeAlias = Callable[[Sequence[Delete[Any]]], BatchWrite]
@@ -148,6 +151,17 @@ class PersonalData:
         """The kinds of items that are not erased, each with the reason."""
         return {each.name: each.stays for each in self.items if each.stays}
 
+    def remains(self, now: float) -> dict[str, str]:
+        """What still has something of a user whose items are erased, and until when."""
+        found: dict[str, str] = {}
+        if any(each.schema.table.schema.stream is not None for each in self.items):
+            found["change stream"] = f"old images, until {_instant(now + STREAM_SECONDS)}"
+            latest = f"until they have read on, which must be before {_instant(now + REMEMBERED.total_seconds())}"
+            found["lakes"] = latest if self._record is not None else "for ever: no record tells them"
+        found["queues"] = "messages until they are delivered, dead letters until they are discarded"
+        found["backups"] = f"those made before {_instant(now)}, until they are deleted; after a restore, erase again"
+        return found
+
     def page(
         self, items: PersonalItems, user_id: str, cursor: str | None
     ) -> Procedure[tuple[list[dict[str, Any]], str | None]]:
@@ -225,6 +239,10 @@ def _removal(items: PersonalItems, user_id: str, limit: int) -> Procedure[Remova
     if not isinstance(read, Query) or items.delete is None:
         raise ModelError(f"{items.name}: what is read with a @get is erased by a procedure.", owner=items.name)
     return (yield from remove_some(read, items.delete, limit=limit))
+
+
+def _instant(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _check(items: PersonalItems) -> None:

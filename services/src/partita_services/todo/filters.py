@@ -78,6 +78,7 @@ class TaskFilter(BaseModel):
     due_from: Day | None = None
     due_to: Day | None = Field(default=None, description="included")
     has_due: bool | None = None
+    has_priority: bool | None = None
     overdue: bool | None = Field(default=None, description="due before today, and neither completed nor cancelled")
     completed: bool | None = None
     sort: Sort | None = Field(default=None, description="by this field; tasks that do not have it are left out")
@@ -161,6 +162,14 @@ def _whether(user_id: str, wanted: TaskFilter) -> Iterator[_Filter]:
             if wanted.has_due
             else _Filter(None, f(Task.due_date).missing())
         )
+    if wanted.has_priority is not None:
+        yield _prioritized(user_id, has_priority=wanted.has_priority)
+
+
+def _prioritized(user_id: str, *, has_priority: bool) -> _Filter:
+    if has_priority:
+        return _Filter(tasks_by_priority(user_id), f(Task.priority).exists())
+    return _Filter(None, f(Task.priority).missing())
 
 
 def _within(first: date | None, last: date | None) -> Condition:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
@@ -13,6 +15,7 @@ from partita import Procedure
 from partita.http import (
     CurrentCaller,
     CurrentProjection,
+    CurrentState,
     Db,
     FieldPaging,
     IfMatch,
@@ -20,6 +23,7 @@ from partita.http import (
     Now,
     Once,
     PartialListing,
+    TokenCheck,
     add_personal_routes,
     describe_problems,
     etag,
@@ -30,7 +34,7 @@ from partita.http import (
     response_of,
 )
 from partita.recipes.idempotency import CommandOutcome, Plan, StoredResponse
-from partita_services.todo import handlers
+from partita_services.todo import handlers, live
 from partita_services.todo.bulk import Deletion, TaskResult, change_status, delete_completed
 from partita_services.todo.changes import TaskChange, TaskDraft
 from partita_services.todo.filters import TaskFilter, Zone, find_tasks, served_by, today_in
@@ -49,6 +53,12 @@ MAX_BULK: Final = 100
 TaskId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
 TimeZone = Annotated[
     Zone | SkipJsonSchema[None], Header(alias="X-Time-Zone", description="the caller's, to tell which day it is")
+]
+LastEventId = Annotated[
+    int | SkipJsonSchema[None],
+    Header(
+        ge=0, le=2**53, description="the `id` of the last event that the caller has; without it, changes from now on"
+    ),
 ]
 
 
@@ -203,6 +213,24 @@ async def change_status_of_many(
 async def delete_completed_tasks(caller: CurrentCaller, db: Db) -> Deletion:
     """Delete the caller's completed tasks, up to 1,000 in one call. To send it again does no harm."""
     return await db.run(delete_completed(caller.user_id))
+
+
+@ROUTER.get("/tasks/stream", response_class=StreamingResponse, responses=live.STREAM)
+async def stream_tasks(
+    state: CurrentState[Any],
+    caller: CurrentCaller,
+    db: Db,
+    projection: CurrentProjection[TaskProjection],
+    is_valid: TokenCheck,
+    last_event_id: LastEventId = None,
+) -> StreamingResponse:
+    """The caller's tasks as server-sent events, whenever one is written or deleted. They end with the token."""
+
+    async def read(task_ids: Sequence[str]) -> Sequence[Task]:
+        return await db.run(handlers.show_tasks(caller.user_id, task_ids))
+
+    news = live.task_news(caller.user_id, projection.sink, read, last_event_id, is_valid, state.stopping)
+    return StreamingResponse(news, media_type=live.MEDIA_TYPE, headers={"Cache-Control": "no-store"})
 
 
 @ROUTER.get("/tasks/{task_id}", responses=describe_problems(404))

@@ -1,13 +1,14 @@
-"""A projection of the change stream: counts by status and priority, and the words of titles and descriptions.
+"""A projection of the change stream: counts by status and priority, the words of tasks, and which have changed last.
 
-One row for each task; triggers keep the counts and the words in step with it, so that all three change in one commit.
+One row for each task; triggers keep the counts and the words in step with it, so that all change in one commit.
 """
 
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import apsw
 from pydantic import BaseModel, Field
@@ -34,6 +35,10 @@ CREATE VIRTUAL TABLE words USING fts5 (
     owner, title, description, content = 'tasks', content_rowid = 'number',
     tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
 );
+CREATE TABLE changes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL, task_id TEXT NOT NULL, UNIQUE (owner, task_id)
+);
+INSERT INTO changes VALUES (abs(random() % 1000000000000), '', '');  -- numbers of an older file mean nothing here
 CREATE TRIGGER task_added AFTER INSERT ON tasks BEGIN
     INSERT INTO words (rowid, owner, title, description) VALUES (new.number, new.owner, new.title, new.description);
     INSERT INTO counts VALUES
@@ -55,6 +60,20 @@ _SEARCH: Final = """
     ORDER BY bm25(words, 0, 4, 1), task_id DESC LIMIT ? OFFSET ?
 """
 """Best first: a word in the title counts four times, the owner nothing; of equals, the newest."""
+REMEMBERED: Final = 10_000
+"""So many tasks that have changed last are remembered, of all users together."""
+MAX_CHANGES: Final = 100
+"""Who is further behind reads the lists again."""
+
+
+class ChangeLog(NamedTuple):
+    """Which tasks of a user have changed after a number."""
+
+    number: int
+    """Where to go on."""
+    task_ids: tuple[str, ...] = ()
+    is_forgotten: bool = False
+    """Whether more has changed than is remembered."""
 
 
 class Counts(BaseModel):
@@ -92,12 +111,29 @@ class TaskProjection(SqliteProjection):
         match = f"owner : {_owner(user_id)} AND {{title description}} : ({f'{wanted} AND ' if wanted else ''}{prefix})"
         return [task_id for (task_id,) in self.read(_SEARCH, [match, user_id, limit, offset])]
 
+    def changes_after(self, user_id: str, number: int | None) -> ChangeLog:
+        """Which tasks have changed after a number; None asks from where on to listen."""
+        ((last,),) = self.read("SELECT max(number) FROM changes")
+        if number is None or number == last:
+            return ChangeLog(last)
+        if not last - REMEMBERED <= number < last:
+            return ChangeLog(last, is_forgotten=True)
+        sql = "SELECT task_id FROM changes WHERE owner = ? AND number > ? AND number <= ? ORDER BY number LIMIT ?"
+        rows = self.read(sql, [_pseudonym(user_id), number, last, MAX_CHANGES + 1])
+        if len(rows) > MAX_CHANGES:
+            return ChangeLog(last, is_forgotten=True)
+        return ChangeLog(last, tuple(task_id for (task_id,) in rows))
+
 
 def _apply(connection: apsw.Connection, change: ItemChange) -> None:
     """Replace the row of the task with the task as it is now."""
     if change.entity is not Task:
         return
     key = (change.keys["PK"], change.keys["SK"])
+    user_id, task_id = (part.partition("#")[2] for part in key)
+    connection.execute("INSERT OR REPLACE INTO changes VALUES (NULL, ?, ?)", (_pseudonym(user_id), task_id))
+    forgotten = connection.last_insert_rowid() - REMEMBERED
+    connection.execute("DELETE FROM changes WHERE number <= ?", (forgotten,))
     connection.execute("DELETE FROM tasks WHERE pk = ? AND sk = ?", key)
     if change.new is not None:
         row = (*key, *_columns(change.new))
@@ -108,6 +144,11 @@ def _columns(task: Task) -> tuple[Any, ...]:
     priority = task.priority or NO_PRIORITY
     owner = _owner(task.user_id)
     return task.user_id, task.task_id, owner, task.status, priority, task.title, task.description or ""
+
+
+def _pseudonym(user_id: str) -> str:
+    """Whose task has changed: enough to ask for one's own, and not to know whose another is."""
+    return blake2b(user_id.encode(), digest_size=16).hexdigest()
 
 
 def _owner(user_id: str) -> str:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stdout
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
 from partita import Session
-from partita.cli._data_folder import DataFolder, store_options
+from partita.cli._data_folder import DataFolder, store_and_queue_options, store_options
 from partita.cli._names import service_argument
+from partita.cli._output import echo_json, echo_table, json_option
+from partita.cli.data._cdc import run as run_cdc
+from partita.cli.data._erasing import erase_items, erase_projection, erase_queues, overwrite_log, what_remains
+from partita.cli.data._lake import lake_option
 from partita.recipes.personal import PersonalData, PersonalItems
 from partita.service import Service
 
@@ -43,24 +48,43 @@ def export(service: Service, user_id: str, data: DataFolder) -> None:
 @service_argument
 @click.option("--user", "user_id", required=True, metavar="ID", help="Whose.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@store_options
-def erase(service: Service, user_id: str, data: DataFolder, *, yes: bool) -> None:
-    """Erase what the service keeps of a user, for good."""
+@lake_option(required=False)
+@store_and_queue_options
+@json_option
+@click.pass_context
+def erase(
+    context: click.Context,
+    service: Service,
+    user_id: str,
+    lake: Path | None,
+    data: DataFolder,
+    *,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Erase what the service keeps of a user, for good, and say what remains where, and until when."""
     kept = _personal(service)
     if not yes:
         click.confirm(f"Erase all that {service.name} keeps of {user_id!r}? It cannot be undone.", abort=True)
-    erased: dict[str, int] = {}
     with _session(data) as db:
-        more = True
-        while more:
-            erasure = db.run(kept.erase(user_id))
-            more = erasure.more
-            for name, count in erasure.erased.items():
-                erased[name] = erased.get(name, 0) + count
-    for name, count in erased.items():
-        click.echo(f"{name}: {count:,} erased.")
-    for name, reason in kept.stays.items():
-        click.echo(f"{name}: kept. {reason}")
+        places = list(erase_items(kept, user_id, db))
+        places += erase_projection(service, db.store, data)
+    places += erase_queues(service, data, user_id)
+    if lake is not None:
+        _bring_up_to_date(context, service, lake, data)
+    places += overwrite_log(data)
+    places += what_remains(kept, lake, time.time())
+    if as_json:
+        echo_json(places)
+        return
+    echo_table(("WHERE", "ERASED", "REMAINS"), [(each.place, each.erased, each.remains) for each in places])
+
+
+def _bring_up_to_date(context: click.Context, service: Service, lake: Path, data: DataFolder) -> None:
+    """Have the lake read on, as `partita cdc run --once` does: it hears of the erasure, and erases."""
+    options = {"store": data.store, "table_prefix": data.prefix, "profile": data.profile}
+    with redirect_stdout(sys.stderr):  # the report alone is the output
+        context.invoke(run_cdc, service=service, lake=lake, data=data.path, once=True, **options)
 
 
 def _personal(service: Service) -> PersonalData:

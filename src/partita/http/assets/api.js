@@ -1,11 +1,15 @@
-// Calls of an API. A refused call throws a Refused with the problem in the response.
+// Calls of an API. A refused call throws a Refused, whose message is for people and whose problem is for programs.
+
+import { connection } from "./connection.js";
+import { explain } from "./explain.js";
+import { noteTime } from "./time.js";
 
 const TOKEN = "partita-token";
-const NO_RESPONSE = 0;
+export const NO_RESPONSE = 0;
 
 export class Refused extends Error {
   constructor(status, problem) {
-    super(problem.detail ?? "The service did not respond.");
+    super(explain(status, problem));
     this.status = status;
     this.hint = problem.hint ?? "";
     this.problem = problem;
@@ -19,10 +23,14 @@ export const token = {
   forget: () => sessionStorage.removeItem(TOKEN),
 };
 
-// What the token says of who this is; the service decides whether it believes it.
+// What the token says of who this is; the service decides whether it believes it. Rubbish says nothing.
 export function claims() {
-  const part = token.get().split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
-  return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(part), (letter) => letter.charCodeAt(0))));
+  try {
+    const part = token.get().split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(part), (letter) => letter.charCodeAt(0)))) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 export async function send(method, address, { data = null, headers = {}, signal = undefined } = {}) {
@@ -32,14 +40,21 @@ export async function send(method, address, { data = null, headers = {}, signal 
     request.headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(data);
   }
-  const response = await fetch(address, request).catch(() => { throw new Refused(NO_RESPONSE, {}); });
+  const asked = performance.now();
+  const response = await fetch(address, request).catch(() => {
+    if (!signal?.aborted) connection.lost();
+    throw new Refused(NO_RESPONSE, {});
+  });
+  connection.regained();
+  noteTime(response.headers.get("Date"), asked, performance.now());
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
   return response;
 }
 
-// A call without a response is sent once more: with the same key, the service does it once.
-export async function sendOnce(method, address, { data = null, headers = {} } = {}) {
-  const options = { data, headers: { ...headers, "Idempotency-Key": key() } };
+// A call without a response is sent once more: with the same key, the service does it once. Where a person may press the
+// button again, the key is made with the form (newKey), not with the click.
+export async function sendOnce(method, address, { data = null, headers = {}, key = newKey() } = {}) {
+  const options = { data, headers: { ...headers, "Idempotency-Key": key } };
   try {
     return await send(method, address, options);
   } catch (error) {
@@ -57,4 +72,4 @@ export function query(fields) {
   return new URLSearchParams(given).toString();
 }
 
-const key = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

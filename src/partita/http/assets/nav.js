@@ -1,23 +1,30 @@
-// The way to the other services and to the console, in the header of every page.
+// The way to the other services, to the front page and the console, and the theme, in the header of every page.
 
 import { el, line } from "./dom.js";
 import { site } from "./site.js";
+import { theme } from "./theme.js";
 
 const here = location.pathname.split("/")[1];
+const GRID = "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z";
 
 function link(href, text, isHere) {
   return el("li", {}, el("a", { href, "aria-current": isHere ? "page" : null }, text));
 }
 
+function themes() {
+  const choice = ([value, text]) => el("label", {}, el("input", { type: "radio", name: "theme", value, checked: value === theme.get(), onchange: () => theme.set(value) }), el("span", {}, text));
+  return el("fieldset", { className: "themes" }, el("legend", {}, "Colours"), ...theme.all.map(choice));
+}
+
 const { services } = await site;
 const top = document.querySelector("header.top");
-if (top && services.length) {
+if (top) {
   const others = services.filter(({ page }) => page).map(({ name, title, page }) => link(page, title, name === here));
   const menu = el(
     "details",
     { className: "switcher" },
-    el("summary", { ariaLabel: "Services", title: "Services" }, line("M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z")),
-    el("nav", { ariaLabel: "Services of this server" }, el("ul", {}, link("/", "Console", here === ""), others)),
+    el("summary", { ariaLabel: "Services", title: "Services" }, line(GRID)),
+    el("nav", { ariaLabel: "Services of this server" }, el("ul", {}, link("/", "Start", here === ""), others, link("/console/", "Console", here === "console")), themes()),
   );
   top.querySelector(".brand").after(menu);
   document.addEventListener("click", (event) => {

@@ -1,6 +1,6 @@
 // Signing in: with the identity provider, with one click on this machine, or with a token that one has.
 
-import { ask, token } from "./api.js";
+import { ask, claims, token } from "./api.js";
 import { el, replace } from "./dom.js";
 import { begin } from "./issuer.js";
 import { site } from "./site.js";
@@ -15,7 +15,7 @@ export async function choices({ roles = ["user"], done, failed }) {
     try {
       await work();
     } catch (error) {
-      failed([error.message, error.hint].filter(Boolean).join(" "));
+      failed(error.message);
     }
     event.target.disabled = false;
   };
@@ -29,7 +29,7 @@ export async function choices({ roles = ["user"], done, failed }) {
 }
 
 // Gives the panel. `check` asks the service something with the token; `signedIn` is called when it was taken.
-export function signInPanel({ title, commands, check, signedIn, roles, problem = "" }) {
+export function signInPanel({ title, commands, check, signedIn, roles, problem = "", level = "h1" }) {
   const field = el("textarea", { id: "token", rows: 3, required: true, autocomplete: "off", spellcheck: false, placeholder: "eyJhbGciOi…" });
   const said = el("p", { className: "wrong", role: "alert" }, problem);
   const buttons = el("div", { className: "choices" });
@@ -39,8 +39,8 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
     try {
       await check();
     } catch (error) {
-      token.forget();
-      said.textContent = `${error.message} ${error.hint ?? ""}`;
+      if (error.status === 401) token.forget();
+      said.textContent = error.message;
       return;
     }
     signedIn();
@@ -60,7 +60,29 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
     if (!found.length) byToken.open = true;
     if (!byToken.contains(document.activeElement)) (found[0] ?? field).focus();
   });
-  return el("section", { className: "signin" }, el("h1", {}, title), buttons, said, byToken, el("p", { className: "small" }, "You stay signed in until this tab is closed."));
+  return el("section", { className: "signin" }, el(level, {}, title), buttons, said, byToken, el("p", { className: "small" }, "You stay signed in until this tab is closed."));
+}
+
+// Signs in again over the page as it is; gives whether that was done. Somebody else gets a page of their own.
+export function signInAgain({ roles } = {}) {
+  const before = claims().sub;
+  return new Promise((resolve) => {
+    let isDone = false;
+    const dialog = el("dialog", { className: "dialog again", ariaLabel: "Sign in again" });
+    const signedIn = () => {
+      isDone = true;
+      if (before !== undefined && claims().sub !== before) location.reload();
+      dialog.close();
+    };
+    const later = el("button", { className: "button", type: "button", onclick: () => dialog.close() }, "Not now");
+    dialog.append(signInPanel({ title: "Sign in again", commands: ["partita token --user demo"], check: () => {}, signedIn, roles, level: "h2" }), later);
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(isDone);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
 }
 
 function command(text, number) {

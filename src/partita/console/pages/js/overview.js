@@ -31,7 +31,7 @@ function card(service) {
   });
   const note = el("p", { className: "note" });
   const link = el("a", { href: `#/${service.name}` }, service.title);
-  const made = el("li", { className: "card" }, el("h3", {}, link), el("p", {}, service.summary), figures, note);
+  const made = el("li", { className: "card" }, el("h2", {}, link), el("p", {}, service.summary), figures, note);
   watch(made, (live) => {
     const sum = totals(live, service);
     shown.forEach(([, text], index) => write(values[index], text(sum)));

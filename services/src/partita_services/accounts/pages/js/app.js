@@ -47,9 +47,9 @@ async function guarded(work) {
     if (!(error instanceof api.Refused)) throw error;
     if (error.status === 401) {
       api.token.forget();
-      signIn(`${error.message} ${error.hint}`);
+      signIn(error.message);
     } else if (error.status === 404) notice(`There is no account ${chosen()}`, "At least none that you may see.");
-    else notice("The account cannot be read", `${error.message} ${error.hint}`);
+    else notice("The account cannot be read", error.message);
   }
 }
 

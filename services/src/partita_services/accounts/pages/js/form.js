@@ -37,7 +37,7 @@ export function saying() {
       const done = await work();
       if (done) say(done, "right");
     } catch (error) {
-      say([error.message, error.hint].filter(Boolean).join(" "), "wrong");
+      say(error.message, "wrong");
       if (!(error instanceof Refused || error instanceof Mistake)) throw error;
     }
   };

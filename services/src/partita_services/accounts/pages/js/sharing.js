@@ -52,5 +52,5 @@ export async function versionsPanel(pk) {
     el("tr", {}, el("td", {}, moment(version.last_write)), el("td", {}, version.name), el("td", { className: "number money" }, money(version.balance)), el("td", {}, version.by));
   const head = el("tr", {}, ...["Since", "Name"].map((text) => el("th", { scope: "col" }, text)), el("th", { scope: "col", className: "number" }, "Balance then"), el("th", { scope: "col" }, "Written by"));
   const table = el("table", { className: "versions" }, el("caption", { className: "hidden" }, "Versions of the account"), el("thead", {}, head), el("tbody", {}, ...versions.map(row)));
-  return panel("Versions", "What was written over the account, newest first. Movements of money are in the statement.", versions.length ? el("div", { className: "scroll" }, table) : el("p", { className: "empty" }, "None are kept."));
+  return panel("Versions", "What was written over the account, newest first. Movements of money are in the statement.", versions.length ? el("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "Versions of the account" }, table) : el("p", { className: "empty" }, "None are kept."));
 }

@@ -35,7 +35,7 @@ async function attempt(work) {
   } catch (error) {
     if (!(error instanceof api.Refused)) throw error;
     if (error.status === 401) leave();
-    else say(`${error.message} ${error.hint}`, "wrong");
+    else say(error.message, "wrong");
     return false;
   }
 }

@@ -33,7 +33,7 @@ export function openDialog({ title, body, buttons, submit }) {
       dialog.close();
     } catch (error) {
       if (error.status === undefined) throw error;
-      if (!error.isSaid) dialog.say(el("p", {}, `${error.message} ${error.hint}`));
+      if (!error.isSaid) dialog.say(el("p", {}, error.message));
     } finally {
       for (const button of pressed) button.disabled = false;
     }

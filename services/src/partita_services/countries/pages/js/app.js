@@ -80,7 +80,7 @@ async function route({ focus = true } = {}) {
   } catch (error) {
     if (!(error instanceof api.Refused)) throw error;
     if (error.status === 404 || error.status === 422) unknown(code);
-    else notice("The country cannot be read", `${error.message} ${error.hint}`);
+    else notice("The country cannot be read", error.message);
   }
   content.scrollTop = 0;
   if (matchMedia("(max-width: 52rem)").matches) window.scrollTo(0, 0);

@@ -76,7 +76,7 @@ export function saying(done) {
     } catch (error) {
       if (error.status === 401) api.token.forget();
       said.className = "said wrong";
-      said.textContent = [error.message, error.hint].filter(Boolean).join(" ");
+      said.textContent = error.message;
     }
   };
   return { said, run };

@@ -52,7 +52,7 @@ export class Timeline {
       return found.versionNumber === holding.versionNumber ? this.held(found) : changed();
     } catch (error) {
       if (!(error instanceof api.Refused)) throw error;
-      return error.status === GONE ? changed() : wrong("The country cannot be read", `${error.message} ${error.hint}`);
+      return error.status === GONE ? changed() : wrong("The country cannot be read", error.message);
     }
   }
 

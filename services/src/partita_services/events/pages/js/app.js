@@ -8,10 +8,13 @@ import { mine } from "./mine.js";
 import { operatePage } from "./operate.js";
 import { signIn } from "./signin.js";
 import { decoded } from "/assets/address.js";
+import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
+import { failed, skeleton } from "/assets/states.js";
+import { toast } from "/assets/toast.js";
 
 const at = (id) => document.getElementById(id);
-const [content, nav, account, said] = ["content", "nav", "account", "said"].map(at);
+const [content, nav, account] = ["content", "nav", "account"].map(at);
 
 const ROUTES = [
   [/^#\/operate\/([^/]+)$/, (shown, id) => operatePage(shown, id)],
@@ -24,11 +27,7 @@ const PAGES = [["#/", "Events"], ["#/mine", "My requests"], ["#/operate", "Opera
 
 let leaving = new AbortController();
 
-function say(text, isWrong = false) {
-  said.textContent = "";
-  said.classList.toggle("wrong", isWrong);
-  requestAnimationFrame(() => { said.textContent = text; });
-}
+const say = (text, isWrong = false) => toast(text, { wrong: isWrong });
 
 function ask(problem) {
   nav.hidden = account.hidden = true;
@@ -39,7 +38,7 @@ function start() {
   const { id, isOperator } = api.caller();
   nav.hidden = account.hidden = false;
   replace(nav, ...PAGES.filter(([to]) => isOperator || to !== "#/operate").map(([href, name]) => el("a", { href }, name)));
-  replace(account, el("span", { className: "who", title: id }, id), leave());
+  replace(account, el("span", { className: "who", title: id, dir: "auto" }, id), leave());
   show();
 }
 
@@ -60,7 +59,7 @@ async function show() {
   const hash = location.hash || "#/";
   for (const link of nav.children) link.toggleAttribute("aria-current", isAt(link.getAttribute("href"), hash));
   const [pattern, page] = ROUTES.find(([each]) => each.test(hash));
-  const shown = { element: el("div", { className: "page" }), signal, say };
+  const shown = { element: el("div", { className: "page" }, skeleton(4)), signal, say };
   replace(content, shown.element);
   try {
     await page(shown, ...hash.match(pattern).slice(1).map(decoded));
@@ -71,8 +70,8 @@ async function show() {
       ask(error.message);
       return;
     }
-    replace(shown.element, el("p", { className: "notice", role: "alert" }, error.status ? error.message : `Something went wrong: ${error.message}`));
-    if (!error.status) throw error;
+    if (error.status === undefined) throw error;
+    replace(shown.element, error.status === 404 ? el("p", { className: "notice", role: "alert" }, "There is no such event.") : failed(error, show));
   }
 }
 
@@ -84,6 +83,9 @@ addEventListener("hashchange", () => {
   content.focus({ preventScroll: true });
   scrollTo(0, 0);
 });
+
+// What was missed while the server could not be reached is read again.
+connection.onRegained(() => api.token.get() && content.querySelector(".in-place.failed") && show());
 
 if (api.token.get()) start();
 else ask("");

@@ -1,12 +1,11 @@
 // What operators change about an event that is there: its terms, and whether it takes place.
 
 import * as api from "./api.js";
-import { icon } from "./icons.js";
+import { local } from "./create.js";
 import { phase } from "./words.js";
+import { button, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
-
-const MINUTE = 60_000;
-const local = (time) => new Date(time - new Date(time).getTimezoneOffset() * MINUTE).toISOString().slice(0, 16);
+import { field } from "/assets/form.js";
 
 // The buttons; `changed` gets the event as it is then.
 export function changes(event, shown, changed) {
@@ -19,9 +18,9 @@ export function changes(event, shown, changed) {
 function editDialog(event, shown, changed) {
   const at = phase(event); // by the clock, when the dialog opens
   const name = el("input", { name: "name", required: true, maxLength: 100, value: event.name });
-  const seats = el("input", { name: "seats", type: "number", required: true, min: at === "UPCOMING" ? 1 : event.capacityTotal, max: 1_000_000, value: event.capacityTotal, inputMode: "numeric" });
-  const opens = el("input", { name: "opens", type: "datetime-local", required: true, value: local(Date.parse(event.opensAt)), disabled: at !== "UPCOMING" });
-  const closes = el("input", { name: "closes", type: "datetime-local", required: true, value: local(Date.parse(event.closesAt)), disabled: !["UPCOMING", "OPEN"].includes(at) });
+  const seats = el("input", { name: "capacityTotal", type: "number", required: true, min: at === "UPCOMING" ? 1 : event.capacityTotal, max: 1_000_000, value: event.capacityTotal, inputMode: "numeric" });
+  const opens = el("input", { name: "opensAt", type: "datetime-local", required: true, value: local(Date.parse(event.opensAt)), disabled: at !== "UPCOMING" });
+  const closes = el("input", { name: "closesAt", type: "datetime-local", required: true, value: local(Date.parse(event.closesAt)), disabled: !["UPCOMING", "OPEN"].includes(at) });
   // Only what was changed is sent: a field for date and time knows no seconds.
   const change = () => ({
     ...(name.value !== event.name ? { name: name.value } : {}),
@@ -47,26 +46,6 @@ function cancelDialog(event, shown, changed) {
   });
 }
 
-function dialog(title, fields, label, act) {
-  const made = el("dialog", { className: "editor" });
-  const said = el("p", { className: "wrong", role: "alert" });
-  made.setAttribute("aria-label", title);
-  async function submit(submitted) {
-    submitted.preventDefault();
-    try {
-      await act();
-      made.close();
-    } catch (error) {
-      const wrong = (error.problem?.errors ?? []).map((each) => `${each.field}: ${each.message}`);
-      said.textContent = wrong.length ? wrong.join("; ") : `${error.message} ${error.hint ?? ""}`;
-    }
-  }
-  const close = el("button", { className: "button square", type: "button", ariaLabel: "Close", onclick: () => made.close() }, icon("close"));
-  const footer = el("footer", {}, el("span", { className: "space" }), el("button", { className: "button primary" }, label));
-  made.append(el("form", { onsubmit: submit }, el("header", {}, el("h2", {}, title), close), ...fields, said, footer));
-  made.addEventListener("close", () => made.remove());
-  document.body.append(made);
-  made.showModal();
+function dialog(title, body, label, submit) {
+  openDialog({ title, body, className: "editor", buttons: [el("span", { className: "space" }), button(label, "primary")], submit });
 }
-
-const field = (label, input) => el("label", { className: "field" }, el("span", {}, label), input);

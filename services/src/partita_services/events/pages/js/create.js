@@ -1,84 +1,54 @@
 // A dialog that makes an event.
 
 import * as api from "./api.js";
-import { icon } from "./icons.js";
+import { newKey } from "/assets/api.js";
+import { button, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
+import { field, segments } from "/assets/form.js";
+import { now as serverTime } from "/assets/time.js";
 
 const MINUTE = 60_000;
 
 // What a field for date and time takes: the time of this place, without its zone.
-const local = (time) => new Date(time - new Date(time).getTimezoneOffset() * MINUTE).toISOString().slice(0, 16);
+export const local = (time) => new Date(time - new Date(time).getTimezoneOffset() * MINUTE).toISOString().slice(0, 16);
 const instant = (text) => new Date(text).toISOString();
 
+// However often it is pressed, one event is made: the key is the dialog's.
 export function createDialog(made) {
-  const now = Date.now();
-  const name = el("input", { name: "name", required: true, maxLength: 100, autocomplete: "off", placeholder: "Opening night, front rows" });
-  const seats = el("input", { name: "seats", type: "number", required: true, min: 1, max: 1_000_000, value: 500, inputMode: "numeric" });
-  const opens = el("input", { name: "opens", type: "datetime-local", required: true, value: local(now) });
-  const closes = el("input", { name: "closes", type: "datetime-local", required: true, value: local(now + 60 * MINUTE) });
-  const releases = el("input", { type: "checkbox", className: "box", name: "releases" });
-  const drawsItself = el("input", { type: "checkbox", className: "box", name: "drawsItself" });
-  const source = el("input", { name: "source", maxLength: 200, autocomplete: "off", placeholder: "drand round 6000000, randomness in hex" });
-  const days = el("input", { name: "days", type: "number", min: 1, max: 3650, value: 400, inputMode: "numeric", required: true });
+  const [now, key] = [serverTime(), newKey()];
+  const name = el("input", { name: "name", required: true, maxLength: 100, autocomplete: "off", placeholder: "Opening night, front rows", dir: "auto" });
+  const seats = el("input", { name: "capacityTotal", type: "number", required: true, min: 1, max: 1_000_000, value: 500, inputMode: "numeric" });
+  const opens = el("input", { name: "opensAt", type: "datetime-local", required: true, value: local(now) });
+  const closes = el("input", { name: "closesAt", type: "datetime-local", required: true, value: local(now + 60 * MINUTE) });
+  const releases = el("input", { type: "checkbox", className: "box" });
+  const drawsItself = el("input", { type: "checkbox", className: "box" });
+  const source = el("input", { name: "entropySource", maxLength: 200, autocomplete: "off", placeholder: "drand round 6000000, randomness in hex" });
+  const days = el("input", { name: "retentionDays", type: "number", min: 1, max: 3650, value: 400, inputMode: "numeric", required: true });
   const keeps = el("input", { type: "checkbox", className: "box" });
-  const said = el("p", { className: "wrong", role: "alert" });
-  const dialog = el("dialog", { className: "editor" });
-  dialog.setAttribute("aria-label", "New event");
+  const type = segments("Who wins", "type", [["FIRST_COME", "First come, first served"], ["LOTTERY", "Lottery"]], "FIRST_COME");
 
-  async function submit(event) {
-    event.preventDefault();
-    const eventType = new FormData(event.target).get("type");
+  async function submit() {
+    const eventType = type.querySelector(":checked").value;
     const draft = { name: name.value, eventType, capacityTotal: Number(seats.value), opensAt: instant(opens.value), closesAt: instant(closes.value), keepsLog: keeps.checked, retentionDays: Number(days.value) };
     if (eventType === "LOTTERY") Object.assign(draft, { drawsItself: drawsItself.checked, entropySource: source.value.trim() || null });
     else draft.freedSeats = releases.checked ? "RELEASE" : "WAITING_LIST";
-    try {
-      const created = await api.create(draft);
-      dialog.close();
-      made(created);
-    } catch (error) {
-      const fields = (error.problem?.errors ?? []).map((each) => `${each.field}: ${each.message}`);
-      said.textContent = fields.length ? fields.join("; ") : `${error.message} ${error.hint}`;
-    }
+    made(await api.create(draft, key));
   }
 
-  const firstCome = el("label", { className: "tick" }, releases, el("span", {}, "No waiting list: who finds no seat may apply again when one comes back"));
-  const lottery = el("div", { hidden: true }, el("label", { className: "tick" }, drawsItself, el("span", {}, "Draw by itself at the closing")), field("Value from outside that the draw will use (optional)", source));
-  dialog.addEventListener("change", ({ target }) => {
-    if (target.name !== "type") return;
+  const firstCome = tick(releases, "No waiting list: who finds no seat may apply again when one comes back");
+  const lottery = el("div", { className: "lottery", hidden: true }, tick(drawsItself, "Draw by itself at the closing"), field("Value from outside that the draw will use (optional)", source));
+  type.addEventListener("change", ({ target }) => {
     firstCome.hidden = target.value === "LOTTERY";
     lottery.hidden = target.value !== "LOTTERY";
   });
-
-  dialog.append(
-    el(
-      "form",
-      { onsubmit: submit },
-      el("header", {}, el("h2", {}, "New event"), el("button", { className: "button square", type: "button", ariaLabel: "Close", onclick: () => dialog.close() }, icon("close"))),
-      field("Name", name),
-      el(
-        "fieldset",
-        { className: "segments" },
-        el("legend", {}, "Who wins"),
-        el("div", {}, choice("FIRST_COME", "First come, first served", true), choice("LOTTERY", "Lottery", false)),
-      ),
-      field("Seats", seats),
-      el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes)),
-      firstCome,
-      lottery,
-      field("Days to keep requests after the closing", days),
-      el("label", { className: "tick" }, keeps, el("span", {}, "Keep a log of every step of every request")),
-      said,
-      el("footer", {}, el("span", { className: "space" }), el("button", { className: "button primary" }, "Create")),
-    ),
-  );
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  openDialog({
+    title: "New event",
+    className: "editor",
+    body: [field("Name", name), type, field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes)), firstCome, lottery, field("Days to keep requests after the closing", days), tick(keeps, "Keep a log of every step of every request")],
+    buttons: [el("span", { className: "space" }), button("Create", "primary")],
+    submit,
+  });
   name.focus();
 }
 
-const field = (label, input) => el("label", { className: "field" }, el("span", {}, label), input);
-
-function choice(value, label, checked) {
-  return el("label", {}, el("input", { type: "radio", name: "type", value, checked }), el("span", {}, label));
-}
+const tick = (box, text) => el("label", { className: "tick" }, box, el("span", {}, text));

@@ -56,7 +56,7 @@ export function drawPanel(event, shown, { canHold = true } = {}) {
         shown.say(held ? "The draw was held." : "The entries are frozen.");
       } catch (error) {
         button.disabled = false;
-        shown.say(`${error.message} ${error.hint}`, true);
+        shown.say(error.message, true);
       }
     }
   }

@@ -6,7 +6,10 @@ import { icon } from "./icons.js";
 import { chip, seatBar, when } from "./list.js";
 import { ticket } from "./ticket.js";
 import { OPEN, phase, PHASES, span, TYPES, until } from "./words.js";
+import { newKey } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
+import { signInAgain } from "/assets/signin.js";
+import { toast } from "/assets/toast.js";
 
 const TICK = 1000;
 const PROMISE = {
@@ -16,12 +19,19 @@ const PROMISE = {
 
 export async function eventPage(shown, id) {
   let event = await api.event(id);
+  let key = newKey(); // however often the button is pressed, it is one request
   const hero = el("div", { className: "hero" });
   const mine = el("div", { className: "mine" });
   const drawing = event.eventType === "LOTTERY" ? drawPanel(event, shown, { canHold: false }) : null;
   replace(shown.element, el("a", { className: "back", href: "#/" }, "← All events"), hero, mine, drawing?.element);
 
-  const drawHero = () => replace(hero, ...heading(event));
+  let heroShown = "";
+  const drawHero = () => {
+    const parts = heading(event);
+    const text = parts.map((part) => part?.outerHTML ?? "").join();
+    if (text !== heroShown) replace(hero, ...parts);
+    heroShown = text;
+  };
   drawHero();
   const request = await find(id);
   let redrawMine = request ? follow(request) : offer();
@@ -58,12 +68,19 @@ export async function eventPage(shown, id) {
       button.disabled = true;
       button.textContent = "Applying…";
       try {
-        redrawMine = follow(await api.apply(id));
+        redrawMine = follow(await api.apply(id, key));
       } catch (error) {
-        shown.say(error.message, true);
-        event = await api.event(id);
+        if (error.status === undefined) throw error;
         redrawMine = offer();
+        refused(error);
+        event = await api.event(id).catch(() => event);
       }
+    }
+
+    function refused(error) {
+      const again = () => mine.querySelector("button:enabled")?.click();
+      const action = error.status === 401 ? ["Sign in", async () => (await signInAgain({ roles: ["user", "operator"] })) && again()] : error.status === 0 || error.status >= 500 ? ["Try again", again] : null;
+      toast(`You have not applied. ${error.message}`, { wrong: true, action });
     }
   }
 
@@ -80,8 +97,13 @@ export async function eventPage(shown, id) {
         event = await api.event(id);
         drawHero();
       },
-      again: () => { redrawMine = offer(); },
+      again: () => {
+        key = newKey();
+        redrawMine = offer();
+        mine.querySelector("button:enabled")?.click();
+      },
       canApply: () => phase(event) === "OPEN",
+      log: event.keepsLog ? () => api.log(found.requestId) : null,
     });
     replace(mine, own.element);
     watch(found, own);
@@ -90,8 +112,11 @@ export async function eventPage(shown, id) {
 
   async function watch(found, own) {
     let wasOpen = OPEN.includes(found.status);
+    let wasWaiting = found.errorCode === "WAITING_LIST";
     for await (const now of api.progress(found.requestId, shown.signal)) {
       own.show(now);
+      if (wasWaiting && now.status === "SUCCEEDED") toast("A seat came back, and it is yours.");
+      wasWaiting = now.errorCode === "WAITING_LIST";
       if (!wasOpen || OPEN.includes(now.status)) continue;
       wasOpen = false;
       await drawing?.load(); // it was decided by the draw, which can be checked now
@@ -113,7 +138,7 @@ async function find(id) {
 
 const heading = (event) => [
   el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
-  el("h1", {}, event.name),
+  el("h1", { dir: "auto" }, event.name),
   el("p", { className: "when" }, when(event)),
   event.cancelReason ? el("p", { className: "wrong" }, `Cancelled: ${event.cancelReason}`) : null,
   seatBar(event),

@@ -5,36 +5,48 @@ import { createDialog } from "./create.js";
 import { icon } from "./icons.js";
 import { dateTime, number, phase, PHASES, plural, span, TYPES, until } from "./words.js";
 import { el, replace } from "/assets/dom.js";
+import { KeyedList } from "/assets/list.js";
+import { moreButton, Pages } from "/assets/pages.js";
 
-const ORDER = ["OPEN", "UPCOMING", "CLOSED", "FINISHED"];
+const ORDER = ["OPEN", "UPCOMING", "CLOSED", "FINISHED", "CANCELLED"];
+const PAGE = 100;
 const REFRESH = 5000;
 
 export async function eventList(shown, { operating }) {
   const head = el("header", { className: "head" }, el("h1", {}, operating ? "Operate" : "Events"), el("span", { className: "space" }));
   const cards = el("ul", { className: "cards" });
   if (operating) head.append(createButton());
-  replace(shown.element, head, cards);
 
-  async function load() {
-    const { items } = await api.events();
-    const sorted = [...items].sort((a, b) => ORDER.indexOf(phase(a)) - ORDER.indexOf(phase(b)));
-    draw(cards, sorted, operating);
+  const list = new KeyedList(cards, { key: ({ eventId }) => eventId, draw: (event) => card(event, operating), state: (event) => `${phase(event)}${when(event)}${event.capacityRemaining}${event.name}`, isWhole: true, signal: shown.signal });
+  const none = el("p", { className: "empty", hidden: true }, operating ? "There is no event yet. Make the first one." : "There is no event yet.");
+  let [pages, known] = [null, []];
+
+  // What was read so far is read again, so that seats and phases are true; elements that are the same stay.
+  async function load(number = PAGE) {
+    pages = new Pages(api.events);
+    draw(await pages.next({ least: number }));
   }
+  async function readOn() {
+    draw([...known, ...(await pages.next({ least: PAGE }))]);
+  }
+  function draw(events) {
+    known = events.map((event) => same(known.find(({ eventId }) => eventId === event.eventId), event));
+    list.show(known.toSorted((a, b) => ORDER.indexOf(phase(a)) - ORDER.indexOf(phase(b))));
+    none.hidden = known.length > 0;
+    more.hidden = !pages.hasMore;
+  }
+  const more = moreButton(() => readOn().catch((error) => { shown.say(error.message, true); return null; }), { className: "button more", signal: shown.signal });
   await load();
-  const timer = setInterval(() => load().catch(() => {}), REFRESH);
+  replace(shown.element, head, cards, none, more);
+  const timer = setInterval(() => load(known.length).catch(() => {}), REFRESH); // a lost connection is said by its bar
   shown.signal.addEventListener("abort", () => clearInterval(timer));
 }
+
+const same = (before, now) => (before && JSON.stringify(before) === JSON.stringify(now) ? before : now);
 
 function createButton() {
   const open = () => createDialog((made) => { location.hash = `#/operate/${made.eventId}`; });
   return el("button", { className: "button primary", type: "button", onclick: open }, icon("plus"), el("span", {}, "New event"));
-}
-
-function draw(cards, events, operating) {
-  const focused = document.activeElement?.closest?.(".cards a")?.getAttribute("href");
-  replace(cards, ...events.map((event) => card(event, operating)));
-  if (events.length === 0) cards.append(el("li", { className: "empty" }, operating ? "There is no event yet. Make the first one." : "There is no event yet."));
-  if (focused) cards.querySelector(`a[href="${focused}"]`)?.focus();
 }
 
 function card(event, operating) {
@@ -46,7 +58,7 @@ function card(event, operating) {
       "a",
       { className: "card", href },
       el("span", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
-      el("strong", {}, event.name),
+      el("strong", { dir: "auto" }, event.name),
       el("span", { className: "when" }, when(event)),
       seatBar(event),
     ),

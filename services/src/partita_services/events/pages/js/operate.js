@@ -37,7 +37,13 @@ export async function operatePage(shown, id) {
     panel("Requests in queue order", table.element, download(event, shown)),
   );
   const changed = (now) => { event = { ...event, ...now }; drawHero(); drawActs(); };
-  const drawHero = () => replace(hero, ...heading(event));
+  let heroShown = "";
+  const drawHero = () => {
+    const parts = heading(event);
+    const text = parts.map((part) => part?.outerHTML ?? "").join();
+    if (text !== heroShown) replace(hero, ...parts);
+    heroShown = text;
+  };
   const drawActs = () => replace(acts, changes(event, shown, changed)); // not by the clock: a button that is drawn again loses the focus
   drawHero();
   drawActs();

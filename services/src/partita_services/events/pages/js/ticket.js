@@ -1,7 +1,7 @@
 // A user's request as a ticket: how far it has come, its place in the queue, and how it ended.
 
 import { icon } from "./icons.js";
-import { clock, fraction, number, OPEN, outcome, span } from "./words.js";
+import { clock, fraction, number, OPEN, outcome, REASONS, span, STATUSES } from "./words.js";
 import { el, replace, write } from "/assets/dom.js";
 
 const STEPS = [["RECEIVED", "Received"], ["QUEUED", "Queued"], ["PROCESSING", "Processing"], ["DECIDED", "Decided"]];
@@ -9,7 +9,7 @@ const STEPS = [["RECEIVED", "Received"], ["QUEUED", "Queued"], ["PROCESSING", "P
 export function ticket(request, on) {
   const announced = el("p", { className: "hidden", role: "status" }); // only what matters, whenever that changes
   const shown = el("div", {});
-  const element = el("section", { className: "ticket" }, announced, shown);
+  const element = el("section", { className: "ticket" }, announced, shown, on.log ? steppedLog(on.log) : null);
   element.setAttribute("aria-label", "Your request");
   const asking = { isSure: false };
 
@@ -26,6 +26,23 @@ export function ticket(request, on) {
 
   show(request);
   return { element, show };
+}
+
+// What happened to it, step by step, where the event keeps that; read when somebody wants to see it.
+function steppedLog(read) {
+  const list = el("ol", {});
+  const details = el("details", { className: "log" }, el("summary", {}, "What happened, step by step"), list);
+  const step = (entry) => el("li", {}, el("time", { dateTime: entry.occurredAt }, clock(entry.occurredAt) + fraction(entry.occurredAt)), el("span", {}, [STATUSES[entry.status], REASONS[entry.reason]].filter(Boolean).join(": ")));
+  details.addEventListener("toggle", async () => {
+    if (!details.open) return;
+    try {
+      const { items } = await read();
+      replace(list, ...(items.length ? items.map(step) : [el("li", {}, "Nothing was written down yet.")]));
+    } catch (error) {
+      replace(list, el("li", {}, error.message));
+    }
+  });
+  return details;
 }
 
 function title(request) {

@@ -1,5 +1,7 @@
 // What things are called, and how numbers and times are written.
 
+import { now as serverTime } from "/assets/time.js";
+
 const NUMBER = new Intl.NumberFormat("en");
 const DATE_TIME = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -20,6 +22,13 @@ export const STATUSES = {
   REJECTED: "Not won",
   FAILED_FINAL: "Failed",
 };
+export const REASONS = {
+  CANCELLED: "cancelled by you",
+  CAPACITY: "all seats were taken",
+  CLOSED: "the draw had begun",
+  EVENT_CANCELLED: "the event was cancelled",
+  WAITING_LIST: "on the waiting list",
+};
 export const OPEN = ["RECEIVED", "QUEUED", "PROCESSING"];
 
 // How long something takes, in its two largest units.
@@ -38,9 +47,9 @@ export function span(seconds) {
 // How long ago, with one digit while it is short.
 export const age = (seconds) => (seconds < 10 ? `${seconds.toFixed(1)}\u00a0s` : span(seconds));
 
-export const until = (text, now = Date.now()) => (new Date(text) - now) / 1000;
+export const until = (text, now = serverTime()) => (new Date(text) - now) / 1000;
 
-// Where an event stands by this clock: it opens and closes without a reload.
+// Where an event stands by the server's clock: it opens and closes without a reload.
 export function phase(event) {
   if (["FINISHED", "CANCELLED"].includes(event.status)) return event.status;
   if (until(event.opensAt) > 0) return "UPCOMING";

@@ -5,16 +5,21 @@ import { ask, body, query, Refused, send, sendOnce, token } from "/assets/api.js
 export { Refused, token };
 
 export const PAGE = 100;
+export const STREAM = "api/tasks/stream";
 const ZONE = { headers: { "X-Time-Zone": Intl.DateTimeFormat().resolvedOptions().timeZone } };
 
 // What the last answers consumed, for those who want to see it.
 export const costs = { last: "", listener: () => {} };
 
 export const me = () => ask("GET", "api/me");
+export const writeMe = (profile) => ask("PUT", "api/me", { data: profile });
+export const myData = async () => (await send("GET", "api/me/data")).blob();
+export const eraseMe = () => ask("DELETE", "api/me/data");
 export const counts = () => noted(send("GET", "api/tasks/counts"));
 export const list = (filters, cursor = null) => noted(send("GET", `api/tasks?${query({ ...filters, limit: PAGE, cursor })}`, ZONE));
 export const search = (q, cursor = null) => noted(send("GET", `api/tasks/search?${query({ q, limit: PAGE, cursor })}`));
-export const create = (draft) => noted(sendOnce("POST", "api/tasks", { data: draft }));
+export const task = (id) => noted(send("GET", `api/tasks/${id}`));
+export const create = (draft, key) => noted(sendOnce("POST", "api/tasks", { data: draft, key }));
 export const remove = (task) => noted(send("DELETE", at(task), { headers: match(task) }));
 export const change = (task, fields) => noted(send("PATCH", at(task), { data: fields, headers: match(task) }));
 export const changeMany = async (task_ids, status) => (await noted(send("POST", "api/tasks/bulk/status", { data: { task_ids, status } }))).results;

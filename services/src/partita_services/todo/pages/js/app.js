@@ -1,15 +1,20 @@
 // The page: sign in, then the board.
 
 import { claims } from "/assets/api.js";
+import { connection } from "/assets/connection.js";
+import { el, replace } from "/assets/dom.js";
+import { signInAgain } from "/assets/signin.js";
+import { failed, skeleton } from "/assets/states.js";
+import { live } from "/assets/stream.js";
 import * as api from "./api.js";
 import { Board } from "./board.js";
-import { el, replace } from "/assets/dom.js";
 import { icon } from "./icons.js";
 import { help, listen } from "./keys.js";
+import { profile, showsCost } from "./profile.js";
 import { signIn } from "./signin.js";
 
 const at = (id) => document.getElementById(id);
-const [main, find, search, account, said] = ["main", "find", "search", "account", "said"].map(at);
+const [main, find, search, account] = ["main", "find", "search", "account"].map(at);
 const PAUSE = 200;
 
 function ask(problem) {
@@ -17,34 +22,59 @@ function ask(problem) {
   replace(main, signIn(open, problem));
 }
 
+// Who is not known signs in; a service that cannot be asked is asked again, and the person stays signed in.
 async function open() {
-  let name;
+  replace(main, skeleton(5, "board"));
+  let user;
   try {
-    name = await whoIsThis();
+    user = await whoIsThis();
   } catch (error) {
-    if (error.status === 401) api.token.forget();
-    ask(error.message);
-    return;
+    if (error.status === undefined) throw error;
+    if (error.status !== 401) return replace(main, failed(error, open, "The board cannot be shown"));
+    api.token.forget();
+    return ask(error.message);
   }
   find.hidden = account.hidden = false;
-  const shown = new Board(search, said);
+  const shown = new Board(search, { signIn: signInAgain });
+  shown.cost.hidden = !showsCost.get();
+  drawAccount(user, shown);
   replace(main, shown.element);
-  replace(account, el("span", { className: "who", title: name }, name), keyboard(), leave());
   listen(shown, search);
   searchOn(shown);
+  follow(shown);
   await shown.load();
+}
+
+function drawAccount(user, shown) {
+  const saved = (now) => drawAccount(now, shown);
+  const name = el("button", { className: "button who", type: "button", title: "Your profile", onclick: () => profile(user, { saved, shown }) }, icon("person"), el("span", { dir: "auto" }, user.name));
+  replace(account, name, keyboard(), leave());
+}
+
+// What other tabs and devices change appears by itself; after a lost connection all is read again.
+function follow(shown) {
+  const heard = ({ event, data }) => {
+    if (event === "reset") return shown.load();
+    if (shown.changes.isUnderWay(data.task_id)) return undefined;
+    const known = shown.tasks.get(data.task_id);
+    if (!data.task) shown.tasks.drop(data.task_id);
+    else if (!known || known.version < data.task.version) shown.tasks.put(data.task, { isNew: !shown.tasks.isSearch });
+    return shown.tasks.countSoon(PAUSE);
+  };
+  live(api.STREAM, heard, { signal: new AbortController().signal });
+  connection.onRegained(shown.load);
 }
 
 function searchOn(shown) {
   let pause;
   const now = async () => {
     clearTimeout(pause);
-    await shown.load();
+    await shown.searched();
     shown.first();
   };
   search.addEventListener("input", () => {
     clearTimeout(pause);
-    pause = setTimeout(shown.load, PAUSE);
+    pause = setTimeout(() => shown.searched(), PAUSE);
   });
   find.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -63,7 +93,7 @@ const keyboard = () => el("button", { className: "button square wide-only", type
 function leave() {
   const out = () => {
     api.token.forget();
-    location.reload();
+    location.assign(location.pathname);
   };
   return el("button", { className: "button", type: "button", onclick: out }, "Sign out");
 }
@@ -71,10 +101,10 @@ function leave() {
 // A user without a profile goes by the id in the token.
 async function whoIsThis() {
   try {
-    return (await api.me()).name;
+    return await api.me();
   } catch (error) {
     if (error.status !== 404) throw error;
-    return claims().sub;
+    return { name: claims().sub, isNew: true };
   }
 }
 

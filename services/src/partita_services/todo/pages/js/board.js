@@ -1,67 +1,107 @@
 // The board: tasks in columns, which of them are selected, and which one the keyboard is at.
 
+import { parameters } from "/assets/address.js";
+import { confirmed } from "/assets/dialog.js";
+import { el, write } from "/assets/dom.js";
+import { moreButton } from "/assets/pages.js";
+import { failed } from "/assets/states.js";
 import * as api from "./api.js";
-import { column, drawBulk, drawTabs, drawTotals } from "./columns.js";
-import { el, replace } from "/assets/dom.js";
+import { Changes } from "./changes.js";
+import { bulkBar, column, columnTabs, drawTotals } from "./columns.js";
+import { liftable } from "./drag.js";
+import { edit } from "./editor.js";
+import { filters, FILTERS } from "./filters.js";
 import { icon } from "./icons.js";
-import { confirmed, editor } from "./editor.js";
-import { filters } from "./filters.js";
-import { Tasks } from "./store.js";
-import { STATUSES } from "./tasks.js";
+import { Roving } from "./roving.js";
+import { Tasks, plural } from "./store.js";
+import { nameOf, STATUSES } from "./tasks.js";
 
 export class Board {
   #selection = { isOn: false, ids: new Set() };
   #shown = "pending"; // the column that a phone shows
-  #current = null; // the id of the task that the keyboard is at
 
-  constructor(search, said) {
-    const chosen = filters(() => this.load());
-    this.tasks = new Tasks(search, chosen, {
-      say: (text, isWrong = false) => {
-        said.textContent = text;
-        said.classList.toggle("wrong", isWrong);
-      },
-      changed: () => this.#draw(),
-    });
-    this.edit = editor({
-      categories: chosen.categories,
-      save: (task, fields) => this.#save(task, fields),
-      remove: (task) => this.#remove(task),
-      go: (task) => this.go(task),
-    });
-    this.element = this.#build(chosen.element);
-    // A card that was drawn anew behind a dialog does not get the keyboard back by itself.
-    document.addEventListener("close", () => this.#takeBack(), true);
+  constructor(search, { signIn }) {
+    this.search = search;
+    this.filters = filters(() => this.#chosen());
+    this.tasks = new Tasks(search, this.filters, { found: (number, isCut) => this.#found(number, isCut), changed: () => this.#draw() });
+    this.changes = new Changes(this.tasks, { signIn });
+    this.#build();
+    this.keyboard = new Roving(this.tasks, this.columns, { lists: this.lists, show: (status) => this.#show(status), shown: () => this.#shown });
+    this.address = parameters(["q", ...FILTERS, "column"], (given) => this.#goTo(given));
+    this.#take(this.address.read());
   }
 
-  #build(chosen) {
-    this.select = el("button", { className: "button", type: "button", onclick: () => this.#setSelecting(!this.isSelecting) }, "Select");
-    this.tabs = el("nav", { className: "tabs", ariaLabel: "Columns" });
-    this.columns = el("div", { className: "columns", id: "board", tabIndex: -1 });
-    this.columns.addEventListener("focusin", (event) => {
-      const item = event.target.closest(".card");
-      if (item) this.#current = item.dataset.id;
-    });
+  #build() {
+    this.select = el("button", { className: "button", type: "button", ariaPressed: "false", onclick: () => this.#setSelecting(!this.isSelecting) }, "Select");
+    this.parts = STATUSES.map((status) => column(status, this.tasks, this.#selection, this.#on));
+    this.lists = new Map(STATUSES.map(({ name }, at) => [name, this.parts[at].list]));
+    this.tabs = columnTabs(this.tasks, (status) => this.#show(status));
+    this.columns = el("div", { className: "columns" }, ...this.parts.map(({ element }) => element));
     this.totals = el("div", { className: "totals", ariaLabel: "Tasks by priority", role: "group" });
-    this.bulk = el("div", { className: "bulk", role: "toolbar", ariaLabel: "Selected tasks", hidden: true });
-    this.more = el("button", { className: "link more", type: "button", hidden: true, onclick: () => this.#showMoreFound() }, "Show more");
-    const cost = el("span", { className: "cost", title: "What the last request consumed" });
-    api.costs.listener = (text) => { cost.textContent = text; };
+    this.said = el("p", { className: "found", role: "status" });
+    this.wrong = el("div", { className: "unread", hidden: true });
+    this.bulk = bulkBar({ change: (status) => this.#changeSelected(status), remove: () => this.#removeSelected(), stop: () => this.stopSelecting() });
+    this.more = moreButton(() => this.#showMoreFound(), { byItself: false });
+    this.cost = el("span", { className: "cost", title: "What the last request consumed", hidden: true });
+    api.costs.listener = (text) => write(this.cost, text);
     const add = el("button", { className: "button primary", type: "button", onclick: () => this.compose() }, icon("plus"), el("span", {}, "New task"));
-    return el(
+    this.element = el(
       "div",
       { className: "page" },
-      el("div", { className: "tools" }, chosen, el("span", { className: "space" }), this.select, add),
-      this.tabs,
+      el("h1", { className: "hidden" }, "Your tasks"),
+      el("div", { className: "tools" }, this.filters.element, this.said, el("span", { className: "space" }), this.select, add),
+      this.tabs.element,
+      this.wrong,
       this.columns,
       this.more,
-      el("footer", { className: "foot" }, this.totals, cost),
-      this.bulk,
+      el("footer", { className: "foot" }, this.totals, this.cost),
+      this.bulk.element,
     );
   }
 
-  load = () => this.tasks.attempt(() => this.tasks.load());
-  compose = () => this.edit({ status: this.#shown });
+  // --- reading
+
+  // An error of the service is shown in place of the cards, with a way to try again; what is there stays.
+  load = async () => {
+    try {
+      await this.tasks.load();
+      this.wrong.hidden = true;
+    } catch (error) {
+      if (!(error instanceof api.Refused)) throw error;
+      this.#draw();
+      if (error.status === 401) this.changes.refused("The tasks cannot be read.", error, this.load);
+      else this.wrong.replaceChildren(failed(error, this.load, "The tasks cannot be read"));
+      this.wrong.hidden = error.status === 401;
+    }
+  };
+
+  compose = () => this.#edit({ status: this.#shown });
+
+  #found(number, isCut) {
+    write(this.said, `${plural(number)} found${isCut ? " so far" : ""}.`);
+  }
+
+  // --- the address
+
+  #take(given) {
+    this.search.value = given.q;
+    this.filters.choose(given);
+    if (STATUSES.some(({ name }) => name === given.column)) this.#shown = given.column;
+  }
+
+  #goTo(given) {
+    this.#take(given);
+    this.load();
+  }
+
+  #chosen() {
+    this.searched({ isTyped: false });
+  }
+
+  searched({ isTyped = true } = {}) {
+    this.address.write({ q: this.search.value.trim(), ...this.filters.chosen(), column: this.#shown === "pending" ? "" : this.#shown }, { isTyped });
+    return this.load();
+  }
 
   // --- drawing
 
@@ -70,75 +110,91 @@ export class Board {
       this.columns.addEventListener("dragend", () => this.#draw(), { once: true }); // a card in the hand must stay
       return;
     }
-    const hadFocus = this.columns.contains(document.activeElement) && document.activeElement !== this.columns;
     for (const id of this.#selection.ids) if (!this.tasks.has(id)) this.#selection.ids.delete(id);
-    this.columns.dataset.shown = this.#shown;
-    this.select.setAttribute("aria-pressed", String(this.isSelecting));
-    replace(this.columns, ...STATUSES.map((status) => column(status, this.tasks, this.#selection, this.#on)));
-    drawTabs(this.tabs, this.tasks, this.#shown, (status) => this.#show(status));
+    const { hadFocus } = this.keyboard;
+    if (this.columns.dataset.shown !== this.#shown) this.columns.dataset.shown = this.#shown;
+    if (this.select.ariaPressed !== String(this.isSelecting)) this.select.ariaPressed = String(this.isSelecting);
+    for (const part of this.parts) part.draw();
+    this.tabs.draw(this.#shown);
     this.more.hidden = !this.tasks.hasMoreFound;
+    if (!this.tasks.isPart) write(this.said, "");
     drawTotals(this.totals, this.tasks.counts);
-    drawBulk(this.bulk, this.#selection, { change: (status) => this.#changeSelected(status), stop: () => this.stopSelecting() });
-    this.#rove();
-    if (hadFocus) this.#focus();
+    this.bulk.draw(this.#selection);
+    this.keyboard.rove();
+    if (hadFocus) this.keyboard.keep();
   }
 
   #on = {
     open: (task) => this.#open(task),
     complete: (task) => this.complete(task),
     select: (task) => this.toggle(task),
-    drop: (id, status) => this.tasks.has(id) && this.tasks.move(this.tasks.get(id), status),
-    more: (status) => this.tasks.attempt(() => this.tasks.more(status)),
+    drop: (id, status) => this.tasks.has(id) && this.changes.move(this.tasks.get(id), status),
+    lift: (item, id) => liftable(item, id, this.#on.drop),
+    more: (status) => this.#more(() => this.tasks.more(status)),
     clear: () => this.#deleteCompleted(),
+    add: (status, title, draft) => this.changes.create({ title, status }, draft),
   };
 
   #open(task) {
-    this.#current = task.task_id; // a click beside the title does not bring the keyboard there
-    this.edit(task);
+    this.keyboard.at = task.task_id; // a click beside the title does not bring the keyboard there
+    this.#edit(task);
   }
 
+  #edit(task) {
+    edit(task, {
+      categories: this.filters.categories,
+      save: (known, fields, draft) => this.#save(known, fields, draft),
+      remove: (known) => this.#remove(known),
+      current: (id) => this.changes.refresh(id),
+      go: (next) => this.go(next),
+    });
+  }
+
+  #more = (read) => this.changes.attempt("There is more that cannot be read.", read);
+
   async #showMoreFound() {
-    await this.tasks.attempt(() => this.tasks.moreFound());
+    const read = await this.#more(() => this.tasks.moreFound());
     const isThere = [this.more, document.body].includes(document.activeElement);
-    if (this.more.hidden && isThere) this.go(this.#nearest({ status: this.#shown })); // the keyboard was at what is gone
+    if (this.more.hidden && isThere) this.go(this.keyboard.nearest({ status: this.#shown })); // the keyboard was at what is gone
+    return read;
   }
 
   #show(status) {
     this.#shown = status;
+    this.address.write({ q: this.search.value.trim(), ...this.filters.chosen(), column: status === "pending" ? "" : status }, { isTyped: true });
     this.#draw();
   }
 
   // --- what can be done with a task
 
   // To save and to remove give the task that the keyboard goes to.
-  async #save(task, fields) {
-    const nearest = this.#nearest(task);
-    const saved = task.task_id ? await this.tasks.save(task, fields) : await this.tasks.create(fields);
+  async #save(task, fields, draft) {
+    const nearest = this.keyboard.nearest(task);
+    const saved = task.task_id ? await this.changes.save(task, fields) : await this.changes.create(fields, draft);
     return this.tasks.has(saved.task_id) ? saved : nearest;
   }
 
   async #remove(task) {
-    const nearest = this.#nearest(task);
-    await this.tasks.remove(task);
+    const nearest = this.keyboard.nearest(task);
+    await this.changes.remove(task);
     return nearest;
   }
 
   async remove(task) {
-    if (!(await confirmed(`Delete “${task.title}” for good?`, "Delete"))) return;
-    this.go(await this.tasks.attempt(() => this.#remove(task)));
+    this.go(await this.changes.attempt(`“${nameOf(task)}” was not deleted.`, () => this.#remove(task)));
   }
 
-  complete = (task) => this.tasks.move(task, task.status === "completed" ? "pending" : "completed");
+  complete = (task) => this.changes.move(task, task.status === "completed" ? "pending" : "completed");
 
   step(task, by) {
-    const status = STATUSES[position(task) + by];
-    if (status) this.tasks.move(task, status.name);
+    const status = STATUSES[STATUSES.findIndex(({ name }) => name === task.status) + by];
+    if (status) this.changes.move(task, status.name);
   }
 
   async #deleteCompleted() {
     const total = this.tasks.number("completed");
-    const question = `Delete ${total === 1 ? "the completed task" : `all ${total} completed tasks`} for good?`;
-    if (await confirmed(question, "Delete")) await this.tasks.deleteCompleted();
+    const title = `Delete ${total === 1 ? "the completed task" : `all ${total} completed tasks`}?`;
+    if (await confirmed({ title, text: "This cannot be undone.", action: "Delete", keep: "Keep" })) await this.changes.deleteCompleted();
   }
 
   // --- selecting
@@ -150,79 +206,42 @@ export class Board {
   stopSelecting = () => this.#setSelecting(false);
 
   #setSelecting(isOn) {
-    this.#selection = { isOn, ids: new Set() };
+    this.#selection.isOn = isOn;
+    this.#selection.ids.clear();
     this.#draw();
-    this.#focus();
+    this.keyboard.focus();
   }
 
   toggle(task) {
     const { ids } = this.#selection;
     this.#selection.isOn = true;
     if (!ids.delete(task.task_id)) ids.add(task.task_id);
+    this.keyboard.at = task.task_id;
     this.#draw();
-    this.#focus();
+    this.keyboard.focus();
   }
 
   async #changeSelected(status) {
     const ids = [...this.#selection.ids];
     this.#setSelecting(false);
-    await this.tasks.changeMany(ids, status);
+    await this.changes.moveMany(ids, status);
   }
 
-  // --- the keyboard: one card is reached with Tab, the others with the arrows
+  async #removeSelected() {
+    const ids = [...this.#selection.ids];
+    if (!(await confirmed({ title: `Delete ${plural(ids.length)}?`, text: "This cannot be undone.", action: "Delete", keep: "Keep" }))) return;
+    this.#setSelecting(false);
+    await this.changes.removeMany(ids);
+  }
+
+  // --- the keyboard
 
   get focused() {
-    return document.activeElement?.closest(".card") ? this.tasks.get(this.#current) : undefined;
+    return this.keyboard.task;
   }
-
-  #rove() {
-    const cards = [...this.columns.querySelectorAll(".card")];
-    const at = cards.find((item) => item.dataset.id === this.#current) ?? cards[0];
-    for (const stop of this.columns.querySelectorAll(".card button, .card input")) stop.tabIndex = at.contains(stop) ? 0 : -1;
-  }
-
-  #focus() {
-    this.#item(this.#current)?.querySelector(".title").focus();
-  }
-
-  #takeBack() {
-    const at = document.activeElement;
-    if (at === document.body || at.closest("dialog:not([open])")) this.#focus();
-  }
-
-  #item = (id) => id && this.columns.querySelector(`[data-id="${CSS.escape(id)}"]`);
 
   first = () => this.go(STATUSES.flatMap(({ name }) => this.tasks.in(name))[0]);
-
-  go(task) {
-    if (!task) return;
-    this.#current = task.task_id;
-    if (this.#shown !== task.status) this.#show(task.status);
-    this.#rove();
-    this.#focus();
-  }
-
-  // Where the keyboard goes when a task's card is not shown any more, or not at all; no column that a phone hides is near.
-  #nearest(task) {
-    const from = task.task_id ? task : (this.tasks.get(this.#current) ?? task);
-    const near = [from, this.beside(from, 1), this.beside(from, -1), this.across(from, -1), this.across(from, 1)];
-    return near.find((other) => other && other.task_id !== task.task_id && this.#item(other.task_id)?.checkVisibility());
-  }
-
-  beside(task, by) {
-    const found = this.tasks.in(task.status);
-    return found[found.findIndex(({ task_id }) => task_id === task.task_id) + by];
-  }
-
-  // The card at the same height in the nearest column that has any.
-  across(task, by) {
-    const row = this.tasks.in(task.status).findIndex(({ task_id }) => task_id === task.task_id);
-    for (let next = position(task) + by; STATUSES[next]; next += by) {
-      const found = this.tasks.in(STATUSES[next].name);
-      if (found.length) return found[Math.min(Math.max(row, 0), found.length - 1)];
-    }
-    return undefined;
-  }
+  go = (task) => this.keyboard.go(task);
+  beside = (task, by) => this.keyboard.beside(task, by);
+  across = (task, by) => this.keyboard.across(task, by);
 }
-
-const position = (task) => STATUSES.findIndex(({ name }) => name === task.status);

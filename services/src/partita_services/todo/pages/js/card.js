@@ -3,46 +3,36 @@
 import { el } from "/assets/dom.js";
 import { icon } from "./icons.js";
 import { capital } from "./filters.js";
-import { dueText, isOverdue, titleOf } from "./tasks.js";
+import { dueText, isOverdue, nameOf, titleOf } from "./tasks.js";
 
-// `on` has what can be done with it: open, complete, select.
+// `on` has what can be done with it: open, complete, select, lift.
 export function card(task, { selecting, selected, on }) {
-  const isDone = task.status === "completed";
-  const open = el(
-    "button",
-    { className: "title", type: "button", tabIndex: -1, onclick: () => (selecting ? on.select(task) : on.open(task)) },
-    task.title,
-  );
+  const open = el("button", { className: "title", type: "button", tabIndex: -1, dir: "auto", onclick: () => (selecting ? on.select(task) : on.open(task)) }, nameOf(task));
   open.setAttribute("aria-label", label(task, selected));
   const item = el(
     "li",
-    { className: "card", draggable: true },
-    selecting ? box(task, selected, on) : ring(task, isDone, on),
-    el("div", { className: "body" }, open, task.description ? el("p", { className: "text" }, task.description) : null, facts(task)),
+    { className: selected ? "card selected" : "card", draggable: true },
+    selecting ? box(task, selected, on) : ring(task, on),
+    el("div", { className: "body" }, open, task.description ? el("p", { className: "text", dir: "auto" }, task.description) : null, facts(task)),
   );
   item.dataset.id = task.task_id;
   item.dataset.status = task.status;
   if (task.priority) item.dataset.priority = task.priority;
-  item.classList.toggle("selected", selected);
   item.addEventListener("click", (event) => {
     if (!event.target.closest("button, input")) open.click();
   });
-  item.addEventListener("dragstart", (event) => {
-    event.dataTransfer.setData("text/plain", task.task_id);
-    event.dataTransfer.effectAllowed = "move";
-    item.classList.add("dragged");
-  });
-  item.addEventListener("dragend", () => item.classList.remove("dragged"));
+  on.lift(item, task.task_id);
   return item;
 }
 
-function ring(task, isDone, on) {
-  const name = isDone ? `Reopen ${task.title}` : `Complete ${task.title}`;
+function ring(task, on) {
+  const isDone = task.status === "completed";
+  const name = `${isDone ? "Reopen" : "Complete"} ${nameOf(task)}`;
   return el("button", { className: "ring", type: "button", tabIndex: -1, title: isDone ? "Reopen" : "Complete", ariaLabel: name, onclick: () => on.complete(task) }, icon("check"));
 }
 
 function box(task, selected, on) {
-  const control = el("input", { type: "checkbox", className: "box", checked: selected, tabIndex: -1, ariaLabel: `Select ${task.title}` });
+  const control = el("input", { type: "checkbox", className: "box", checked: selected, tabIndex: -1, ariaLabel: `Select ${nameOf(task)}` });
   control.addEventListener("change", () => on.select(task));
   return control;
 }
@@ -56,10 +46,10 @@ function facts(task) {
   return shown.length ? el("ul", { className: "facts" }, ...shown) : null;
 }
 
-const fact = (name, text, className) => el("li", { className: `fact ${className}` }, icon(name), el("span", {}, text));
+const fact = (name, text, className) => el("li", { className: `fact ${className}` }, icon(name), el("span", { dir: "auto" }, text));
 
 function label(task, selected) {
-  const parts = [task.title, titleOf(task.status)];
+  const parts = [nameOf(task), titleOf(task.status)];
   if (task.priority) parts.push(`${task.priority} priority`);
   if (task.due_date) parts.push(isOverdue(task) ? `overdue, was due ${dueText(task)}` : `due ${dueText(task)}`);
   if (task.category) parts.push(task.category);

@@ -1,44 +1,55 @@
 // What is drawn around the cards: columns, the tabs that stand for them on a phone, counts, and the selected tasks.
 
+import { el, replace, write } from "/assets/dom.js";
+import { KeyedList } from "/assets/list.js";
+import { skeleton } from "/assets/states.js";
+import { moreButton } from "/assets/pages.js";
 import { card } from "./card.js";
-import { el, replace } from "/assets/dom.js";
+import { takeDrops } from "./drag.js";
 import { icon } from "./icons.js";
+import { quickAdd } from "./quick.js";
 import { plural } from "./store.js";
 import { PRIORITIES, STATUSES } from "./tasks.js";
 
 const EMPTY = {
-  pending: "Nothing to do. Enjoy it, or press N.",
+  pending: "Nothing to do. Enjoy it, or add a task.",
   in_progress: "Nothing is under way.",
   completed: "Nothing is completed yet.",
   cancelled: "Nothing was cancelled.",
 };
 
-// `on` has what can be done: open, complete, select, drop, more, clear.
+// A column that is built once, and drawn again where its tasks have changed. `on` has what can be done: open, complete,
+// select, lift, drop, more, clear, add.
 export function column({ name, title }, tasks, selection, on) {
-  const found = tasks.in(name);
-  const cards = found.map((task) => card(task, { selecting: selection.isOn, selected: selection.ids.has(task.task_id), on }));
-  const empty = el("p", { className: "empty" }, emptiness(name, tasks));
-  const more = el("button", { className: "link more", type: "button", onclick: () => on.more(name) }, "Show more");
+  const number = el("span", { className: "number" });
+  const empty = el("p", { className: "empty" });
+  const waiting = skeleton(3, "waiting");
+  const more = moreButton(() => on.more(name));
   const clear = el("button", { className: "link", type: "button", ariaLabel: "Delete all completed tasks", onclick: on.clear }, "Delete all");
-  const section = el(
-    "section",
-    { className: "column" },
-    el(
-      "header",
-      {},
-      el("span", { className: "dot", ariaHidden: "true" }),
-      el("h2", { id: `column-${name}` }, title),
-      el("span", { className: "number" }, tasks.tally(name)),
-      name === "completed" && found.length && !tasks.isPart ? clear : null,
-    ),
-    el("ul", { className: "cards" }, ...cards),
-    found.length ? null : empty,
-    tasks.hasMore(name) ? more : null,
-  );
-  section.setAttribute("aria-labelledby", `column-${name}`);
+  const add = quickAdd(title, (text, draft) => on.add(name, text, draft));
+  const cards = el("ul", { className: "cards" });
+  const list = new KeyedList(cards, {
+    key: (task) => task.task_id,
+    state: (task) => `${selection.isOn}${selection.ids.has(task.task_id)}`,
+    draw: (task) => card(task, { selecting: selection.isOn, selected: selection.ids.has(task.task_id), on }),
+  });
+  const head = el("header", {}, el("span", { className: "dot", ariaHidden: "true" }), el("h2", { id: `column-${name}` }, title), number, el("span", { className: "space" }), clear, add.button);
+  const section = el("section", { className: "column", "aria-labelledby": `column-${name}` }, head, add.form, el("div", { className: "scroll" }, waiting, cards, empty, more));
   section.dataset.status = name;
   takeDrops(section, (id) => on.drop(id, name));
-  return section;
+
+  function draw() {
+    const found = tasks.in(name);
+    const isLoading = tasks.isLoading(name) && !found.length;
+    list.show(found);
+    write(number, tasks.tally(name));
+    write(empty, emptiness(name, tasks));
+    waiting.hidden = !isLoading;
+    empty.hidden = found.length > 0 || isLoading;
+    more.hidden = !tasks.hasMore(name);
+    clear.hidden = name !== "completed" || !found.length || tasks.isPart;
+  }
+  return { element: section, list, draw };
 }
 
 function emptiness(name, tasks) {
@@ -46,46 +57,53 @@ function emptiness(name, tasks) {
   return tasks.isCut(name) ? "Nothing here so far." : "Nothing here matches.";
 }
 
-function takeDrops(section, drop) {
-  section.addEventListener("dragover", (event) => {
-    event.preventDefault();
-    section.classList.add("over");
+// The tabs are built once; `show(status)` says which is chosen.
+export function columnTabs(tasks, choose) {
+  const tabs = STATUSES.map(({ name, title }) => {
+    const number = el("span", { className: "number" });
+    const button = el("button", { type: "button", onclick: () => choose(name) }, title, number);
+    button.dataset.status = name;
+    return { name, button, number };
   });
-  section.addEventListener("dragleave", (event) => {
-    if (!section.contains(event.relatedTarget)) section.classList.remove("over");
-  });
-  section.addEventListener("drop", (event) => {
-    event.preventDefault();
-    section.classList.remove("over");
-    drop(event.dataTransfer.getData("text/plain"));
-  });
-}
-
-export function drawTabs(tabs, tasks, shown, choose) {
-  const tab = ({ name, title }) => {
-    const button = el("button", { type: "button", onclick: () => choose(name) }, title, el("span", { className: "number" }, tasks.tally(name)));
-    if (name === shown) button.setAttribute("aria-current", "true");
-    return button;
+  const element = el("nav", { className: "tabs", ariaLabel: "Columns" }, ...tabs.map(({ button }) => button));
+  const draw = (shown) => {
+    for (const { name, button, number } of tabs) {
+      write(number, tasks.tally(name));
+      if (name === shown) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    }
   };
-  replace(tabs, ...STATUSES.map(tab));
+  return { element, draw };
 }
 
-export function drawTotals(totals, { by_status, by_priority }) {
-  const total = Object.values(by_status).reduce((sum, part) => sum + part, 0);
-  const part = (name) => el("span", { className: `fact priority ${name}` }, icon("flag"), el("span", {}, `${by_priority[name] ?? 0} ${name}`));
-  replace(totals, el("strong", {}, plural(total)), ...PRIORITIES.map(part));
+// Priorities that no task has are not worth a word.
+export function drawTotals(totals, counts) {
+  if (!counts) return;
+  const total = Object.values(counts.by_status).reduce((sum, part) => sum + part, 0);
+  const parts = PRIORITIES.filter((name) => counts.by_priority[name] > 0);
+  const text = [total, ...parts.map((name) => counts.by_priority[name])].join();
+  if (totals.dataset.shown === text) return;
+  totals.dataset.shown = text;
+  const part = (name) => el("span", { className: `fact priority ${name}` }, icon("flag"), el("span", {}, `${counts.by_priority[name]} ${name}`));
+  replace(totals, el("strong", {}, plural(total)), ...parts.map(part));
 }
 
-export function drawBulk(bulk, selection, { change, stop }) {
-  bulk.hidden = !selection.isOn;
-  const button = (name, title) => el("button", { className: "button", type: "button", disabled: selection.ids.size === 0, onclick: () => change(name) }, title);
-  replace(
-    bulk,
-    el("strong", {}, `${selection.ids.size} selected`),
-    button("completed", "Complete"),
-    button("in_progress", "In progress"),
-    button("pending", "To do"),
-    button("cancelled", "Cancelled"),
-    el("button", { className: "button square", type: "button", ariaLabel: "Stop selecting", onclick: stop }, icon("close")),
-  );
+// What can be done with the selected tasks.
+export function bulkBar({ change, remove, stop }) {
+  const selected = el("strong", {});
+  const button = (title, work, kind = "") => el("button", { className: `button ${kind}`, type: "button", onclick: work }, title);
+  const works = [
+    button("Complete", () => change("completed")),
+    button("In progress", () => change("in_progress")),
+    button("To do", () => change("pending")),
+    button("Cancelled", () => change("cancelled")),
+    button("Delete", remove, "danger"),
+  ];
+  const element = el("div", { className: "bulk", role: "toolbar", ariaLabel: "Selected tasks", hidden: true }, selected, el("div", { className: "works" }, ...works), el("button", { className: "button square", type: "button", ariaLabel: "Stop selecting", onclick: stop }, icon("close")));
+  const draw = ({ isOn, ids }) => {
+    element.hidden = !isOn;
+    write(selected, `${ids.size} selected`);
+    for (const work of works) work.disabled = ids.size === 0;
+  };
+  return { element, draw };
 }

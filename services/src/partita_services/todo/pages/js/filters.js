@@ -1,6 +1,6 @@
 // The filters above the board: what the service is asked for, and the same test for tasks that a search found.
 
-import { el } from "/assets/dom.js";
+import { el, replace } from "/assets/dom.js";
 import { PRIORITIES, isOverdue, today } from "./tasks.js";
 
 const DUE = {
@@ -13,7 +13,9 @@ const DUE = {
   },
   none: { title: "No due date", asks: () => ({ has_due: false }), holds: (task) => !task.due_date },
 };
+export const FILTERS = ["priority", "category", "due"];
 
+// `changed()` is called when a person has chosen.
 export function filters(changed) {
   const chosen = { priority: "", category: "", due: "" };
   const categories = new Set();
@@ -28,6 +30,7 @@ export function filters(changed) {
     select.addEventListener("change", () => {
       chosen[field] = select.value;
       refresh();
+      changed();
     });
     return select;
   }
@@ -38,7 +41,6 @@ export function filters(changed) {
       select.classList.toggle("set", value !== "");
     }
     clear.hidden = !isSet();
-    changed();
   }
 
   const isSet = () => Object.values(chosen).some(Boolean);
@@ -46,19 +48,32 @@ export function filters(changed) {
   function reset() {
     Object.assign(chosen, { priority: "", category: "", due: "" });
     refresh();
+    changed();
+  }
+
+  // The categories are those that were seen; a filter must not make the others unreachable.
+  function learn(tasks) {
+    const before = categories.size;
+    for (const task of tasks) if (task.category) categories.add(task.category);
+    if (categories.size === before) return;
+    const known = [...categories].sort((a, b) => a.localeCompare(b));
+    replace(category, el("option", { value: "" }, "Any category"), ...known.map((name) => option([name, name])));
+    category.value = chosen.category;
   }
 
   return {
     element: el("div", { className: "filters", role: "group", ariaLabel: "Filters" }, due, priority, category, clear),
     categories,
     isSet,
-    reset,
-    // The categories are those that were seen; a filter must not make the others unreachable.
-    learn(tasks) {
-      for (const task of tasks) if (task.category) categories.add(task.category);
-      const known = [...categories].sort((a, b) => a.localeCompare(b));
-      category.replaceChildren(el("option", { value: "" }, "Any category"), ...known.map((name) => option([name, name])));
-      category.value = chosen.category;
+    learn,
+    chosen: () => ({ ...chosen }),
+    // As an address has it, which may name what there is not.
+    choose(given) {
+      chosen.priority = PRIORITIES.includes(given.priority) ? given.priority : "";
+      chosen.due = given.due in DUE ? given.due : "";
+      chosen.category = given.category ?? "";
+      learn([chosen]);
+      refresh();
     },
     asks: () => ({ priority: chosen.priority, category: chosen.category, ...(chosen.due ? DUE[chosen.due].asks() : {}) }),
     holds: (task) =>

@@ -1,5 +1,6 @@
 // The keyboard: what a key does on the card that it is at, and anywhere.
 
+import { button, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
 
 const HELP = [
@@ -53,14 +54,8 @@ export function listen(board, search) {
 }
 
 export function help() {
-  const dialog = el("dialog", { className: "ask help" });
-  dialog.setAttribute("aria-label", "Keyboard shortcuts");
-  dialog.append(
-    el("h2", {}, "Keyboard"),
-    el("dl", {}, ...HELP.flatMap(([key, meaning]) => [el("dt", {}, ...key.split(" ").map((part) => el("kbd", {}, part))), el("dd", {}, meaning)])),
-    el("footer", {}, el("button", { className: "button primary", type: "button", autofocus: true, onclick: () => dialog.close() }, "Close")),
-  );
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
+  const list = el("dl", {}, ...HELP.flatMap(([key, meaning]) => [el("dt", {}, ...key.split(" ").map((part) => el("kbd", {}, part))), el("dd", {}, meaning)]));
+  const close = button("Close", "primary");
+  openDialog({ title: "Keyboard shortcuts", body: [list], buttons: [close], className: "help" });
+  close.focus();
 }

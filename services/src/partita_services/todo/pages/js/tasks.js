@@ -1,5 +1,7 @@
 // What tasks are made of, and how they are shown and sorted.
 
+import { now } from "/assets/time.js";
+
 export const STATUSES = [
   { name: "pending", title: "To do" },
   { name: "in_progress", title: "In progress" },
@@ -18,8 +20,8 @@ export const isOpen = (task) => task.status === "pending" || task.status === "in
 
 // Today where the caller is, as YYYY-MM-DD; some days later or earlier with a number.
 export function today(days = 0) {
-  const now = new Date();
-  const local = new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);
+  const at = new Date(now());
+  const local = new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
   const two = (number) => String(number).padStart(2, "0");
   return `${String(local.getFullYear()).padStart(4, "0")}-${two(local.getMonth() + 1)}-${two(local.getDate())}`;
 }
@@ -35,12 +37,12 @@ export function dueText(task) {
   return format.format(new Date(task.due_date));
 }
 
-// Most urgent first, then the earliest due, then the newest.
-export function sorted(tasks) {
-  const rank = (task) => (task.priority ? PRIORITIES.indexOf(task.priority) : PRIORITIES.length - 1.5);
-  const order = (a, b) =>
-    rank(a) - rank(b) ||
-    (a.due_date ?? "9999").localeCompare(b.due_date ?? "9999") ||
-    b.task_id.localeCompare(a.task_id);
-  return [...tasks].sort(order);
+// A title of nothing that can be seen, such as of zero-width spaces, would make an empty card.
+export const nameOf = ({ title }) => (/[^\p{C}\p{Z}\u115f\u1160\u2800\u3164]/u.test(title) ? title : "(untitled)");
+
+// Most urgent first and without a priority last, as the service lists them; then the earliest due, then the newest.
+export function ordered(tasks) {
+  const rank = ({ priority }) => (priority ? PRIORITIES.indexOf(priority) : PRIORITIES.length);
+  const later = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+  return tasks.sort((a, b) => rank(a) - rank(b) || later(a.due_date ?? "9999", b.due_date ?? "9999") || later(b.task_id, a.task_id));
 }

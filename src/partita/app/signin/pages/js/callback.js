@@ -13,6 +13,6 @@ try {
 } catch (error) {
   replace(
     main,
-    el("section", { className: "signin" }, el("h1", {}, "You are not signed in"), el("p", { className: "wrong", role: "alert" }, [error.message, error.hint].filter(Boolean).join(" ")), el("a", { className: "button", href: error.page ?? "/" }, "Back")),
+    el("section", { className: "signin" }, el("h1", {}, "You are not signed in"), el("p", { className: "wrong", role: "alert" }, error.message), el("a", { className: "button", href: error.page ?? "/" }, "Back")),
   );
 }

@@ -1,0 +1,180 @@
+// Every change of tasks: shown at once, taken back where it fails, and undone where the person wants that.
+
+import { newKey } from "/assets/api.js";
+import { Optimistic } from "/assets/optimistic.js";
+import { toast } from "/assets/toast.js";
+import * as api from "./api.js";
+import { plural } from "./store.js";
+import { titleOf } from "./tasks.js";
+
+const RECOUNT = 250;
+const FIELDS = ["title", "description", "status", "priority", "category", "due_date"];
+
+export class Changes {
+  #under = new Optimistic({ failed: (error, id) => this.#failed.get(id)?.(error) });
+  #failed = new Map(); // by id, what to say of a move that fails
+
+  // `signIn()` asks who this is again, and gives whether that is known.
+  constructor(tasks, { signIn }) {
+    this.tasks = tasks;
+    this.signIn = signIn;
+  }
+
+  isUnderWay = (id) => this.#under.isWaiting(id);
+
+  // Says why something was not done, with the way to do it after all.
+  refused(what, error, again) {
+    const action = error.status === 401 ? ["Sign in", async () => (await this.signIn()) && again()] : ["Try again", again];
+    toast(`${what} ${error.message}`, { wrong: true, action });
+  }
+
+  // Runs `work`; gives null where the service refuses, which is said.
+  async attempt(what, work) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof api.Refused)) throw error;
+      this.refused(what, error, () => this.attempt(what, work));
+      return null;
+    }
+  }
+
+  // Moves of one task wait for each other, because each is made over the version that the last one left.
+  move(task, status, { said = true } = {}) {
+    const id = task.task_id;
+    const before = this.tasks.get(id) ?? task;
+    if (before.status === status) return;
+    this.#failed.set(id, (error) => this.#moveFailed(before, status, error));
+    this.#under.change(id, {
+      show: () => this.tasks.put({ ...before, status }),
+      send: () => this.#change(this.tasks.get(id) ?? task, { status }),
+      settle: (saved, isLast) => {
+        if (isLast) this.tasks.put(saved);
+        else this.tasks.put({ ...this.tasks.get(id), version: saved.version });
+        if (isLast && said) this.#moved(saved, before.status);
+        this.tasks.countSoon(RECOUNT);
+      },
+      rollback: () => this.tasks.put({ ...before, version: this.tasks.get(id)?.version ?? before.version }),
+    });
+  }
+
+  #moved(task, from) {
+    const undo = () => this.move(this.tasks.get(task.task_id) ?? task, from, { said: false });
+    toast(`Moved “${task.title}” to ${titleOf(task.status)}.`, { action: ["Undo", undo] });
+  }
+
+  async #moveFailed(task, status, error) {
+    const isStale = error.status === 412;
+    const current = isStale || error.status === 404 ? await this.refresh(task.task_id) : this.tasks.get(task.task_id);
+    if (isStale) toast(`“${task.title}” was changed elsewhere; here it is as it is now.`, { wrong: true, action: current && ["Move it", () => this.move(current, status)] });
+    else if (error.status === 404) toast(`“${task.title}” was deleted elsewhere.`, { wrong: true });
+    else this.refused(`“${task.title}” was not moved.`, error, () => this.move(current ?? task, status));
+  }
+
+  // After a lost response the task may have the change already.
+  async #change(task, fields) {
+    try {
+      return await api.change(task, fields);
+    } catch (error) {
+      if (error.status !== 412) throw error;
+      const current = await api.task(task.task_id);
+      if (Object.entries(fields).every(([name, value]) => (current[name] ?? null) === value)) return current;
+      throw error;
+    }
+  }
+
+  // The task as it is now; null where it is gone.
+  async refresh(id) {
+    const current = await api.task(id).catch(() => null);
+    if (current) this.tasks.put(current);
+    else this.tasks.drop(id);
+    return current;
+  }
+
+  // `draft` is of one dialog: however often it is sent, it makes one task. What was sent first may have been saved, though
+  // no answer came: then that is changed to what was written since.
+  async create(fields, draft = { key: newKey() }) {
+    draft.sent ??= fields;
+    let task;
+    try {
+      task = await api.create(fields, draft.key);
+    } catch (error) {
+      if (error.problem?.code !== "idempotency_mismatch") throw error;
+      task = await api.change(await api.create(draft.sent, draft.key), fields);
+    }
+    this.#written(task, `Created “${task.title}”.`);
+    return task;
+  }
+
+  async save(task, fields) {
+    const saved = await this.#change(task, fields);
+    this.#written(saved, `Saved “${saved.title}”.`, () => this.attempt(`“${saved.title}” stays as it is.`, () => this.save(saved, picked(task))));
+    return saved;
+  }
+
+  #written(task, text, undo = null) {
+    this.tasks.put(task);
+    toast(text, undo ? { action: ["Undo", undo] } : {});
+    this.tasks.countSoon(RECOUNT);
+  }
+
+  // Deleted at once, and made again where that is undone.
+  async remove(task) {
+    await api.remove(task).catch((error) => { if (error.status !== 404) throw error; });
+    this.tasks.drop(task.task_id);
+    this.tasks.countSoon(RECOUNT);
+    const draft = { key: newKey() };
+    const undo = () => this.attempt(`“${task.title}” was not restored.`, () => this.create(picked(task), draft));
+    toast(`Deleted “${task.title}”.`, { action: ["Undo", undo] });
+  }
+
+  async moveMany(ids, status) {
+    const before = Map.groupBy(ids.map(this.tasks.get).filter((task) => task && task.status !== status), (task) => task.status);
+    const done = await this.#give(ids, status);
+    if (done === null) return;
+    const what = done === ids.length ? plural(done) : `${done} of ${plural(ids.length)}`;
+    const undo = async () => {
+      for (const [from, tasks] of before) await this.#give(tasks.map(({ task_id }) => task_id), from);
+    };
+    toast(`Moved ${what} to ${titleOf(status)}.`, { wrong: done < ids.length, action: ["Undo", undo] });
+  }
+
+  // How many have the status now; null where the service refused.
+  async #give(ids, status) {
+    await this.#under.all();
+    const results = [];
+    for (let start = 0; start < ids.length; start += api.PAGE) {
+      const part = ids.slice(start, start + api.PAGE);
+      const answers = await this.attempt(`Not all tasks were moved to ${titleOf(status)}.`, () => api.changeMany(part, status));
+      if (answers === null) return null;
+      results.push(...answers);
+    }
+    await this.attempt("The board is out of date.", () => this.tasks.load());
+    return results.filter(({ outcome }) => outcome === "changed" || outcome === "unchanged").length;
+  }
+
+  async removeMany(ids) {
+    let done = 0;
+    for (const id of ids) {
+      const task = this.tasks.get(id);
+      const isGone = task && (await this.attempt(`“${task.title}” was not deleted.`, async () => {
+        await api.remove(task);
+        return true;
+      }));
+      if (!isGone) continue;
+      this.tasks.drop(id);
+      done += 1;
+    }
+    this.tasks.countSoon(RECOUNT);
+    toast(`Deleted ${plural(done)}.`, { wrong: done < ids.length });
+  }
+
+  async deleteCompleted() {
+    await this.#under.all();
+    const deleted = await this.attempt("Not all completed tasks were deleted.", () => api.deleteCompleted());
+    await this.attempt("The board is out of date.", () => this.tasks.load());
+    if (deleted !== null) toast(`Deleted ${plural(deleted)}.`);
+  }
+}
+
+const picked = (task) => Object.fromEntries(FIELDS.map((name) => [name, task[name] ?? null]));

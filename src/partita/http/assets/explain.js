@@ -1,0 +1,60 @@
+// What went wrong, in people's words: nothing of fields, headers and statuses.
+
+const UNREACHED = "The server cannot be reached. Check the connection, and try again.";
+const BY_STATUS = {
+  401: "Sign in to go on.",
+  403: "You may not do this.",
+  404: "This does not exist any more.",
+  412: "This was changed elsewhere meanwhile.",
+  413: "This is too large.",
+  429: "That was too much at once. Wait a moment, and try again.",
+};
+const BY_CODE = {
+  body_too_large: "This is too large.",
+  condition_failed: "This was changed elsewhere meanwhile.",
+  idempotency_in_progress: "This is being saved already. Wait a moment.",
+  item_missing: "This does not exist any more.",
+  not_found: "This does not exist any more.",
+  precondition_failed: "This was changed elsewhere meanwhile.",
+  transaction_conflict: "Somebody else changes this right now. Try again.",
+  version_conflict: "This was changed elsewhere meanwhile.",
+};
+// The words of the checks of a field, and what a person is told.
+const CHECKS = [
+  [/^Field required|at least 1 (character|item)|^Input should be a valid string/, () => "Fill this in."],
+  [/at least (\d+) characters/, (least) => `Write at least ${least} characters.`],
+  [/at most (\d+) characters?/, (most) => `Write at most ${most} characters.`],
+  [/at most (\d+) items?/, (most) => `Choose at most ${most}.`],
+  [/greater than or equal to (-?[\d.]+)/, (least) => `Give ${least} or more.`],
+  [/greater than (-?[\d.]+)/, (least) => `Give more than ${least}.`],
+  [/less than or equal to (-?[\d.]+)/, (most) => `Give ${most} or less.`],
+  [/less than (-?[\d.]+)/, (most) => `Give less than ${most}.`],
+  [/valid (integer|number|decimal)/, () => "Give a number."],
+  [/valid date|YYYY-MM-DD|valid datetime/, () => "Give a date."],
+  [/email/i, () => "Give an email address, such as ann@example.org."],
+  [/^(Input|String|Extra|Value) |should (be|have|match)/, () => "This cannot be taken as it is."],
+];
+
+// One sentence for a response that was refused, or never came (status 0).
+export function explain(status, problem) {
+  if (status === 0) return problem.detail ?? UNREACHED;
+  if (status >= 500) return "The service is in trouble right now. Try again in a moment.";
+  if (problem.errors?.length) return problem.errors.map(({ field, message }) => `${label(field)}: ${check(message)}`).join(" ");
+  if (status === 401 && /expired|revoked/.test(problem.detail)) return "Your sign-in has expired.";
+  return BY_CODE[problem.code] ?? (problem.detail && !isForPrograms(problem.detail) ? problem.detail : BY_STATUS[status] ?? "This could not be done.");
+}
+
+// What is wrong with each field, by its name in the request.
+export const fieldErrors = (error) => new Map((error.problem?.errors ?? []).map(({ field, message }) => [field, check(message)]));
+
+function check(message) {
+  for (const [pattern, words] of CHECKS) {
+    const found = message.match(pattern);
+    if (found) return words(...found.slice(1));
+  }
+  return sentence(message);
+}
+
+const isForPrograms = (text) => /[`_{}]|Authorization|ETag|If-Match|Idempotency/.test(text);
+const label = (field) => sentence((field.split(".").at(-1) || "What was sent").replaceAll("_", " ").replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`), "");
+const sentence = (text, end = ".") => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : end);

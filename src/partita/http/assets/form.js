@@ -1,0 +1,89 @@
+// Forms: sent once however often the button is pressed, with what is wrong said at the field that is wrong.
+
+import { Refused } from "./api.js";
+import { el, replace } from "./dom.js";
+import { fieldErrors } from "./explain.js";
+import { signInAgain } from "./signin.js";
+
+let made = 0;
+
+// A control with its label, a hint, and room for what is wrong with it. `name` is what the service calls it.
+export function field(label, control, { hint = "", name = control.name } = {}) {
+  control.id ||= `field-${++made}`;
+  const parts = [el("label", { htmlFor: control.id }, label), control];
+  if (hint) parts.push(el("small", { id: `${control.id}-hint` }, hint));
+  const wrong = el("p", { className: "wrong", id: `${control.id}-wrong` });
+  control.setAttribute("aria-describedby", [hint && `${control.id}-hint`, wrong.id].filter(Boolean).join(" "));
+  const element = el("div", { className: "field" }, ...parts, wrong);
+  element.dataset.field = name;
+  element.say = (text) => {
+    wrong.textContent = text;
+    if (text) control.setAttribute("aria-invalid", "true");
+    else control.removeAttribute("aria-invalid");
+  };
+  control.addEventListener("input", () => element.say(""));
+  return element;
+}
+
+// One of several values, as a row of buttons.
+export function segments(legend, name, options, chosen) {
+  const choice = ([value, content]) => el("label", {}, el("input", { type: "radio", name, value, checked: value === chosen }), typeof content === "string" ? el("span", {}, content) : content);
+  return el("fieldset", { className: `segments ${name}` }, el("legend", {}, legend), el("div", {}, ...options.map(choice)));
+}
+
+export class Form {
+  #isAtWork = false;
+  #submit;
+
+  // `submit()` sends it. What is refused is said at the fields it names, or below them.
+  constructor({ fields, foot, submit }) {
+    this.#submit = submit;
+    this.isTouched = false;
+    this.said = el("div", { className: "wrong", role: "alert" });
+    this.element = el("form", { noValidate: false }, ...fields, this.said, foot);
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.send();
+    });
+    this.element.addEventListener("input", () => { this.isTouched = true; });
+  }
+
+  say(...lines) {
+    replace(this.said, ...lines);
+  }
+
+  async send(work = this.#submit) {
+    if (this.#isAtWork) return; // Enter was pressed twice
+    this.#isAtWork = true;
+    this.element.setAttribute("aria-busy", "true");
+    this.say();
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (!error.isSaid) this.#refused(error);
+    } finally {
+      this.#isAtWork = false;
+      this.element.removeAttribute("aria-busy");
+    }
+  }
+
+  #refused(error) {
+    const wrong = fieldErrors(error);
+    let first = null;
+    for (const each of this.element.querySelectorAll("[data-field]")) {
+      if (!wrong.has(each.dataset.field)) continue;
+      each.say(wrong.get(each.dataset.field));
+      first ??= each.querySelector("input, textarea, select");
+    }
+    if (first) first.focus();
+    else if (error.status === 401) this.say(el("p", {}, error.message), this.#signInButton());
+    else this.say(el("p", {}, error.message));
+  }
+
+  // What was typed stays, and is sent when the person is known again.
+  #signInButton() {
+    const again = async () => (await signInAgain()) && this.send();
+    return el("button", { className: "button", type: "button", onclick: again }, "Sign in again");
+  }
+}

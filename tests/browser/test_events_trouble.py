@@ -1,0 +1,138 @@
+"""Events in trouble: lost answers, double clicks, a wrong clock, a rubbish token, and more events than a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, Route, expect
+from tests.browser.conftest import Server
+from tests.browser.test_events import create, post, ticket
+
+OpenPage = Callable[..., Page]
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("E12")]
+
+
+@pytest.fixture
+def server(serve: Callable[[str], Server]) -> Server:
+    return serve("events")
+
+
+def open_as(page: Page, server: Server, user: str, at: str = "", role: str = "user") -> Page:
+    page.add_init_script(f"sessionStorage.setItem('partita-token', '{server.token(user, role)}')")
+    page.goto(f"{server.url}/events/{at}")
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    return page
+
+
+def requests_of(server: Server, user: str) -> list[dict[str, Any]]:
+    headers = {"Authorization": f"Bearer {server.token(user)}"}
+    items: list[dict[str, Any]] = httpx.get(f"{server.url}/events/api/me/requests", headers=headers).json()["items"]
+    return items
+
+
+def test_who_could_not_apply_is_told_and_applies_again(open_page: OpenPage, server: Server) -> None:
+    event = create(server, "Lost")
+    page = open_as(open_page(), server, "x-lost", f"#/events/{event}")
+    page.route("**/api/events/*/requests", lambda route: route.abort("connectionrefused"))
+    page.get_by_role("button", name="Apply", exact=True).click()
+    expect(page.locator(".toast .text").last).to_contain_text("You have not applied.")
+    expect(page.get_by_role("button", name="Apply", exact=True)).to_be_enabled()
+    page.unroute("**/api/events/*/requests")
+    page.get_by_role("button", name="Try again").click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
+    assert len(requests_of(server, "x-lost")) == 1
+
+
+def test_who_is_not_known_any_more_signs_in_and_has_applied(open_page: OpenPage, server: Server) -> None:
+    event = create(server, "Expired")
+    page = open_as(open_page(), server, "x-expired", f"#/events/{event}")
+    expect(page.get_by_role("button", name="Apply", exact=True)).to_be_enabled()
+    page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
+    page.get_by_role("button", name="Apply", exact=True).click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    again = page.get_by_role("dialog", name="Sign in again")
+    again.get_by_text("Use a token").click()
+    again.get_by_role("textbox", name="Token").fill(server.token("x-expired"))
+    again.get_by_role("button", name="Use token").click()
+    expect(page.get_by_text("You have not applied.")).to_have_count(0)
+    expect(page.get_by_role("button", name="Apply", exact=True).or_(ticket(page))).to_be_visible()
+
+
+def test_a_double_click_makes_one_event(open_page: OpenPage, server: Server) -> None:
+    page = open_as(open_page(), server, "boss", "#/operate", "operator")
+    made: list[Route] = []
+
+    def hold(route: Route) -> None:
+        made.append(route)
+
+    page.get_by_role("button", name="New event").click()
+    page.get_by_label("Name").fill("Once")
+    page.route("**/api/events", hold)
+    page.get_by_role("button", name="Create").dblclick()
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator("form[aria-busy]")).to_be_visible()
+    assert len(made) == 1
+    made[0].continue_()
+    expect(page.get_by_role("heading", name="Once", exact=True)).to_be_visible()
+
+
+def test_who_is_promoted_is_told_at_once(open_page: OpenPage, server: Server) -> None:
+    event = create(server, "Promotion", capacityTotal=1)
+    first = post(server, "x-first", f"events/{event}/requests")
+    page = open_as(open_page(), server, "x-second", f"#/events/{event}")
+    page.get_by_role("button", name="Apply", exact=True).click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You are on the waiting list")
+    headers = {"Authorization": f"Bearer {server.token('x-first')}"}
+    httpx.delete(f"{server.url}/events/api/requests/{first['requestId']}", headers=headers).raise_for_status()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
+    expect(page.locator(".toast .text").last).to_have_text("A seat came back, and it is yours.")
+
+
+def test_the_clock_is_the_servers(open_page: OpenPage, server: Server) -> None:
+    event = create(server, "On time")
+    page = open_page()
+    page.clock.install(time="2001-01-01T00:00:00Z")
+    open_as(page, server, "x-clock", f"#/events/{event}")
+    expect(page.locator(".hero .chip")).to_have_text("Open")
+    expect(page.get_by_role("button", name="Apply", exact=True)).to_be_enabled()
+
+
+def test_a_rubbish_token_leads_to_the_sign_in(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.add_init_script("sessionStorage.setItem('partita-token', 'rubbish')")
+    page.goto(f"{server.url}/events/")
+    expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_text("The token is not valid.")
+
+
+def test_events_beyond_a_page_are_reached(open_page: OpenPage, server: Server) -> None:
+    event = {"eventType": "FIRST_COME", "capacityTotal": 2, "capacityRemaining": 2, "status": "OPEN"}
+    times = {"opensAt": "2020-01-01T00:00:00Z", "closesAt": "2090-01-01T00:00:00Z"}
+    all_events = [event | times | {"eventId": f"e{number}", "name": f"Event {number}"} for number in range(250)]
+
+    def answer(route: Route) -> None:
+        start = int(route.request.url.partition("cursor=")[2] or 0)
+        more = str(start + 100) if start + 100 < len(all_events) else None
+        route.fulfill(json={"items": all_events[start : start + 100], "next_cursor": more})
+
+    page = open_page()
+    page.route("**/api/events?*", answer)
+    open_as(page, server, "x-many")
+    expect(page.locator(".card")).to_have_count(100)
+    for count in (200, 250):
+        page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
+        expect(page.locator(".card")).to_have_count(count)
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+
+
+def test_the_steps_of_a_request_can_be_read(open_page: OpenPage, server: Server) -> None:
+    event = create(server, "Logged", keepsLog=True)
+    page = open_as(open_page(), server, "x-log", f"#/events/{event}")
+    page.get_by_role("button", name="Apply", exact=True).click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
+    page.get_by_text("What happened, step by step").click()
+    expect(page.locator(".log li").last).to_contain_text("Won")

@@ -1,0 +1,179 @@
+"""The kit of the pages by itself: lists, changes, messages, words, time and colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import Server
+
+OpenPage = Callable[..., Page]
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("X17")]
+
+EMPTY = """<!doctype html><html lang="en"><title>Kit</title><link rel="stylesheet" href="/assets/base.css">
+<header class="top"><a class="brand" href="/">Kit</a></header><main id="main"></main></html>"""
+
+
+@pytest.fixture
+def page(open_page: OpenPage, serve: Callable[[str], Server]) -> Page:
+    """An empty page that may use the kit."""
+    page = open_page()
+    address = f"{serve('todo').url}/kit"
+    page.route(address, lambda route: route.fulfill(body=EMPTY, content_type="text/html"))
+    page.goto(address)
+    return page
+
+
+def test_a_list_draws_only_what_changed_and_keeps_the_keyboard(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { KeyedList } = await import("/assets/list.js");
+        const { el } = await import("/assets/dom.js");
+        const rows = el("ul", {});
+        document.getElementById("main").append(rows);
+        let drawn = 0;
+        const draw = (item) => { drawn += 1; return el("li", {}, el("button", {}, item.text)); };
+        const list = new KeyedList(rows, { key: (item) => item.id, draw });
+        const shown = () => [...rows.children].map((row) => row.textContent).join("");
+        const items = [..."abcdef"].map((text, id) => ({ id: String(id), text }));
+        const steps = [];
+        const step = (next) => { drawn = 0; list.show(next); steps.push([shown(), drawn]); };
+        step(items);
+        rows.children[3].firstChild.focus();
+        step([...items.slice(1), items[0]]);
+        step([items[5], ...items.slice(0, 5)]);
+        step(items.toReversed());
+        step(items.filter(({ id }) => id !== "1"));
+        step(items.map((item) => (item.id === "3" ? { ...item, text: "D" } : item)));
+        return { steps, focused: document.activeElement.textContent };
+    }""")
+    assert found == {
+        "steps": [["abcdef", 6], ["bcdefa", 0], ["fabcde", 0], ["fedcba", 0], ["acdef", 0], ["abcDef", 2]],
+        "focused": "D",
+    }
+
+
+def test_of_thousands_of_rows_those_near_the_screen_are_drawn(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { KeyedList } = await import("/assets/list.js");
+        const { el } = await import("/assets/dom.js");
+        const rows = el("ul", {});
+        document.getElementById("main").append(rows);
+        const height = (item) => 20 + (item.id % 3) * 10;
+        const draw = (item) => {
+            const row = el("li", {}, String(item.id));
+            row.style.height = `${height(item)}px`;
+            return row;
+        };
+        const list = new KeyedList(rows, { key: (item) => String(item.id), draw });
+        list.show(Array.from({ length: 5000 }, (_, id) => ({ id })));
+        const before = rows.children.length;
+        scrollTo(0, 80_000);
+        await new Promise((passed) => requestAnimationFrame(() => requestAnimationFrame(passed)));
+        const seen = document.elementFromPoint(100, 300).textContent;
+        const revealed = list.reveal("4999").textContent;
+        const height1000 = Math.round(rows.offsetHeight / 1000);
+        return { before, after: rows.children.length, height: height1000, seen: Number(seen), revealed };
+    }""")
+    assert 20 < found["before"] < 400
+    assert found["after"] < 400
+    assert found["height"] == 150
+    assert 2500 < found["seen"] < 2800
+    assert found["revealed"] == "4999"
+
+
+def test_changes_wait_for_each_other_and_go_back_together(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { Optimistic } = await import("/assets/optimistic.js");
+        let shown = "a";
+        const log = [];
+        const changes = new Optimistic({ failed: (error) => log.push(error.message) });
+        const change = (to, send) => {
+            const before = shown;
+            const settle = (result, isLast) => log.push([result, isLast]);
+            const [show, rollback] = [to, before].map((text) => () => { shown = text; });
+            return changes.change("one", { show, send, settle, rollback });
+        };
+        await Promise.all([change("b", async () => "B"), change("c", async () => "C")]);
+        const refuse = async () => { throw Object.assign(new Error("refused"), { status: 409 }); };
+        await Promise.all([change("d", refuse), change("e", async () => "E")]);
+        return { log, shown, isWaiting: changes.isWaiting("one") };
+    }""")
+    assert found == {"log": [["B", False], ["C", True], "refused"], "shown": "c", "isWaiting": False}
+
+
+@pytest.mark.parametrize(
+    ("status", "problem", "words"),
+    [
+        (0, {}, "The server cannot be reached. Check the connection, and try again."),
+        (401, {"detail": "Send `Authorization: Bearer TOKEN`."}, "Sign in to go on."),
+        (401, {"detail": "The token has expired."}, "Your sign-in has expired."),
+        (409, {"code": "email_taken", "detail": "Another user has this email."}, "Another user has this email."),
+        (412, {"code": "precondition_failed", "detail": "x"}, "This was changed elsewhere meanwhile."),
+        (503, {"detail": "x"}, "The service is in trouble right now. Try again in a moment."),
+        (
+            422,
+            {"errors": [{"field": "capacityTotal", "message": "Input should be less than or equal to 10"}]},
+            "Capacity total: Give 10 or less.",
+        ),
+    ],
+)
+def test_problems_are_in_peoples_words(page: Page, status: int, problem: dict[str, Any], words: str) -> None:
+    explain = "async ([status, problem]) => (await import('/assets/explain.js')).explain(status, problem)"
+    assert page.evaluate(explain, [status, problem]) == words
+
+
+def test_the_time_is_the_servers(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { noteTime, now } = await import("/assets/time.js");
+        const at = Date.parse("2031-05-05T05:05:05Z");
+        noteTime(new Date(at).toUTCString(), performance.now() - 20, performance.now());
+        return Math.abs(now() - at - 500);
+    }""")
+    assert found < 1000
+
+
+def test_a_dialog_keeps_what_was_typed_and_says_what_is_wrong(page: Page) -> None:
+    page.evaluate("""async () => {
+        const { button, openDialog } = await import("/assets/dialog.js");
+        const { el } = await import("/assets/dom.js");
+        const { field } = await import("/assets/form.js");
+        const { Refused } = await import("/assets/api.js");
+        const { toast } = await import("/assets/toast.js");
+        window.sent = 0;
+        const submit = async () => {
+            window.sent += 1;
+            toast("Trying");
+            throw new Refused(422, { errors: [{ field: "name", message: "Field required" }] });
+        };
+        const body = [field("Name", el("input", { name: "name" }))];
+        openDialog({ title: "Ask", body, buttons: [button("Go")], submit });
+    }""")
+    dialog = page.get_by_role("dialog", name="Ask")
+    dialog.get_by_label("Name").fill("Ann")
+    page.mouse.click(5, 5)
+    expect(dialog).to_be_visible()
+    dialog.get_by_role("button", name="Go").click()
+    expect(dialog.get_by_text("Fill this in.")).to_be_visible()
+    expect(dialog.get_by_label("Name")).to_have_value("Ann")
+    expect(dialog.locator(".toast")).to_have_text("Trying")  # what is outside of an open dialog, nobody hears
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(page.locator("body > .toasts .toast")).to_have_count(1)
+    assert page.evaluate("window.sent") == 1
+
+
+def test_colours_are_chosen_and_kept(page: Page) -> None:
+    scheme = "() => getComputedStyle(document.documentElement).colorScheme"
+    page.evaluate("async () => { await import('/assets/nav.js'); }")
+    assert page.evaluate(scheme) == "light"
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"() => ({scheme})() === 'dark'")
+    page.get_by_label("Services", exact=True).click()
+    page.get_by_label("Light", exact=True).check()
+    assert page.evaluate(scheme) == "light"
+    page.reload()
+    page.evaluate("async () => { await import('/assets/theme.js'); }")
+    assert page.evaluate(scheme) == "light"
