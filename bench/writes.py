@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+import apsw
 from msgspec.structs import replace
 
 from bench._compare import Bar, Comparison, Side, compare, duration
@@ -17,6 +18,7 @@ from bench._model import TABLE, Task, task
 from partita import EmbeddedStore, Session, put
 from partita.model._entity import schema_of
 from partita.store._requests import PutItem
+from partita.values import encode_item
 
 THREADS: Final = 16
 REQUIRED: Final = 0.75
@@ -24,6 +26,8 @@ REQUIRED: Final = 0.75
 REPETITIONS: Final = 15
 PUTS: Final = 2_000
 """Of one thread in one repetition; many make three times as many, so that both sides take about as long."""
+BARE_PUTS: Final = 200
+BARE_REPETITIONS: Final = 61
 SLOWER: Final = 0.001
 """Seconds that a slower disk takes more for a sync: common where the disk is behind a network."""
 SLOW_PUTS: Final = 400
@@ -44,11 +48,33 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         typed = _typed(store), _typed(unsynced)
         untyped = store.execute, unsynced.execute
 
+        yield _put_against_sqlite(folder, numbers, typed[0])
         yield _compare(f"durable puts by {THREADS} threads, to by one", numbers, typed, _far_apart)
         yield _compare("the same without a session", _requests(numbers), untyped, _far_apart)
         yield _compare("the same without, of keys in order", _requests(numbers), untyped, _in_order)
         _slow_down(store)
         yield _compare("the same with, on a disk 1 ms slower", numbers, typed, _far_apart, puts=SLOW_PUTS)
+
+
+def _put_against_sqlite(folder: Path, numbers: Iterator[int], write: Write) -> Comparison:
+    """One thread's durable puts, to as many commits of the same bytes under the same keys by SQLite alone."""
+    connection = apsw.Connection(str(folder / "bare.db"))
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("synchronous", "full")
+    connection.execute("CREATE TABLE items (hk, rk, item BLOB); CREATE UNIQUE INDEX key ON items (hk, rk)")
+
+    def commit(request: PutItem) -> None:
+        row = request.item["PK"], request.item["SK"], encode_item(request.item)
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO items VALUES (?, ?, ?)", row)
+        connection.execute("COMMIT")
+
+    ours = _writing(numbers, write, _far_apart, threads=1, writes=BARE_PUTS)
+    theirs = _writing(_requests(numbers), commit, _far_apart, threads=1, writes=BARE_PUTS)
+    bar = Bar("at most", 1.5)
+    comparison = compare("a durable put, to a bare SQLite commit", bar, ours, theirs, repetitions=BARE_REPETITIONS)
+    connection.close()
+    return comparison
 
 
 def _compare(

@@ -16,6 +16,7 @@ MODULES = (
     "partita.app.signin",
     "partita.change",
     "partita.change.lake",
+    "partita.change.shared",
     "partita.cli",
     "partita.console",
     "partita.cost",

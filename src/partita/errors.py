@@ -309,6 +309,10 @@ class TableNotFound(RequestError, code="table_not_found"):
     hint = "Create it with `session.create_tables()`."
 
 
+class BucketNotFound(RequestError, code="bucket_not_found"):
+    """The bucket of a lake does not exist."""
+
+
 class QueueNotFound(RequestError, code="queue_not_found"):
     """The queue does not exist."""
 
@@ -330,14 +334,12 @@ class RebuildRequired(StreamTrimmed, code="rebuild_required"):
 
 
 class Throttled(RequestError, code="throttled"):
-    """Capacity was exceeded; the session retries these before it raises.
-
-    `reasons` says which limit of which table or index, where the store tells.
-    """
+    """Capacity was exceeded; the session retries these before it raises."""
 
     def __init__(self, message: str, *, reasons: Sequence[str] = (), hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.reasons = tuple(reasons)
+        """Which limit of which table or index, where the store tells."""
 
 
 class Unprocessed(RequestError, code="unprocessed"):

@@ -55,9 +55,11 @@ class Reader:
         with self._process() as process:
             assert process.stdout is not None
             said = iter(process.stdout.readline, "")
-            assert any("Following changes" in line for line in said)
-            yield
-            process.send_signal(signal.SIGTERM)
+            try:
+                assert any("Following changes" in line for line in said)
+                yield
+            finally:
+                process.send_signal(signal.SIGTERM)
             assert "changes behind." in process.stdout.read()
 
     def is_done(self) -> bool:

@@ -1,7 +1,13 @@
 """AWS over HTTP: credentials, signing, connections and retries, for the remote store, SQS and functions."""
 
 from partita._aws._api_client import ApiCall, ApiClient
-from partita._aws._credentials import Credentials, CredentialSource, GivenCredentials
+from partita._aws._credentials import (
+    Credentials,
+    CredentialSource,
+    GivenCredentials,
+    botocore_session,
+    require_botocore,
+)
 from partita._aws._endpoints import ITEMS, QUEUES, SECRETS, STREAMS, Api, find_endpoints, is_local
 from partita._aws._failures import IteratorExpired
 from partita._aws._given import source_of
@@ -26,7 +32,9 @@ __all__ = [
     "Limits",
     "Runner",
     "Transport",
+    "botocore_session",
     "find_endpoints",
     "is_local",
+    "require_botocore",
     "source_of",
 ]

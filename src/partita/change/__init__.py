@@ -6,14 +6,16 @@
 from partita.change._change import ItemChange
 from partita.change._consumer import Consumer
 from partita.change._projection import SetAside, SqliteProjection
-from partita.change._sink import Positions, Sink
+from partita.change._sink import Advance, FencedSink, Positions, Sink
 from partita.change._snapshot import Snapshot
 from partita.change._stream import Batch, ChangeStream, Lag
 
 __all__ = [
+    "Advance",
     "Batch",
     "ChangeStream",
     "Consumer",
+    "FencedSink",
     "ItemChange",
     "Lag",
     "Positions",

@@ -113,6 +113,10 @@ class Consumer:
                 at = self._known()
         return self._load(at)
 
+    def forget(self) -> None:
+        """Ask the sink again where it is: another has written to it."""
+        self._positions = None
+
     def _known(self) -> Mapping[str, int]:
         if self._positions is None:
             self._positions = dict(self._sink.positions())

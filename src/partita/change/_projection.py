@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from partita._sqlite import erase_log, make_private, translating
 from partita.change._change import ItemChange
+from partita.change._sink import Advance, further
 from partita.change._snapshot import Snapshot
 from partita.errors import InvalidItem, StoreDamaged
 from partita.store import plain_item, wire_item
@@ -29,6 +30,7 @@ _BUSY_MILLISECONDS: Final = 60_000
 _OWN_TABLES: Final = """
     CREATE TABLE IF NOT EXISTS partita_declaration (version INTEGER NOT NULL, tables TEXT NOT NULL);
     CREATE TABLE IF NOT EXISTS partita_positions (shard TEXT PRIMARY KEY, sequence TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS partita_fences (shard TEXT PRIMARY KEY, fence INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS partita_set_aside (
         shard TEXT NOT NULL, sequence TEXT NOT NULL, kind TEXT NOT NULL, keys TEXT NOT NULL, at REAL NOT NULL,
         reason TEXT NOT NULL
@@ -105,16 +107,42 @@ class SqliteProjection:
         rows = self.read("SELECT shard, sequence FROM partita_positions")
         return {shard: int(sequence) for shard, sequence in rows}
 
+    def refresh(self) -> None:
+        """What others have written is seen at once."""
+
+    def fences(self) -> Mapping[str, int]:
+        """The highest number of a lease under which each shard was written."""
+        return dict(self.read("SELECT shard, fence FROM partita_fences"))
+
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Apply a batch in one transaction; what was applied before is passed over."""
+        self._apply_batch(batch, lambda known: further(positions, known))
+
+    def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
+        """Apply a batch of some shards in one transaction, which also compares the numbers of their leases.
+
+        Raises:
+            LeaseLost: a shard was written under a higher number.
+        """
+        self._apply_batch(batch, lambda known: self._advanced(advance, known))
+
+    def _apply_batch(
+        self, batch: Sequence[ItemChange], reaching: Callable[[Mapping[str, int]], Mapping[str, int]]
+    ) -> None:
         with _translating(self.path), self._writing:
             with self._transaction():
                 known = dict(self._positions())
+                self._save_positions(reaching(known))
                 self._apply_each(change for change in batch if change.sequence > known.get(change.shard, 0))
-                reached = {shard: max(known.get(shard, 0), sequence) for shard, sequence in positions.items()}
-                self._save_positions(reached)
             if any(change.kind == "remove" for change in batch):
                 erase_log(self._connection)
+
+    def _advanced(self, advance: Advance, known: Mapping[str, int]) -> Mapping[str, int]:
+        rows: list[Any] = self._connection.execute("SELECT shard, fence FROM partita_fences").fetchall()
+        positions, fences = advance.after(known, dict(rows))
+        self._connection.execute("DELETE FROM partita_fences")
+        self._connection.executemany("INSERT INTO partita_fences VALUES (?, ?)", list(fences.items()))
+        return positions
 
     def load(self, snapshot: Snapshot) -> None:
         """Empty the tables and fill them from the snapshot, in one transaction."""

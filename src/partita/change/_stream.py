@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -66,12 +66,12 @@ class ChangeStream:
         Raises:
             RebuildRequired: changes after the positions are no longer kept.
         """
-        shards = self._checked(after)
+        shards = self.checked(after)
         share = max(1, limit // len(shards))
         batch = Batch([], {shard.id: after[shard.id] for shard in shards if shard.id in after}, more=False)
-        unfinished: set[str | None] = set()
+        unfinished: set[str] = set()
         for shard in shards:
-            if shard.parent in unfinished:
+            if unfinished.intersection(shard.parents):
                 unfinished.add(shard.id)
                 continue
             part, closed = self._read_shard(shard, after.get(shard.id, 0), share)
@@ -80,36 +80,64 @@ class ChangeStream:
             batch = Batch(batch.changes + part.changes, batch.positions | part.positions, batch.more or part.more)
         return batch
 
+    def read_shards(self, shards: Sequence[Shard], after: Mapping[str, int], limit: int) -> tuple[Batch, list[str]]:
+        """About `limit` changes of some shards, fairly from each, and which of these are closed and have no more.
+
+        Raises:
+            RebuildRequired: changes after the positions are no longer kept.
+        """
+        share = max(1, limit // len(shards))
+        changes: list[ItemChange] = []
+        positions: dict[str, int] = {}
+        finished, more = [], False
+        for shard in shards:
+            part, closed = self._read_shard(shard, after.get(shard.id, 0), share)
+            changes += part.changes
+            positions |= part.positions
+            more |= part.more
+            finished += [shard.id] if closed else []
+        return Batch(changes, positions, more), finished
+
     def lag(self, after: Mapping[str, int], now: float) -> Lag:
         """How much there is after the positions.
 
         Raises:
             RebuildRequired: changes after the positions are no longer kept.
         """
-        records, oldest = 0, now
-        for shard in self._checked(after):
+        lags = self.lags(after, now).values()
+        return Lag(sum(lag.records for lag in lags), max((lag.seconds for lag in lags), default=0.0))
+
+    def lags(self, after: Mapping[str, int], now: float) -> dict[str, Lag]:
+        """How much there is after the positions, in each shard.
+
+        Raises:
+            RebuildRequired: changes after the positions are no longer kept.
+        """
+        found = {}
+        for shard in self.checked(after):
             position = after.get(shard.id, 0)
             page = self._page(shard, position, 1)
-            if page.records:
-                oldest = min(oldest, page.records[0].at)
-                records += self._count(shard, position)
-        return Lag(records, now - oldest)
+            records = self._count(shard, position) if page.records else 0
+            found[shard.id] = Lag(records, now - page.records[0].at if page.records else 0.0)
+        return found
 
     def _shards(self) -> list[Shard]:
         """The shards, each after its parent."""
         found = {shard.id: shard for shard in self._store.execute(DescribeStream(self._table.name)).shards}
 
-        def generation(shard: Shard) -> int:
-            parent = found.get(shard.parent or "")
-            return 0 if parent is None else 1 + generation(parent)
+        generation = generations(found)
+        return sorted(found.values(), key=lambda shard: generation[shard.id])
 
-        return sorted(found.values(), key=generation)
+    def checked(self, after: Mapping[str, int]) -> list[Shard]:
+        """The shards, each after its parents, if nothing after the positions was missed.
 
-    def _checked(self, after: Mapping[str, int]) -> list[Shard]:
+        Raises:
+            RebuildRequired: changes after the positions are no longer kept.
+        """
         shards = self._shards()
         names = {shard.id for shard in shards}
         for shard in shards:
-            if shard.id not in after and shard.parent not in names:
+            if shard.id not in after and not any(parent in names for parent in shard.parents):
                 raise RebuildRequired(f"The stream of {self._table.name} is not the one that was read before.")
             if shard.newest is not None and after.get(shard.id, 0) > shard.newest:
                 raise RebuildRequired(f"The stream of {self._table.name} is older than what was read of it.")
@@ -152,5 +180,20 @@ class ChangeStream:
     def _count(self, shard: Shard, after: int) -> int:
         """How many records a shard has after a position."""
         if shard.newest is not None:
-            return shard.newest - after
+            return shard.newest - max(after, shard.start)
         return sum(len(page.records) for page in self._pages(shard, after))
+
+
+def generations(shards: Mapping[str, Shard]) -> dict[str, int]:
+    """How many shards came before each, one after the other."""
+    known: dict[str, int] = {}
+
+    def generation(shard: Shard) -> int:
+        if shard.id not in known:
+            parents = [shards[parent] for parent in shard.parents if parent in shards]
+            known[shard.id] = max((1 + generation(parent) for parent in parents), default=0)
+        return known[shard.id]
+
+    for shard in shards.values():
+        generation(shard)
+    return known

@@ -252,11 +252,12 @@ prefix_option: Final = click.option(
 )
 """The option `--table-prefix`, which gives the command its text."""
 
-_PROFILE: Final = click.option(
+profile_option: Final = click.option(
     "--profile",
     metavar="NAME",
     help="The profile of the AWS configuration files whose credentials and region are used. [env var: AWS_PROFILE]",
 )
+"""The option `--profile`, which gives the command its name."""
 
 
 def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -290,11 +291,11 @@ whole_folder_option = _DATA
 data_option = _folder_from(_DATA)
 """The option `--data`, which gives the command a `DataFolder`."""
 
-store_options = _folder_from(_DATA, _STORE, prefix_option, _PROFILE)
+store_options = _folder_from(_DATA, _STORE, prefix_option, profile_option)
 """The options `--data`, `--store`, `--table-prefix` and `--profile`, for commands that use `DataFolder.open_store`."""
 
-queue_options = _folder_from(_DATA, _QUEUE, prefix_option, _PROFILE)
+queue_options = _folder_from(_DATA, _QUEUE, prefix_option, profile_option)
 """The options `--data`, `--queue`, `--table-prefix` and `--profile`, for commands that use `DataFolder.open_queue`."""
 
-store_and_queue_options = _folder_from(_DATA, _STORE, _QUEUE, prefix_option, _PROFILE)
+store_and_queue_options = _folder_from(_DATA, _STORE, _QUEUE, prefix_option, profile_option)
 """The options `--data`, `--store`, `--queue`, `--table-prefix` and `--profile`."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
@@ -10,11 +12,13 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita import Session
+from partita.change.shared import LEASES_TABLE
 from partita.cli._data_folder import DataFolder
 from partita.errors import PartitaError
 from partita.queue import MeteredQueue, Queue, QueuePolicy
 from partita.reports import REPORTS, TABLE, ProcessFigures, total_before
 from partita.service import Installation, Service
+from partita.store import Store
 
 logger: Final = logging.getLogger("partita.reports")
 
@@ -43,6 +47,35 @@ def metering_queues(queues: dict[str, MeteredQueue], installation: Installation)
         return queues[name]
 
     return replace(installation, open_queue=open_queue)
+
+
+LEASES: Final = Service(
+    name="partita-leases",
+    title="Leases",
+    summary="Who reads which shard of a change stream: one small table that all who fill a lake share.",
+    tables=(LEASES_TABLE,),
+    worker=lambda context: None,  # noqa: ARG005 - whoever fills a lake has leases; there is no worker of its own
+    roles={"worker": tuple(LEASES_TABLE.patterns)},
+)
+"""The table of leases as a service, for what is derived from services: templates and policies."""
+
+
+def with_leases(services: Sequence[Service]) -> list[Service]:
+    """The services, and the table of leases, if a lake can have the changes of one of them."""
+    captured = any(table.schema.stream == "NEW_AND_OLD_IMAGES" for service in services for table in service.tables)
+    return [*services, *([LEASES] if captured else [])]
+
+
+def process_name() -> str:
+    """What people call this process: its host and number."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def prepare_leases(store: Store) -> Session:
+    """A session on the table of leases, which is made where it is missing."""
+    session = Session(store).of_service(LEASES.name)
+    session.create_tables([LEASES_TABLE])
+    return session
 
 
 def prepare_reports(session: Session) -> ProcessFigures:

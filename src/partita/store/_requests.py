@@ -131,7 +131,7 @@ class StreamPage(Struct, frozen=True):
 
 
 class Shard(Struct, frozen=True):
-    """One shard of a stream, with its parent where it was split from one."""
+    """One shard of a stream, with its parent where it was split from one, or both where two were merged."""
 
     id: str
     parent: str | None = None
@@ -139,7 +139,15 @@ class Shard(Struct, frozen=True):
     trimmed: int = 0
     """Records up to this sequence are no longer kept."""
     newest: int | None = None
-    """The sequence of its last record, 0 for none, where the store counts them without gaps; else None."""
+    """The sequence of its last record, `start` for none, where the store counts them without gaps; else None."""
+    start: int = 0
+    """Its sequences begin after this one, which may be the last of its parent."""
+    other_parent: str | None = None
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The shards whose changes come before its own."""
+        return tuple(parent for parent in (self.parent, self.other_parent) if parent is not None)
 
 
 class StreamDescription(Struct, frozen=True):

@@ -170,9 +170,10 @@ def _parent_wanted(call: Parameters) -> str | None:
 
 
 def _shard_body(shard: Shard) -> Json:
-    numbers = {"StartingSequenceNumber": _sequence_text(shard.trimmed + 1)}
+    first = max(shard.trimmed, shard.start) + 1
+    numbers = {"StartingSequenceNumber": _sequence_text(first)}
     if shard.closed:
-        numbers["EndingSequenceNumber"] = _sequence_text(max(shard.newest or 0, shard.trimmed + 1))
+        numbers["EndingSequenceNumber"] = _sequence_text(max(shard.newest or 0, first))
     body: Json = {"ShardId": shard.id, "SequenceNumberRange": numbers}
     if shard.parent is not None:
         body["ParentShardId"] = shard.parent

@@ -1,12 +1,13 @@
 """A process that fills a lake until it is killed, and prints a line for each batch.
 
 python -m tests.change.lake.filling STORE LAKE
+
+All such processes share the lake, so the next one does not wait for the lease of one that was killed.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from tests.change.model import TABLE
 
@@ -17,7 +18,7 @@ from partita.change.lake import Lake
 
 def main(store: str, lake: str) -> None:
     """Fill the lake in small batches, for ever."""
-    consumer = Consumer(EmbeddedStore(store), TABLE, Lake(Path(lake), TABLE), batch=20)
+    consumer = Consumer(EmbeddedStore(store), TABLE, Lake(lake, TABLE, shared_by=store), batch=20)
     while True:
         print(consumer.step(), flush=True)  # noqa: T201 - whoever kills it reads this
 

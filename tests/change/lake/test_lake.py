@@ -17,19 +17,26 @@ from tests.change.model import SHARD, TABLE, Secret, Status, Task, User, item_of
 
 from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, delete, put
 from partita.change import Consumer, Lag
-from partita.change.lake import Lake, lake_lag
+from partita.change.lake import Lake, LakeLocation, Place, lake_lag
 from partita.change.lake._delta import LakeTable
 from partita.errors import RebuildRequired, StoreBusy, StoreReadOnly
 from partita.store import DeleteItem, PutItem
 from partita.testing import FakeClock
+
+
+def delta_log(place: LakeLocation) -> DeltaTable:
+    """The log of changes as other programs see it."""
+    log = place.child(TABLE.name, "changes")
+    return DeltaTable(log.uri, storage_options=log.options())
+
 
 TASK = Task(user_id="u", task_id="t", title="Call", estimate=3, due=date(2026, 1, 5), tags=frozenset({"b", "a"}))
 KEY = '["TASK#u","TASK#t"]'
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Iterator[Lake]:
-    lake = Lake(tmp_path, TABLE)
+def lake(place: Place) -> Iterator[Lake]:
+    lake = Lake(place, TABLE)
     yield lake
     lake.close()
 
@@ -42,13 +49,15 @@ def consumer(store: EmbeddedStore, db: Session, lake: Lake, fake_clock: FakeCloc
 
 
 @pytest.mark.req("T40")
-def test_the_log_tells_what_happened(db: Session, consumer: Consumer, tmp_path: Path, fake_clock: FakeClock) -> None:
+def test_the_log_tells_what_happened(
+    db: Session, consumer: Consumer, place: LakeLocation, fake_clock: FakeClock
+) -> None:
     db.run(put(TASK))
     db.run(put(TASK.model_copy(update={"status": Status.DONE})))
     db.run(delete(TASK))
     consumer.catch_up()
     columns = "entity, date, _key, _kind, _at, _by_ttl, _shard, _sequence, _problem, status, due, tags"
-    found = rows(tmp_path, f"SELECT {columns} FROM changes ORDER BY _sequence")  # noqa: S608 - our own columns
+    found = rows(place, f"SELECT {columns} FROM changes ORDER BY _sequence")  # noqa: S608 - our own columns
     at = datetime.fromtimestamp(fake_clock(), UTC)
     shared = {"entity": "Task", "date": at.date(), "_key": KEY, "_at": at, "_by_ttl": False, "_shard": SHARD}
     shared |= {"_problem": None, "due": date(2026, 1, 5), "tags": ["a", "b"]}
@@ -60,30 +69,30 @@ def test_the_log_tells_what_happened(db: Session, consumer: Consumer, tmp_path: 
 
 
 @pytest.mark.req("T40")
-def test_the_log_is_partitioned_by_entity_and_date(db: Session, consumer: Consumer, tmp_path: Path) -> None:
+def test_the_log_is_partitioned_by_entity_and_date(db: Session, consumer: Consumer, place: LakeLocation) -> None:
     db.run(put(TASK))
     db.run(put(User(user_id="u")))
     consumer.catch_up()
-    log = DeltaTable(tmp_path / TABLE.name / "changes")
+    log = delta_log(place)
     assert log.metadata().partition_columns == ["entity", "date"]
     found = {tuple(sorted(partition.items())) for partition in log.partitions()}
     assert found == {(("date", "2026-01-01"), ("entity", "Task")), (("date", "2026-01-01"), ("entity", "User"))}
 
 
-def test_a_removed_item_stays_as_a_tombstone(db: Session, consumer: Consumer, tmp_path: Path) -> None:
+def test_a_removed_item_stays_as_a_tombstone(db: Session, consumer: Consumer, place: LakeLocation) -> None:
     db.run(put(TASK))
     consumer.catch_up()
     db.run(delete(TASK))
     consumer.catch_up()
-    assert rows(tmp_path, "SELECT * FROM task") == []
-    assert rows(tmp_path, "SELECT title, _deleted, _by_ttl FROM task_all") == [
+    assert rows(place, "SELECT * FROM task") == []
+    assert rows(place, "SELECT title, _deleted, _by_ttl FROM task_all") == [
         {"title": "Call", "_deleted": True, "_by_ttl": False}
     ]
 
 
 @pytest.mark.req("T44")
 def test_what_expired_differs_from_what_was_deleted(
-    store: EmbeddedStore, db: Session, consumer: Consumer, tmp_path: Path, fake_clock: FakeClock
+    store: EmbeddedStore, db: Session, consumer: Consumer, place: LakeLocation, fake_clock: FakeClock
 ) -> None:
     db.run(put(Task(user_id="u", task_id="1", ttl=int(fake_clock()) + 10)))
     db.run(put(Task(user_id="u", task_id="2")))
@@ -92,75 +101,75 @@ def test_what_expired_differs_from_what_was_deleted(
     db.run(delete(Task(user_id="u", task_id="2")))
     consumer.catch_up()
     expected = [{"task_id": "1", "_by_ttl": True}, {"task_id": "2", "_by_ttl": False}]
-    assert rows(tmp_path, "SELECT task_id, _by_ttl FROM changes WHERE _kind = 'remove' ORDER BY 1") == expected
-    assert rows(tmp_path, "SELECT task_id, _by_ttl FROM task_all WHERE _deleted ORDER BY 1") == expected
+    assert rows(place, "SELECT task_id, _by_ttl FROM changes WHERE _kind = 'remove' ORDER BY 1") == expected
+    assert rows(place, "SELECT task_id, _by_ttl FROM task_all WHERE _deleted ORDER BY 1") == expected
 
 
 def test_an_item_stays_in_the_partition_of_its_first_day(
-    db: Session, consumer: Consumer, tmp_path: Path, fake_clock: FakeClock
+    db: Session, consumer: Consumer, place: LakeLocation, fake_clock: FakeClock
 ) -> None:
     db.run(put(TASK))
     consumer.catch_up()
     fake_clock.advance(86_400)
     db.run(put(TASK.model_copy(update={"title": "Write"})))
     consumer.catch_up()
-    assert rows(tmp_path, "SELECT title, date FROM task") == [{"title": "Write", "date": date(2026, 1, 1)}]
-    assert rows(tmp_path, "SELECT date FROM changes ORDER BY 1") == [
+    assert rows(place, "SELECT title, date FROM task") == [{"title": "Write", "date": date(2026, 1, 1)}]
+    assert rows(place, "SELECT date FROM changes ORDER BY 1") == [
         {"date": date(2026, 1, 1)},
         {"date": date(2026, 1, 2)},
     ]
 
 
 @pytest.mark.req("T40")
-def test_an_entity_stays_out_by_declaration(db: Session, consumer: Consumer, tmp_path: Path, lake: Lake) -> None:
+def test_an_entity_stays_out_by_declaration(db: Session, consumer: Consumer, place: LakeLocation, lake: Lake) -> None:
     db.run(put(Secret(key="k")))
     assert consumer.catch_up() == 1
-    assert rows(tmp_path, "SELECT * FROM changes") == []
-    assert not (tmp_path / TABLE.name / "current" / "secret").exists()
+    assert rows(place, "SELECT * FROM changes") == []
+    assert "secret" not in place.child(TABLE.name, "current").children()
     assert lake.positions() == {SHARD: 1}
 
 
-def test_undeclared_items_are_in_the_log(store: EmbeddedStore, consumer: Consumer, tmp_path: Path) -> None:
+def test_undeclared_items_are_in_the_log(store: EmbeddedStore, consumer: Consumer, place: LakeLocation) -> None:
     store.execute(PutItem(TABLE.name, {"PK": "legacy", "SK": "1", "n": 1}))
     consumer.catch_up()
-    assert rows(tmp_path, "SELECT entity, _key, _old, _new FROM changes") == [
+    assert rows(place, "SELECT entity, _key, _old, _new FROM changes") == [
         {"entity": "_undeclared", "_key": '["legacy","1"]', "_old": None, "_new": '{"PK":"legacy","SK":"1","n":1}'}
     ]
 
 
 @pytest.mark.parametrize("estimate", ["many", 2**70])
 def test_what_does_not_fit_is_in_the_log_with_its_reason(
-    estimate: Any, store: EmbeddedStore, db: Session, consumer: Consumer, tmp_path: Path
+    estimate: Any, store: EmbeddedStore, db: Session, consumer: Consumer, place: LakeLocation
 ) -> None:
     db.run(put(TASK))
     store.execute(PutItem(TABLE.name, {**item_of(TASK), "title": "Bad", "estimate": estimate}))
     db.run(put(User(user_id="u")))
     consumer.catch_up()
-    (bad,) = rows(tmp_path, "SELECT _sequence, _new, _problem, title FROM changes WHERE _problem IS NOT NULL")
+    (bad,) = rows(place, "SELECT _sequence, _new, _problem, title FROM changes WHERE _problem IS NOT NULL")
     assert (bad["_sequence"], bad["title"]) == (2, None)
     assert "Bad" in bad["_new"]
-    assert rows(tmp_path, "SELECT title FROM task") == [{"title": "Call"}]
-    assert len(rows(tmp_path, "SELECT * FROM user")) == 1
+    assert rows(place, "SELECT title FROM task") == [{"title": "Call"}]
+    assert len(rows(place, "SELECT * FROM user")) == 1
 
 
 def test_an_item_that_did_not_fit_is_removed_like_any_other(
-    store: EmbeddedStore, db: Session, consumer: Consumer, tmp_path: Path
+    store: EmbeddedStore, db: Session, consumer: Consumer, place: LakeLocation
 ) -> None:
     db.run(put(TASK))
     bad = {**item_of(TASK), "estimate": "many"}
     store.execute(PutItem(TABLE.name, bad))
     store.execute(DeleteItem(TABLE.name, {"PK": bad["PK"], "SK": bad["SK"]}))
     consumer.catch_up()
-    assert rows(tmp_path, "SELECT * FROM task") == []
+    assert rows(place, "SELECT * FROM task") == []
 
 
 def test_fields_of_one_name_share_a_column_unless_their_types_differ(
-    db: Session, consumer: Consumer, tmp_path: Path
+    db: Session, consumer: Consumer, place: LakeLocation
 ) -> None:
     db.run(put(TASK))
     db.run(put(User(user_id="u", title="Ada", estimate="much")))
     consumer.catch_up()
-    assert rows(tmp_path, "SELECT entity, title, estimate, estimate_string FROM changes ORDER BY 1") == [
+    assert rows(place, "SELECT entity, title, estimate, estimate_string FROM changes ORDER BY 1") == [
         {"entity": "Task", "title": "Call", "estimate": 3, "estimate_string": None},
         {"entity": "User", "title": "Ada", "estimate": None, "estimate_string": "much"},
     ]
@@ -177,13 +186,13 @@ def note_table(**fields: Any) -> tuple[Table, Any]:
 
 
 @pytest.mark.req("T43")
-def test_a_changed_model_adds_columns_and_breaks_nothing(store: EmbeddedStore, tmp_path: Path) -> None:
+def test_a_changed_model_adds_columns_and_breaks_nothing(store: EmbeddedStore, place: LakeLocation) -> None:
     days: list[dict[str, Any]] = [{"size": 1}, {"size": 2, "colour": "red"}, {"colour": "blue"}, {"size": "big"}]
     for day, fields in enumerate(days):
         table, note = note_table(**fields)
         db = Session(store)
         db.create_tables([table])
-        lake = Lake(tmp_path, table)
+        lake = Lake(place, table)
         consumer = Consumer(store, table, lake)
         consumer.catch_up()
         db.run(put(note(note_id=f"{day}")))
@@ -196,15 +205,17 @@ def test_a_changed_model_adds_columns_and_breaks_nothing(store: EmbeddedStore, t
         {"note_id": "3", "size": None, "colour": None, "size_string": "big"},
     ]
     for name in ("note", "changes"):
-        assert rows(tmp_path, f"SELECT note_id, size, colour, size_string FROM {name} ORDER BY 1") == expected  # noqa: S608
+        assert rows(place, f"SELECT note_id, size, colour, size_string FROM {name} ORDER BY 1") == expected  # noqa: S608
 
 
-def test_an_entity_that_is_declared_later_gets_its_items_by_a_rebuild(store: EmbeddedStore, tmp_path: Path) -> None:
+def test_an_entity_that_is_declared_later_gets_its_items_by_a_rebuild(
+    store: EmbeddedStore, place: LakeLocation
+) -> None:
     table, _ = note_table(size=1)
     db = Session(store)
     db.create_tables([table])
     store.execute(PutItem("notes", {"PK": "TAG#1", "SK": "TAG", "name": "red"}))
-    lake = Lake(tmp_path, table)
+    lake = Lake(place, table)
     Consumer(store, table, lake).catch_up()
     assert not lake.incomplete
     lake.close()
@@ -215,12 +226,12 @@ def test_an_entity_that_is_declared_later_gets_its_items_by_a_rebuild(store: Emb
         name: str
 
     store.execute(PutItem("notes", {"PK": "TAG#2", "SK": "TAG", "tag_id": "2", "name": "blue"}))
-    lake = Lake(tmp_path, table)
+    lake = Lake(place, table)
     consumer = Consumer(store, table, lake)
     consumer.catch_up()
-    assert (lake.incomplete, rows(tmp_path, "SELECT name FROM tag")) == (True, [])
+    assert (lake.incomplete, rows(place, "SELECT name FROM tag")) == (True, [])
     consumer.rebuild()
-    assert (lake.incomplete, rows(tmp_path, "SELECT name FROM tag ORDER BY 1")) == (
+    assert (lake.incomplete, rows(place, "SELECT name FROM tag ORDER BY 1")) == (
         False,
         [{"name": "blue"}, {"name": "red"}],
     )
@@ -228,11 +239,11 @@ def test_an_entity_that_is_declared_later_gets_its_items_by_a_rebuild(store: Emb
     assert Tag.__entity__.table is table
 
 
-def test_one_process_fills_a_lake(lake: Lake, tmp_path: Path) -> None:
+def test_one_process_fills_a_lake(lake: Lake, place: LakeLocation) -> None:
     with pytest.raises(StoreBusy, match="Another process fills the lake"):
-        Lake(tmp_path, TABLE)
+        Lake(place, TABLE)
     lake.close()
-    Lake(tmp_path, TABLE).close()
+    Lake(place, TABLE).close()
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -243,18 +254,18 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.req("T43")
 def test_its_lag_is_known_while_it_is_being_filled(
-    store: EmbeddedStore, db: Session, consumer: Consumer, tmp_path: Path, fake_clock: FakeClock
+    store: EmbeddedStore, db: Session, consumer: Consumer, place: LakeLocation, fake_clock: FakeClock
 ) -> None:
     db.run(put(TASK))
     fake_clock.advance(5)
-    assert lake_lag(tmp_path, TABLE, store, fake_clock()) == Lag(1, 5.0)
+    assert lake_lag(place, TABLE, store, fake_clock()) == Lag(1, 5.0)
     consumer.catch_up()
-    assert lake_lag(tmp_path, TABLE, store, fake_clock()) == Lag(0, 0.0)
-    assert lake_lag(tmp_path / "none", TABLE, store, fake_clock()) is None
+    assert lake_lag(place, TABLE, store, fake_clock()) == Lag(0, 0.0)
+    assert lake_lag(place.child("none"), TABLE, store, fake_clock()) is None
 
 
 def test_a_lake_that_missed_changes_is_rebuilt(
-    store: EmbeddedStore, db: Session, consumer: Consumer, tmp_path: Path, fake_clock: FakeClock
+    store: EmbeddedStore, db: Session, consumer: Consumer, place: LakeLocation, fake_clock: FakeClock
 ) -> None:
     db.run(put(TASK))
     consumer.catch_up()
@@ -265,32 +276,34 @@ def test_a_lake_that_missed_changes_is_rebuilt(
     with pytest.raises(RebuildRequired):
         consumer.catch_up()
     consumer.rebuild()
-    assert rows(tmp_path, "SELECT task_id FROM task") == [{"task_id": "new"}]
-    kinds = rows(tmp_path, "SELECT task_id, _kind FROM changes ORDER BY _at")
+    assert rows(place, "SELECT task_id FROM task") == [{"task_id": "new"}]
+    kinds = rows(place, "SELECT task_id, _kind FROM changes ORDER BY _at")
     assert kinds == [{"task_id": "t", "_kind": "insert"}, {"task_id": "new", "_kind": "snapshot"}]
 
 
-def test_small_files_are_put_together(store: EmbeddedStore, db: Session, tmp_path: Path) -> None:
-    lake = Lake(tmp_path, TABLE, open_table=partial(LakeTable, tidy_every=5))
+def test_small_files_are_put_together(store: EmbeddedStore, db: Session, place: LakeLocation) -> None:
+    lake = Lake(place, TABLE, open_table=partial(LakeTable, tidy_every=5))
     consumer = Consumer(store, TABLE, lake)
     for number in range(12):
         db.run(put(Task(user_id="u", task_id=f"{number}")))
         consumer.catch_up()
     lake.close()
-    assert len(DeltaTable(tmp_path / TABLE.name / "changes").file_uris()) < 8
-    assert rows(tmp_path, "SELECT count(*) AS changes FROM changes") == [{"changes": 12}]
-    again = Lake(tmp_path, TABLE)
+    assert len(delta_log(place).file_uris()) < 8
+    assert rows(place, "SELECT count(*) AS changes FROM changes") == [{"changes": 12}]
+    again = Lake(place, TABLE)
     assert again.positions() == {SHARD: 12}
     again.close()
 
 
-def test_commits_of_other_programs_are_passed_over(db: Session, consumer: Consumer, lake: Lake, tmp_path: Path) -> None:
+def test_commits_of_other_programs_are_passed_over(
+    db: Session, consumer: Consumer, lake: Lake, place: LakeLocation
+) -> None:
     for number in range(3):
         db.run(put(Task(user_id="u", task_id=f"{number}")))
         consumer.step()
     lake.close()
-    DeltaTable(tmp_path / TABLE.name / "changes").optimize.compact()
-    again = Lake(tmp_path, TABLE)
+    delta_log(place).optimize.compact()
+    again = Lake(place, TABLE)
     assert again.positions() == {SHARD: 3}
     again.close()
 

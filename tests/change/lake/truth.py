@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from tests.change.model import TABLE, Secret, Task, User, records, stored
 
 from partita import EmbeddedStore
-from partita.change.lake import query_lake
+from partita.change.lake import Place, location_of, query_lake
 from partita.change.lake._columns import json_text
 from partita.errors import InvalidItem
 
 FIELDS = {Task: "user_id, task_id, title, status, estimate, due, tags, ttl", User: "user_id, title, estimate"}
 
 
-def rows(folder: Path, sql: str) -> list[dict[str, Any]]:
+def rows(place: Place, sql: str) -> list[dict[str, Any]]:
     """The result of a query."""
-    found: list[dict[str, Any]] = query_lake(folder, sql).read_all().to_pylist()
+    found: list[dict[str, Any]] = query_lake(place, sql).read_all().to_pylist()
     return found
 
 
-def current(folder: Path, entity: type[Task | User]) -> list[dict[str, Any]]:
+def current(place: Place, entity: type[Task | User]) -> list[dict[str, Any]]:
     """The lake's items of an entity, in order."""
     name = entity.__name__.lower()
-    return rows(folder, f"SELECT _key, {FIELDS[entity]} FROM {name} ORDER BY _key")  # noqa: S608 - our names
+    return rows(place, f"SELECT _key, {FIELDS[entity]} FROM {name} ORDER BY _key")  # noqa: S608 - our names
 
 
 def expected_current(store: EmbeddedStore, entity: type[Task | User]) -> list[dict[str, Any]]:
@@ -39,9 +38,9 @@ def expected_current(store: EmbeddedStore, entity: type[Task | User]) -> list[di
     return sorted(found, key=lambda row: row["_key"])
 
 
-def logged(folder: Path) -> list[tuple[Any, ...]]:
+def logged(place: Place) -> list[tuple[Any, ...]]:
     """The lake's changes by sequence, with all that came twice."""
-    found = rows(folder, "SELECT * FROM changes WHERE _kind <> 'snapshot' ORDER BY _sequence, _key")
+    found = rows(place, "SELECT * FROM changes WHERE _kind <> 'snapshot' ORDER BY _sequence, _key")
     return [
         (int(row["_sequence"]), row["_kind"], row["_key"], _plain(row["_old"]), _plain(row["_new"]), row["_by_ttl"])
         for row in found
@@ -68,11 +67,13 @@ def _plain(image: str | None) -> Any:
     return None if image is None else json.loads(image)
 
 
-def snapshot_position(folder: Path) -> int:
+def snapshot_position(place: Place) -> int:
     """Where the first load was made: it is noted in the log's commit."""
     from deltalake import DeltaTable
 
-    loads = [entry for entry in DeltaTable(folder / TABLE.name / "changes").history() if "partita.positions" in entry]
+    log = location_of(place).child(TABLE.name, "changes")
+    history = DeltaTable(log.uri, storage_options=log.options()).history()
+    loads = [entry for entry in history if "partita.positions" in entry]
     (position,) = json.loads(loads[-1]["partita.positions"]).values()
     return int(position)
 
@@ -95,8 +96,8 @@ def heal(store: EmbeddedStore) -> None:
             store.execute(PutItem(TABLE.name, {**item, "estimate": 1}))
 
 
-def assert_lake_is_true(folder: Path, store: EmbeddedStore) -> None:
+def assert_lake_is_true(place: Place, store: EmbeddedStore) -> None:
     """The current tables equal the table, and the log has each change once."""
     for entity in (Task, User):
-        assert current(folder, entity) == expected_current(store, entity)
-    assert logged(folder) == expected_log(store, snapshot_position(folder))
+        assert current(place, entity) == expected_current(store, entity)
+    assert logged(place) == expected_log(store, snapshot_position(place))

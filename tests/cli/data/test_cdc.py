@@ -49,14 +49,17 @@ def test_status_tells_records_and_seconds(seeded: Run, folder: Path, lake: Path)
     status = ("cdc", "status", "todo", "--lake", str(lake))
     assert "not filled yet" in seeded(*status).output
     assert json.loads(seeded(*status, "--json").output) == [
-        {"table": "todo-app-data", "records": None, "seconds": None}
+        {"table": "todo-app-data", "records": None, "seconds": None, "shards": []}
     ]
     seeded("cdc", "run", "todo", "--lake", str(lake), "--once")
     add_task(folder, "new")
     (found,) = json.loads(seeded(*status, "--json").output)
     assert found["records"] == 1
     assert found["seconds"] > 0
-    assert seeded(*status).output.splitlines()[1].split()[:2] == ["todo-app-data", "1"]
+    (shard,) = found["shards"]
+    assert (shard["owner"], shard["records"]) == (None, 1)
+    lines = [line.split() for line in seeded(*status).output.splitlines()]
+    assert [line[:3] for line in lines[1:]] == [["todo-app-data", "all", "1"], ["todo-app-data", shard["shard"], "-"]]
 
 
 def test_status_makes_no_tables(run: Run, seeded: Run, folder: Path, lake: Path, tmp_path: Path) -> None:

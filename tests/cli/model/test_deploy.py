@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Run
 
+from partita.cli._installation import LEASES
 from partita.deploy import arns_in, needs, policy
 from partita.reports import REPORTS
 from partita_services.todo.bootstrap import SERVICE as TODO
@@ -17,11 +18,11 @@ pytestmark = pytest.mark.req("A07")
 
 def test_synth_writes_a_template_for_each_service(run: Run, tmp_path: Path) -> None:
     result = run("deploy", "synth", "accounts", "countries", "--out", str(tmp_path / "new"))
-    files = [tmp_path / "new" / f"{name}.template.json" for name in ("accounts", "countries")]
+    files = [tmp_path / "new" / f"{name}.template.json" for name in ("accounts", "countries", "partita-leases")]
     assert (result.exit_code, result.output.split()) == (0, [str(file) for file in files])
     assert [sorted(json.loads(file.read_text())) for file in files] == [
         ["AWSTemplateFormatVersion", "Description", "Outputs", "Resources"]
-    ] * 2
+    ] * 3
 
 
 def test_the_table_in_which_workers_report_has_a_template_of_its_own(run: Run, tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_iam_says_what_a_caller_may_not_do_and_why(run: Run) -> None:
 def test_iam_prints_the_policies_as_aws_takes_them(run: Run) -> None:
     result = run("deploy", "iam", "todo", "--role", "request", "--region", "eu-north-1", "--account", "1", "--json")
     arns = arns_in("eu-north-1", "1")
-    both = {service.name: {"request": policy(needs(service, "request"), arns)} for service in (TODO, REPORTS)}
+    both = {service.name: {"request": policy(needs(service, "request"), arns)} for service in (TODO, REPORTS, LEASES)}
     assert both == json.loads(result.output)
 
 

@@ -9,8 +9,10 @@ import pytest
 from tests.services.fields import check_fields
 
 from partita import Session
+from partita.errors import ItemMissing
 from partita.http import Caller, Identity, Role
 from partita.testing import FaultyStore
+from partita_services.accounts.access import Actor, reach
 from partita_services.accounts.model import ACCOUNTS, AccountData
 
 pytestmark = pytest.mark.req("A11")
@@ -33,6 +35,14 @@ async def opened(api: httpx.AsyncClient, pk: str = "a1", balance: int = 100, **o
     assert response.status_code == 201, response.text
     account: dict[str, Any] = response.json()
     return account
+
+
+async def test_nobody_is_an_operator_unless_it_is_said(api: httpx.AsyncClient, store: FaultyStore) -> None:
+    await opened(api)
+    db = Session(store)
+    with pytest.raises(ItemMissing):
+        db.run(reach(Actor("stranger"), "a1"))
+    assert db.run(reach(Actor("stranger", is_operator=True), "a1")).data.pk == "a1"
 
 
 CALLS: list[tuple[str, str, dict[str, Any] | None]] = [

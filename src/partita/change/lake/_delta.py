@@ -1,126 +1,296 @@
-"""One Delta table of the lake: every commit carries the positions that it brings the table to."""
+"""One Delta table of the lake: every commit carries the positions that it brings the table to.
+
+A commit names the version that it builds on, and is refused where another writer was faster (`CommitConflict`). So the
+positions that were read before are those of the version that it builds on, whoever else writes:
+
+    reads version 7, positions 100 ──── writes files ──── commits version 8: refused, another did so meanwhile
+    reads version 8, positions 120 ──── passes over up to 120 ──── commits version 9, positions 150
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Final
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from msgspec import Struct
+
+from partita.change.lake._location import LakeLocation
+from partita.errors import (
+    AccessDenied,
+    BucketNotFound,
+    PartitaError,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnavailable,
+)
 
 _POSITIONS: Final = "partita.positions"
+_FENCES: Final = "partita.fences"
+_RECENT: Final = 20
 TIDY_EVERY: Final = 100
+ORPHAN_HOURS: Final = 168
+"""Files that no commit names are somebody's unfinished write; after a week nobody finishes it."""
+
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
+_FULL: Final = ("No space left", "os error 28", "disk quota")
+_REFUSED: Final = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "403 Forbidden")
+
+
+class CommitConflict(Exception):
+    """Another writer has committed since the table was read; it was read again."""
+
+
+class Reached(Struct, frozen=True):
+    """How far a table is: the position in each shard, and the highest number under which its shard was written."""
+
+    positions: Mapping[str, int] = {}
+    fences: Mapping[str, int] = {}
+
+
+Rows: TypeAlias = Iterable[pa.RecordBatch]
 
 
 class LakeTable:
     """A Delta table that is made where there is none.
 
-    delta-rs compares nothing before it writes, so whoever writes passes over what `positions` say is there.
+    Whoever writes passes over what `reached` says is there.
     """
 
     def __init__(
-        self, path: Path, schema: pa.Schema, partition_by: Sequence[str], *, tidy_every: int = TIDY_EVERY
+        self,
+        location: LakeLocation,
+        schema: pa.Schema,
+        partition_by: Sequence[str],
+        *,
+        tidy_every: int = TIDY_EVERY,
     ) -> None:
         """Open the table.
 
         Args:
-            path: its folder.
+            location: where it is.
             schema: the columns of a new table; one that is there keeps its own.
             partition_by: the columns that say which folder a row is in.
             tidy_every: after so many commits small files are put together, and those of no use any more are removed.
+
+        Raises:
+            StoreError: it cannot be opened.
         """
-        self._delta = DeltaTable.create(path, schema, mode="ignore", partition_by=list(partition_by))
+        self._location = location
+        self._options = location.options()
+        with translating(location):
+            self._delta = DeltaTable.create(
+                location.uri, schema, mode="ignore", partition_by=list(partition_by), storage_options=self._options
+            )
         self._tidy_every = tidy_every
-        self._positions: dict[str, int] | None = None
+        self._reached: Reached | None = None
+
+    @property
+    def reached(self) -> Reached:
+        """How far it is; nothing before the first load."""
+        if self._reached is None:
+            with translating(self._location):
+                self._reached = _reached(self._delta)
+        return self._reached
 
     @property
     def positions(self) -> Mapping[str, int]:
         """Where it is; empty before the first load."""
-        if self._positions is None:
-            self._positions = _positions(self._delta)
-        return self._positions
+        return self.reached.positions
 
     @property
     def columns(self) -> dict[str, pa.DataType]:
         """The columns that it has now."""
         return {field.name: field.type for field in pa.schema(self._delta.schema())}
 
-    def append(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], positions: Mapping[str, int]) -> None:
-        """Add rows; columns that are new are added too."""
-        self._write(schema, rows, positions, "append")
+    def refresh(self) -> None:
+        """See what other writers have committed."""
+        with translating(self._location):
+            self._renew_access()
+            version = self._delta.version()
+            self._delta.update_incremental()
+            if self._delta.version() != version:
+                self._reached = None
 
-    def replace(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], positions: Mapping[str, int]) -> None:
-        """Put rows in place of all that are there."""
-        self._write(schema, rows, positions, "overwrite")
+    def append(self, schema: pa.Schema, rows: Rows, reached: Reached) -> None:
+        """Add rows; columns that are new are added too.
 
-    def merge(self, rows: pa.Table, positions: Mapping[str, int]) -> None:
-        """Put each row in place of the one with its key, or add it. No key may come twice."""
-        merger = self._delta.merge(
-            rows,
-            "there._key = new._key",
-            source_alias="new",
-            target_alias="there",
-            merge_schema=True,
-            commit_properties=_carrying(positions),
-        )
-        # A row stays in the partition of the day on which it was first seen.
-        merger.when_matched_update_all(except_cols=["date"]).when_not_matched_insert_all().execute()
-        self._committed(positions)
+        Raises:
+            CommitConflict: another writer was faster.
+        """
+        self._write(schema, rows, reached, "append")
+
+    def replace(self, schema: pa.Schema, rows: Rows, reached: Reached) -> None:
+        """Put rows in place of all that are there.
+
+        Raises:
+            CommitConflict: another writer was faster.
+        """
+        self._write(schema, rows, reached, "overwrite")
+
+    def merge(self, rows: pa.Table, reached: Reached) -> None:
+        """Put each row in place of the one with its key, or add it. No key may come twice.
+
+        Raises:
+            CommitConflict: another writer was faster.
+        """
+        with self._committing(reached):
+            merger = self._delta.merge(
+                rows,
+                "there._key = new._key",
+                source_alias="new",
+                target_alias="there",
+                merge_schema=True,
+                commit_properties=_carrying(reached),
+            )
+            # A row stays in the partition of the day on which it was first seen.
+            merger.when_matched_update_all(except_cols=["date"]).when_not_matched_insert_all().execute()
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
         """Some columns of all rows, for a small table."""
-        found: list[dict[str, Any]] = self._delta.to_pyarrow_table(columns=list(columns)).to_pylist()
+        with translating(self._location):
+            self._renew_access()
+            found: list[dict[str, Any]] = self._delta.to_pyarrow_table(columns=list(columns)).to_pylist()
         return found
 
     def delete(self, condition: str) -> None:
-        """Delete the rows for which a condition holds. Older versions still have them: see `purge`."""
-        self._delta.delete(condition, commit_properties=_carrying(self.positions))
+        """Delete the rows for which a condition holds. Older versions still have them: see `purge`.
+
+        Raises:
+            CommitConflict: another writer was faster.
+        """
+        with self._committing(self.reached):
+            self._delta.delete(condition, commit_properties=_carrying(self.reached))
 
     def purge(self) -> None:
-        """Remove all files that only older versions need, and their statistics in Delta's own log."""
-        self._delta.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
+        """Remove all files that only older versions need, and their statistics in Delta's own log.
+
+        Raises:
+            CommitConflict: another writer was faster.
+        """
+        with translating(self._location):
+            self._renew_access()
+            self._delta.vacuum(retention_hours=0, dry_run=False, enforce_retention_duration=False)
         self._keep_log_for("interval 0 seconds")
-        self._delta.create_checkpoint()
-        self._delta.cleanup_metadata()
+        with translating(self._location):
+            self._delta.create_checkpoint()
+            self._delta.cleanup_metadata()
         self._keep_log_for("interval 30 days")
 
     def _keep_log_for(self, interval: str) -> None:
         properties = {"delta.logRetentionDuration": interval}
-        self._delta.alter.set_table_properties(properties, commit_properties=_carrying(self.positions))
+        with self._committing(self.reached):
+            self._delta.alter.set_table_properties(properties, commit_properties=_carrying(self.reached))
 
-    def _write(
-        self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], positions: Mapping[str, int], mode: Any
-    ) -> None:
-        write_deltalake(
-            self._delta,
-            pa.RecordBatchReader.from_batches(schema, rows),
-            mode=mode,
-            schema_mode="merge",
-            commit_properties=_carrying(positions),
-        )
-        self._committed(positions)
-
-    def _committed(self, positions: Mapping[str, int]) -> None:
-        self._positions = dict(positions)
+    def _write(self, schema: pa.Schema, rows: Rows, reached: Reached, mode: Any) -> None:
+        with self._committing(reached):
+            write_deltalake(
+                self._delta,
+                pa.RecordBatchReader.from_batches(schema, rows),
+                mode=mode,
+                schema_mode="merge",
+                commit_properties=_carrying(reached),
+            )
         if self._delta.version() % self._tidy_every == 0:
-            self._delta.optimize.compact(commit_properties=_carrying(positions))
+            self._tidy()
+
+    def _tidy(self) -> None:
+        # Neither commit carries positions: another writer's may be newer by now.
+        with translating(self._location):
+            self._delta.optimize.compact()
             self._delta.vacuum(dry_run=False)
+            self._delta.vacuum(retention_hours=ORPHAN_HOURS, dry_run=False, full=True)
+
+    @contextmanager
+    def _committing(self, reached: Reached) -> Iterator[None]:
+        """Commit on the version that was read, or not at all."""
+        with translating(self._location):
+            self._renew_access()
+            version = self._delta.version()
+            try:
+                yield
+            except CommitFailedError as error:
+                self._reopen()
+                if self._delta.version() == version:
+                    raise
+                raise CommitConflict from error
+            except BaseException:
+                self._reopen()  # it may have been committed all the same
+                raise
+        self._reached = reached
+
+    def _renew_access(self) -> None:
+        """Delta keeps the credentials that it was opened with; where they were renewed, it is opened again."""
+        if self._location.options() != self._options:
+            self._reopen()
+
+    def _reopen(self) -> None:
+        self._reached = None
+        self._options = self._location.options()
+        self._delta = DeltaTable(self._location.uri, storage_options=self._options)
 
 
-def positions_in(path: Path) -> dict[str, int]:
-    """Where the Delta table at a path is; empty if there is none, or it was never loaded."""
-    return _positions(DeltaTable(path)) if DeltaTable.is_deltatable(str(path)) else {}
+def reached_in(location: LakeLocation) -> Reached:
+    """How far the Delta table at a place is; nowhere if there is none, or it was never loaded.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    with translating(location):
+        try:
+            return _reached(DeltaTable(location.uri, storage_options=location.options()))
+        except TableNotFoundError:
+            return Reached()
 
 
-def _positions(delta: DeltaTable) -> dict[str, int]:
+@contextmanager
+def translating(location: LakeLocation) -> Iterator[None]:
+    """The library's errors, in one line, in place of Delta's."""
+    try:
+        yield
+    except CommitConflict:
+        raise
+    except (DeltaError, OSError) as error:
+        raise _failure(location, error) from error
+
+
+def _failure(location: LakeLocation, error: Exception) -> PartitaError:
+    text = " ".join(_COLOURS.sub("", str(error)).split())
+    lake = f"The lake {location}"
+    if isinstance(error, PermissionError) or "Permission denied" in text:
+        return StoreReadOnly(f"{lake} cannot be written ({text}).")
+    if any(sign in text for sign in _FULL):
+        return StoreFull(f"{lake} has no space left.")
+    if "NoSuchBucket" in text:
+        return BucketNotFound(f"There is no bucket for the lake {location}.")
+    if any(sign in text for sign in _REFUSED):
+        return AccessDenied(f"{lake} refuses the credentials.")
+    if "s3://" in location.uri:
+        return StoreUnavailable(f"{lake} did not respond as it should: {text}")
+    return StoreError(f"{lake} cannot be used: {text}")
+
+
+def _reached(delta: DeltaTable) -> Reached:
     # Commits of other programs, such as an optimization, carry none.
-    for entry in delta.history():
-        if _POSITIONS in entry:
-            return msgspec.json.decode(entry[_POSITIONS], type=dict[str, int])
-    return {}
+    for limit in (_RECENT, None):
+        for entry in delta.history(limit):
+            if _POSITIONS in entry:
+                return Reached(_numbers(entry[_POSITIONS]), _numbers(entry.get(_FENCES, "{}")))
+    return Reached()
 
 
-def _carrying(positions: Mapping[str, int]) -> CommitProperties:
-    return CommitProperties(custom_metadata={_POSITIONS: msgspec.json.encode(positions).decode()})
+def _numbers(text: str) -> dict[str, int]:
+    return msgspec.json.decode(text, type=dict[str, int])
+
+
+def _carrying(reached: Reached) -> CommitProperties:
+    said = {_POSITIONS: msgspec.json.encode(reached.positions).decode()}
+    if reached.fences:
+        said[_FENCES] = msgspec.json.encode(reached.fences).decode()
+    return CommitProperties(custom_metadata=said, max_commit_retries=0)

@@ -6,17 +6,19 @@ goes, and then the record's own rows. What is left to do is therefore what the r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
 
 from partita.change.lake._columns import Column, json_text
-from partita.change.lake._delta import LakeTable
+from partita.change.lake._delta import CommitConflict, LakeTable
+from partita.errors import StoreBusy
 from partita.model import EntitySchema
 
 _USER: Final = "user_id"
 _AT: Final = "erased_at"
+_TRIES: Final = 50
 
 
 class LakeErasure(Struct, frozen=True):
@@ -81,16 +83,26 @@ def erase_rows(users: Sequence[ErasedUser], rows: Sequence[OwnedRows], record: O
     """Erase users: first their rows, last what says that this is to be done. Cut off, it is done again."""
     for user in users:
         for owned in rows:
-            owned.table.delete(owned.current(user))
-            log.delete(owned.logged(user))
+            _through(owned.table.delete, owned.current(user))
+            _through(log.delete, owned.logged(user))
     for table in _tables(rows, log):
-        table.purge()
+        _through(table.purge)
     for user in users:
         named = f"{_USER} = {_text(user.user_id)}"
-        log.delete(f"entity = {_text(record.schema.name)} AND {named}")
-        record.table.delete(named)
-    log.purge()
-    record.table.purge()
+        _through(log.delete, f"entity = {_text(record.schema.name)} AND {named}")
+        _through(record.table.delete, named)
+    _through(log.purge)
+    _through(record.table.purge)
+
+
+def _through(act: Callable[..., None], *given: str) -> None:
+    """Do something that may be done twice, until no other writer is faster."""
+    for _ in range(_TRIES):
+        try:
+            return act(*given)
+        except CommitConflict:
+            continue
+    raise StoreBusy("Too many writers fill the lake at once.", hint="Run fewer of them.")
 
 
 def _tables(rows: Sequence[OwnedRows], log: LakeTable) -> Iterator[LakeTable]:

@@ -1,7 +1,7 @@
 """The lake: a log of all changes of a table, and the current items of each entity, as Delta tables.
 
-    <folder>/<table>/changes/             every change, never rewritten, by entity and date
-    <folder>/<table>/current/<entity>/    one row per item, removed ones included
+    <place>/<table>/changes/             every change, never rewritten, by entity and date
+    <place>/<table>/current/<entity>/    one row per item, removed ones included
 
 A batch is written to the current tables first and to the log last. The log's positions are the lake's: if the process
 is killed in between, the batch is read again, and the tables that have it pass it over.
@@ -10,21 +10,23 @@ is killed in between, the batch is read again, and the tables that have it pass 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 from msgspec import Struct
 
 from partita.change._change import ItemChange
+from partita.change._sink import Advance, further
 from partita.change._snapshot import Snapshot
 from partita.change._stream import ChangeStream, Lag
 from partita.change.lake._columns import Column, Values, columns_of, fitted
-from partita.change.lake._delta import LakeTable, positions_in
+from partita.change.lake._delta import CommitConflict, LakeTable, Reached, reached_in
 from partita.change.lake._erasure import LakeErasure, OwnedRows, erase_rows, pending
-from partita.change.lake._lock import FolderLock
+from partita.change.lake._location import LakeLocation, Place, location_of
 from partita.change.lake._rows import CURRENT, LOG, Own, Row, batch_of, row_of, schema_of_own
+from partita.errors import LeaseLost, StoreBusy
 from partita.model import EntitySchema, Table, snake
 from partita.store import Store
 
@@ -33,7 +35,10 @@ CURRENT_FOLDER: Final = "current"
 _CHUNK: Final = 5_000
 """How many items of a snapshot are in memory at once."""
 
-OpenTable = Callable[[Path, pa.Schema, Sequence[str]], LakeTable]
+_TRIES: Final = 50
+"""Each commit that is refused is another writer's success, so all of them come through."""
+
+OpenTable = Callable[[LakeLocation, pa.Schema, Sequence[str]], LakeTable]
 
 
 class _Part(Struct, frozen=True):
@@ -52,39 +57,42 @@ class _Part(Struct, frozen=True):
 
 
 class Lake:
-    """A sink that writes Delta tables. One process at a time may have it open."""
+    """A sink that writes Delta tables. One writer at a time may have it open, or all those that share one stream."""
 
     def __init__(
         self,
-        folder: str | Path,
+        place: Place,
         table: Table,
         *,
         erasure: LakeErasure | None = None,
+        shared_by: str | None = None,
         open_table: OpenTable = LakeTable,
     ) -> None:
         """Open the lake of a table, which is made where there is none.
 
         Args:
-            folder: where lakes are; each table has a folder of its own in it.
+            place: where lakes are: a folder, or `s3://bucket/prefix`. Each table has a folder of its own in it.
             table: the declared table. Entities that declare `in_lake: ClassVar = False` stay out.
             erasure: how it learns of users who were erased, for `erase_users`.
+            shared_by: what those who fill it together have in common, such as the stream that they share.
             open_table: makes each Delta table; tests pass their own.
 
         Raises:
-            StoreBusy: another process fills this lake.
+            StoreBusy: another process fills this lake. OperationError: the URL is not understood.
+            BucketNotFound: there is no such bucket. AccessDenied: the credentials are refused.
         """
-        self.path = Path(folder) / table.name
-        self._lock = FolderLock(self.path)
+        self.location = location_of(place).child(table.name)
+        self._hold = self.location.hold(shared_by)
         self._erasure = erasure
         self._may_erase = erasure is not None
         try:
             schemas = [schema for schema in table.entities if in_lake(schema)]
             new_log, _ = _layout(LOG, schemas, {})
-            self._log = open_table(self.path / LOG_FOLDER, new_log, ("entity", "date"))
+            self._log = open_table(self.location.child(LOG_FOLDER), new_log, ("entity", "date"))
             self._log_schema, in_log = _layout(LOG, schemas, self._log.columns)
             self._parts = {schema.name: self._part(schema, in_log[schema.name], open_table) for schema in schemas}
         except BaseException:
-            self._lock.close()
+            self._hold.abandon()
             raise
 
     @property
@@ -96,28 +104,79 @@ class Lake:
         """Where it is: the positions of the log, which is written last."""
         return self._log.positions
 
+    def refresh(self) -> None:
+        """See what others who share it have written."""
+        for table in (self._log, *(part.table for part in self._parts.values())):
+            table.refresh()
+
+    def fences(self) -> Mapping[str, int]:
+        """The highest number of a lease under which each shard was written to any of the tables."""
+        found: dict[str, int] = {}
+        for table in (self._log, *(part.table for part in self._parts.values())):
+            found |= {shard: max(fence, found.get(shard, 0)) for shard, fence in table.reached.fences.items()}
+        return found
+
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Apply a batch: merge it into the current tables, then add it to the log."""
+        self._apply(batch, lambda there: Reached(further(positions, there.positions), there.fences))
+
+    def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
+        """Apply a batch of some shards, under the numbers of their leases.
+
+        Raises:
+            LeaseLost: a shard was written under a higher number.
+        """
+        self.refresh()  # a commit on an old version would be refused
+        self._apply(batch, lambda there: Reached(*advance.after(there.positions, there.fences)))
+
+    def _apply(self, batch: Sequence[ItemChange], reaching: Callable[[Reached], Reached]) -> None:
         rows = self._rows(batch)
         self._may_erase |= self._erasure is not None and any(
             row.change.schema is not None and row.change.schema.name == self._erasure.record for row in rows
         )
         for part in self._parts.values():
-            reached = part.table.positions
-            if not reached:
-                continue  # it waits for a load, which brings in everything
-            last = _last_of_each_key(row for row in _after(reached, rows) if row.change.schema is part.schema)
-            if last:
-                part.table.merge(pa.table(part.batch(last)), positions)
-        self._log.append(self._log_schema, self._log_batches(_after(self._log.positions, rows)), positions)
+            own = [row for row in rows if row.change.schema is part.schema]
+            if own and part.table.positions:  # else it waits for a load, which brings in everything
+                self._commit(part.table, partial(_merge, part, own, reaching))
+        self._commit(self._log, partial(self._append, rows, reaching))
 
     def load(self, snapshot: Snapshot) -> None:
         """Fill the current tables again, from the snapshot, and add its items to the log."""
-        for part in self._parts.values():
-            batches = (part.batch(self._rows(chunk)) for chunk in _chunks(snapshot.of(part.schema)))
-            part.table.replace(part.arrow, batches, snapshot.positions)
-        chunks = (self._log_batches(self._rows(chunk)) for chunk in _chunks(snapshot))
-        self._log.append(self._log_schema, chain.from_iterable(chunks), snapshot.positions)
+        self._hold.check()
+        try:
+            for part in self._parts.values():
+                batches = (part.batch(self._rows(chunk)) for chunk in _chunks(snapshot.of(part.schema)))
+                part.table.replace(part.arrow, batches, Reached(snapshot.positions, part.table.reached.fences))
+            chunks = (self._log_batches(self._rows(chunk)) for chunk in _chunks(snapshot))
+            reached = Reached(snapshot.positions, self._log.reached.fences)
+            self._log.append(self._log_schema, chain.from_iterable(chunks), reached)
+        except CommitConflict as error:  # what another has written may be newer than the snapshot
+            raise LeaseLost(f"Another writer fills the lake {self.location}.") from error
+
+    def _commit(self, table: LakeTable, write: Callable[[Reached], None]) -> None:
+        """Write to a table; where another writer was faster, look at what it has now, and try again."""
+        self._hold.check()
+        for _ in range(_TRIES):
+            try:
+                write(table.reached)
+            except CommitConflict:
+                continue
+            return
+        raise StoreBusy(f"Too many writers fill the lake {self.location} at once.", hint="Run fewer of them.")
+
+    def _append(self, rows: Sequence[Row], reaching: Callable[[Reached], Reached], there: Reached) -> None:
+        new = _after(there.positions, rows)
+        self._log.append(self._log_schema, self._log_batches(new), reaching(there))
+
+    def has_users_to_erase(self) -> bool:
+        """Whether somebody was erased of whom it may still have something."""
+        if not self._may_erase or self._erasure is None or not self.positions():
+            return False
+        record = self._owned(self._erasure.record, "user_id")
+        if record is not None:
+            record.table.refresh()
+        self._may_erase = record is not None and bool(pending(record.table))
+        return self._may_erase
 
     def erase_users(self) -> int:
         """Erase what it has of users who were erased from the table, and say how many those were.
@@ -130,13 +189,14 @@ class Lake:
         users = [] if record is None else pending(record.table)
         if users and record is not None:
             named = (self._owned(name, owner) for name, owner in self._erasure.owners.items())
+            self._hold.check()
             erase_rows(users, [owned for owned in named if owned is not None], record, self._log)
         self._may_erase = False
         return len(users)
 
     def close(self) -> None:
         """Let another process have the lake."""
-        self._lock.close()
+        self._hold.close()
 
     def _owned(self, entity: str, owner: str) -> OwnedRows | None:
         """Where the rows of an entity are; None for one that stays out of the lake, or is another table's."""
@@ -145,7 +205,7 @@ class Lake:
 
     def _part(self, schema: EntitySchema[Any], in_log: tuple[Column, ...], open_table: OpenTable) -> _Part:
         new, _ = _layout(CURRENT, [schema], {})
-        table = open_table(self.path / CURRENT_FOLDER / snake(schema.name), new, ("date",))
+        table = open_table(self.location.child(CURRENT_FOLDER, snake(schema.name)), new, ("date",))
         arrow, columns = _layout(CURRENT, [schema], table.columns)
         return _Part(schema, table, columns[schema.name], Values(columns[schema.name]), arrow, in_log)
 
@@ -166,14 +226,34 @@ class Lake:
             yield batch_of(undeclared, LOG, (), self._log_schema)
 
 
-def lake_lag(folder: str | Path, table: Table, store: Store, now: float) -> Lag | None:
+def _merge(part: _Part, rows: Sequence[Row], reaching: Callable[[Reached], Reached], there: Reached) -> None:
+    if last := _last_of_each_key(_after(there.positions, rows)):
+        part.table.merge(pa.table(part.batch(last)), reaching(there))
+
+
+def lake_lag(place: Place, table: Table, store: Store, now: float) -> Lag | None:
     """The lag of a table's lake, whoever fills it; None where it was never filled.
 
     Raises:
         RebuildRequired: changes were missed.
     """
-    positions = positions_in(Path(folder) / table.name / LOG_FOLDER)
+    positions = lake_positions(place, table)
     return ChangeStream(store, table).lag(positions, now) if positions else None
+
+
+def lake_lags(place: Place, table: Table, store: Store, now: float) -> dict[str, Lag] | None:
+    """The same for each shard.
+
+    Raises:
+        RebuildRequired: changes were missed.
+    """
+    positions = lake_positions(place, table)
+    return ChangeStream(store, table).lags(positions, now) if positions else None
+
+
+def lake_positions(place: Place, table: Table) -> Mapping[str, int]:
+    """Where the lake of a table is, whoever fills it; empty where it was never filled."""
+    return reached_in(location_of(place).child(table.name, LOG_FOLDER)).positions
 
 
 def in_lake(schema: EntitySchema[Any]) -> bool:

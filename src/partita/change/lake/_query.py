@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError
 
+from partita.change.lake._delta import translating
 from partita.change.lake._lake import CURRENT_FOLDER, LOG_FOLDER
+from partita.change.lake._location import LakeLocation, Place, location_of
 from partita.errors import OperationError
 
 _BLANK: Final = r"(?:\s|--[^\r\n]*\r?\n|/\*(?:(?!/\*|\*/).)*\*/)*"
@@ -24,56 +25,72 @@ _READS: Final = re.compile(
 )
 """How a query begins. What a statement does is decided by its beginning, and the engine takes one at a time."""
 _ALL: Final = "_all"
+_DELTA_LOG: Final = "_delta_log"
 
 
-def query_lake(folder: str | Path, sql: str) -> pa.RecordBatchReader:
+def query_lake(place: Place, sql: str) -> pa.RecordBatchReader:
     """The rows of a query, batch by batch.
 
     Raises:
-        OperationError: there is no lake in the folder, or the query is wrong.
+        OperationError: there is no lake in this place, or the query is wrong. StoreError: it cannot be read.
     """
     if not _READS.match(sql):
         hint = "Begin with SELECT, WITH or VALUES, or with EXPLAIN and one of these; or DESCRIBE a table."
         raise OperationError("Only queries can be run.", hint=hint)
-    tables = lake_tables(folder)
+    location = location_of(place)
+    tables = lake_tables(location)
+    with translating(location):
+        engine = _engine(tables)
     try:
-        return pa.RecordBatchReader.from_stream(_engine(tables).execute(sql))
+        return pa.RecordBatchReader.from_stream(engine.execute(sql))
     except DeltaError as error:
         raise OperationError(f"The query cannot be run: {error}", hint=f"There is: {', '.join(tables)}.") from error
 
 
-def lake_tables(folder: str | Path) -> dict[str, Path]:
+def lake_tables(place: Place) -> dict[str, LakeLocation]:
     """What a query may name, with the Delta table behind it.
 
     `task` has the items that there are, `task_all` also the removed ones, `changes` is the log. Where several tables of
     a store are in the lake, `<table>_task` and `<table>_changes` are unambiguous.
 
     Raises:
-        OperationError: there is no lake in the folder.
+        OperationError: there is no lake in this place. StoreError: it cannot be read.
     """
-    logs = sorted(path.parent for path in Path(folder).glob(f"*/{LOG_FOLDER}/_delta_log"))
-    current = sorted(path.parent for path in Path(folder).glob(f"*/{CURRENT_FOLDER}/*/_delta_log"))
+    location = location_of(place)
+    owners = {owner: location.child(owner) for owner in location.children()}
+    logs = {owner: log for owner, own in owners.items() if _is_delta(log := own.child(LOG_FOLDER))}
+    current = [(owner, table) for owner in logs for table in _current_of(owners[owner])]
     if not logs:
         hint = "Fill one with `partita cdc run SERVICE --lake DIR`."
-        raise OperationError(f"There is no lake in {folder}.", hint=hint)
-    owners = {path: path.parent.name for path in logs} | {path: path.parent.parent.name for path in current}
-    uses = Counter(path.name for path in owners)
-    named = {path.name: path for path in owners if uses[path.name] == 1}
+        raise OperationError(f"There is no lake in {location}.", hint=hint)
+    found = [*logs.items(), *current]
+    uses = Counter(table.name for _, table in found)
+    named = {table.name: table for _, table in found if uses[table.name] == 1}
     if len(logs) > 1:
-        named |= {f"{_identifier(owner)}_{path.name}": path for path, owner in owners.items()}
-    everything = {f"{name}{_ALL}": path for name, path in named.items() if path in current}
+        named |= {f"{_identifier(owner)}_{table.name}": table for owner, table in found}
+    removable = {table.uri for _, table in current}
+    everything = {f"{name}{_ALL}": table for name, table in named.items() if table.uri in removable}
     return everything | named
+
+
+def _current_of(location: LakeLocation) -> list[LakeLocation]:
+    current = location.child(CURRENT_FOLDER)
+    return [table for table in map(current.child, current.children()) if _is_delta(table)]
+
+
+def _is_delta(location: LakeLocation) -> bool:
+    return _DELTA_LOG in location.children()
 
 
 def _identifier(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]", "_", name).lower()
 
 
-def _engine(tables: Mapping[str, Path]) -> QueryBuilder:
+def _engine(tables: Mapping[str, LakeLocation]) -> QueryBuilder:
     engine = QueryBuilder()
-    for name, path in tables.items():
-        if path.name == LOG_FOLDER or f"{name}{_ALL}" not in tables:
-            engine.register(name, DeltaTable(path))
+    for name, table in tables.items():
+        if table.name == LOG_FOLDER or f"{name}{_ALL}" not in tables:
+            engine.register(name, DeltaTable(table.uri, storage_options=table.options()))
     for name in tables:
         if f"{name}{_ALL}" in tables:
             live = f"SELECT * EXCEPT (_deleted, _by_ttl) FROM {name}{_ALL} WHERE NOT _deleted"  # noqa: S608 - our names

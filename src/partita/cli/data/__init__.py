@@ -2,7 +2,7 @@
 
 from partita.cli.data._backup import backup
 from partita.cli.data._branch import branch
-from partita.cli.data._cdc import cdc, filling
+from partita.cli.data._cdc import POLICY, cdc, filling, is_captured
 from partita.cli.data._check import check
 from partita.cli.data._compact import compact
 from partita.cli.data._copy import copy
@@ -17,6 +17,7 @@ from partita.cli.data._sweep import sweep
 from partita.cli.data._tables import diff, tables
 
 __all__ = [
+    "POLICY",
     "backup",
     "begin_seeding",
     "branch",
@@ -28,6 +29,7 @@ __all__ = [
     "export",
     "filling",
     "import_",
+    "is_captured",
     "is_seeding",
     "lake",
     "lake_option",

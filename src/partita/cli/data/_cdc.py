@@ -6,31 +6,32 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 from msgspec import Struct
 
-from partita import Table
-from partita.change import Consumer, Lag
+from partita import Session, Table
+from partita.change.shared import LeasePolicy, Membership, SharedConsumer, Upkeep, group_of, owners_of
 from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._extras import needs_lake, require
+from partita.cli._installation import prepare_leases, process_name
 from partita.cli._names import service_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli._signals import on_stop_signal
-from partita.cli.data._follow import Troubles, following
+from partita.cli.data._follow import Follower, Troubles, following
 from partita.cli.data._lake import lake_option
 from partita.errors import TableNotFound
 from partita.service import Service
-from partita.store import Store
+from partita.store import DescribeStream, Store
 
 if TYPE_CHECKING:
-    from partita.change.lake import LakeErasure
+    from partita.change.lake import Lake, LakeErasure, LakeLocation
 
 BATCH: Final = 10_000
 POLL_SECONDS: Final = 2.0
 """Each commit adds files, so a lake takes what gathers in a while."""
+POLICY: Final = LeasePolicy()
 
 
 @click.group()
@@ -44,21 +45,32 @@ def cdc() -> None:
 @store_options
 @click.option("--once", is_flag=True, help="Stop when everything that is there was read.")
 @needs_lake
-def run(service: Service, lake: Path, data: DataFolder, *, once: bool) -> None:
-    """Bring all changes into the lake, until Ctrl-C or SIGTERM. A new lake gets what is in the tables first."""
-    from partita.change.lake import lake_lag
+def run(service: Service, lake: str, data: DataFolder, *, once: bool) -> None:
+    """Bring all changes into the lake, until Ctrl-C or SIGTERM. A new lake gets what is in the tables first.
 
+    Several may run at once, on any machines: they share the shards of each stream.
+    """
     stop = threading.Event()
-    with _opened(data) as store, _consumers(lake, [service], store) as consumers:
+    with _opened(data) as store, _consumers(lake, [service], store, data) as consumers:
         for table, consumer in consumers.items():
-            _catch_up(table, consumer, is_new=lake_lag(lake, table, store, time.time()) is None)
+            _catch_up(table, consumer)
         if once:
             return
         on_stop_signal(stop.set)
+        click.echo(f"If this process is killed, others have its shards within {POLICY.takeover_seconds:g} seconds.")
         click.echo(f"Following {service.name} into {lake}. Stop with Ctrl-C.")
         with following(_named(consumers), poll_seconds=POLL_SECONDS):
             stop.wait()
     click.echo("Stopped.")
+
+
+class _ShardStatus(Struct, frozen=True):
+    """How far the lake of one table is behind in one shard, and who reads it."""
+
+    shard: str
+    owner: str | None
+    records: int
+    seconds: float
 
 
 class _Status(Struct, frozen=True):
@@ -67,6 +79,7 @@ class _Status(Struct, frozen=True):
     table: str
     records: int | None
     seconds: float | None
+    shards: tuple[_ShardStatus, ...] = ()
 
 
 @cdc.command()
@@ -75,16 +88,41 @@ class _Status(Struct, frozen=True):
 @store_options
 @json_option
 @needs_lake
-def status(service: Service, lake: Path, data: DataFolder, *, as_json: bool) -> None:
-    """How far the lake is behind: in changes, and in seconds since the oldest of them."""
+def status(service: Service, lake: str, data: DataFolder, *, as_json: bool) -> None:
+    """How far the lake is behind, in changes and in seconds since the oldest of them; and who reads which shard."""
+    from partita.change.lake import location_of
+
+    place = location_of(lake, data.profile)
     with closing(data.open_store(must_exist=True)) as store:
-        lags = {table: _lag(lake, table, store) for table in _captured(service)}
-    found = [_Status(t.name, lag.records if lag else None, lag.seconds if lag else None) for t, lag in lags.items()]
+        found = [_status(place, table, store) for table in _captured(service)]
     if as_json:
         echo_json(found)
         return
-    rows = [(s.table, "not filled yet", "") if s.records is None else _row(s) for s in found]
-    echo_table(("TABLE", "RECORDS BEHIND", "SECONDS BEHIND"), rows)
+    echo_table(
+        ("TABLE", "SHARD", "OWNER", "RECORDS BEHIND", "SECONDS BEHIND"), [row for s in found for row in _rows(s)]
+    )
+
+
+def _status(place: LakeLocation, table: Table, store: Store) -> _Status:
+    from partita.change.lake import lake_lags
+
+    try:
+        lags = lake_lags(place, table, store, time.time())
+    except TableNotFound:
+        lags = None
+    if lags is None:
+        return _Status(table.name, None, None)
+    owners = _owners(place, table, store)
+    shards = tuple(_ShardStatus(shard, owners.get(shard), lag.records, lag.seconds) for shard, lag in lags.items())
+    return _Status(table.name, sum(s.records for s in shards), max((s.seconds for s in shards), default=0.0), shards)
+
+
+def _owners(place: LakeLocation, table: Table, store: Store) -> dict[str, str | None]:
+    try:
+        found = owners_of(Session(store), group_of(place.uri, table.name))
+    except TableNotFound:
+        return {}  # nobody has filled a lake yet
+    return {name: each.owner for name, each in found.items()}
 
 
 @cdc.command()
@@ -92,16 +130,20 @@ def status(service: Service, lake: Path, data: DataFolder, *, as_json: bool) -> 
 @lake_option()
 @store_options
 @needs_lake
-def rebuild(service: Service, lake: Path, data: DataFolder) -> None:
+def rebuild(service: Service, lake: str, data: DataFolder) -> None:
     """Load the current tables of the lake again. The log keeps what it has, and the items are added to it."""
-    with _opened(data) as store, _consumers(lake, [service], store) as consumers:
+    with _opened(data) as store, _consumers(lake, [service], store, data) as consumers:
         for table, consumer in consumers.items():
             click.echo(f"{table.name}: loaded {consumer.rebuild():,} items.")
 
 
 @contextmanager
 def filling(
-    lake: Path | None, services: Sequence[Service], store: Store, troubles: Troubles | None = None
+    lake: str | None,
+    services: Sequence[Service],
+    store: Store,
+    data: DataFolder,
+    troubles: Troubles | None = None,
 ) -> Iterator[None]:
     """Fill the lake of the services in the background, if there is to be one."""
     if lake is None:
@@ -109,13 +151,18 @@ def filling(
         return
     require("lake")
     with (
-        _consumers(lake, [service for service in services if _streams(service)], store) as consumers,
+        _consumers(lake, [service for service in services if _streams(service)], store, data) as consumers,
         following(_named(consumers), troubles, poll_seconds=POLL_SECONDS),
     ):
         yield
 
 
-def _named(consumers: Mapping[Table, Consumer]) -> dict[str, Consumer]:
+def is_captured(service: Service) -> bool:
+    """Whether a lake can have the changes of a service."""
+    return bool(_streams(service))
+
+
+def _named(consumers: Mapping[Table, SharedConsumer]) -> dict[str, Follower]:
     return {f"lake of {table.name}": consumer for table, consumer in consumers.items()}
 
 
@@ -130,28 +177,44 @@ def _opened(data: DataFolder) -> Iterator[Store]:
             raise TableNotFound(message, hint="Make it with `partita tables update`.") from error
 
 
-def _lag(lake: Path, table: Table, store: Store) -> Lag | None:
-    from partita.change.lake import lake_lag
-
-    try:
-        return lake_lag(lake, table, store, time.time())
-    except TableNotFound:
-        return None
-
-
 @contextmanager
-def _consumers(lake: Path, services: Sequence[Service], store: Store) -> Iterator[dict[Table, Consumer]]:
-    """A consumer for each table, with its lake."""
+def _consumers(
+    lake: str, services: Sequence[Service], store: Store, data: DataFolder
+) -> Iterator[dict[Table, SharedConsumer]]:
+    """A consumer for each table, with its lake. All who name the same lake share the shards of each stream."""
+    from partita.change.lake import location_of
+
+    place = location_of(lake, data.profile)
+    with ExitStack() as opened:
+        consumers: dict[Table, SharedConsumer] = {}
+        captured = [(each, table) for each in services for table in _captured(each)]
+        streams = {table: store.execute(DescribeStream(table.name)).stream_id for _, table in captured}
+        sinks = {
+            table: opened.enter_context(closing(_open_lake(place, table, f"{table.name} {streams[table]}", service)))
+            for service, table in captured
+        }
+        leases = prepare_leases(store) if sinks else Session(store)  # not before all lakes could be opened
+        for table, sink in sinks.items():
+            membership = Membership(leases, group_of(place.uri, table.name), process_name(), POLICY)
+            upkeep = Upkeep(sink.has_users_to_erase, sink.erase_users)
+            consumers[table] = opened.enter_context(
+                SharedConsumer(
+                    store,
+                    table,
+                    sink,
+                    membership,
+                    batch=BATCH,
+                    needs_rebuild=lambda sink=sink: sink.incomplete,  # type: ignore[misc]
+                    upkeep=upkeep,
+                )
+            )
+        yield consumers
+
+
+def _open_lake(place: LakeLocation, table: Table, stream: str, service: Service) -> Lake:
     from partita.change.lake import Lake
 
-    with ExitStack() as opened:
-        consumers: dict[Table, Consumer] = {}
-        for service, table in [(each, table) for each in services for table in _captured(each)]:
-            sink = opened.enter_context(closing(Lake(lake, table, erasure=_erasure(service, table))))
-            consumers[table] = Consumer(store, table, sink, batch=BATCH, on_caught_up=sink.erase_users)
-            if sink.incomplete:
-                consumers[table].rebuild()
-        yield consumers
+    return Lake(place, table, erasure=_erasure(service, table), shared_by=stream)
 
 
 def _erasure(service: Service, table: Table) -> LakeErasure | None:
@@ -163,9 +226,10 @@ def _erasure(service: Service, table: Table) -> LakeErasure | None:
     return LakeErasure(personal.record.name, personal.owners)
 
 
-def _catch_up(table: Table, consumer: Consumer, *, is_new: bool) -> None:
-    if is_new:
-        click.echo(f"{table.name}: loaded {consumer.step():,} items.")
+def _catch_up(table: Table, consumer: SharedConsumer) -> None:
+    loaded = consumer.prepare()
+    if loaded is not None:
+        click.echo(f"{table.name}: loaded {loaded:,} items.")
     with click.progressbar(length=consumer.lag().records, label=table.name) as bar:
         changes = consumer.catch_up(bar.update)
     click.echo(f"{table.name}: {changes:,} changes.")
@@ -179,8 +243,17 @@ def _captured(service: Service) -> list[Table]:
 
 
 def _streams(service: Service) -> list[Table]:
+    """The tables whose changes a lake can have."""
     return [table for table in service.tables if table.schema.stream == "NEW_AND_OLD_IMAGES"]
 
 
-def _row(status: _Status) -> tuple[str, str, str]:
-    return status.table, f"{status.records:,}", f"{status.seconds:,.1f}"
+def _rows(status: _Status) -> list[tuple[str, ...]]:
+    """The whole table first, then its shards where there are several, or somebody has the only one."""
+    if status.records is None or status.seconds is None:
+        return [(status.table, "", "", "not filled yet", "")]
+    shards = [_row(status.table, each.shard, each.owner or "-", each.records, each.seconds) for each in status.shards]
+    return [_row(status.table, "all", "", status.records, status.seconds), *shards]
+
+
+def _row(table: str, shard: str, owner: str, records: int, seconds: float) -> tuple[str, ...]:
+    return table, shard, owner, f"{records:,}", f"{seconds:,.1f}"

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from partita.change import Consumer, SqliteProjection
 from partita.cli._data_folder import EMBEDDED, DataFolder
@@ -23,6 +23,19 @@ REMOTE_POLL_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 5.0
 
 P = TypeVar("P", bound=SqliteProjection)
+
+
+class Follower(Protocol):
+    """What reads a change stream: a consumer, alone or one of many."""
+
+    def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:
+        """Read until `stop` is set."""
+        ...
+
+    def rebuild(self) -> int:
+        """Make up for missed changes."""
+        ...
+
 
 Troubles: TypeAlias = dict[str, str]
 """What cannot go on, with the code of its last error."""
@@ -59,7 +72,7 @@ def _open_or_rebuild(open_at: Callable[[Path], P], path: Path) -> P:
 
 @contextmanager
 def following(
-    consumers: Mapping[str, Consumer], troubles: Troubles | None = None, *, poll_seconds: float = POLL_SECONDS
+    consumers: Mapping[str, Follower], troubles: Troubles | None = None, *, poll_seconds: float = POLL_SECONDS
 ) -> Iterator[None]:
     """Run consumers, each in a thread, until the block ends; the batch of each is finished.
 
@@ -81,7 +94,7 @@ def following(
             thread.join()
 
 
-def _follow(name: str, consumer: Consumer, stop: threading.Event, troubles: Troubles, poll_seconds: float) -> None:
+def _follow(name: str, consumer: Follower, stop: threading.Event, troubles: Troubles, poll_seconds: float) -> None:
     """Read on, also after trouble: a consumer is where its sink is, and how far behind is for all to see."""
 
     def idle() -> None:
@@ -97,7 +110,7 @@ def _follow(name: str, consumer: Consumer, stop: threading.Event, troubles: Trou
             stop.wait(RETRY_SECONDS)
 
 
-def _run_or_rebuild(consumer: Consumer, stop: threading.Event, idle: Callable[[], object]) -> None:
+def _run_or_rebuild(consumer: Follower, stop: threading.Event, idle: Callable[[], object]) -> None:
     try:
         consumer.run(stop, idle)
     except RebuildRequired:

@@ -7,11 +7,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from partita.cli._data_folder import profile_option
 from partita.cli._extras import needs_lake
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.errors import OperationError
@@ -22,15 +22,26 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+class _LakePlace(click.Path):
+    """A folder, or a URL, which is looked at by whoever opens it."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value if "://" in str(value) else str(super().convert(value, param, ctx))
+
+
 def lake_option(*, required: bool = True) -> Callable[[Command], Command]:
-    """The option `--lake`, which gives the command the folder of the lake."""
+    """The option `--lake`, which gives the command where the lake is, as text."""
     return click.option(
         "--lake",
         envvar="PARTITA_LAKE",
         show_envvar=True,
         required=required,
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Folder of the lake." if required else "Fill the lake in this folder meanwhile.",
+        type=_LakePlace(),
+        metavar="DIR|s3://BUCKET/PREFIX",
+        help="Where the lake is." if required else "Fill the lake that is there meanwhile.",
     )
 
 
@@ -42,14 +53,15 @@ def lake() -> None:
 @lake.command()
 @click.argument("sql")
 @lake_option()
+@profile_option
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header.")
 @needs_lake
-def query(sql: str, lake: Path, *, as_json: bool, as_csv: bool) -> None:
+def query(sql: str, lake: str, profile: str | None, *, as_json: bool, as_csv: bool) -> None:
     """Answer a query, such as "select status, count(*) from task group by status"."""
-    from partita.change.lake import query_lake
+    from partita.change.lake import location_of, query_lake
 
-    found = query_lake(lake, sql)
+    found = query_lake(location_of(lake, profile), sql)
     names = found.schema.names
     rows = ([_plain(value) for value in row] for batch in found for row in _rows(batch))
     if as_json:

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from partita.cli._data_folder import prefix_option
+from partita.cli._installation import LEASES, with_leases
 from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.data import diff
@@ -106,9 +107,9 @@ def synth(  # noqa: PLR0913 - one for each option
         alarm_topic=alarm_topic,
     )
     out.mkdir(parents=True, exist_ok=True)
-    for service in with_reports(services):
+    for service in with_leases(with_reports(services)):
         path = out / f"{service.name}.template.json"
-        own = None if service is REPORTS else runs_on  # the others write to its table
+        own = None if service in (REPORTS, LEASES) else runs_on  # the others write to their tables
         made = template(service, settings, table_names=TableNames(prefix=table_prefix), compute=own)
         path.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
         click.echo(path)
@@ -135,7 +136,7 @@ def iam(
     takes them.
     """
     wanted = cast("Sequence[RoleName]", roles or tuple(ROLES))
-    services = with_reports(services)
+    services = with_leases(with_reports(services))
     found = {service.name: _needs(service, wanted) for service in services}
     arns = arns_in(region, account, table_names=TableNames(prefix=table_prefix))
     if as_json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -95,7 +94,7 @@ def serve(  # noqa: PLR0913 - one for each option
     workers: int | None,
     issuer: str | None,
     audience: str | None,
-    lake: Path | None,
+    lake: str | None,
     *,
     allowed_hosts: AllowedHosts,
     seed: bool | None,
@@ -126,7 +125,7 @@ def serve(  # noqa: PLR0913 - one for each option
         with (
             opening(services, installation) as resources,
             projecting(services, store, data, troubles) as projections,
-            filling(lake, services, store, troubles),
+            filling(lake, services, store, data, troubles),
             working(services, data, default_workers(data) if workers is None else workers, installation.url),
         ):
             state = AppState(

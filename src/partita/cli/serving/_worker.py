@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 import signal
-import socket
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -19,9 +17,11 @@ from msgspec import Struct
 
 from partita import Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
-from partita.cli._installation import installation_of, metering_queues, opening, prepare_reports
+from partita.cli._extras import require
+from partita.cli._installation import installation_of, metering_queues, opening, prepare_reports, process_name
 from partita.cli._names import chosen_services, named
 from partita.cli._signals import on_stop_signal, stop_signals
+from partita.cli.data import POLICY, filling, is_captured, lake_option
 from partita.queue import MeteredQueue
 from partita.reports import ProcessFigures, Reporter, reporting
 from partita.service import Service, WorkerContext
@@ -37,19 +37,31 @@ _SPAWN: Final = get_context("spawn")  # a fork would share the open database
 @chosen_services
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="How many processes.")
 @store_and_queue_options
-def worker(services: Sequence[Service], data: DataFolder, workers: int) -> None:
-    """Work for the services until Ctrl-C or SIGTERM; what was begun is finished."""
-    with_work = [service for service in services if service.worker is not None]
+@lake_option(required=False)
+def worker(services: Sequence[Service], data: DataFolder, workers: int, lake: str | None) -> None:
+    """Work for the services until Ctrl-C or SIGTERM; what was begun is finished.
+
+    With --lake the processes also fill that lake: they share the shards of each stream with all others who do.
+    """
+    with_work = [service for service in services if has_work(service, lake)]
     if not with_work:
         raise click.ClickException("None of these services has work for a worker.")
+    if lake is not None:
+        require("lake")
+        click.echo(f"If one is killed, others have its shards within {POLICY.takeover_seconds:g} seconds.")
     with _opened(with_work, data, None):
         pass  # what cannot be opened is said here, once, and not again and again by the processes
     stop = threading.Event()
     on_stop_signal(stop.set)
-    with working(with_work, data, workers) as busy:
+    with working(with_work, data, workers, lake=lake) as busy:
         click.echo(f"{workers} at work for {', '.join(busy)}. Stop with Ctrl-C.")
         stop.wait()
     click.echo("Stopped.")
+
+
+def has_work(service: Service, lake: str | None) -> bool:
+    """Whether a worker has something to do for a service: its own work, or to fill a lake."""
+    return service.worker is not None or (lake is not None and is_captured(service))
 
 
 def default_workers(data: DataFolder) -> int:
@@ -58,13 +70,16 @@ def default_workers(data: DataFolder) -> int:
 
 
 @contextmanager
-def working(services: Sequence[Service], data: DataFolder, workers: int, url: str | None = None) -> Iterator[list[str]]:
+def working(
+    services: Sequence[Service], data: DataFolder, workers: int, url: str | None = None, lake: str | None = None
+) -> Iterator[list[str]]:
     """Keep processes at work while the block runs, and give the names of the services that they work for.
 
-    One that dies is replaced. At the end all finish what they have begun. `url` is where the services are served.
+    One that dies is replaced. At the end all finish what they have begun. `url` is where the services are served, and
+    `lake` what they fill besides.
     """
-    busy = [service.name for service in services if service.worker is not None]
-    pool = WorkerPool(workers if busy else 0, busy, data, url)
+    busy = [service.name for service in services if has_work(service, lake)]
+    pool = WorkerPool(workers if busy else 0, busy, data, url, lake)
     try:
         yield busy
     finally:
@@ -74,8 +89,10 @@ def working(services: Sequence[Service], data: DataFolder, workers: int, url: st
 class WorkerPool:
     """Worker processes, and a thread that replaces those that die."""
 
-    def __init__(self, workers: int, services: Sequence[str], data: DataFolder, url: str | None) -> None:
-        self._work = (services, data, url)
+    def __init__(
+        self, workers: int, services: Sequence[str], data: DataFolder, url: str | None, lake: str | None = None
+    ) -> None:
+        self._work = (services, data, url, lake)
         self._stopping = threading.Event()
         self._processes = [self._start() for _ in range(workers)]
         self._watcher = threading.Thread(target=self._watch)
@@ -103,14 +120,14 @@ class WorkerPool:
             process.join()
 
 
-def run_worker(services: Sequence[str], data: DataFolder, url: str | None) -> None:
+def run_worker(services: Sequence[str], data: DataFolder, url: str | None, lake: str | None = None) -> None:
     """What a worker process does, until it is told to stop or its parent is gone."""
     stop = threading.Event()
     for number in stop_signals():  # the terminal's reach the parent too, which tells when to stop
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
-    work_for([service for name in services if (service := named(name)) is not None], data, url, stop)
+    work_for([service for name in services if (service := named(name)) is not None], data, url, stop, lake)
 
 
 def _stop_with_parent(stop: threading.Event) -> None:
@@ -120,13 +137,15 @@ def _stop_with_parent(stop: threading.Event) -> None:
         stop.set()
 
 
-def work_for(services: Sequence[Service], data: DataFolder, url: str | None, stop: threading.Event) -> None:
+def work_for(
+    services: Sequence[Service], data: DataFolder, url: str | None, stop: threading.Event, lake: str | None = None
+) -> None:
     """Work for services, each in a thread, until it is time to stop; the first error ends all of it.
 
     What it consumes is reported all the while, and for the last time when it ends.
     """
-    name = f"{socket.gethostname()}-{os.getpid()}"
-    with _opened(services, data, url) as work:
+    name = process_name()
+    with _opened(services, data, url) as work, filling(lake, services, work.session.store, data):
         reporter = Reporter(work.session, work.counted, name=name, services=[service.name for service in services])
         with reporting(reporter), ThreadPoolExecutor(max(1, len(services))) as pool:
             done = [
@@ -137,7 +156,10 @@ def work_for(services: Sequence[Service], data: DataFolder, url: str | None, sto
                 for service in services
                 if service.worker is not None
             ]
-            wait(done, return_when=FIRST_EXCEPTION)
+            if done:
+                wait(done, return_when=FIRST_EXCEPTION)
+            else:  # the lake is all there is to do
+                stop.wait()
             stop.set()
         for worker in done:
             worker.result()

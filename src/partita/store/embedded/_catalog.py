@@ -19,6 +19,8 @@ from partita.store.embedded._table import Stream, Table, not_found
 _SQL_TABLES = "SELECT id, definition FROM tables"
 _SQL_INDEXES = "SELECT table_id, name, id FROM indexes"
 _SQL_STREAMS = "SELECT table_id, id, view FROM streams WHERE closed_at IS NULL"
+_SQL_HAS_SHARDS = "SELECT 1 FROM sqlite_schema WHERE name = 'stream_shards'"
+_SQL_ENDS = "SELECT id, high FROM stream_shards"
 _SQL_GENERATION = "SELECT generation FROM store"
 
 _definition = msgspec.json.Decoder(TableSchema)
@@ -62,12 +64,23 @@ def _load(connection: apsw.Connection) -> Catalog:
     indexes: defaultdict[int, dict[str, int]] = defaultdict(dict)
     for table_id, name, number in connection.execute(_SQL_INDEXES):
         indexes[table_id][name] = number
-    streams = {table_id: Stream(number, view) for table_id, number, view in connection.execute(_SQL_STREAMS)}
+    streams = _streams(connection)
     tables = Tables()
     for table_id, definition in connection.execute(_SQL_TABLES):
         table = Table(table_id, _definition.decode(definition), indexes[table_id], streams.get(table_id))
         tables[table.name] = table
     return Catalog(generation(connection), tables)
+
+
+def _streams(connection: apsw.Connection) -> dict[int, Stream]:
+    """The enabled stream of each table; one that was split has several shards."""
+    ends = dict(connection.execute(_SQL_ENDS)) if connection.execute(_SQL_HAS_SHARDS).get else {}
+    streams: dict[int, Stream] = {}
+    for table_id, number, view in connection.execute(_SQL_STREAMS):
+        before = streams.get(table_id)
+        shards = ((ends[number], number), *(before.shards if before else ())) if number in ends else ()
+        streams[table_id] = Stream(number, view, tuple(sorted(shards)))
+    return streams
 
 
 def changed(connection: apsw.Connection) -> Catalog:

@@ -31,7 +31,17 @@ from partita.store.embedded import (
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import MissingIndex
-from partita.store.embedded.upkeep import Progress, StoreSnapshot, back_up, upgrade, verify
+from partita.store.embedded.upkeep import (
+    MergeShards,
+    Progress,
+    SplitShard,
+    StoreSnapshot,
+    back_up,
+    merge_shards,
+    split_shard,
+    upgrade,
+    verify,
+)
 
 R = TypeVar("R")
 
@@ -63,6 +73,8 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.SetStream: _tables.set_stream,
     _ttl.DeleteExpired: _ttl.delete_expired,
     _ttl.TrimHistory: _ttl.trim_history,
+    SplitShard: split_shard,
+    MergeShards: merge_shards,
 }
 
 
@@ -233,6 +245,22 @@ class EmbeddedStore:
             if not self._closed.is_set():  # nobody closes the files while this thread may write
                 self._erase_log()
         return deleted
+
+    def split_shard(self, table: str, shard: str, parts: int = 2) -> tuple[str, ...]:
+        """Split an open shard of a table's stream, so that several workers can read it; gives the new shards.
+
+        Raises:
+            TableNotFound: there is no such open shard. ValidationFailed: it cannot have so many parts.
+        """
+        return self._commit.run(SplitShard(table, shard, parts))  # type: ignore[no-any-return]
+
+    def merge_shards(self, table: str, first: str, second: str) -> str:
+        """Merge two open shards that are neighbours; gives the new one.
+
+        Raises:
+            TableNotFound: there is no such open shard. ValidationFailed: they are not neighbours.
+        """
+        return self._commit.run(MergeShards(table, first, second))  # type: ignore[no-any-return]
 
     def compact(self) -> None:
         """Write the file again without what is free in it: it shrinks, and nothing that was deleted is left in it.

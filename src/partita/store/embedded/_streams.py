@@ -1,7 +1,7 @@
 """Change streams: one record for each change of an item, written in the same transaction.
 
-Each enabled stream has a table of its own and one shard. Disabling closes the shard; what it holds
-stays readable until it is trimmed. Enabling again makes a new stream.
+Each enabled stream has one shard, with a table of its own, until that is split (`upkeep/_reshard.py`). Disabling closes
+its shards; what they hold stays readable until it is trimmed. Enabling again makes a new stream.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ _SEES_NEW: Final = ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
 _SQL_LATEST: Final = (
     "SELECT id, label, view, closed_at, trimmed FROM streams WHERE table_id = ? ORDER BY id DESC LIMIT 1"
 )
+_SQL_SHARDS: Final = (
+    "SELECT streams.id, closed_at, trimmed, parent, other_parent, start FROM stream_shards "
+    "JOIN streams ON streams.id = stream_shards.id WHERE stream = ? ORDER BY streams.id"
+)
 _SQL_SHARD: Final = "SELECT id, trimmed, closed_at FROM streams WHERE table_id = ? AND id = ?"
 _SQL_RECORDS: Final = (
     "SELECT sequence, event, ifnull(CAST(keys AS BLOB), x''), CAST(old AS BLOB), CAST(new AS BLOB), at, size, by_ttl "
@@ -61,12 +65,19 @@ def append(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by
     new = planned.blob if after is not None and stream.view in _SEES_NEW else None
     size = item_size(keys) + (old.size if old else 0) + (planned.size if new else 0)
     record = (now, event, by_ttl, size, encode_item(keys), old.blob if old else None, new)
+    if stream.shards:
+        stream = stream.of_partition(planned.key[0])
     connection.execute(stream.sql_append, record)
 
 
 def enable(connection: apsw.Connection, table_id: int, view: StreamView, now: float, *, complete: bool) -> None:
     """Begin a new stream. `complete`: it begins with the table, so it holds every change."""
     label = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
+    begin(connection, table_id, label, view, complete=complete)
+
+
+def begin(connection: apsw.Connection, table_id: int, label: str, view: StreamView, *, complete: bool) -> int:
+    """Open a shard, and give its number."""
     connection.execute(
         "INSERT INTO streams (table_id, label, view, complete) VALUES (?, ?, ?, ?)",
         (table_id, label, view, complete),
@@ -77,6 +88,7 @@ def enable(connection: apsw.Connection, table_id: int, view: StreamView, now: fl
         "event TEXT NOT NULL, by_ttl INTEGER NOT NULL, size INTEGER NOT NULL, "
         "keys BLOB NOT NULL, old BLOB, new BLOB)"
     )
+    return number
 
 
 def disable(connection: apsw.Connection, table_id: int, now: float) -> None:
@@ -87,11 +99,22 @@ def disable(connection: apsw.Connection, table_id: int, now: float) -> None:
 def latest_id(connection: apsw.Connection, table: Table) -> str | None:
     """The identifier of the table's current stream, or of the last one it had."""
     row = connection.execute(_SQL_LATEST, (table.id,)).get
-    return None if row is None else _identifier(row[0], row[1])
+    return None if row is None else _identifier(_stream_of(connection, row[0]), row[1])
 
 
 def _identifier(number: int, label: str) -> str:
     return f"{label}-{number}"
+
+
+def _has_shards(connection: apsw.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'stream_shards'").get is not None
+
+
+def _stream_of(connection: apsw.Connection, number: int) -> int:
+    """The stream that a shard is of: the number of its first shard."""
+    if not _has_shards(connection):
+        return number
+    return connection.execute("SELECT stream FROM stream_shards WHERE id = ?", (number,)).get or number
 
 
 def describe_stream(reader: Reader, request: DescribeStream) -> StreamDescription:
@@ -100,12 +123,41 @@ def describe_stream(reader: Reader, request: DescribeStream) -> StreamDescriptio
     if row is None:
         raise TableNotFound(f"Requested resource not found: Stream of table {request.table} not found")
     number, label, view, closed_at, trimmed = row
-    newest = reader.connection.execute(f"SELECT max(sequence) FROM changes_{number}").get
-    shard = Shard(f"{_SHARD}{number:020}", None, closed_at is not None, trimmed, newest or trimmed)
-    return StreamDescription(_identifier(number, label), view, closed_at is None, (shard,))
+    stream = _stream_of(reader.connection, number)
+    is_whole = not _has_shards(reader.connection)
+    rows: list[Any] = [] if is_whole else reader.connection.execute(_SQL_SHARDS, (stream,)).fetchall()
+    rows = rows or [(number, closed_at, trimmed, None, None, 0)]
+    shards = tuple(_shard(reader.connection, *each) for each in rows)
+    return StreamDescription(_identifier(stream, label), view, closed_at is None, shards)
 
 
-def _number_of(shard: str) -> int:
+def _shard(
+    connection: apsw.Connection,
+    number: int,
+    closed_at: float | None,
+    trimmed: int,
+    parent: int | None,
+    other_parent: int | None,
+    start: int,
+) -> Shard:
+    newest = connection.execute(f"SELECT max(sequence) FROM changes_{number}").get
+    return Shard(
+        shard_id(number),
+        None if parent is None else shard_id(parent),
+        closed_at is not None,
+        trimmed,
+        newest or max(trimmed, start),
+        start,
+        None if other_parent is None else shard_id(other_parent),
+    )
+
+
+def shard_id(number: int) -> str:
+    """The identifier of a shard."""
+    return f"{_SHARD}{number:020}"
+
+
+def number_of(shard: str) -> int:
     """The number in the id of a shard; 0, which no shard has, where it cannot be one of SQLite's."""
     number = shard.removeprefix(_SHARD)
     return int(number) if number.isdecimal() and len(number.lstrip("0")) <= _MAX_DIGITS else 0
@@ -120,7 +172,7 @@ def read_stream(reader: Reader, request: ReadStream) -> StreamPage:
     if not 1 <= request.limit <= MAX_RECORDS:
         raise ValidationFailed(f"Limit must be between 1 and {MAX_RECORDS}")
     table = reader.table(request.table)
-    row = reader.connection.execute(_SQL_SHARD, (table.id, _number_of(request.shard))).get
+    row = reader.connection.execute(_SQL_SHARD, (table.id, number_of(request.shard))).get
     if row is None:
         raise TableNotFound("Requested resource not found: Shard does not exist")
     stream, trimmed, closed_at = row
@@ -170,6 +222,8 @@ def drop(connection: apsw.Connection, number: int) -> None:
     """Remove a stream with its records."""
     connection.execute(f"DROP TABLE changes_{number}")
     connection.execute("DELETE FROM streams WHERE id = ?", (number,))
+    if _has_shards(connection):
+        connection.execute("DELETE FROM stream_shards WHERE id = ?", (number,))
 
 
 def drop_all(connection: apsw.Connection, table_id: int) -> None:

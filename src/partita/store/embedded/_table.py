@@ -11,8 +11,10 @@ An item's index entries are columns of its own row, so an index can never disagr
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from decimal import Decimal
+from math import inf
 from typing import Any, Final, TypeAlias
 from zlib import crc32
 
@@ -39,18 +41,26 @@ ITEM: Final = "ifnull(CAST(item AS BLOB), x'')"
 """The bytes of an item. In a damaged row it may be anything, which only as bytes is found to be no item."""
 _NO_RANGE: Final = ""
 _LATEST_TTL: Final = 2**53
+HASHES: Final = 2**32
+"""How many hashes a partition can have."""
 
 
 class Stream(Struct, frozen=True):
-    """A table's enabled stream."""
+    """A table's enabled stream: the number of its shard, or those of several with where the range of each ends."""
 
     id: int
     view: StreamView
+    shards: tuple[tuple[int, int], ...] = ()
 
     @property
     def sql_append(self) -> str:
         """Adds one record."""
         return f"INSERT INTO changes_{self.id} (at, event, by_ttl, size, keys, old, new) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+    def of_partition(self, hashed: int) -> Stream:
+        """The one shard that has the changes of a partition."""
+        _, number = self.shards[bisect_right(self.shards, (hashed, inf))]
+        return Stream(number, self.view)
 
 
 class Source:

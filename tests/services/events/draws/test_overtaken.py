@@ -13,7 +13,8 @@ from partita import Session, f, update
 from partita.errors import TransactionCancelled
 from partita.store import TransactWriteItems
 from partita.testing import Crash, FakeClock, FaultyStore
-from partita_services.events.draws.draw import DrawFound, hold_draw, show_draw
+from partita_services.events.cancelling import cancel
+from partita_services.events.draws.draw import DrawFound, DrawRefused, hold_draw, show_draw
 from partita_services.events.draws.verify import problems_of
 from partita_services.events.model import TABLE, Event, Request, request_by_id
 from partita_services.events.terms import EventStatus, Reason, Status
@@ -59,3 +60,16 @@ def test_a_result_that_cannot_be_written_is_said(db: Session, store: FaultyStore
     db.run(update(request_by_id(order[0]), f(Request.status).set(Status.SUCCEEDED)))  # no rule does this
     failed = overtaken(db, hold_draw(event.event_id, event.closes_at), lambda: None, on=TransactWriteItems)
     assert isinstance(failed, TransactionCancelled)
+
+
+def test_an_entry_that_goes_while_the_entries_are_frozen_is_said(db: Session) -> None:
+    event = lottery(db, 2, 5)
+    leaver = in_queue_order(db, event)[0]
+
+    def leave() -> None:
+        db.run(cancel(leaver.request_id, None, event.closes_at))
+
+    refused = overtaken(db, hold_draw(event.event_id, event.closes_at), leave, on=TransactWriteItems)
+    assert isinstance(refused, DrawRefused)
+    assert "came or went" in refused.message
+    assert len(drawn(db, event).order) == 4

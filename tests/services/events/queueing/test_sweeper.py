@@ -91,6 +91,20 @@ def test_a_request_that_the_queue_has_lost_is_sent_again_once(
     assert current(db, lost).status is Status.SUCCEEDED
 
 
+def test_one_that_the_queue_loses_twice_is_sent_again_after_five_minutes(
+    db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock
+) -> None:
+    event = opened(db, capacity=1)
+    applied(db, event, "a")
+    fake_clock.advance(LEASE.total_seconds() + 1)
+    assert sweeper.sweep() == 1
+    queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
+    fake_clock.advance(299)
+    assert sweeper.sweep() == 0
+    fake_clock.advance(1)
+    assert sweeper.sweep() == 1
+
+
 def test_only_one_of_many_workers_sweeps(db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock) -> None:
     event = opened(db, capacity=1)
     (request,) = applied(db, event, "a")

@@ -23,7 +23,7 @@ from partita.store.embedded.upkeep._verify import verify
 
 _LOG: Final = "-wal"
 _PARTS: Final = ("", _LOG, "-shm")
-_SQL_OPEN_STREAMS: Final = "SELECT table_id, view FROM streams WHERE closed_at IS NULL"
+_SQL_OPEN_STREAMS: Final = "SELECT DISTINCT table_id, view FROM streams WHERE closed_at IS NULL"
 _SQL_LAST_NUMBER: Final = "SELECT max(seq) FROM sqlite_sequence WHERE name = 'streams'"
 _SQL_NUMBER_FROM: Final = (
     "DELETE FROM sqlite_sequence WHERE name = 'streams'; INSERT INTO sqlite_sequence (name, seq) VALUES ('streams', ?)"

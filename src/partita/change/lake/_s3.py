@@ -1,0 +1,300 @@
+"""A lake in a bucket: of S3, or of a server that speaks its protocol.
+
+Credentials come from the same chain as those of the remote store, and Delta gets those that are valid now. A commit is
+a conditional put, which the bucket refuses where another writer was faster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from partita._aws import Credentials, GivenCredentials, botocore_session, is_local, require_botocore, source_of
+from partita.change.lake._object_lease import LEASE_SECONDS, LeasedObject, ObjectLease
+from partita.errors import AccessDenied, BucketNotFound, OperationError, StoreUnavailable
+from partita.runtime import Clock, system_clock
+
+_BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_OPTIONS: Final = frozenset(("endpoint", "profile", "region"))
+_HINT: Final = "Write s3://BUCKET/PREFIX; ?endpoint=URL, ?region=NAME and ?profile=NAME may follow."
+_ANY_REGION: Final = "us-east-1"
+_PRECONDITION: Final = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
+_MISSING: Final = ("NoSuchKey", "404")
+_REFUSED: Final = frozenset(
+    (
+        "AccessDenied",
+        "403",
+        "InvalidAccessKeyId",
+        "SignatureDoesNotMatch",
+        "ExpiredToken",
+        "InvalidToken",
+        "TokenRefreshRequired",
+    )
+)
+
+
+class S3Location:
+    """A prefix in a bucket."""
+
+    def __init__(
+        self,
+        bucket: str,
+        prefix: str = "",
+        *,
+        endpoint: str | None = None,
+        region: str | None = None,
+        profile: str | None = None,
+        credentials: GivenCredentials | None = None,
+        lease_seconds: float = LEASE_SECONDS,
+        clock: Clock = system_clock,
+    ) -> None:
+        """Name a prefix; nothing is asked yet.
+
+        Args:
+            bucket: its name.
+            prefix: what the names of all objects of the lake begin with.
+            endpoint: the URL of a compatible server; by default S3's, or what the environment or profile says.
+            region: of the bucket; by default what the environment or profile says.
+            profile: of the AWS configuration files.
+            credentials: as `RemoteStore` takes them.
+            lease_seconds: after so long without a sign of life, another writer may have the lake.
+            clock: says when credentials are to be renewed.
+
+        Raises:
+            OperationError: the bucket's name cannot be one, or the extra `aws` is missing.
+        """
+        if not _BUCKET.fullmatch(bucket):
+            raise OperationError(f"{bucket!r} is not the name of a bucket.", hint=_HINT)
+        self.bucket = bucket
+        self.prefix = prefix.strip("/")
+        self.lease_seconds = lease_seconds
+        self._access = _Access(endpoint, region, profile, credentials, clock)
+
+    @classmethod
+    def parse(cls, url: str, *, profile: str | None = None, credentials: GivenCredentials | None = None) -> S3Location:
+        """The location at a URL, such as `s3://bucket/prefix?endpoint=http://127.0.0.1:9000`.
+
+        Raises:
+            OperationError: it is not understood.
+        """
+        parts = urlsplit(url)
+        if parts.scheme != "s3":
+            raise OperationError(
+                f"{url!r} is not the place of a lake.", hint=f"Name a folder. Or {_HINT[0].lower()}{_HINT[1:]}"
+            )
+        options = parse_qs(parts.query, keep_blank_values=True)
+        twice = [name for name, values in options.items() if len(values) > 1]
+        if options.keys() - _OPTIONS or twice or parts.fragment or parts.path != re.sub("//+", "/", parts.path):
+            raise OperationError(f"{url!r} is not understood.", hint=_HINT)
+        given = {name: values[0] for name, values in options.items()}
+        if given.get("profile") and profile not in (None, given["profile"]):
+            raise OperationError(f"The URL names the profile {given['profile']!r}, but {profile!r} is given.")
+        return cls(
+            parts.netloc,
+            parts.path,
+            endpoint=given.get("endpoint") or None,
+            region=given.get("region") or None,
+            profile=given.get("profile") or profile,
+            credentials=credentials,
+        )
+
+    def __str__(self) -> str:
+        return self.uri
+
+    @property
+    def uri(self) -> str:
+        """As Delta names it."""
+        return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return self.prefix.rpartition("/")[2] or self.bucket
+
+    @property
+    def endpoint(self) -> str:
+        """The URL of the server."""
+        url: str = self._client().meta.endpoint_url
+        return url
+
+    def child(self, *names: str) -> S3Location:
+        """A prefix below it, reached in the same way."""
+        child = object.__new__(S3Location)
+        child.bucket, child.lease_seconds, child._access = self.bucket, self.lease_seconds, self._access
+        child.prefix = "/".join((self.prefix, *names)).strip("/")
+        return child
+
+    def options(self) -> dict[str, str]:
+        """What Delta needs to reach it, with credentials that are valid now."""
+        return self._access.options()
+
+    def children(self) -> list[str]:
+        """The names that stand right below it.
+
+        Raises:
+            BucketNotFound: there is no such bucket. AccessDenied: the credentials are refused.
+        """
+        prefix = f"{self.prefix}/" if self.prefix else ""
+        found: list[str] = []
+        with self._translating():
+            pages = self._client().get_paginator("list_objects_v2")
+            for page in pages.paginate(Bucket=self.bucket, Prefix=prefix, Delimiter="/"):
+                found += [each["Prefix"][len(prefix) : -1] for each in page.get("CommonPrefixes", ())]
+        return found
+
+    def hold(self, owner: str | None = None) -> ObjectLease:
+        """Take the lease that stands beside its tables, as an object of its own.
+
+        Raises:
+            StoreBusy: another writer has it. BucketNotFound: no such bucket. AccessDenied: the credentials are refused.
+        """
+        return ObjectLease(self, str(self), owner, self.lease_seconds)
+
+    # What a lease needs of an object
+
+    def read(self) -> LeasedObject | None:
+        """The object of the lease, with the age that the bucket's own clock gives it; None where there is none."""
+        with self._translating():
+            try:
+                found = self._client().get_object(Bucket=self.bucket, Key=self._lease_key)
+            except self._access.client_error() as error:
+                if _code(error) in _MISSING:
+                    return None
+                raise
+            headers = found["ResponseMetadata"]["HTTPHeaders"]
+            return LeasedObject.of(found["Body"].read(), found["ETag"], headers)
+
+    def write(self, body: bytes, match: str | None) -> str | None:
+        """Write the object if it is still the one that `match` names, or if there is none; gives its tag, or None."""
+        condition = {"IfNoneMatch": "*"} if match is None else {"IfMatch": match}
+        with self._translating():
+            try:
+                written = self._client().put_object(Bucket=self.bucket, Key=self._lease_key, Body=body, **condition)
+            except self._access.client_error() as error:
+                if _code(error) in (*_PRECONDITION, *_MISSING):
+                    return None
+                raise
+            return str(written["ETag"])
+
+    def remove(self) -> None:
+        """Delete the object of the lease."""
+        with self._translating():
+            self._client().delete_object(Bucket=self.bucket, Key=self._lease_key)
+
+    @property
+    def _lease_key(self) -> str:
+        return f"{self.prefix}/_lease.json".lstrip("/")
+
+    def _client(self) -> Any:
+        return self._access.client()
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        """The library's errors in place of botocore's."""
+        from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - of the extra `aws`
+
+        try:
+            yield
+        except ClientError as error:
+            raise _failure(self, _code(error), error) from error
+        except BotoCoreError as error:
+            raise StoreUnavailable(f"The lake {self} cannot be reached: {_one_line(error)}") from error
+
+
+class _Access:
+    """How a bucket is reached: one client, and the credentials that it and Delta sign with."""
+
+    def __init__(
+        self,
+        endpoint: str | None,
+        region: str | None,
+        profile: str | None,
+        credentials: GivenCredentials | None,
+        clock: Clock,
+    ) -> None:
+        require_botocore()
+        if endpoint is not None and urlsplit(endpoint).scheme not in ("http", "https"):
+            raise OperationError(
+                f"{endpoint!r} is not the URL of an endpoint.", hint="Write it as http://127.0.0.1:9000."
+            )
+        self._given_endpoint, self._given_region, self._profile = endpoint, region, profile
+        self._credentials, self._clock = credentials, clock
+        self._signed_by: Credentials | None = None
+        self._made: Any = None
+        self._source: Any = None
+
+    def client(self) -> Any:
+        """A client of botocore's for the credentials that are valid now."""
+        current = self._current()
+        if self._made is None or current != self._signed_by:
+            self._made, self._signed_by = self._make(current), current
+        return self._made
+
+    def options(self) -> dict[str, str]:
+        """The same for Delta."""
+        current, client = self._current(), self.client()
+        endpoint = client.meta.endpoint_url
+        options = {
+            "AWS_ACCESS_KEY_ID": current.access_key,
+            "AWS_SECRET_ACCESS_KEY": current.secret_key,
+            "AWS_REGION": client.meta.region_name,
+            "aws_conditional_put": "etag",
+        }
+        if current.session_token is not None:
+            options["AWS_SESSION_TOKEN"] = current.session_token
+        if not endpoint.endswith(("amazonaws.com", "amazonaws.com.cn")):
+            options |= {"AWS_ENDPOINT_URL": endpoint, "AWS_ALLOW_HTTP": str(endpoint.startswith("http:")).lower()}
+        return options
+
+    def client_error(self) -> type[Exception]:
+        """What botocore raises for a response that is an error."""
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - of the extra `aws`
+
+        error: type[Exception] = ClientError
+        return error
+
+    def _current(self) -> Credentials:
+        if self._source is None:
+            endpoint = self._given_endpoint or self._make(Credentials("unused", "unused")).meta.endpoint_url
+            self._source = source_of(self._credentials, self._profile, self._clock, is_local=is_local(endpoint))
+        current: Credentials = self._source.ready() or self._source.load()
+        return current
+
+    def _make(self, credentials: Credentials) -> Any:
+        from botocore.config import Config  # noqa: PLC0415 - of the extra `aws`
+        from botocore.exceptions import BotoCoreError  # noqa: PLC0415
+
+        try:
+            session = botocore_session(self._profile, is_local=True)
+            region = self._given_region or session.get_config_variable("region") or _ANY_REGION
+            return session.create_client(
+                "s3",
+                region_name=region,
+                endpoint_url=self._given_endpoint,
+                aws_access_key_id=credentials.access_key,
+                aws_secret_access_key=credentials.secret_key,
+                aws_session_token=credentials.session_token,
+                config=Config(retries={"mode": "standard"}, connect_timeout=5, read_timeout=20),
+            )
+        except (BotoCoreError, ValueError) as error:
+            raise OperationError(f"The lake's bucket cannot be reached: {_one_line(error)}") from error
+
+
+def _code(error: Any) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def _failure(location: S3Location, code: str, error: Exception) -> Exception:
+    if code in ("NoSuchBucket", "404"):
+        hint = "Make it first, or correct the URL; nothing was written."
+        return BucketNotFound(f"There is no bucket {location.bucket!r} for the lake {location}.", hint=hint)
+    if code in _REFUSED:
+        return AccessDenied(f"The bucket {location.bucket!r} refuses the credentials of the lake ({code}).")
+    return StoreUnavailable(f"The lake {location} did not respond as it should: {_one_line(error)}")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,120 @@
+"""Shards of a stream: a stream begins with one, which may be split; two that are neighbours may be merged.
+
+Each shard has the records of a range of the hashes of partition keys, in a table of its own. A shard that is split or
+merged is closed, and its children go on after its last sequence. So the changes of one key stay in order: first the
+parent's, then the child's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import apsw
+
+from partita.errors import TableNotFound, ValidationFailed
+from partita.store._requests import Request
+from partita.store.embedded import _streams
+from partita.store.embedded._connection import Writer
+from partita.store.embedded._table import HASHES, Stream, Table
+
+_SQL_TABLE: Final = """
+    CREATE TABLE IF NOT EXISTS stream_shards (
+        id INTEGER PRIMARY KEY, stream INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
+        parent INTEGER, other_parent INTEGER, start INTEGER NOT NULL
+    )
+"""
+_SQL_SHARD: Final = "SELECT stream, low, high, start FROM stream_shards WHERE id = ?"
+_MAX_PARTS: Final = 1_000
+
+
+class SplitShard(Request[tuple[str, ...]], frozen=True):
+    """Split an open shard into parts of about the same size; gives their identifiers."""
+
+    table: str
+    shard: str
+    parts: int = 2
+
+
+class MergeShards(Request[str], frozen=True):
+    """Merge two open shards that are neighbours; gives the identifier of the new one."""
+
+    table: str
+    first: str
+    second: str
+
+
+def split_shard(writer: Writer, request: SplitShard) -> tuple[str, ...]:
+    """Close the shard, and open its parts.
+
+    Raises:
+        TableNotFound: there is no such open shard. ValidationFailed: it cannot have so many parts.
+    """
+    table, connection = writer.table(request.table), writer.connection
+    connection.execute(_SQL_TABLE)
+    number, (stream, low, high, _) = _open_shard(connection, table, request.shard)
+    if not 2 <= request.parts <= min(_MAX_PARTS, high - low):  # noqa: PLR2004 - one part is no split
+        raise ValidationFailed(f"A shard cannot be split into {request.parts} parts.")
+    bounds = [low + (high - low) * part // request.parts for part in range(request.parts + 1)]
+    start = _close(writer, number)
+    made = [
+        _begin(writer, table, (stream, bounds[part], bounds[part + 1], number, None, start))
+        for part in range(request.parts)
+    ]
+    writer.catalog_changed()
+    return tuple(_streams.shard_id(each) for each in made)
+
+
+def merge_shards(writer: Writer, request: MergeShards) -> str:
+    """Close two shards, and open one for both ranges.
+
+    Raises:
+        TableNotFound: there is no such open shard. ValidationFailed: they are not neighbours.
+    """
+    table, connection = writer.table(request.table), writer.connection
+    connection.execute(_SQL_TABLE)
+    shards = [_open_shard(connection, table, shard) for shard in (request.first, request.second)]
+    (first, (stream, low, middle, _)), (second, (_, also_middle, high, _)) = sorted(shards, key=lambda each: each[1][1])
+    if middle != also_middle:
+        raise ValidationFailed("Only shards that are neighbours can be merged.")
+    start = max(_close(writer, first), _close(writer, second))
+    made = _begin(writer, table, (stream, low, high, first, second, start))
+    writer.catalog_changed()
+    return _streams.shard_id(made)
+
+
+def _open_shard(connection: apsw.Connection, table: Table, shard: str) -> tuple[int, tuple[int, int, int, int]]:
+    """An open shard's number, and its stream, range and start."""
+    number = _streams.number_of(shard)
+    opened = connection.execute(
+        "SELECT 1 FROM streams WHERE table_id = ? AND id = ? AND closed_at IS NULL", (table.id, number)
+    ).get
+    if opened is None:
+        raise TableNotFound(f"Requested resource not found: Open shard {shard} does not exist")
+    found: Any = connection.execute(_SQL_SHARD, (number,)).fetchone()
+    if found is None:  # the first shard of a stream
+        found = (number, 0, HASHES, 0)
+        connection.execute("INSERT INTO stream_shards VALUES (?, ?, ?, ?, NULL, NULL, ?)", (number, *found))
+    return number, found
+
+
+def _close(writer: Writer, number: int) -> int:
+    """Close a shard; gives the sequence after which its children begin."""
+    connection = writer.connection
+    # A table that is compared with its stream is compared with one shard, which has it all.
+    connection.execute("UPDATE streams SET closed_at = ?, complete = 0 WHERE id = ?", (writer.clock(), number))
+    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (f"changes_{number}",)).get
+    start: int = connection.execute("SELECT start FROM stream_shards WHERE id = ?", (number,)).get
+    return max(last or 0, start)
+
+
+def _begin(writer: Writer, table: Table, shard: tuple[int, int, int, int, int | None, int]) -> int:
+    stream: Stream | None = table.stream
+    if stream is None:
+        raise TableNotFound("Requested resource not found: The stream is disabled")
+    connection, start = writer.connection, shard[-1]
+    label = connection.execute("SELECT label FROM streams WHERE id = ?", (shard[3],)).get
+    number = _streams.begin(connection, table.id, label, stream.view, complete=False)
+    connection.execute("INSERT INTO stream_shards VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *shard))
+    connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (f"changes_{number}",))
+    connection.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (f"changes_{number}", start))
+    return number

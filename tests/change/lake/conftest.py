@@ -1,0 +1,73 @@
+"""Places that a lake can be in: a folder, and buckets of two servers that speak S3's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.session import Session as BotocoreSession
+from tests.referee import ministack, moto
+
+from partita.change.lake import FolderLocation, S3Location
+from partita.store.remote import Credentials
+
+KEYS = Credentials("test", "test")
+NUMBERS = count()
+
+
+def client_of(url: str) -> Any:
+    """A client of a server."""
+    return BotocoreSession().create_client(
+        "s3",
+        region_name="us-east-1",
+        endpoint_url=url,
+        aws_access_key_id=KEYS.access_key,
+        aws_secret_access_key=KEYS.secret_key,
+    )
+
+
+def bucket_at(url: str) -> S3Location:
+    """A place in a new bucket of a server."""
+    name = f"lake-{next(NUMBERS)}"
+    client_of(url).create_bucket(Bucket=name)
+    return S3Location(name, "some/where", endpoint=url, credentials=KEYS)
+
+
+@pytest.fixture(scope="session")
+def moto_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with moto(tmp_path_factory.mktemp("moto")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def ministack_s3_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with ministack(tmp_path_factory.mktemp("ministack"), "s3") as url:
+        yield url
+
+
+@pytest.fixture
+def on_moto(moto_url: str) -> S3Location:
+    """A place in a bucket of one server."""
+    return bucket_at(moto_url)
+
+
+@pytest.fixture
+def on_ministack(ministack_s3_url: str) -> S3Location:
+    """A place in a bucket of another."""
+    return bucket_at(ministack_s3_url)
+
+
+@pytest.fixture(params=("on_moto", "on_ministack"))
+def bucket(request: pytest.FixtureRequest) -> S3Location:
+    """A place in a bucket of each server."""
+    found: S3Location = request.getfixturevalue(request.param)
+    return found
+
+
+@pytest.fixture(params=("folder", "on_ministack"))
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> FolderLocation | S3Location:
+    """Each kind of place."""
+    return FolderLocation(tmp_path / "lake") if request.param == "folder" else request.getfixturevalue(request.param)

@@ -1,0 +1,29 @@
+"""A process that shares a stream with others until it is killed, and prints a line for each step.
+
+python -m tests.change.shared.filling KIND STORE SINK
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tests.change.model import TABLE
+from tests.change.shared.sinks import POLICY, open_sink
+
+from partita import EmbeddedStore, Session
+from partita.change.shared import Membership, SharedConsumer
+
+
+def main(kind: str, store: str, sink: str) -> None:
+    """Read in small batches, for ever."""
+    opened = EmbeddedStore(store, durable=False)
+    membership = Membership(Session(opened), "group", f"process-{os.getpid()}", POLICY)
+    with SharedConsumer(opened, TABLE, open_sink(kind, sink), membership, batch=40) as consumer:
+        while True:
+            consumer.step()
+            print(len(consumer.held), flush=True)  # noqa: T201 - whoever kills it reads this
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
