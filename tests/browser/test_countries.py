@@ -265,7 +265,7 @@ def test_what_the_service_refuses_is_said_on_the_page(open_page: OpenPage, serve
     sign_in(page, server)
     page.get_by_label("Alpha-3").fill("DEU")
     page.get_by_role("button", name="Save version").click()
-    expect(page.locator(".said")).to_have_text("The alpha3 'DEU' is taken. Choose another value.")
+    expect(page.locator(".said")).to_have_text("The alpha3 'DEU' is taken.")
     expect(page.locator(".versions > li")).to_have_count(1)
 
 
