@@ -57,6 +57,13 @@ async def test_a_version_says_who_wrote_it_and_why(
 
 
 @pytest.mark.req("R11", "R04")
+async def test_a_reason_has_up_to_200_characters(api: httpx.AsyncClient) -> None:
+    lengths = [
+        (await api.put("/countries/BO", json=BOLIVIA, params={"reason": "x" * n})).status_code for n in (201, 200)
+    ]
+    assert lengths == [422, 201]
+
+
 async def test_the_same_content_for_another_reason_adds_no_version(api: httpx.AsyncClient) -> None:
     await api.put("/countries/BO", json=BOLIVIA, params={"reason": "first"})
     again = await api.put("/countries/BO", json=BOLIVIA, params={"reason": "second"})

@@ -14,6 +14,7 @@ from partita.errors import PartitaError
 from partita.store._interface import Store
 from partita.store._requests import DeleteItem, PutItem
 from partita.testing import Crash, FakeClock, FaultyStore
+from partita_services.todo import bulk
 from partita_services.todo.bulk import Deletion, TaskOutcome, change_status, delete_completed
 from partita_services.todo.model import TABLE, Status, Task, create_task, delete_task, task_by_id, tasks_of_user
 
@@ -125,6 +126,15 @@ def test_only_the_completed_tasks_of_the_user_are_deleted(db: Session) -> None:
     assert set(statuses(db).values()) == set(Status) - {Status.COMPLETED}
     assert db.run(task_by_id("bob", "hers")) is not None
     assert db.run(delete_completed("ann")) == Deletion(deleted=0, more=False)
+
+
+@pytest.mark.req("T19")
+def test_one_call_deletes_so_many_and_no_more(db: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk, "_PAGE", 2)
+    for task_id in MANY:
+        add(db, task_id, Status.COMPLETED)
+    assert db.run(delete_completed("ann", limit=3)) == Deletion(deleted=3, more=True)
+    assert db.run(delete_completed("ann", limit=4)) == Deletion(deleted=3, more=False)
 
 
 @pytest.mark.req("T19")

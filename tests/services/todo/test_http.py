@@ -31,6 +31,11 @@ def as_user(user_id: str, identity: Identity) -> dict[str, str]:
     return {"Authorization": f"Bearer {identity.token(Caller(user_id))}"}
 
 
+async def test_a_name_has_no_spaces_around_it(api: httpx.AsyncClient) -> None:
+    assert (await api.put("/me", json={"email": "ann@example.com", "name": "  Ann  "})).json()["name"] == "Ann"
+    assert (await api.put("/me", json={"email": "ann@example.com", "name": "   "})).status_code == 422
+
+
 async def test_a_profile_is_new_once(api: httpx.AsyncClient, fake_clock: FakeClock) -> None:
     assert (await api.get("/me")).json()["code"] == "item_missing"
     first = await api.put("/me", json={"email": "ann@example.com", "name": "Ann"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from itertools import permutations
 
 import pytest
@@ -12,9 +13,10 @@ from tests.services.commitcollect.world import World, event, new_world, revocati
 
 from partita_services.commitcollect.jobs.backfill import BackfillJob, backfill_page
 from partita_services.commitcollect.jobs.ingest import process_event
-from partita_services.commitcollect.jobs.subscription import SubscribeJob, subscribe
+from partita_services.commitcollect.jobs.subscription import SubscribeJob, _is_earlier, subscribe
 from partita_services.commitcollect.model import ConnectionState, connection_of
 from partita_services.commitcollect.strava.interface import ReadAthlete
+from partita_services.commitcollect.strava.model import Subscription
 from partita_services.commitcollect.work import TryLater, Work
 
 pytestmark = pytest.mark.req("C05")
@@ -133,3 +135,20 @@ def test_of_who_comes_later_strava_notifies_us(world: World) -> None:
     jobs["refusal"]()
     jobs["subscription"]()
     assert world.connection.state is ConnectionState.RECONNECT
+
+
+@pytest.mark.parametrize(("seconds", "is_earlier"), [(-61, False), (-60, True), (0, True)])
+def test_who_has_connected_within_a_minute_after_it_may_be_earlier(
+    world: World, seconds: int, *, is_earlier: bool
+) -> None:
+    """Clocks differ by up to a minute."""
+    made_at = world.connection.connected_at + timedelta(seconds=seconds)
+    made = Subscription(client_id="4711", subscription_id=1, made_at=made_at)
+    assert world.do(_is_earlier(world.user_id, made)) is is_earlier
+
+
+def test_where_nobody_knows_when_it_was_made_nobody_is_earlier(world: World) -> None:
+    made = Subscription(client_id="4711", subscription_id=1, made_at=None)
+    assert world.do(_is_earlier(world.user_id, made)) is False
+    made = Subscription(client_id="4711", subscription_id=1, made_at=world.connection.connected_at)
+    assert world.do(_is_earlier("nobody", made)) is False

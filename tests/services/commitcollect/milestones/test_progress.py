@@ -71,6 +71,12 @@ def test_both_ends_of_the_window_count_and_nothing_beyond(world: World) -> None:
 
 
 @pytest.mark.req("C11")
+def test_a_sum_has_three_places(world: World) -> None:
+    world.db.run(put(workout(world, 1, datetime(2026, 1, 1, 6, tzinfo=UTC), distance=0.1234)))
+    assert progress_of(world, metric=Metric.DISTANCE).value == 0.123
+
+
+@pytest.mark.req("C11")
 def test_a_sum_does_not_depend_on_the_order(world: World) -> None:
     for number, distance in enumerate((0.1, 0.2, 0.3, 9_999.4)):
         world.db.run(put(workout(world, number, datetime(2026, 1, 1, number, tzinfo=UTC), distance=distance)))
