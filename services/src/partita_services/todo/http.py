@@ -55,10 +55,8 @@ TimeZone = Annotated[
     Zone | SkipJsonSchema[None], Header(alias="X-Time-Zone", description="the caller's, to tell which day it is")
 ]
 LastEventId = Annotated[
-    int | SkipJsonSchema[None],
-    Header(
-        ge=0, le=2**53, description="the `id` of the last event that the caller has; without it, changes from now on"
-    ),
+    Annotated[int, Field(ge=0, le=2**53)] | SkipJsonSchema[None],
+    Header(description="the `id` of the last event that the caller has; without it, changes from now on"),
 ]
 
 
