@@ -26,10 +26,11 @@ COUNT_CARDS = """() => {
         }
     }).observe(document.querySelector(".columns"), { childList: true, subtree: true });
 }"""
-SCROLL_TO_THE_END = """() => {
+SCROLL_TO_THE_END = """(last) => {
     const scroll = document.querySelector(".scroll");
-    scroll.scrollTop = scroll.scrollHeight;
-    return scroll.querySelector(".more").hidden;
+    scroll.scrollTop = scroll.scrollHeight;  // again and again: what comes meanwhile is below it
+    const titles = [...scroll.querySelectorAll(".title")];
+    return scroll.querySelector(".more").hidden && titles.some((title) => title.textContent.trim() === last);
 }"""
 PAGE = 100
 
@@ -92,7 +93,7 @@ def test_the_most_urgent_of_all_come_first_and_the_others_last(open_page: OpenPa
     todo = column(page, "To do")
     expect(todo.locator(".card")).to_have_count(PAGE)
     assert {card.split(", ")[2] for card in labels(page)} == {"urgent priority"}
-    page.wait_for_function(SCROLL_TO_THE_END)  # as one scrolls, it goes on
+    page.wait_for_function(SCROLL_TO_THE_END, arg="Task 0")  # as one scrolls, it goes on
     expect(todo.locator(".title", has_text=re.compile("^Task 0$"))).to_be_visible()
     assert todo.locator(".card").count() < 2 * PAGE  # those near the screen alone
 
