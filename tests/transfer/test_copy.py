@@ -40,19 +40,6 @@ from partita.testing import Crash
 from partita.transfer import CHECKPOINTS, CopyOptions, tables_of
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with EmbeddedStore(tmp_path / "source.db", durable=False) as store:
-        fill(store, 120)
-        yield store
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with EmbeddedStore(tmp_path / "target.db", durable=False) as store:
-        yield store
-
-
 @pytest.mark.parametrize(("from_wire", "to_wire"), [(False, True), (True, False), (True, True), (False, False)])
 def test_every_item_arrives_as_it_was(tmp_path: Path, *, from_wire: bool, to_wire: bool) -> None:
     with opened(tmp_path / "a.db", wire=from_wire) as source, opened(tmp_path / "b.db", wire=to_wire) as target:

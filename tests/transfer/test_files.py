@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from tests.strategies import items as any_items
-from tests.transfer.support import FILES, ORDERS, OUTSIDE, MortalTarget, contents, fill, opened, order
+from tests.transfer.support import FILES, ORDERS, OUTSIDE, MortalTarget, contents, opened, order
 
 from partita import EmbeddedStore
 from partita.errors import CopyRefused, ExportDamaged
@@ -26,19 +26,6 @@ from partita.transfer._verify import digest
 from partita.values import Item
 
 FORMATS: list[Format] = ["dynamodb", "jsonl", "csv"]
-
-
-@pytest.fixture
-def source(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with EmbeddedStore(tmp_path / "source.db", durable=False) as store:
-        fill(store, 120)
-        yield store
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Iterator[EmbeddedStore]:
-    with EmbeddedStore(tmp_path / "target.db", durable=False) as store:
-        yield store
 
 
 def imported(path: Path, target: Store, table: str | None = None) -> None:

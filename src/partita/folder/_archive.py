@@ -28,10 +28,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from partita.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
-from partita.folder._copies import copy_databases, copy_file, sync
+from partita.folder._copies import copy_databases, copy_file
 from partita.folder._files import DataFile, Kind, data_files, kind_of_file
 from partita.folder._proof import prove, scrub
-from partita.runtime import create_private, open_private
+from partita.runtime import create_private, open_private, sync
 
 FORMAT: Final = "partita-archive"
 FORMAT_VERSION: Final = 1

@@ -21,9 +21,9 @@ import msgspec
 from msgspec import Struct
 
 from partita.errors import OperationError, StoreDamaged
-from partita.folder._copies import Clone, Method, copy_databases, copy_file, reflink, sync
+from partita.folder._copies import Clone, Method, copy_databases, copy_file, reflink
 from partita.folder._files import BRANCHES, data_files
-from partita.runtime import create_private, make_private_folder, open_private
+from partita.runtime import create_private, make_private_folder, open_private, sync
 from partita.store.embedded.upkeep import unused
 
 MAIN: Final = "main"

@@ -146,14 +146,3 @@ def copy_file(source: Path, target: Path) -> None:
         shutil.copyfileobj(content, copy)
         copy.flush()
         os.fsync(copy.fileno())
-
-
-def sync(path: Path) -> None:
-    """Bring a file, or the names in a folder, to the disk."""
-    if os.name == "nt" and path.is_dir():  # pragma: no cover - Windows has no such call for folders
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

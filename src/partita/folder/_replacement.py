@@ -20,9 +20,8 @@ from msgspec import Struct
 
 from partita._sqlite import ProcessLock
 from partita.errors import StoreDamaged
-from partita.folder._copies import sync
 from partita.folder._files import kind_of_file
-from partita.runtime import create_private, open_private
+from partita.runtime import create_private, open_private, sync
 
 PLAN: Final = "restore.json"
 STAGED: Final = ".restoring"

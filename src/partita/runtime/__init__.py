@@ -1,6 +1,7 @@
 """What every layer needs to run: time, identifiers, requests, retries, names to answer to, private files."""
 
 from partita.runtime._clock import Clock, system_clock
+from partita.runtime._disk import sync
 from partita.runtime._hosts import AllowedHosts, is_loopback
 from partita.runtime._ids import RANDOM_BITS, Ulids, new_ulid
 from partita.runtime._outage_log import OutageLog
@@ -36,5 +37,6 @@ __all__ = [
     "run",
     "run_async",
     "run_some",
+    "sync",
     "system_clock",
 ]

@@ -13,7 +13,7 @@ import apsw
 
 from partita import _sqlite
 from partita.errors import StoreError, StoreReadOnly
-from partita.runtime import create_private
+from partita.runtime import create_private, sync
 from partita.store.embedded import _file
 from partita.store.embedded.upkeep._verify import verify
 
@@ -120,14 +120,3 @@ def remove(path: Path) -> None:
     """Remove a database with whatever SQLite has beside it."""
     for part in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{part}").unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    """Bring a file, or the names in a folder, to the disk."""
-    if os.name == "nt" and path.is_dir():  # pragma: no cover - Windows has no such call for folders
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

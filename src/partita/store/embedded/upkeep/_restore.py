@@ -15,9 +15,9 @@ import apsw
 from partita import _sqlite
 from partita._sqlite import ProcessLock
 from partita.errors import StoreBusy, StoreDamaged, StoreNewer
-from partita.runtime import close_to_others
+from partita.runtime import close_to_others, sync
 from partita.store.embedded import _file, _streams
-from partita.store.embedded.upkeep._backup import Progress, copy, remove, sync
+from partita.store.embedded.upkeep._backup import Progress, copy, remove
 from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
 
