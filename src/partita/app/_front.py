@@ -1,7 +1,6 @@
 """What every request passes first, in one step: limits, an identifier, metering, and the headers of its response.
 
-One step and not one for each of them: a middleware costs a coroutine, a closure and a copy of the headers, and seven of
-them were a third of a request.
+One step and not one for each of them: a middleware costs a coroutine, a closure and a copy of the headers.
 """
 
 from __future__ import annotations
