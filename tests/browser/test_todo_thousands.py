@@ -14,7 +14,7 @@ from tests.browser.todo import column, open_board, said
 
 OpenPage = Callable[..., Page]
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("T32")]
+pytestmark = pytest.mark.req("T32")
 
 COUNT_CARDS = """() => {
     const cards = (nodes) => [...nodes].filter((node) => node.matches?.(".card"));

@@ -13,7 +13,7 @@ from tests.browser.todo import open_board as board_of
 OpenPage = Callable[..., Page]
 OpenBoard = Callable[..., Page]
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("T32")]
+pytestmark = pytest.mark.req("T32")
 
 
 @pytest.fixture
