@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Server
+from tests.browser.held import Held
 
 OpenPage = Callable[..., Page]
 
@@ -351,17 +352,12 @@ def test_the_list_of_a_day_is_shown(open_page: OpenPage, address: str) -> None:
 @pytest.mark.req("R09", "X17")
 def test_a_list_that_comes_late_does_not_replace_the_chosen_one(open_page: OpenPage, address: str) -> None:
     page = open_page()
-    late: list[Route] = []
-
-    def hold(route: Route) -> None:
-        late.append(route)
-
-    page.route("**/api/countries.json", hold)
+    late = Held(page, "**/api/countries.json")
     page.goto(address)
     page.get_by_label("List", exact=True).select_option("Withdrawn")
     expect(page.locator("#list")).to_contain_text("Burma")
     with page.expect_response("**/api/countries.json"):
-        late[0].continue_()
+        late.release()
     page.get_by_label("Search by name or code").fill("bu")
     expect(page.locator("#list")).to_contain_text("Burma")
     expect(page.locator("#list")).not_to_contain_text("Look up BU")

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Server
+from tests.browser.held import Held
 from tests.browser.test_events import create, post, ticket
 
 OpenPage = Callable[..., Page]
@@ -64,19 +65,15 @@ def test_who_is_not_known_any_more_signs_in_and_has_applied(open_page: OpenPage,
 
 def test_a_double_click_makes_one_event(open_page: OpenPage, server: Server) -> None:
     page = open_as(open_page(), server, "boss", "#/operate", "operator")
-    made: list[Route] = []
-
-    def hold(route: Route) -> None:
-        made.append(route)
-
     page.get_by_role("button", name="New event").click()
     page.get_by_label("Name").fill("Once")
-    page.route("**/api/events", hold)
+    made = Held(page, "**/api/events")
     page.get_by_role("button", name="Create").dblclick()
     page.get_by_role("button", name="Create").click()
     expect(page.locator("form[aria-busy]")).to_be_visible()
+    made.wait()
     assert len(made) == 1
-    made[0].continue_()
+    made.release()
     expect(page.get_by_role("heading", name="Once", exact=True)).to_be_visible()
 
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from tests.browser.conftest import Server
+from tests.browser.held import Held
 from tests.browser.test_countries import CONTRAST
 
 OpenPage = Callable[..., Page]
@@ -341,40 +342,30 @@ def test_the_keyboard_comes_back_to_a_card_that_was_drawn_anew_behind_its_dialog
 def test_a_task_that_is_saved_late_leaves_the_dialog_of_another_open(sign_in: SignIn, server: Server) -> None:
     add(server, "max", "Alpha", "Beta")
     page = sign_in("max")
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/api/tasks/0*", hold)
+    held = Held(page, "**/api/tasks/0*")
     page.get_by_role("button", name="Alpha, To do").click()
     page.keyboard.type("Late")
-    with page.expect_request(lambda request: request.method == "PATCH"):
-        page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    held.wait()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Beta, To do").click()
     page.keyboard.type("Being written")
-    held[0].continue_()
+    held.release()
     expect(said(page)).to_have_text("Saved “Late”.")
     expect(page.get_by_role("dialog", name="Edit task").get_by_label("Title")).to_have_value("Being written")
 
 
 def test_who_presses_enter_twice_makes_one_task(sign_in: SignIn, server: Server) -> None:
     page = sign_in("eve")
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/api/tasks", hold)
+    held = Held(page, "**/api/tasks")
     page.keyboard.press("n")
     page.keyboard.type("Once")
-    with page.expect_request(lambda request: request.method == "POST"):
-        page.keyboard.press("Enter")
     page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    held.wait()
     expect(page.get_by_role("dialog", name="New task")).to_be_visible()
     assert len(held) == 1
-    held[0].continue_()
+    held.release()
     expect(page.get_by_role("button", name="Once, To do")).to_be_visible()
 
 

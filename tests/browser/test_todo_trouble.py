@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Server, serving
+from tests.browser.held import Held
 from tests.browser.todo import add, client_of, column, said, tasks_of
 from tests.browser.todo import open_board as board_of
 
@@ -171,17 +172,11 @@ def test_a_slow_service_is_waited_for_with_shapes(open_board: OpenBoard, server:
     add(server, "t-slow", "Sweep")
     page = open_board("t-slow")
     expect(page.get_by_role("button", name="Sweep, To do")).to_be_visible()
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    page.route("**/api/tasks?*", hold)
+    held = Held(page, "**/api/tasks?*")
     page.reload()
     expect(column(page, "To do").get_by_text("Loading…")).to_be_attached()
     expect(page.get_by_text("Nothing to do.")).to_be_hidden()
-    for route in held:
-        route.continue_()
+    held.release()
     expect(page.get_by_role("button", name="Sweep, To do")).to_be_visible()
     expect(page.get_by_text("Loading…").first).to_be_hidden()
 
