@@ -2,7 +2,7 @@
 
 from partita.cli.data._backup import backup
 from partita.cli.data._branch import branch
-from partita.cli.data._cdc import POLICY, cdc, filling, is_captured
+from partita.cli.data._cdc import POLICY, cdc, check_lake, filling, is_captured
 from partita.cli.data._check import check
 from partita.cli.data._compact import compact
 from partita.cli.data._copy import copy
@@ -23,6 +23,7 @@ __all__ = [
     "branch",
     "cdc",
     "check",
+    "check_lake",
     "compact",
     "copy",
     "diff",

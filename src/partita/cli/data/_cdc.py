@@ -174,6 +174,16 @@ def filling(
         yield
 
 
+def check_lake(lake: str, services: Sequence[Service], store: Store, data: DataFolder) -> None:
+    """Open the lake of the services and close it again, so that whoever starts processes can say what is wrong.
+
+    Raises:
+        PartitaError: it cannot be filled.
+    """
+    with _consumers(lake, [service for service in services if _streams(service)], store, data):
+        pass
+
+
 def is_captured(service: Service) -> bool:
     """Whether a lake can have the changes of a service."""
     return bool(_streams(service))
