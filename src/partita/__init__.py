@@ -4,15 +4,16 @@ The public names are those of `partita._public`. They are loaded when the first 
 one module of the package, as the pytest plugin and the command line do, does not load all of it.
 """
 
-from importlib import import_module
-from typing import Any
 
-
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'partita' has no attribute {name!r}")
-    return getattr(import_module("partita._public"), name)
+    from partita import _public
+
+    return getattr(_public, name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *import_module("partita._public").__all__]
+    from partita import _public
+
+    return [*globals(), *_public.__all__]
