@@ -91,7 +91,7 @@ def source(service: Service, tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 @pytest.fixture
 def copy(service: Service, source: EmbeddedStore, tmp_path: Path) -> Iterator[EmbeddedStore]:
-    names = [table.name for table in service.tables]
+    names = tuple(table.name for table in service.tables)
     with EmbeddedStore(tmp_path / "copy.db", durable=False) as store:
         copy_sample(Side(source), Side(store), names, 10_000, mask=PersonalMask([service], b"secret"), outside=OUTSIDE)
         yield store
