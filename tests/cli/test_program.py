@@ -52,9 +52,7 @@ def test_a_command_is_where_the_list_says(name: str) -> None:
 
 
 def test_the_options_of_the_program_are_in_its_help() -> None:
-    context = main.make_context(
-        "partita", ["check"], resilient_parsing=True
-    )  # click keeps the help option of the first
+    context = main.make_context("partita", ["check"], resilient_parsing=True)
     options = [option for parameter in main.get_params(context) for option in parameter.opts]
     assert {"-h", "--help", "--version"} <= set(options)
     assert [option for option in options if option not in help_text()] == []
