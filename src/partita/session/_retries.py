@@ -40,8 +40,8 @@ def retried(
     """Send a request that failed again, as often and with such pauses as the policy says; record each retry.
 
     Raises:
-        PartitaError: the error of the last try, or the first that sending again does not help against. Where a write got
-            no response, and no later try says what became of it, that is a StoreUnavailable: it may have happened.
+        PartitaError: the error of the last try, or the first that sending again does not help against. Where a write
+            got no response, and no later try says what became of it, that is a StoreUnavailable: it may have happened.
     """
     lost: StoreUnavailable | None = None
     for attempt in range(1, context.retry.tries):
