@@ -129,7 +129,7 @@ def _show(plan: Plan, bug: str | None) -> int:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description="Simulate many seeds.")
     parser.add_argument("--seeds", default="0..100", help="from the first to one before the last")
     parser.add_argument("--seed", type=int, help="one seed alone")
     parser.add_argument("--steps", type=int, default=100, help="steps with faults; then all comes to an end")

@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from greenlet import greenlet
+from greenlet import getcurrent, greenlet
 from msgspec import Struct
 
 from partita.testing import Crash
@@ -103,7 +103,7 @@ class Task:
         self._kernel = kernel
         self._work = work
         self._waits = 0
-        self._greenlet = greenlet(self._main)
+        self._greenlet = greenlet(self._main, kernel.greenlet)
 
     def begin(self) -> None:
         """Run it up to its first wait."""
@@ -117,7 +117,7 @@ class Task:
         self._waits += 1
         number = self._waits
         arrange(lambda outcome: self._resume(number, outcome))
-        outcome: Outcome = self._greenlet.parent.switch()
+        outcome: Outcome = self._kernel.greenlet.switch()
         return outcome.get()
 
     def end(self) -> None:
@@ -160,6 +160,7 @@ class Kernel:
         self.now = START
         self.steps = 0
         self.current: Task | None = None
+        self.greenlet = getcurrent()
         self.failure: Exception | None = None
         self.trace = Trace(keep=keep_trace)
         self._due: list[tuple[float, int, str, Callable[[], None]]] = []
