@@ -69,9 +69,12 @@ function route({ focus = true } = {}) {
     content.focus({ preventScroll: true });
   }
   if (!name) return welcome();
-  replace(content, back(), skeleton(5));
+  replace(content, back(), heading(), skeleton(5));
   return load();
 }
+
+// While there is no name to show.
+const heading = () => el("h1", { className: "hidden" }, shown);
 
 function leave(name) {
   view?.end();
@@ -92,7 +95,7 @@ function load() {
     if (isUnknown(error)) return undefined;
     if (error.status === 404) return missing(pk);
     if (view) return refused("What you see may be out of date.", error, load);
-    return replace(content, back(), failed(error, load, "The account cannot be read"));
+    return replace(content, back(), heading(), failed(error, load, "The account cannot be read"));
   });
 }
 

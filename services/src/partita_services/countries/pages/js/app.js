@@ -101,12 +101,13 @@ function still(title, ...parts) {
 }
 
 function load(question, show) {
-  replace(content, skeleton(5));
+  const heading = el("h1", { className: "hidden" }, shown.toUpperCase());
+  replace(content, heading, skeleton(5));
   return pageAsked(question, show, (error) => {
     if (error.status === undefined) throw error;
     if (error.status === 404 || error.status === 422) return unknown(shown);
     document.title = "Countries";
-    return replace(content, back(), failed(error, () => load(question, show)));
+    return replace(content, back(), heading, failed(error, () => load(question, show)));
   });
 }
 

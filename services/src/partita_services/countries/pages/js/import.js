@@ -39,6 +39,6 @@ function proposals(changes) {
   const number = changes.length === 1 ? "1 country" : `${changes.length} countries`;
   return [
     el("p", { className: "lead", role: "status" }, `It changes ${number}:`),
-    el("ul", { className: "proposals", tabIndex: 0, role: "region", ariaLabel: "What the list changes" }, ...changes.map(row)),
+    el("div", { className: "proposals", tabIndex: 0, role: "region", ariaLabel: "What the list changes" }, el("ul", {}, ...changes.map(row))),
   ];
 }

@@ -57,7 +57,7 @@ export class CountryList {
     const isNothing = wanted && !matches.length && !isUnknownCode;
     replace(this.others, isUnknownCode ? lookup(wanted) : null, isNothing ? el("p", { className: "lookup" }, "No country of this list has such a name or code.") : null);
     this.mark(this.#chosen);
-    this.#recall(wanted);
+    this.#recall(wanted, matches);
   }
 
   mark(code) {
@@ -71,9 +71,10 @@ export class CountryList {
     }
   }
 
-  // Names and codes of the past are not in the list; the service knows them.
-  #recall(wanted) {
-    const ask = async () => (wanted.length < LONG_ENOUGH ? [] : (await this.former(this.search.value.trim())).filter(({ isFormer }) => isFormer));
+  // Names and codes of the past that are not in the list; the service knows them.
+  #recall(wanted, listed) {
+    const isListed = ({ matched }) => listed.some(({ country }) => country.alpha2Code === matched.alpha2Code && country.name === matched.name);
+    const ask = async () => (wanted.length < LONG_ENOUGH ? [] : (await this.former(this.search.value.trim())).filter((match) => match.isFormer && !isListed(match)));
     const show = (matches) => {
       if (!matches.length) return;
       this.others.append(el("section", { className: "former" }, el("h2", {}, "Formerly"), el("ul", {}, ...matches.map(formerRow))));
