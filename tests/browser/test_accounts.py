@@ -134,7 +134,8 @@ def test_an_account_is_opened_renamed_shared_and_closed(open_page: OpenPage, ser
     for key in ("acc-1001", "mia-1"):
         dialog.get_by_label("Key").fill(key)
         dialog.get_by_role("button", name="Open account").click()
-        expect(dialog.get_by_text("Another account has this key.").or_(page.get_by_role("heading", level=1, name="Savings"))).to_be_visible()
+        said = dialog.get_by_text("Another account has this key.")
+        expect(said.or_(page.get_by_role("heading", level=1, name="Savings"))).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_text("Savings")
     settings = page.locator(".panel").filter(has=page.get_by_role("heading", name="Settings"))
     settings.get_by_label("Name").fill("Rainy days")
@@ -154,7 +155,9 @@ def test_an_account_is_opened_renamed_shared_and_closed(open_page: OpenPage, ser
     other.get_by_label("Deposit").check()
     other.get_by_label("Amount").fill("1")
     other.get_by_role("button", name="Move money").click()
-    expect(other.get_by_role("alert").filter(has_text="You may see this account, but not move its money.")).to_be_visible()
+    expect(
+        other.get_by_role("alert").filter(has_text="You may see this account, but not move its money.")
+    ).to_be_visible()
 
     page.get_by_role("button", name="Stop sharing with nora").click()
     expect(page.get_by_text("Nobody.")).to_be_visible()

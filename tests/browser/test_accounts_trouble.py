@@ -1,4 +1,4 @@
-"""Accounts in trouble: lost answers, double clicks, an expired token, two tabs, late answers, and thousands of entries."""
+"""Accounts in trouble: late and lost answers, double clicks, an expired token, two tabs, and thousands of entries."""
 
 from __future__ import annotations
 
@@ -194,7 +194,12 @@ def test_what_cannot_be_read_is_said_and_read_again(open_page: OpenPage, server:
     for path in ("**/api/accounts?*", "**/statements", "**/versions?*", "**/grants?*"):
         page.route(path, lambda route: route.fulfill(status=503, json=UNAVAILABLE))
     open_as(page, server, "demo", "#/acc-1001")
-    said = ("The accounts cannot be read", "The statement cannot be read", "The versions cannot be read", "It cannot be read who sees it")
+    said = (
+        "The accounts cannot be read",
+        "The statement cannot be read",
+        "The versions cannot be read",
+        "It cannot be read who sees it",
+    )
     for text in said:
         expect(page.get_by_role("heading", name=text)).to_be_visible()
     page.unroute_all()
@@ -226,7 +231,9 @@ def pretend(page: Page, number: int) -> None:
         some = {"entry_id": f"{at:06}", "account": "many", "at": "2026-05-01T00:00:00Z", "kind": "deposit", "amount": 1}
         return some | {"by": None, "counterpart": None, "memo": f"Entry {at:04}"}
 
-    accounts = [{"pk": f"many-{at:04}", "name": f"Account {at:04}", "balance": at, "owner": "m"} for at in range(number)]
+    accounts = [
+        {"pk": f"many-{at:04}", "name": f"Account {at:04}", "balance": at, "owner": "m"} for at in range(number)
+    ]
 
     def paged(items: list[dict[str, Any]]) -> Callable[[Route], None]:
         def answer(route: Route) -> None:

@@ -1,4 +1,4 @@
-"""Countries in trouble: late answers, a lost server, an expired token, two tabs, lost answers, and thousands of versions."""
+"""Countries in trouble: late and lost answers, a lost server, an expired token, two tabs, and thousands of versions."""
 
 from __future__ import annotations
 
@@ -238,9 +238,15 @@ def test_lost_answers_and_double_clicks_make_one_version(open_page: OpenPage, se
 
 
 def version(number: int) -> dict[str, Any]:
-    day = f"{2000 + number // 360:04}-{number // 30 % 12 + 1:02}-{number % 30 + 1:02}T00:00:00Z"
+    day = f"{2000 + number // 336:04}-{number // 28 % 12 + 1:02}-{number % 28 + 1:02}T00:00:00Z"
     data = {"alpha2Code": "NO", "alpha3Code": "NOR", "numericCode": "578", "name": f"Norway {number}"}
-    return data | {"versionNumber": number, "isDeleted": False, "createDate": day, "expiryDate": None, "change": "changed"}
+    return data | {
+        "versionNumber": number,
+        "isDeleted": False,
+        "createDate": day,
+        "expiryDate": None,
+        "change": "changed",
+    }
 
 
 def test_of_thousands_of_versions_those_near_the_screen_are_drawn(open_page: OpenPage, address: str) -> None:
