@@ -164,7 +164,8 @@ def test_late_answers_do_not_replace_what_is_chosen(open_page: OpenPage, server:
 
     # a month
     page.route(f"**/entries?month={values[1]}*", hold)
-    months.select_option(values[1])
+    with page.expect_request(f"**/entries?month={values[1]}*"):
+        months.select_option(values[1])
     expect(page.locator(".place[aria-busy]")).to_be_visible()
     months.select_option(values[2])
     expect(page.locator(".entries caption")).to_have_text(f"Entries of {names[2]}")
@@ -178,7 +179,8 @@ def test_late_answers_do_not_replace_what_is_chosen(open_page: OpenPage, server:
 
     # an account
     page.route("**/api/accounts/acc-1004?*", hold)
-    page.get_by_role("link", name="Household").click()
+    with page.expect_request("**/api/accounts/acc-1004?*"):
+        page.get_by_role("link", name="Household").click()
     expect(page.locator("#content .skeleton")).to_be_visible()
     page.get_by_role("link", name="Bicycle fund").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Bicycle fund")

@@ -153,8 +153,9 @@ def an_operator_of_countries(page: Page, server: Server) -> Iterator[str]:
     page.get_by_role("button", name="Keep it").click()
     page.goto(f"{server.url}/countries/#/import?q=norw")
     table = "alpha2Code,alpha3Code,numericCode,name\nTR,TUR,792,Turkey\n"
-    file = {"name": "list.csv", "mimeType": "text/csv", "buffer": table.encode()}
-    page.get_by_label("CSV file").set_input_files(file)
+    page.get_by_label("CSV file").set_input_files(
+        {"name": "list.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    )
     page.get_by_role("button", name="Show changes").click()
     expect(page.locator(".proposals li")).to_be_visible()
     yield "import"

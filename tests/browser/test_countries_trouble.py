@@ -108,7 +108,8 @@ def test_a_country_that_comes_late_does_not_replace_the_chosen_one(open_page: Op
         late.append(route)
 
     page.route("**/api/countries/TR/history?*", hold)
-    page.goto(f"{address}#/TR")
+    with page.expect_request("**/api/countries/TR/history?*"):
+        page.goto(f"{address}#/TR")
     expect(page.locator("#content .skeleton")).to_be_visible()
     page.locator("#list a[data-code=NO]").click()
     title(page, "Norway")

@@ -117,10 +117,10 @@ export class Timeline {
   async #hop(step) {
     const { versions } = this.history;
     const known = this.history.at(this.instant);
-    const next = known ? versions[versions.indexOf(known) - step] : versions.at(-1);
+    const next = known ? versions[versions.indexOf(known) - step] : step > 0 ? versions.at(-1) : undefined;
     if (next) return this.choose(next.start);
-    await this.readOn(); // of a long history, the one before is not read yet
-    return this.#hop(step);
+    // Of a long history, the one before is not read yet.
+    return this.history.hasMore && (await this.readOn()) !== null ? this.#hop(step) : undefined;
   }
 
   // The slider's last position is this very moment, each other one a day after the first version.
