@@ -139,9 +139,9 @@ def public_names(module_name: str) -> list[str]:
     if module_name in READ:
         return sorted(name for name in _documented(module_name) if not name.startswith("_"))
     module = import_module(module_name)
-    own = [name for name, text in _documented(module_name).items() if text and not name.startswith("_")]
-    names: list[str] = getattr(module, "__all__", own)
-    return sorted(names)
+    if hasattr(module, "__all__"):
+        return sorted(module.__all__)
+    return sorted(name for name, text in _documented(module_name).items() if text and not name.startswith("_"))
 
 
 @cache
@@ -150,8 +150,9 @@ def _documented(module_name: str) -> dict[str, str]:
     folder = SOURCE.joinpath(*module_name.split("."))
     files = sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
     nodes = [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]
-    kinds = ast.ClassDef | ast.FunctionDef
-    found = {node.name: ast.get_docstring(node) or "" for node in nodes if isinstance(node, kinds)}
+    found = {
+        node.name: ast.get_docstring(node) or "" for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)
+    }
     names = _all_of(folder / "__init__.py")
     return {name: text for name, text in found.items() if names is None or name in names}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from griffe import Attribute, Class, Extension, Function, Module, Parameter, ParameterKind, Parameters
 
@@ -54,7 +54,7 @@ def _constructor(found: Class) -> Function:
     return Function("__init__", lineno=0, endlineno=0, parameters=Parameters(first, *parameters), parent=found)
 
 
-def _is_field(member: object) -> bool:
+def _is_field(member: object) -> TypeGuard[Attribute]:
     return (
         isinstance(member, Attribute)
         and member.annotation is not None
