@@ -13,7 +13,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast pythons lint bench soak fuzz docs faults hashes
+.PHONY: help setup run test test-fast pythons lint bench soak fuzz docs faults simulate hashes
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ docs: $(READY) $(NPM) ## write the generated pages, run the examples, and build 
 
 faults: $(READY) ## plant 100 faults in the rules of the services, and count those that tests catch
 	$(BIN)/python -m tests.mutation
+
+simulate: $(READY) ## simulate 10,000 seeds with faults of network, disk, clocks and processes
+	$(BIN)/python -m tests.simulation --seeds 0..10000 --steps 100 --jobs 2
 
 hashes: $(READY) ## write services/requirements.txt: the pinned versions with their hashes
 	$(BIN)/python services/hashes.py
