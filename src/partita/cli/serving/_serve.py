@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from partita import AsyncSession, Session
+from partita.change.shared import ShardReader
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
-from partita.cli._installation import installation_of, opening, prepare_reports, tracking_queues
+from partita.cli._installation import LEASES, installation_of, opening, prepare_reports, tracking_queues
 from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_beyond_loopback
 from partita.cli._names import chosen_services
 from partita.cli._token_file import identity_of
@@ -137,6 +138,7 @@ def serve(  # noqa: PLR0913 - one for each option
                 troubles=troubles,
                 rate_limit=rate_limit,
                 reports=reports,
+                shards=ShardReader(session.of_service(LEASES.name)),
             )
             app = build_app(
                 services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts, sign_in=sign_in
