@@ -94,12 +94,13 @@ class LinkCodes:
 
     def _usable(self, found: StoredCode | None) -> Role:
         if found is None:
-            raise _refused("unknown", "This sign-in link is not one of this server.")
+            raise _refused("sign_in_link_unknown", "This sign-in link is not one of this server.")
         if found.is_used:
-            raise _refused("used", "This sign-in link was used already; it signs in once.")
+            raise _refused("sign_in_link_used", "This sign-in link was used already; it signs in once.")
         if found.expires <= self._clock():
             raise _refused(
-                "expired", f"This sign-in link has expired: it is valid for {LIFETIME.seconds // 60} minutes."
+                "sign_in_link_expired",
+                f"This sign-in link has expired: it is valid for {LIFETIME.seconds // 60} minutes.",
             )
         return found.role
 
@@ -130,5 +131,5 @@ def _find(known: tuple[StoredCode, ...], digest: bytes) -> StoredCode | None:
     return found[0] if found else None
 
 
-def _refused(reason: str, detail: str) -> HttpProblem:
-    return HttpProblem(403, f"sign_in_link_{reason}", detail, hint=_HINT)
+def _refused(code: str, detail: str) -> HttpProblem:
+    return HttpProblem(403, code, detail, hint=_HINT)

@@ -131,7 +131,7 @@ def _link(text: str, address: str | None, of: str, *, class_: str) -> Markup | N
 def _elsewhere() -> Markup:
     places = [tag("li", tag("a", name, href=address), tag("span", about)) for name, address, about in _ELSEWHERE]
     commands = [tag("li", tag("code", command), tag("span", about)) for command, about in _COMMANDS]
-    docs = coded("The documentation is the folder `docs/` of the repository; `docs/index.md` says what to read when.")
+    docs = coded("The folder `docs/` of the repository: `docs/index.md` leads to the tutorial, guides and reference.")
     return tag(
         "div",
         tag("section", tag("h2", "Also here"), tag("ul", places, class_="places")),

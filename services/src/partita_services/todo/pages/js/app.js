@@ -3,7 +3,6 @@
 import { claims } from "/assets/api.js";
 import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
-import { signInAgain } from "/assets/signin.js";
 import { failed, skeleton } from "/assets/states.js";
 import { live } from "/assets/stream.js";
 import * as api from "./api.js";
@@ -38,7 +37,7 @@ async function open() {
     return ask(error.message);
   }
   find.hidden = account.hidden = false;
-  const shown = board.show(new Board(search, { signIn: signInAgain, during: board.during }));
+  const shown = board.show(new Board(search, { during: board.during }));
   shown.cost.hidden = !showsCost.get();
   drawAccount(user, shown);
   replace(main, shown.element);

@@ -21,12 +21,12 @@ export class Board {
   #shown = "pending"; // the column that a phone shows
 
   // What is heard of tasks `during` a reading of them comes after it.
-  constructor(search, { signIn, during }) {
+  constructor(search, { during }) {
     this.search = search;
     this.during = during;
     this.filters = filters(() => this.#chosen());
     this.tasks = new Tasks(search, this.filters, { found: (number, isCut) => this.#found(number, isCut), changed: () => this.#draw() });
-    this.changes = new Changes(this.tasks, { signIn });
+    this.changes = new Changes(this.tasks);
     this.#build();
     this.keyboard = new Roving(this.tasks, this.columns, { lists: this.lists, show: (status) => this.#show(status), shown: () => this.#shown });
     this.address = parameters(["q", ...FILTERS, "column"], (given) => this.#goTo(given));
