@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from partita.cli import _program, main
-from partita.cli._program import COMMANDS, help_text, run, service_names
+from partita.cli._program import COMMANDS, FEW_COLLECTIONS, help_text, run, service_names
 from partita.service import GROUP
 
 COLUMNS = 80
@@ -50,7 +52,9 @@ def test_a_command_is_where_the_list_says(name: str) -> None:
 
 
 def test_the_options_of_the_program_are_in_its_help() -> None:
-    options = [option for parameter in main.get_params(click.Context(main)) for option in parameter.opts]
+    context = main.make_context("partita", ["check"], resilient_parsing=True)
+    options = [option for parameter in main.get_params(context) for option in parameter.opts]
+    assert {"-h", "--help", "--version"} <= set(options)
     assert [option for option in options if option not in help_text()] == []
 
 
@@ -79,7 +83,15 @@ def test_where_no_service_is_installed_none_is_listed(monkeypatch: pytest.Monkey
     assert "Services" not in help_text()
 
 
-def test_all_but_the_help_goes_to_the_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def collecting() -> Iterator[None]:
+    """Garbage is collected as often as before when the test has ended."""
+    threshold = gc.get_threshold()
+    yield
+    gc.set_threshold(*threshold)
+
+
+def test_all_but_the_help_goes_to_the_commands(collecting: None, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[list[str]] = []
     commands = ModuleType("partita.cli")
     monkeypatch.setattr(commands, "main", lambda: called.append(sys.argv[1:]), raising=False)
@@ -87,6 +99,7 @@ def test_all_but_the_help_goes_to_the_commands(monkeypatch: pytest.MonkeyPatch) 
     for words in ([], ["--version"], ["serve", "--help"], ["--help", "serve"]):
         monkeypatch.setattr(sys, "argv", ["partita", *words])
         run()
+    assert gc.get_threshold()[0] == FEW_COLLECTIONS
     assert called == [[], ["--version"], ["serve", "--help"], ["--help", "serve"]]
 
 

@@ -1,6 +1,6 @@
 """Commands on what is stored: tables, sample data, backups, queues, change streams; and what other commands share."""
 
-from partita.cli.data._cdc import POLICY, filling, is_captured
+from partita.cli.data._cdc import POLICY, check_lake, filling, is_captured
 from partita.cli.data._follow import projecting
 from partita.cli.data._lake import lake_option
 from partita.cli.data._seed import begin_seeding, is_seeding, seed_service
@@ -9,6 +9,7 @@ from partita.cli.data._tables import diff
 __all__ = [
     "POLICY",
     "begin_seeding",
+    "check_lake",
     "diff",
     "filling",
     "is_captured",
