@@ -32,7 +32,12 @@ from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import instant
 
 ROUTES = routes_of(ROUTER)
-BODIES = {"PATCH /events/{event_id}": {"name": "B"}, "POST /events/{event_id}/cancel": {"reason": "Rain"}}
+BODIES = {
+    "PATCH /events/{event_id}": {"name": "B"},
+    "POST /events/{event_id}/cancel": {"reason": "Rain"},
+    "PATCH /requests/{request_id}": {"displayName": "Ann"},
+}
+QUERIES = {"GET /events/{event_id}/names": {"request": "gone"}}
 
 
 def as_user(user_id: str, identity: Identity) -> dict[str, str]:
@@ -585,7 +590,7 @@ async def test_bad_input_names_the_field(
 @pytest.mark.parametrize("route", [route for route in ROUTES if "{" in route])
 async def test_what_there_is_not_is_missing(route: str, api: httpx.AsyncClient) -> None:
     method, path = route.format(event_id="gone", request_id="gone").split()
-    response = await api.request(method, path, json=BODIES.get(route))
+    response = await api.request(method, path, json=BODIES.get(route), params=QUERIES.get(route))
     assert (response.status_code, response.json()["code"]) == (404, "item_missing")
 
 

@@ -89,6 +89,15 @@ class Event(Entity, table=TABLE):
         return None if self.kept_until is None else int(self.kept_until.timestamp())
 
 
+class Description(Entity, table=TABLE):
+    """What an event is about. An item of its own: lists of events and those who apply never read it."""
+
+    primary: ClassVar = Key("EVENT#{event_id}", "DESCRIPTION")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+    text: str
+
+
 class EventListing(Entity, table=TABLE):
     """An event's place in the list of all events."""
 
@@ -155,7 +164,16 @@ class Request(Entity, table=TABLE):
     waiting_position: Annotated[int | None, Field(alias="waitingPosition")] = None
     """On the waiting list, from 1, as it was queued or drawn."""
     idempotency_key: Annotated[str, Field(alias="idempotencyKey")]
+    display_name: Annotated[str | None, Field(alias="displayName")] = None
+    """How the applicant wants to be called, where they say so."""
+    shows_name: Annotated[bool, Field(alias="showsName")] = False
+    """Whether operators, and everybody on the list of winners, may see that name."""
     ttl: int | None = None
+
+    @property
+    def shown_name(self) -> str | None:
+        """The name, where others may see it."""
+        return self.display_name if self.shows_name else None
 
 
 class Lock(Entity, table=TABLE):
@@ -243,6 +261,11 @@ def event_by_id(event_id: str) -> None:
     """An event."""
 
 
+@get(Description, budget=Rcu(3))
+def description_of(event_id: str) -> None:
+    """What an event is about: up to 2,000 characters, which may be 8 KB."""
+
+
 @query(EventListing, EventListing.primary, newest_first=True, budget=Rcu(2))
 def listed_events() -> None:
     """All events, those that open last first."""
@@ -309,6 +332,12 @@ def log_of(request_id: str) -> None:
 def add_event(event: Event) -> Put[Event]:
     """Write a new event."""
     return insert(event)
+
+
+@pattern(budget=Wcu(9))
+def describe_event(description: Description) -> Put[Description]:
+    """Write what an event is about; 1 WCU for each KB."""
+    return put(description)
 
 
 @pattern(budget=Wcu(1))

@@ -12,7 +12,17 @@ from partita.recipes.outbox import Outbox, OutboxRecord
 from partita.recipes.personal import ErasureRecord
 from partita.store import ConditionCheck, DeleteItem, PutItem, UpdateItem
 from partita_services.events.draws.model import Draw
-from partita_services.events.model import TABLE, ActiveEvent, Event, EventListing, Lock, LogEntry, Request, Seats
+from partita_services.events.model import (
+    TABLE,
+    ActiveEvent,
+    Description,
+    Event,
+    EventListing,
+    Lock,
+    LogEntry,
+    Request,
+    Seats,
+)
 
 
 class Notice(OutboxRecord, table=TABLE):
@@ -56,16 +66,17 @@ def finish_event(plan: Plan[Event]) -> Transaction:
 
 
 @pattern(
-    budget=Wcu(10),
+    budget=Wcu(28),
     writes={
         Event: (UpdateItem,),
+        Description: (PutItem, DeleteItem),
         Seats: (UpdateItem,),
         EventListing: (PutItem, DeleteItem),
         ActiveEvent: (PutItem,),
     },
 )
 def edit_event(plan: Plan[Event]) -> Transaction:
-    """Change what an event says, its seats, and its place in the list, all or nothing."""
+    """Change what an event says, its seats, and its place in the list, all or nothing; 18 WCU of it for a long text."""
     return transact(*plan.actions)
 
 
