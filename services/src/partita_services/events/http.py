@@ -43,7 +43,7 @@ from partita_services.events.names.http import ROUTER as NAMES
 from partita_services.events.names.naming import NAMELESS, Applicant
 from partita_services.events.personal import PERSONAL
 from partita_services.events.queueing.tools import Tools
-from partita_services.events.reading import show_event as find_event
+from partita_services.events.reading import show_event_in_full
 from partita_services.events.responses import EventDetails, Events, EventView, Log, Requests, RequestView, csv_lines
 from partita_services.events.terms import instant
 
@@ -73,7 +73,7 @@ async def list_events(caller: CurrentCaller, db: Db, now: Now, paging: Pages) ->
 @ROUTER.get("/events/{event_id}", responses=describe_problems(404))
 async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventDetails:  # noqa: ARG001 - 401
     """One event with its seats, and what it is about."""
-    return EventDetails.of(await db.run(find_event(event_id)), now)
+    return EventDetails.of(await db.run(show_event_in_full(event_id)), now)
 
 
 @ROUTER.post(

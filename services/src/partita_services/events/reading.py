@@ -48,7 +48,16 @@ def show_event(event_id: str) -> Procedure[EventFound]:
     Raises:
         ItemMissing: there is none.
     """
-    found = yield from _event_with(event_by_id(event_id), seats_of(event_id))
+    return (yield from _event_with(event_by_id(event_id), seats_of(event_id)))
+
+
+def show_event_in_full(event_id: str) -> Procedure[EventFound]:
+    """An event with its seats, and what it is about.
+
+    Raises:
+        ItemMissing: there is none.
+    """
+    found = yield from show_event(event_id)
     return replace(found, description=(yield from described(event_id)))
 
 
