@@ -52,7 +52,9 @@ def test_a_command_is_where_the_list_says(name: str) -> None:
 
 
 def test_the_options_of_the_program_are_in_its_help() -> None:
-    options = [option for parameter in main.get_params(click.Context(main)) for option in parameter.opts]
+    context = main.make_context("partita", ["check"], resilient_parsing=True)
+    options = [option for parameter in main.get_params(context) for option in parameter.opts]
+    assert {"-h", "--help", "--version"} <= set(options)
     assert [option for option in options if option not in help_text()] == []
 
 
