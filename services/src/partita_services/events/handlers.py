@@ -12,11 +12,11 @@ from partita import Page, Procedure, new_ulid, retry_on_conflict
 from partita.errors import AlreadyExists, ConditionFailed, PartitaError
 from partita.recipes.idempotency import Plan
 from partita_services.events.changes.drafts import EventDraft, check_times
+from partita_services.events.changes.model import Description, describe_event
 from partita_services.events.draws.model import Seed, add_seed
 from partita_services.events.draws.verify import commitment_to
 from partita_services.events.model import (
     ActiveEvent,
-    Description,
     Event,
     EventListing,
     Lock,
@@ -29,7 +29,6 @@ from partita_services.events.model import (
     add_lock,
     add_request,
     add_seats,
-    describe_event,
     events_by_ids,
     list_event,
     listed_events,

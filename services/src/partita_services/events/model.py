@@ -89,15 +89,6 @@ class Event(Entity, table=TABLE):
         return None if self.kept_until is None else int(self.kept_until.timestamp())
 
 
-class Description(Entity, table=TABLE):
-    """What an event is about. An item of its own: lists of events and those who apply never read it."""
-
-    primary: ClassVar = Key("EVENT#{event_id}", "DESCRIPTION")
-
-    event_id: Annotated[str, Field(alias="eventId")]
-    text: str
-
-
 class EventListing(Entity, table=TABLE):
     """An event's place in the list of all events."""
 
@@ -261,11 +252,6 @@ def event_by_id(event_id: str) -> None:
     """An event."""
 
 
-@get(Description, budget=Rcu(3))
-def description_of(event_id: str) -> None:
-    """What an event is about: up to 2,000 characters, which may be 8 KB."""
-
-
 @query(EventListing, EventListing.primary, newest_first=True, budget=Rcu(2))
 def listed_events() -> None:
     """All events, those that open last first."""
@@ -332,12 +318,6 @@ def log_of(request_id: str) -> None:
 def add_event(event: Event) -> Put[Event]:
     """Write a new event."""
     return insert(event)
-
-
-@pattern(budget=Wcu(9))
-def describe_event(description: Description) -> Put[Description]:
-    """Write what an event is about; 1 WCU for each KB."""
-    return put(description)
 
 
 @pattern(budget=Wcu(1))

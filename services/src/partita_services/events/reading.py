@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from partita import Get, Procedure
 from partita.errors import ItemMissing
-from partita_services.events.model import Event, Request, Seats, description_of, event_by_id, request_by_id, seats_of
+from partita_services.events.changes.model import description_of
+from partita_services.events.model import Event, Request, Seats, event_by_id, request_by_id, seats_of
 from partita_services.events.terms import EventStatus
 
 

@@ -22,8 +22,8 @@ from partita import Action, Change, Procedure, delete, f, put, retry_on_conflict
 from partita.errors import ConditionFailed
 from partita.recipes.idempotency import Plan
 from partita_services.events.changes.drafts import EventEdit, InvalidEvent, check_times
-from partita_services.events.changes.model import edit_event, listing_of
-from partita_services.events.model import ActiveEvent, Description, Event, EventListing, Seats, description_of
+from partita_services.events.changes.model import Description, description_of, edit_event, listing_of
+from partita_services.events.model import ActiveEvent, Event, EventListing, Seats
 from partita_services.events.reading import EventFound, described, show_event_now
 from partita_services.events.terms import EventStatus, EventType
 from partita_services.events.waitlist.promoting import give_out

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
-from partita import Key, Rcu, Transaction, Wcu, get, pattern, transact
+from pydantic import Field
+
+from partita import Entity, Key, Put, Rcu, Transaction, Wcu, get, pattern, put, transact
 from partita.queue import Body
 from partita.recipes.idempotency import Plan
 from partita.recipes.outbox import Outbox, OutboxRecord
@@ -15,7 +17,6 @@ from partita_services.events.draws.model import Draw
 from partita_services.events.model import (
     TABLE,
     ActiveEvent,
-    Description,
     Event,
     EventListing,
     Lock,
@@ -23,6 +24,15 @@ from partita_services.events.model import (
     Request,
     Seats,
 )
+
+
+class Description(Entity, table=TABLE):
+    """What an event is about. An item of its own: lists of events and those who apply never read it."""
+
+    primary: ClassVar = Key("EVENT#{event_id}", "DESCRIPTION")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+    text: str
 
 
 class Notice(OutboxRecord, table=TABLE):
@@ -52,6 +62,17 @@ class RequestNews(Body, frozen=True):
 
 
 NOTICES: Final = Outbox(Notice, budget=Rcu(7))
+
+
+@get(Description, budget=Rcu(3))
+def description_of(event_id: str) -> None:
+    """What an event is about: up to 2,000 characters, which may be 8 KB."""
+
+
+@pattern(budget=Wcu(9))
+def describe_event(description: Description) -> Put[Description]:
+    """Write what an event is about; 1 WCU for each KB."""
+    return put(description)
 
 
 @get(EventListing, budget=Rcu(0.5))

@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 from partita import Action, Procedure, Ulids, insert, put
 from partita.recipes.idempotency import Plan
+from partita_services.events.changes.model import Description, describe_event
 from partita_services.events.draws.model import Draw, DrawPage, Seed, add_seed
 from partita_services.events.draws.verify import commitment_to, hash_of, ranked
 from partita_services.events.model import (
     ActiveEvent,
-    Description,
     Event,
     EventListing,
     Lock,
@@ -27,7 +27,6 @@ from partita_services.events.model import (
     add_lock,
     add_request,
     add_seats,
-    describe_event,
     list_event,
     log_step,
 )

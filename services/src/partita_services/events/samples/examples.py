@@ -19,7 +19,6 @@ from partita_services.events.model import (
     COMMANDS,
     LEASES,
     ActiveEvent,
-    Description,
     Event,
     EventListing,
     Lock,
@@ -107,9 +106,9 @@ def _of_an_event(sample: SampleEvent, over: SampleEvent) -> Iterator[Operation[A
     moved = EventListing(opens_at=later, event_id=event_id)
     unlisted = delete(changes.listing_of(sample.opens_at, event_id))
     more = update(seats, f(Seats.total).set(50), f(Seats.remaining).set(10))
-    about = Description(event_id=event_id, text="x" * 100)
-    yield model.describe_event(about)
-    yield model.description_of(event_id)
+    about = changes.Description(event_id=event_id, text="x" * 100)
+    yield changes.describe_event(about)
+    yield changes.description_of(event_id)
     yield changes.listing_of(sample.opens_at, event_id)
     yield changes.edit_event(Plan(sample.event, update(at, name), unlisted, put(moved), more, active))
     shut = update(seats, f(Seats.is_cancelled).set(True))
