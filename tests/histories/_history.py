@@ -72,8 +72,17 @@ class Pending:
 class Recorder:
     """Notes what clients do. Safe for threads; processes write lines, which are read together afterwards."""
 
-    def __init__(self, tick: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self, tick: Callable[[], int] | None = None, noted: Callable[[Transaction], object] | None = None
+    ) -> None:
+        """Begin an empty history.
+
+        Args:
+            tick: the time, as a number that never falls; by default a counter.
+            noted: called with each transaction when it begins, and again when it ends.
+        """
         self.history: History = []
+        self._noted = noted or (lambda _: None)
         self._ticks = 0
         self._lock = threading.Lock()
         self._tick = tick or self._count
@@ -90,12 +99,14 @@ class Recorder:
         with self._lock:
             pending = Pending(len(self.history), process, self._tick(), appends or {})
             self.history.append(_noted(pending, None, is_current=is_current))
+            self._noted(self.history[-1])
         try:
             yield pending
         finally:
             with self._lock:
                 returned = None if pending.status is Status.UNKNOWN else self._tick()
                 self.history[pending.number] = _noted(pending, returned, is_current=is_current)
+                self._noted(self.history[pending.number])
 
 
 def _noted(pending: Pending, returned: int | None, *, is_current: bool) -> Transaction:
@@ -127,8 +138,6 @@ def history_of(lines: bytes) -> History:
     found = [
         msgspec.json.decode(line, type=Transaction) for line in lines.splitlines(keepends=True) if line[-1:] == b"\n"
     ]
-    latest = {
-        (each.process, each.invoked): each for each in found
-    }  # the line of the end replaces that of the beginning
+    latest = {(each.process, each.number): each for each in found}  # the line of the end replaces that of the beginning
     ordered = sorted(latest.values(), key=lambda each: each.invoked)
     return [msgspec.structs.replace(each, number=number) for number, each in enumerate(ordered)]

@@ -12,50 +12,31 @@ from contextlib import suppress
 from typing import Any, ClassVar, Final
 
 import apsw
-from pydantic import Field
 from tests.histories._anomalies import find_anomalies
-from tests.histories._history import List, Pending, Recorder
+from tests.histories._history import Recorder
+from tests.histories._workload import KEYS, TABLE, ListClient, Thing, thing
 from tests.simulation._kernel import Process
 from tests.simulation._retrying import PASSING
 from tests.simulation._world import World, all_items, expect
 
 from partita import (
     Entity,
-    Index,
     Key,
-    Registry,
     Session,
     Table,
-    batch_get,
     delete,
     f,
     get,
     new_ulid,
-    transact,
-    transact_get,
     upsert,
 )
 from partita.change import Consumer, ItemChange, SqliteProjection
-from partita.errors import StoreUnavailable
 from partita.queue import QueuePolicy
 from partita.store import DescribeStream, ReadStream, StreamRecord
 from partita.values import Item
 
-TABLE: Final = Table("lists", indexes=[Index("GSI1")], stream="NEW_AND_OLD_IMAGES", registry=Registry())
-KEYS: Final = ("a", "b", "c")
 CLIENTS: Final = 4
 GROUPS: Final = ("red", "green", "blue")
-
-
-class Thing(Entity, table=TABLE):
-    """A list that grows, in a group that changes."""
-
-    primary: ClassVar = Key("THING#{thing_id}", "META")
-    by_group: ClassVar = Key("GROUP#{group}", "{thing_id}", index="GSI1")
-
-    thing_id: str
-    group: str | None = None
-    numbers: list[int] = Field(default_factory=list)
 
 
 class Note(Entity, table=TABLE):
@@ -67,11 +48,6 @@ class Note(Entity, table=TABLE):
     note_id: str
     group: str
     text: str = ""
-
-
-@get(Thing)
-def thing(thing_id: str) -> None:
-    """A list."""
 
 
 @get(Note)
@@ -98,20 +74,15 @@ class Items:
 
     def _live(self, world: World, process: Process) -> None:
         session = world.session(process)
-        acts: tuple[Callable[[World, Session, str], None], ...] = (
-            self._append,
-            self._append_together,
-            self._append_together,
-            self._read,
-            self._read_together,
-            self._read_together,
-            self._read_batch,
-            self._group,
-            self._note,
+        client = ListClient(session, self.recorder, process.name, world.random, self._next)
+        acts: tuple[Callable[[], None], ...] = (
+            *client.acts,
+            lambda: self._group(world, session),
+            lambda: self._note(world, session, process.name),
         )
         while not world.is_calm:
             try:
-                world.random.choice(acts)(world, session, process.name)
+                world.random.choice(acts)()
             except PASSING:
                 world.kernel.sleep(0.5)
             world.kernel.sleep(world.random.uniform(0.0, 0.1))
@@ -120,39 +91,7 @@ class Items:
         self._numbers += 1
         return self._numbers
 
-    def _append(self, world: World, session: Session, name: str) -> None:
-        key, number = world.random.choice(KEYS), self._next()
-        with self.recorder.transaction(name, {key: (number,)}) as pending:
-            _run(pending, session, lambda: session.run(upsert(thing(key), f(Thing.numbers).append([number]))))
-
-    def _append_together(self, world: World, session: Session, name: str) -> None:
-        numbers = {key: self._next() for key in world.random.sample(KEYS, 2)}
-        actions = [upsert(thing(key), f(Thing.numbers).append([number])) for key, number in numbers.items()]
-        token = f"token-{self._next()}" if world.random.random() < 0.7 else None
-        with self.recorder.transaction(name, {key: (number,) for key, number in numbers.items()}) as pending:
-            _run(pending, session, lambda: session.run(transact(*actions, token=token)))
-
-    def _read(self, world: World, session: Session, name: str) -> None:
-        key = world.random.choice(KEYS)
-        with self.recorder.transaction(name) as pending:
-            found = session.run(thing(key).consistent())
-            pending.ok({key: _numbers(found)})
-
-    def _read_together(self, world: World, session: Session, name: str) -> None:
-        keys = world.random.sample(KEYS, 2)
-        with self.recorder.transaction(name) as pending:
-            found = session.run(transact_get(*(thing(key) for key in keys)))
-            pending.ok({key: _numbers(each) for key, each in zip(keys, found, strict=True)})
-
-    def _read_batch(self, world: World, session: Session, name: str) -> None:
-        """Each item of a batch is a read of its own: DynamoDB promises no more."""
-        first, second = world.random.sample(KEYS, 2)
-        with self.recorder.transaction(name) as one, self.recorder.transaction(name) as other:
-            found = session.run(batch_get([thing(first).consistent(), thing(second).consistent()]))
-            one.ok({first: _numbers(found[0])})
-            other.ok({second: _numbers(found[1])})
-
-    def _group(self, world: World, session: Session, name: str) -> None:  # noqa: ARG002 - one signature
+    def _group(self, world: World, session: Session) -> None:
         key, group = world.random.choice(KEYS), world.random.choice((*GROUPS, None))
         session.run(upsert(thing(key), f(Thing.group).set(group)))
 
@@ -199,28 +138,9 @@ class Items:
 
     def check_end(self, world: World) -> None:
         """What every client saw has one order."""
-        session = world.truth
-        with self.recorder.transaction("truth") as pending:
-            found = session.run(transact_get(*(thing(key) for key in KEYS)))
-            pending.ok({key: _numbers(each) for key, each in zip(KEYS, found, strict=True)})
+        ListClient(world.truth, self.recorder, "truth", world.random, self._next).read_all()
         for finding in find_anomalies(self.recorder.history):
             expect(False, "{}", finding)
-
-
-def _run(pending: Pending, session: Session, ask: Callable[[], Any]) -> None:
-    """Ask, and note what is known of it: refused for certain, done, or unknown."""
-    try:
-        ask()
-    except StoreUnavailable:
-        raise
-    except PASSING:
-        pending.failed()
-        raise
-    pending.ok()
-
-
-def _numbers(found: Thing | None) -> List:
-    return () if found is None else tuple(found.numbers)
 
 
 class Played:
