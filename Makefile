@@ -27,7 +27,7 @@ $(READY): pyproject.toml services/pyproject.toml constraints.txt
 	$(BIN)/pyright --version
 	@touch $@
 
-# What the tests take from npm, with the Node of a Python package. The lock file has no addresses.
+# What the tests and the site take from npm, with the Node of a Python package. The lock file has no addresses.
 $(NPM): $(READY) tests/npm/package-lock.json
 	@mkdir -p $(@D)
 	cp tests/npm/package.json tests/npm/package-lock.json $(@D)
@@ -53,7 +53,7 @@ lint: $(READY) ## check rules, format and types
 	$(BIN)/mypy $(CODE)
 	$(BIN)/pyright
 
-bench: $(READY) ## measure and print the ratios
+bench: $(READY) ## measure and print the ratios, and record them in build/bench.json
 	$(BIN)/python -m bench
 
 soak: $(READY) ## run under load for a long time
@@ -63,11 +63,12 @@ fuzz: $(READY) ## give everything that reads bytes from outside bytes that nobod
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
 	$(BIN)/python -m fuzz
 
-docs: $(READY) ## write the generated pages, and run the examples of the documentation
+docs: $(READY) $(NPM) ## write the generated pages, run the examples, and build the site into site/
 	$(BIN)/python docs/reference.py
 	$(BIN)/partita docs
 	$(BIN)/python docs/gallery.py
 	$(BIN)/partita openapi
+	$(BIN)/python docs/site.py
 	$(BIN)/pytest tests/test_docs.py tests/modeldocs tests/cli/model/test_openapi.py
 
 faults: $(READY) ## plant 100 faults in the rules of the services, and count those that tests catch

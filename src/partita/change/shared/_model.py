@@ -17,6 +17,7 @@ from partita.patterns import get, pattern, query
 from partita.store import ConditionCheck, PutItem
 
 TABLE: Final = Table("PartitaLeases")
+"""The table that the leases are in."""
 WHOLE: Final = "*"
 """The lease of the whole stream: who has it works alone."""
 
