@@ -57,13 +57,14 @@ lint: $(READY) ## check rules, format, words and types
 	$(BIN)/pyright
 
 coverage: $(READY) $(NPM) ## run all tests, and say which lines and branches of the library they reach
+	@mkdir -p build/coverage
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(PYTEST)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage json --quiet
 	$(BIN)/python -m tests.coverage_bars build/coverage.json
 
-bench: $(READY) ## measure and print the ratios
+bench: $(READY) ## measure and print the ratios, and record them in build/bench.json
 	$(BIN)/python -m bench
 
 soak: $(READY) ## run under load for a long time
