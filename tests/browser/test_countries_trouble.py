@@ -54,7 +54,7 @@ def versions_of(server: Server, code: str) -> list[str]:
 
 @pytest.fixture
 def made(server: Server) -> Iterator[Made]:
-    """Gives a function that makes a country; it is withdrawn in the end, because other tests count those that are not."""
+    """Gives a function that makes a country, which is withdrawn in the end: other tests count the current ones."""
     headers = {"Authorization": f"Bearer {server.token('bob', 'operator')}"}
     codes: list[str] = []
     with httpx.Client(base_url=f"{server.url}/countries/api/countries/", headers=headers) as client:
