@@ -47,6 +47,7 @@ def build_app(
     max_body_bytes: int = MAX_BODY_BYTES,
     allowed_hosts: AllowedHosts | None = None,
     sign_in: SignIn | None = None,
+    requests: RequestMetrics | None = None,
 ) -> FastAPI:
     """The app that serves the services.
 
@@ -58,8 +59,9 @@ def build_app(
         allowed_hosts: the names that the app answers to. None answers to any, for tests, and for a server behind a
             proxy that checks the name itself.
         sign_in: how people sign in at the pages, besides with a token that they have.
+        requests: counts the requests, for whoever else is to know them.
     """
-    requests, direct = RequestMetrics(), DirectRoutes()
+    requests, direct = requests or RequestMetrics(), DirectRoutes()
     limits = Limits(allowed_hosts, max_body_bytes)
     app = _outer_app(
         state.session.meter,
@@ -87,14 +89,15 @@ def build_app(
     @app.get("/healthz")
     async def healthz() -> Response:
         await check_store(state.session, services)
-        troubles = dict(state.troubles)
+        troubles = {**state.troubles, **await state.siblings.troubles()}
         return JSONResponse({"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"})
 
     @app.get("/metrics")
     async def metrics() -> Response:
         background = await background_figures(state)
-        text = metrics_text(requests, state.session.meter, [service.name for service in services], background)
-        return Response(text, media_type=METRICS)
+        others = await state.siblings.figures()
+        server = requests.figures(state.session.meter.usage()).plus(others)
+        return Response(metrics_text(server, [service.name for service in services], background), media_type=METRICS)
 
     return app
 

@@ -21,7 +21,8 @@ from tests.cli.conftest import Run
 from partita import EmbeddedStore, Session, delete
 from partita.cli import DataFolder, _listen, identity_of
 from partita.cli.serving import _serve
-from partita.cli.serving._serve import _banner, _prepare
+from partita.cli.serving._serve import _prepare
+from partita.cli.serving._served_app import banner_of
 from partita.http import Caller
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user
@@ -255,7 +256,9 @@ def test_sample_data_that_is_asked_for_comes_where_the_tables_are_there(
 
 def test_the_banner_says_which_service_has_no_api() -> None:
     bare = replace(TODO, router=None, pages=None)
-    shown = [_banner([service], DataFolder(Path("data")), "http://h", None).splitlines()[2] for service in (bare, TODO)]
+    shown = [
+        banner_of([service], DataFolder(Path("data")), "http://h", None).splitlines()[2] for service in (bare, TODO)
+    ]
     assert shown == [
         "  To-Do  has no API: see the console",
         "  To-Do  http://h/todo/ (API at http://h/todo/api)",

@@ -7,7 +7,7 @@ from partita.cli.data._check import check
 from partita.cli.data._compact import compact
 from partita.cli.data._copy import copy
 from partita.cli.data._files import export, import_
-from partita.cli.data._follow import projecting
+from partita.cli.data._follow import projecting, reading_projections
 from partita.cli.data._lake import lake, lake_option
 from partita.cli.data._personal import personal
 from partita.cli.data._queue import queue
@@ -36,6 +36,7 @@ __all__ = [
     "personal",
     "projecting",
     "queue",
+    "reading_projections",
     "restore",
     "seed",
     "seed_service",
