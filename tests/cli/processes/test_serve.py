@@ -22,7 +22,6 @@ from tests.cli.processes.servers import (
     authorization,
     children_of,
     one_for_each,
-    owner_of,
     soon,
 )
 
@@ -160,15 +159,6 @@ def test_every_process_streams_what_changed_in_another(users: Users) -> None:
         assert json.loads(data)["task_id"] == task["task_id"]
 
 
-def test_new_connections_go_to_the_process_that_has_fewer(server: Command, users: Users) -> None:
-    """As far as it is awake: on a busy machine another takes what it leaves for too long."""
-    held = [users.client("even") for _ in range(12)]
-    for client in held:
-        client.json("GET", "/healthz")
-    owners = [owner_of(client.socket, server.pids()) for client in held]
-    assert set(owners) == server.pids()
-
-
 class Writers:
     """Clients who create tasks as fast as they can, each with a key of its own, until they are told to stop."""
 
@@ -285,12 +275,18 @@ def test_what_was_accepted_is_answered_before_all_stop(number: signal.Signals, t
 def test_a_second_signal_cuts_off_what_is_under_way(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     with Command(folder, *WORDS) as server:
-        client = Client(server.address, authorization(folder))
-        client.socket.sendall(client.head("POST", "/todo/api/tasks", 100, "Expect: 100-continue\r\n"))
-        assert b" 100 " in client.until(b"\r\n\r\n")
-        server.process.send_signal(signal.SIGINT)
-        assert server.stop(signal.SIGINT)[0] == 0
-        client.close()
+        clients = one_for_each(server, lambda: Client(server.address, authorization(folder))).values()
+        for client in clients:
+            client.socket.sendall(client.head("POST", "/todo/api/tasks", 100, "Expect: 100-continue\r\n"))
+            assert b" 100 " in client.until(b"\r\n\r\n")
+        with Client(server.address) as idle:
+            assert idle.send("GET", "/healthz")[0] == 200
+            server.process.send_signal(signal.SIGINT)
+            assert idle.socket.recv(1) == b""  # so it has begun to stop
+        code, output = server.stop(signal.SIGINT)
+        for client in clients:
+            client.close()
+    assert (code, output.splitlines()[-1]) == (0, "Stopped.")
 
 
 def test_all_end_with_whoever_has_started_them(tmp_path: Path) -> None:

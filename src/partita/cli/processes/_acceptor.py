@@ -16,6 +16,8 @@ import socket
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from partita.cli.processes._board import ConnectionBoard
+
 GRACE_SECONDS: Final = 0.005
 """How long a process leaves a connection to those that have fewer."""
 RETRY_SECONDS: Final = 1.0
@@ -30,18 +32,21 @@ class Acceptor:
         self,
         listener: socket.socket,
         make: Callable[[], asyncio.BaseProtocol],
-        has_fewest: Callable[[], bool],
+        board: ConnectionBoard,
+        number: int,
     ) -> None:
         """Set up an acceptor; nothing is accepted yet.
 
         Args:
             listener: the socket.
             make: gives the protocol of a connection.
-            has_fewest: whether no other process has fewer connections.
+            board: how many connections each process has. The protocols say when that changes.
+            number: that of this process.
         """
         self._listener = listener
         self._make = make
-        self._has_fewest = has_fewest
+        self._board = board
+        self._number = number
         self._loop = asyncio.get_running_loop()
         self._later: asyncio.TimerHandle | None = None
         self._connecting: set[asyncio.Future[Any]] = set()
@@ -51,11 +56,13 @@ class Acceptor:
         """Begin to accept."""
         self._listener.setblocking(False)  # all processes hear of a connection, and one of them gets it
         self._is_open = True
+        self._board.set(self._number, 0)
         self._listen()
 
     async def stop(self) -> None:
         """Accept no more; those that were accepted have begun when this returns."""
         self._is_open = False
+        self._board.close(self._number)
         self._loop.remove_reader(self._listener)
         if self._later is not None:
             self._later.cancel()
@@ -68,7 +75,7 @@ class Acceptor:
             self._loop.add_reader(self._listener, self._ready)
 
     def _ready(self) -> None:
-        if self._has_fewest():
+        if self._board.has_fewest(self._number):
             self._accept()
         else:
             self._pause(GRACE_SECONDS, self._accept_and_listen)
@@ -94,6 +101,7 @@ class Acceptor:
             self._pause(RETRY_SECONDS, self._listen)
             return
         connection.setblocking(False)
+        self._board.add(self._number)  # its protocol begins later, and there may be more to accept before
         made: Awaitable[Any] = self._loop.connect_accepted_socket(self._make, connection)
         future = asyncio.ensure_future(made)
         self._connecting.add(future)

@@ -19,9 +19,18 @@ class ConnectionBoard:
         """Say how many connections a process has."""
         self._counts[number] = connections
 
+    def update(self, number: int, connections: int) -> None:
+        """The same, unless the process accepts no more."""
+        if self._counts[number] != _CLOSED:
+            self._counts[number] = connections
+
+    def add(self, number: int) -> None:
+        """Say that a process has one more."""
+        self._counts[number] += 1
+
     def setter(self, number: int) -> Callable[[int], None]:
         """The same for one process."""
-        return lambda connections: self.set(number, connections)
+        return lambda connections: self.update(number, connections)
 
     def close(self, number: int) -> None:
         """A process accepts no more: it does not count when others compare themselves."""

@@ -9,6 +9,7 @@ A process that is asked counts in memory and responds at once, from a thread tha
 from __future__ import annotations
 
 import threading
+import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -42,6 +43,9 @@ class Counted(Struct, frozen=True, tag=True):
 class Asked(Struct, frozen=True, tag=True):
     """The process wants to know how the others are doing."""
 
+    number: int
+    """Of the question."""
+
 
 class Stop(Struct, frozen=True, tag=True):
     """Accept no more, finish what has begun, and end."""
@@ -58,6 +62,8 @@ class Count(Struct, frozen=True, tag=True):
 class Answer(Struct, frozen=True, tag=True):
     """How the others are doing."""
 
+    number: int
+    """Of the question."""
     figures: ServerFigures = ServerFigures()
     """What all others have counted, also those that have ended."""
     troubles: dict[str, str] = {}
@@ -93,6 +99,7 @@ class ProcessChannel:
         self._connection = connection
         self._sending = threading.Lock()
         self._asking = threading.Lock()
+        self._asked = 0
         self._answers: SimpleQueue[Answer | None] = SimpleQueue()
         self._stop: Callable[[], None] = lambda: None
         self._cut: Callable[[], None] = lambda: None
@@ -134,16 +141,22 @@ class ProcessChannel:
             StoreUnavailable: the supervisor does not answer.
         """
         with self._asking:
-            answer: Answer | None = None
-            with suppress(Empty):
-                while True:
-                    self._answers.get_nowait()  # one that came too late for who asked
-            self._send(Asked())
-            with suppress(Empty):
-                answer = self._answers.get(timeout=PATIENCE_SECONDS)
+            self._asked += 1
+            self._send(Asked(self._asked))
+            answer = self._answer_to(self._asked)
         if answer is None:
             raise StoreUnavailable("The process that started this one does not answer.", hint="Try again.")
         return answer
+
+    def _answer_to(self, number: int) -> Answer | None:
+        """The answer; those to earlier questions came too late, and are dropped."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        with suppress(Empty):
+            while True:
+                answer = self._answers.get(timeout=max(0.0, deadline - time.monotonic()))
+                if answer is None or answer.number == number:
+                    return answer
+        return None
 
     def _send(self, message: FromProcess) -> None:
         with self._sending:

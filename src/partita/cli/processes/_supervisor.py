@@ -79,6 +79,8 @@ class _Asking(Struct):
     """A process that waits for an answer, and those that have not said yet what they counted."""
 
     asker: _Running
+    number: int
+    """Of its question."""
     missing: set[int]
 
 
@@ -173,7 +175,7 @@ class Supervisor:
                 each.counted = message.figures
                 self._has_counted(each)
             case Asked():
-                self._ask_others(each)
+                self._ask_others(each, message.number)
 
     def _begin(self, banner: str) -> None:
         """The first is ready: the others can be, too."""
@@ -253,9 +255,9 @@ class Supervisor:
 
     # Adding up
 
-    def _ask_others(self, asker: _Running) -> None:
+    def _ask_others(self, asker: _Running, number: int) -> None:
         others = [each for each in self._running.values() if each is not asker and each.is_ready]
-        asking = _Asking(asker, {each.number for each in others})
+        asking = _Asking(asker, number, {each.number for each in others})
         self._asking.append(asking)
         for each in others:
             send(each.pipe, Count())
@@ -278,7 +280,7 @@ class Supervisor:
         for each in self._running.values():
             if each is not asking.asker:
                 figures = figures.plus(each.counted)
-        send(asking.asker.pipe, Answer(figures, dict(self._troubles)))
+        send(asking.asker.pipe, Answer(asking.number, figures, dict(self._troubles)))
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), then))

@@ -94,8 +94,7 @@ class SharingServer(uvicorn.Server):
         """Begin to accept, and say so."""
         log_outages()
         await super().startup(sockets)
-        self._board.set(self._number, 0)
-        self._acceptor = Acceptor(self._listener, self._connection, lambda: self._board.has_fewest(self._number))
+        self._acceptor = Acceptor(self._listener, self._connection, self._board, self._number)
         self._acceptor.start()
         self._channel.on_stop(self.stop, self.cut)
         self._channel.ready(self._served.banner)
@@ -111,7 +110,6 @@ class SharingServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept no more, and finish what has begun."""
-        self._board.close(self._number)
         if self._acceptor is not None:
             await self._acceptor.stop()
         await super().shutdown(sockets)

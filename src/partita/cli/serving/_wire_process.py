@@ -72,8 +72,7 @@ async def _serve(
     data: DataFolder,
 ) -> None:
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
-    acceptor = Acceptor(listener, server.begin(listener), lambda: board.has_fewest(number))
-    board.set(number, 0)
+    acceptor = Acceptor(listener, server.begin(listener), board, number)
     acceptor.start()
 
     def stop() -> None:
@@ -83,7 +82,6 @@ async def _serve(
     channel.on_stop(stop, stop)
     channel.ready(banner_of(listener, data))
     await stopped.wait()
-    board.close(number)
     await acceptor.stop()
     await server.stop()
 
