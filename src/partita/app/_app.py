@@ -86,6 +86,13 @@ def build_app(
     async def site() -> Response:
         return JSONResponse(site_of(services, sign_in or SignIn()))
 
+    _add_figures(app, services, state, requests)
+    return app
+
+
+def _add_figures(app: FastAPI, services: Sequence[Service], state: AppState, requests: RequestMetrics) -> None:
+    """How the server is doing, with all of its processes."""
+
     @app.get("/healthz")
     async def healthz() -> Response:
         await check_store(state.session, services)
@@ -98,8 +105,6 @@ def build_app(
         others = await state.siblings.figures()
         server = requests.figures(state.session.meter.usage()).plus(others)
         return Response(metrics_text(server, [service.name for service in services], background), media_type=METRICS)
-
-    return app
 
 
 def guarded(app: ASGIApp, allowed_hosts: AllowedHosts) -> ASGIApp:
