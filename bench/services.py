@@ -60,8 +60,8 @@ def _two_processes(folder: Path, one: Connection) -> Iterator[Comparison]:
     with ExitStack() as servers:
         two = _todo(folder, servers, processes=2)
         for name, request, bar in (
-            ("a get", ("GET", f"/tasks/{one.task_id}"), Bar("at least", 1.7)),
-            ("a list of 20", ("GET", f"/tasks?limit={TASKS}"), Bar("at least", 1.7)),
+            ("a get", ("GET", f"/tasks/{one.task_id}", b""), Bar("at least", 1.7)),
+            ("a list of 20", ("GET", f"/tasks?limit={TASKS}", b""), Bar("at least", 1.7)),
             ("a create", ("POST", "/tasks", DRAFT), Bar("at least", 1)),
         ):
             sides = (loaded(each.port, each.message(*request), LOAD) for each in (two, one))

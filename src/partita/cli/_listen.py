@@ -124,6 +124,7 @@ def connection_config(
         has_own_log: uvicorn writes its log itself, and not as the process writes its own.
     """
     import uvicorn
+    from uvicorn.config import LOGGING_CONFIG
 
     from partita.cli._connections import ConnectionLimits, LimitedConnection, WaitingConnections, max_descriptors
 
@@ -138,5 +139,5 @@ def connection_config(
         log_level="error",  # below that are the mistakes of clients, who could fill the log with them
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
-        log_config=uvicorn.config.LOGGING_CONFIG if has_own_log else None,
+        log_config=LOGGING_CONFIG if has_own_log else None,
     )
