@@ -31,6 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "named, the same with a prefix before the names of tables; ministack, "
         "asked through boto3; remote, our own client on ministack; wire, our own client on our own server",
     )
+    parser.addoption(
+        "--unsteady",
+        type=int,
+        metavar="SEED",
+        help="the browser tests on a slow processor, with responses that come late and in another order",
+    )
 
 
 def pytest_collection_finish() -> None:

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Viewp
 from partita.cli import DataFolder, identity_of
 from partita.http import Caller, Role
 
-PATIENCE = 20_000
+PATIENCE = 60_000
 """In milliseconds: a busy machine is not a fault."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -66,14 +66,17 @@ def serving(service: str, data: Path, *options: str) -> Iterator[Server]:
 
 
 HERE = Path(__file__).parent
+SLOWER = 4
+"""Times, on an unsteady machine."""
+LATE = (HERE / "late.js").read_text()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker, and so one browser, and one server of each service."""
+    """One worker for a file, and so one browser, and one server of each service."""
     for item in items:
         if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 # For this folder, not for the whole session: while the driver is open an event loop runs, in which no other
@@ -114,11 +117,18 @@ def browser(driver: Playwright) -> Iterator[Browser]:
     browser.close()
 
 
+def make_unsteady(page: Page, seed: int) -> None:
+    """Slow the page's processor, and let what it fetches come late and in another order."""
+    page.add_init_script(LATE.replace("SEED", str(seed)))
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+
+
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
+def open_page(browser: Browser, pytestconfig: pytest.Config) -> Iterator[Callable[..., Page]]:
     """Gives a function that opens an empty page; an error in a script of one is an error of the test."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
+    seed: int | None = pytestconfig.getoption("--unsteady")
 
     def new_page(width: int = 1280, height: int = 860, *, dark: bool = False) -> Page:
         size = ViewportSize(width=width, height=height)
@@ -127,6 +137,8 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: errors.append(str(error)))
+        if seed is not None:
+            make_unsteady(page, seed)
         return page
 
     yield new_page

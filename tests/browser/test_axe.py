@@ -13,7 +13,7 @@ from tests.browser.conftest import Server, serving
 OpenPage = Callable[..., Page]
 Steps = Callable[[Page], None]
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("X17")]
+pytestmark = pytest.mark.req("X17")
 
 AXE: Final = Path(__file__).parents[2] / ".venv" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
 RUN: Final = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations

@@ -348,6 +348,25 @@ def test_the_list_of_a_day_is_shown(open_page: OpenPage, address: str) -> None:
     expect(page.locator("#list")).not_to_contain_text("Croatia")
 
 
+@pytest.mark.req("R09", "X17")
+def test_a_list_that_comes_late_does_not_replace_the_chosen_one(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    late: list[Route] = []
+
+    def hold(route: Route) -> None:
+        late.append(route)
+
+    page.route("**/api/countries.json", hold)
+    page.goto(address)
+    page.get_by_label("List", exact=True).select_option("Withdrawn")
+    expect(page.locator("#list")).to_contain_text("Burma")
+    with page.expect_response("**/api/countries.json"):
+        late[0].continue_()
+    page.get_by_label("Search by name or code").fill("bu")
+    expect(page.locator("#list")).to_contain_text("Burma")
+    expect(page.locator("#list")).not_to_contain_text("Look up BU")
+
+
 @pytest.mark.req("R11", "R15")
 def test_versions_say_who_and_why_and_are_compared(open_page: OpenPage, server: Server, address: str) -> None:
     page = open_page()

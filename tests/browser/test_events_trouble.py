@@ -13,7 +13,7 @@ from tests.browser.test_events import create, post, ticket
 
 OpenPage = Callable[..., Page]
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("E12")]
+pytestmark = pytest.mark.req("E12")
 
 
 @pytest.fixture

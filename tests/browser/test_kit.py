@@ -11,7 +11,7 @@ from tests.browser.conftest import Server
 
 OpenPage = Callable[..., Page]
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("X17")]
+pytestmark = pytest.mark.req("X17")
 
 EMPTY = """<!doctype html><html lang="en"><title>Kit</title><link rel="stylesheet" href="/assets/base.css">
 <header class="top"><a class="brand" href="/">Kit</a></header><main id="main"></main></html>"""
@@ -53,6 +53,24 @@ def test_a_list_draws_only_what_changed_and_keeps_the_keyboard(page: Page) -> No
         "steps": [["abcdef", 6], ["bcdefa", 0], ["fabcde", 0], ["fedcba", 0], ["acdef", 0], ["abcDef", 2]],
         "focused": "D",
     }
+
+
+def test_only_the_newest_question_shows_its_answer(page: Page) -> None:
+    shown = page.evaluate("""async () => {
+        const { latest } = await import("/assets/latest.js");
+        const [ask, shown] = [latest(), []];
+        const answers = [0, 1, 2].map(() => Promise.withResolvers());
+        const [show, fail] = [(answer) => shown.push(answer), (error) => shown.push(`not: ${error.message}`)];
+        const asked = answers.map(({ promise }) => ask(() => promise, show, fail));
+        answers[2].resolve("third");
+        await asked[2];
+        answers[0].resolve("first");
+        answers[1].reject(new Error("second"));
+        await Promise.all(asked);
+        await ask(() => Promise.reject(new Error("fourth")), show, fail);
+        return shown;
+    }""")
+    assert shown == ["third", "not: fourth"]
 
 
 def test_of_thousands_of_rows_those_near_the_screen_are_drawn(page: Page) -> None:

@@ -13,7 +13,7 @@ from tests.browser.todo import add, client_of, column, open_board, said, tasks_o
 
 OpenPage = Callable[..., Page]
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.req("T32")]
+pytestmark = pytest.mark.req("T32")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricF
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from partita import Usage
-from partita.app._pattern_metrics import BacklogMetrics, PatternMetrics, WorkerMetrics
+from partita.app._pattern_metrics import BacklogMetrics, PatternMetrics, ShardMetrics, WorkerMetrics
 from partita.http import REPLAYED, BackgroundFigures
 from partita.reports import EndpointFigures, ServerFigures
 
@@ -101,4 +101,5 @@ def metrics_text(server: ServerFigures, services: Sequence[str], background: Bac
     registry.register(PatternMetrics({"server": server.usage, "worker": background.fleet.counted.usage}))
     registry.register(WorkerMetrics(services, background.fleet))
     registry.register(BacklogMetrics(background))
+    registry.register(ShardMetrics(background.streams))
     return generate_latest(registry)

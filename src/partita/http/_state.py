@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
+from partita.change.shared import ShardReader
 from partita.http._rate_limit import CallerLimiter
 from partita.http.identity import Verifier
 from partita.queue import Queue
@@ -93,6 +94,8 @@ class AppState(Struct, frozen=True):
     """How many processes serve this app, which together let a caller send as much as one would."""
     siblings: Siblings = ALONE
     """The others among them."""
+    shards: ShardReader | None = None
+    """Reads who has which shard of a shared stream; None where this app does not show it."""
 
     def of_service(self, service: Service) -> ServiceState[Any]:
         """The part that one service runs with."""

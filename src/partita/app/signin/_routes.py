@@ -17,6 +17,7 @@ from partita.app.signin._same_origin import own_origin
 from partita.http import HttpProblem, Role, handle_errors
 
 PAGES: Final = Path(__file__).parent / "pages"
+"""The folder of the pages for signing in."""
 CALLBACK: Final = "/signin/"
 
 _Secret = Annotated[str, Field(min_length=16, max_length=256, pattern=r"^[A-Za-z0-9._~-]+$")]

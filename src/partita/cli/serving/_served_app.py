@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from partita import AsyncSession, Meter
+from partita.change.shared import ShardReader
 from partita.cli._data_folder import EMBEDDED, DataFolder
-from partita.cli._installation import installation_of, opening, tracking_queues
+from partita.cli._installation import LEASES, installation_of, opening, tracking_queues
 from partita.cli._token_file import identity_of
 from partita.cli.serving._rate_limit import RateOption
 from partita.cli.serving._sign_in import sign_in_of
@@ -102,6 +103,7 @@ def make_app(settings: ServeSettings, opened: Opened) -> ServedApp:
         troubles=opened.troubles,
         rate_limit=settings.rate_limit,
         reports=ReportReader(session, settings.before),
+        shards=ShardReader(session.of_service(LEASES.name)),
         processes=settings.processes,
         siblings=opened.siblings or ALONE,
     )

@@ -1,6 +1,6 @@
 // One service: its figures, and below them its access patterns, keys or entities.
 
-import { depth, lag, number, totals, workers } from "./figures.js";
+import { age, depth, lag, number, totals, workers } from "./figures.js";
 import { watch } from "./live.js";
 import { table, template } from "./parts.js";
 import { patternList } from "./patterns.js";
@@ -16,6 +16,7 @@ export function servicePage(service, part, chosen) {
     { className: "service" },
     el("header", {}, el("div", {}, el("h1", {}, service.title), el("p", { className: "soft" }, service.summary)), el("p", { className: "links" }, links)),
     tiles(service),
+    shards(service),
     el("nav", { className: "parts", ariaLabel: `Parts of ${service.title}` }, PARTS.map(([name, label]) => el("a", { href: `#/${service.name}/${name}`, ariaCurrent: name === part ? "page" : null }, label))),
     shown,
   );
@@ -48,6 +49,22 @@ function tiles(service) {
     for (const update of updates) update(sum, live);
   });
   return list;
+}
+
+// Who reads which shard of the streams of its tables, where workers share them; nothing where nobody does.
+function shards(service) {
+  const place = el("div", {});
+  const tables = new Set(service.tables.map((each) => each.name));
+  let shown = "";
+  watch(place, (live) => {
+    const found = (live?.shards ?? []).filter((shard) => tables.has(shard.table));
+    const rows = found.map((shard) => [shard.table, shard.sink, el("code", {}, shard.shard), shard.owner ?? "nobody", shard.lag_seconds === null ? "not known" : age(shard.lag_seconds)]);
+    const text = JSON.stringify(found);
+    if (text === shown) return;
+    shown = text;
+    place.replaceChildren(...(rows.length ? [el("section", { className: "panel shards" }, el("h2", {}, "Shards"), table(["Table", "Into", "Shard", "Read by", "Lag"], rows))] : []));
+  });
+  return place;
 }
 
 function keys(service) {

@@ -6,6 +6,7 @@ import { el, replace } from "/assets/dom.js";
 import { creator } from "./edit.js";
 import { flag } from "./format.js";
 import { importPanel } from "./import.js";
+import { latest } from "/assets/latest.js";
 import { latestPanel } from "./latest.js";
 import { countryList, mark } from "./list.js";
 
@@ -14,6 +15,7 @@ const parts = { list: at("list"), search: at("search"), found: at("found"), form
 const which = at("which");
 const whichDay = at("which-day");
 const fillList = countryList(parts);
+const newestList = latest();
 const content = at("content");
 
 const STORIES = [
@@ -56,12 +58,10 @@ function unknown(code) {
   notice(`There is no country ${code.toUpperCase()}`, "Nobody has this code, and nobody ever had.", isFree ? creator(code.toUpperCase(), created) : null);
 }
 
-async function loadList() {
-  try {
-    fillList(await chosenList());
-  } catch (error) {
+function loadList() {
+  return newestList(chosenList, fillList, (error) => {
     parts.found.textContent = `The list cannot be read: ${error.message}`;
-  }
+  });
 }
 
 function chosenList() {

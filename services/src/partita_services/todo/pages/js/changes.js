@@ -13,6 +13,7 @@ const FIELDS = ["title", "description", "status", "priority", "category", "due_d
 export class Changes {
   #under = new Optimistic({ failed: (error, id) => this.#failed.get(id)?.(error) });
   #failed = new Map(); // by id, what to say of a move that fails
+  #left = new Map(); // by task and version, the version that a move of this page made of it
 
   // `signIn()` asks who this is again, and gives whether that is known.
   constructor(tasks, { signIn }) {
@@ -47,7 +48,7 @@ export class Changes {
     this.#failed.set(id, (error) => this.#moveFailed(before, status, error));
     this.#under.change(id, {
       show: () => this.tasks.put({ ...before, status }),
-      send: () => this.#change(this.tasks.get(id) ?? task, { status }),
+      send: () => this.#moveNow(this.tasks.get(id) ?? task, status),
       settle: (saved, isLast) => {
         if (isLast) this.tasks.put(saved);
         else this.tasks.put({ ...this.tasks.get(id), version: saved.version });
@@ -56,6 +57,20 @@ export class Changes {
       },
       rollback: () => this.tasks.put({ ...before, version: this.tasks.get(id)?.version ?? before.version }),
     });
+  }
+
+  async #moveNow(task, status) {
+    const saved = await this.#change(task, { status });
+    if (saved.version !== task.version) this.#left.set(named(task), saved.version);
+    return saved;
+  }
+
+  // A task as the person saw it, over the version that their own moves have left: those are no conflict.
+  async #settled(task) {
+    await this.#under.settled(task.task_id);
+    let seen = task;
+    while (this.#left.has(named(seen))) seen = { ...seen, version: this.#left.get(named(seen)) };
+    return seen;
   }
 
   #moved(task, from) {
@@ -107,7 +122,7 @@ export class Changes {
   }
 
   async save(task, fields) {
-    const saved = await this.#change(task, fields);
+    const saved = await this.#change(await this.#settled(task), fields);
     this.#written(saved, `Saved “${saved.title}”.`, () => this.attempt(`“${saved.title}” stays as it is.`, () => this.save(saved, picked(task))));
     return saved;
   }
@@ -120,7 +135,7 @@ export class Changes {
 
   // Deleted at once, and made again where that is undone.
   async remove(task) {
-    await api.remove(task).catch((error) => { if (error.status !== 404) throw error; });
+    await api.remove(await this.#settled(task)).catch((error) => { if (error.status !== 404) throw error; });
     this.tasks.drop(task.task_id);
     this.tasks.countSoon(RECOUNT);
     const draft = { key: newKey() };
@@ -158,7 +173,7 @@ export class Changes {
     for (const id of ids) {
       const task = this.tasks.get(id);
       const isGone = task && (await this.attempt(`“${task.title}” was not deleted.`, async () => {
-        await api.remove(task);
+        await api.remove(await this.#settled(task));
         return true;
       }));
       if (!isGone) continue;
@@ -177,4 +192,5 @@ export class Changes {
   }
 }
 
+const named = ({ task_id, version }) => `${task_id} ${version}`;
 const picked = (task) => Object.fromEntries(FIELDS.map((name) => [name, task[name] ?? null]));
