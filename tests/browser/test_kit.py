@@ -195,3 +195,47 @@ def test_colours_are_chosen_and_kept(page: Page) -> None:
     page.reload()
     page.evaluate("async () => { await import('/assets/theme.js'); }")
     assert page.evaluate(scheme) == "light"
+
+
+def test_the_address_after_the_hash_is_read_kept_by_links_and_gone_back_to(page: Page) -> None:
+    page.evaluate("""async () => {
+        const { hashParameters } = await import("/assets/address.js");
+        window.seen = [];
+        const address = hashParameters(["as_of", "q"], (place) => window.seen.push(place), { kept: ["q"] });
+        address.go({ name: "a/b ü", as_of: "1999-12-31", q: "x" });
+        address.write({ q: "y&z" }, { isTyped: true });
+        document.getElementById("main").innerHTML = '<a href="#/TR">Türkiye</a>';
+    }""")
+    page.get_by_role("link", name="Türkiye").click()
+    page.go_back()
+    page.wait_for_function("window.seen.length === 3")
+    first, link, back = page.evaluate("window.seen")
+    assert first == {"name": "a/b ü", "as_of": "1999-12-31", "q": "x"}
+    assert link == {"name": "TR", "as_of": "", "q": "y&z"}
+    assert back == {"name": "a/b ü", "as_of": "1999-12-31", "q": "y&z"}
+
+
+def test_one_content_has_one_key(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { keysByContent } = await import("/assets/api.js");
+        const key = keysByContent();
+        const [one, same, other] = [key({ a: 1 }), key({ a: 1 }), key({ a: 2 })];
+        return [one === same, one === other, one === keysByContent()({ a: 1 }), key({ a: 1 }) === one];
+    }""")
+    assert found == [True, False, False, True]
+
+
+def test_other_tabs_are_told(page: Page) -> None:
+    other = page.context.new_page()
+    page.context.route(page.url, lambda route: route.fulfill(body=EMPTY, content_type="text/html"))
+    other.goto(page.url)
+    listen = """async () => {
+        const { tabs } = await import("/assets/tabs.js");
+        window.heard = [];
+        window.tell = tabs("kit", (what) => window.heard.push(what));
+    }"""
+    for each in (page, other):
+        each.evaluate(listen)
+    page.evaluate("window.tell('changed')")
+    other.wait_for_function("window.heard.join() === 'changed'")
+    assert page.evaluate("window.heard") == []

@@ -62,6 +62,7 @@ def test_the_console_and_countries_sign_operators_in(open_page: OpenPage, server
     expect(page.get_by_label("user id")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
     page.goto(f"{server.url}/countries/#/CH")
+    page.get_by_role("button", name="Sign in as an operator").click()
     page.get_by_role("button", name="Sign in as a demo operator").click()
     expect(page.get_by_role("button", name="Save version")).to_be_visible()
 

@@ -34,10 +34,13 @@ export function segments(legend, name, options, chosen) {
 export class Form {
   #isAtWork = false;
   #submit;
+  #signIn;
+  #last; // what was sent last
 
-  // `submit()` sends it. What is refused is said at the fields it names, or below them.
-  constructor({ fields, foot, submit }) {
+  // `submit()` sends it. What is refused is said at the fields it names, or below them. `signIn()` asks who this is again.
+  constructor({ fields, foot, submit, signIn = signInAgain }) {
     this.#submit = submit;
+    this.#signIn = signIn;
     this.isTouched = false;
     this.said = el("div", { className: "wrong", role: "alert" });
     this.element = el("form", { noValidate: false }, ...fields, this.said, foot);
@@ -55,6 +58,7 @@ export class Form {
   async send(work = this.#submit) {
     if (this.#isAtWork) return; // Enter was pressed twice
     this.#isAtWork = true;
+    this.#last = work;
     this.element.setAttribute("aria-busy", "true");
     this.say();
     try {
@@ -83,7 +87,7 @@ export class Form {
 
   // What was typed stays, and is sent when the person is known again.
   #signInButton() {
-    const again = async () => (await signInAgain()) && this.send();
+    const again = async () => (await this.#signIn()) && this.send(this.#last);
     return el("button", { className: "button", type: "button", onclick: again }, "Sign in again");
   }
 }

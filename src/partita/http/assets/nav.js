@@ -16,6 +16,12 @@ function themes() {
   return el("fieldset", { className: "themes" }, el("legend", {}, "Colours"), ...theme.all.map(choice));
 }
 
+// The link that skips the header moves the keyboard, and leaves the address as it is: what follows # may name something.
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  document.querySelector(event.currentTarget.getAttribute("href"))?.focus();
+});
+
 const { services } = await site;
 const top = document.querySelector("header.top");
 if (top) {

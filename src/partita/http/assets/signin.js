@@ -63,19 +63,19 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
   return el("section", { className: "signin" }, el(level, {}, title), buttons, said, byToken, el("p", { className: "small" }, "You stay signed in until this tab is closed."));
 }
 
-// Signs in again over the page as it is; gives whether that was done. Somebody else gets a page of their own.
-export function signInAgain({ roles } = {}) {
+// Signs in, or again, over the page as it is; gives whether that was done. Somebody else gets a page of their own.
+export function signInAgain({ roles, title = "Sign in again", commands = ["partita token --user demo"] } = {}) {
   const before = claims().sub;
   return new Promise((resolve) => {
     let isDone = false;
-    const dialog = el("dialog", { className: "dialog again", ariaLabel: "Sign in again" });
+    const dialog = el("dialog", { className: "dialog again", ariaLabel: title });
     const signedIn = () => {
       isDone = true;
       if (before !== undefined && claims().sub !== before) location.reload();
       dialog.close();
     };
     const later = el("button", { className: "button", type: "button", onclick: () => dialog.close() }, "Not now");
-    dialog.append(signInPanel({ title: "Sign in again", commands: ["partita token --user demo"], check: () => {}, signedIn, roles, level: "h2" }), later);
+    dialog.append(signInPanel({ title, commands, check: () => {}, signedIn, roles, level: "h2" }), later);
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(isDone);

@@ -3,7 +3,6 @@
 import { claims } from "/assets/api.js";
 import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
-import { signInAgain } from "/assets/signin.js";
 import { failed, skeleton } from "/assets/states.js";
 import { live } from "/assets/stream.js";
 import * as api from "./api.js";
@@ -35,7 +34,7 @@ async function open() {
     return ask(error.message);
   }
   find.hidden = account.hidden = false;
-  const shown = new Board(search, { signIn: signInAgain });
+  const shown = new Board(search);
   shown.cost.hidden = !showsCost.get();
   drawAccount(user, shown);
   replace(main, shown.element);

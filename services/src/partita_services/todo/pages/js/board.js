@@ -20,11 +20,11 @@ export class Board {
   #selection = { isOn: false, ids: new Set() };
   #shown = "pending"; // the column that a phone shows
 
-  constructor(search, { signIn }) {
+  constructor(search) {
     this.search = search;
     this.filters = filters(() => this.#chosen());
     this.tasks = new Tasks(search, this.filters, { found: (number, isCut) => this.#found(number, isCut), changed: () => this.#draw() });
-    this.changes = new Changes(this.tasks, { signIn });
+    this.changes = new Changes(this.tasks);
     this.#build();
     this.keyboard = new Roving(this.tasks, this.columns, { lists: this.lists, show: (status) => this.#show(status), shown: () => this.#shown });
     this.address = parameters(["q", ...FILTERS, "column"], (given) => this.#goTo(given));

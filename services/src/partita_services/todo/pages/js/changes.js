@@ -1,6 +1,7 @@
 // Every change of tasks: shown at once, taken back where it fails, and undone where the person wants that.
 
 import { newKey } from "/assets/api.js";
+import { attempt, refused } from "/assets/attempt.js";
 import { Optimistic } from "/assets/optimistic.js";
 import { toast } from "/assets/toast.js";
 import * as api from "./api.js";
@@ -15,30 +16,13 @@ export class Changes {
   #failed = new Map(); // by id, what to say of a move that fails
   #left = new Map(); // by task and version, the version that a move of this page made of it
 
-  // `signIn()` asks who this is again, and gives whether that is known.
-  constructor(tasks, { signIn }) {
+  constructor(tasks) {
     this.tasks = tasks;
-    this.signIn = signIn;
   }
 
   isUnderWay = (id) => this.#under.isWaiting(id);
-
-  // Says why something was not done, with the way to do it after all.
-  refused(what, error, again) {
-    const action = error.status === 401 ? ["Sign in", async () => (await this.signIn()) && again()] : ["Try again", again];
-    toast(`${what} ${error.message}`, { wrong: true, action });
-  }
-
-  // Runs `work`; gives null where the service refuses, which is said.
-  async attempt(what, work) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof api.Refused)) throw error;
-      this.refused(what, error, () => this.attempt(what, work));
-      return null;
-    }
-  }
+  refused = refused;
+  attempt = attempt;
 
   // Moves of one task wait for each other, because each is made over the version that the last one left.
   move(task, status, { said = true } = {}) {
