@@ -15,7 +15,7 @@ from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from typing import Final
 
-PRELOAD: Final = "PARTITA_PRELOAD"
+PRELOAD: Final = "_PARTITA_PRELOAD"
 """The environment variable that tells the fork server which services it is to import."""
 
 
