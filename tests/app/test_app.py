@@ -45,7 +45,7 @@ class Other(Siblings):
         return {"projection of notes": "store_full"}
 
 
-@pytest.mark.req("X18")
+@pytest.mark.req("X21")
 async def test_what_other_processes_count_and_suffer_is_shown(session: AsyncSession, identity: Identity) -> None:
     app = build_app([], AppState(session, identity, siblings=Other(), troubles={"lake": "DeltaError"}))
     session.meter.record(Consumption("all_notes", (), 0.5, 0, service="notes"))

@@ -73,6 +73,55 @@ def test_only_the_newest_question_shows_its_answer(page: Page) -> None:
     assert shown == ["third", "not: fourth"]
 
 
+def test_news_come_after_the_list_that_is_read_meanwhile(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { live } = await import("/assets/stream.js");
+        const [encoder, streams] = [new TextEncoder(), new Map()];
+        const headers = { Date: new Date().toUTCString() };
+        window.fetch = async (path) => {
+            const stream = new ReadableStream({ start: (controller) => streams.set(path, controller) });
+            return new Response(stream, { headers });
+        };
+        const write = async (path, event, id) => {
+            while (!streams.has(path)) await new Promise((passed) => setTimeout(passed));
+            streams.get(path).enqueue(encoder.encode(`event: ${event}\\nid: ${id}\\ndata: {}\\n\\n`));
+        };
+        sessionStorage.setItem("partita-token", "x.e30.x");
+        const stop = new AbortController();
+        const start = (path, log, patience) => {
+            const told = ({ event, id }) => log.push(`${event} ${id}`);
+            const news = live(path, told, { signal: stop.signal, patience });
+            news.ready.then(() => log.push("ready"));
+            return news;
+        };
+        const heard = (path, event) => new Promise((resolve) => {
+            const channel = new BroadcastChannel(`partita  ${path}`);
+            channel.onmessage = ({ data }) => data.event === event && resolve();
+        });
+
+        const [first, gate] = [[], Promise.withResolvers()];
+        const news = start("/first", first, 600_000);
+        await write("/first", "ready", 5);
+        await news.ready;
+        const reading = news.during(() => gate.promise.then(() => first.push("list")));
+        const isHeard = heard("/first", "task");
+        await write("/first", "task", 6);
+        await isHeard;
+        gate.resolve();
+        await reading;
+
+        const late = [];
+        const slow = start("/late", late, 0);
+        await slow.ready;
+        const isLate = heard("/late", "ready");
+        await write("/late", "ready", 7);
+        await isLate;
+        stop.abort();
+        return { first, late };
+    }""")
+    assert found == {"first": ["ready", "list", "task 6"], "late": ["ready", "reset 7"]}
+
+
 def test_of_thousands_of_rows_those_near_the_screen_are_drawn(page: Page) -> None:
     found = page.evaluate("""async () => {
         const { KeyedList } = await import("/assets/list.js");

@@ -12,7 +12,7 @@ import pytest
 
 from partita.cli.processes import Acceptor, ConnectionBoard
 
-pytestmark = [pytest.mark.req("X18"), pytest.mark.anyio]
+pytestmark = [pytest.mark.req("X21"), pytest.mark.anyio]
 
 
 class Counted(asyncio.Protocol):

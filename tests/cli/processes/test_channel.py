@@ -14,7 +14,7 @@ from partita.cli.processes._channel import Asked, Count, Counted, Cut, Ready, St
 from partita.errors import StoreUnavailable
 from partita.reports import EndpointFigures, ServerFigures
 
-pytestmark = pytest.mark.req("X18")
+pytestmark = pytest.mark.req("X21")
 
 FIGURES = ServerFigures(endpoints=(EndpointFigures("GET", "/x", 200, (1, 2), 0.5),), replays={"/x": 1})
 

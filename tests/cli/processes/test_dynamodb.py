@@ -17,7 +17,7 @@ from tests.cli.conftest import Run
 from tests.cli.processes.servers import DEADLINE, Client, Command, one_for_each, soon
 
 pytestmark = [
-    pytest.mark.req("X18"),
+    pytest.mark.req("X21"),
     pytest.mark.skipif(sys.platform != "linux", reason="/proc says who has which connection"),
     pytest.mark.xdist_group("processes"),
 ]

@@ -10,7 +10,7 @@ from tests.cli.conftest import Run
 
 from partita.cli.processes import _option, default_processes, usable_cores
 
-pytestmark = pytest.mark.req("X18")
+pytestmark = pytest.mark.req("X21")
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from partita.cli import DataFolder
 from partita_services.todo.model import tasks_of_user
 
 pytestmark = [
-    pytest.mark.req("X18"),
+    pytest.mark.req("X21"),
     pytest.mark.skipif(sys.platform != "linux", reason="/proc says who has which connection"),
     pytest.mark.xdist_group("processes"),
 ]

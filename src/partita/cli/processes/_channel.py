@@ -31,7 +31,7 @@ class Ready(Struct, frozen=True, tag=True):
     """The process accepts connections."""
 
     banner: str = ""
-    """What it would say to whoever has started it."""
+    """What the first of them says to whoever has started the server."""
 
 
 class Counted(Struct, frozen=True, tag=True):
@@ -95,7 +95,9 @@ def receive_from_process(connection: Connection) -> FromProcess:
 class ProcessChannel:
     """The end of the pipe that a process has."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, is_first: bool = True) -> None:
+        self.is_first = is_first
+        """Whether nobody has said yet that the server is ready."""
         self._connection = connection
         self._sending = threading.Lock()
         self._asking = threading.Lock()

@@ -28,7 +28,7 @@ def run_process(
     is_first: bool,
 ) -> None:
     """Do the work of one process, until it is told to stop or nobody is left who could tell."""
-    channel = ProcessChannel(pipe)
+    channel = ProcessChannel(pipe, is_first=is_first)
     for each in stop_signals():  # those of a terminal reach the supervisor too, which tells when to stop
         signal.signal(each, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: channel.stop())

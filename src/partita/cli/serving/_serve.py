@@ -25,7 +25,7 @@ from partita.cli.serving._sign_in import check_demo_sign_in
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.reports import ServerFigures
-from partita.runtime import AllowedHosts
+from partita.runtime import AllowedHosts, is_loopback
 from partita.service import Service
 from partita.store import DescribeTable, Store
 
@@ -110,7 +110,7 @@ def serve(  # noqa: PLR0913 - one for each option
     if processes > 1:
         prepare_forks([service.name for service in services])  # it imports while the store is opened here
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
-        check_demo_sign_in(demo_sign_in, has_issuer=issuer is not None, host=listener.getsockname()[0])
+        _check_demo(demo_sign_in, listener, has_issuer=issuer is not None)
         with_samples = data.store == EMBEDDED if seed is None else seed
         _prepare(services, store, data, with_samples=with_samples, asked=seed is True)
         background = Background(lake, default_workers(data) if workers is None else workers)
@@ -151,7 +151,7 @@ def _serve_here(
     ):
         served = make_app(settings, replace(opened, projections=projections, troubles=troubles, meter=background.meter))
         warn_beyond_loopback(listener, settings.allowed_hosts)
-        run_app(served.app, listener, served.banner, served.state.stopping.set)
+        run_app(served.app, listener, served.banner(), served.state.stopping.set)
 
 
 def _serve_in_processes(
@@ -175,6 +175,10 @@ def _serve_in_processes(
         work = Work("server", run_server, ([service.name for service in services], listener, settings))
         own = ServerFigures(background.meter.usage())
         Supervisor(work, settings.processes, own=own, troubles=troubles).run()
+
+
+def _check_demo(demo: bool | None, listener: socket.socket, *, has_issuer: bool) -> None:  # noqa: FBT001 - as it was given
+    check_demo_sign_in(demo, has_issuer=has_issuer, is_loopback=is_loopback(listener.getsockname()[0]))
 
 
 def _check_apis(services: Sequence[Service]) -> None:

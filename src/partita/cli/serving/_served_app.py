@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,12 @@ from msgspec import Struct, field
 
 from partita import AsyncSession, Meter
 from partita.change.shared import ShardReader
-from partita.cli._data_folder import EMBEDDED, DataFolder
+from partita.cli._data_folder import DataFolder
 from partita.cli._installation import LEASES, installation_of, opening, tracking_queues
 from partita.cli._token_file import identity_of
+from partita.cli.serving._banner import banner as banner_of
 from partita.cli.serving._rate_limit import RateOption
-from partita.cli.serving._sign_in import sign_in_of
+from partita.cli.serving._sign_in import sign_in_link, sign_in_of
 from partita.queue import Queue
 from partita.reports import ProcessFigures, ReportReader
 from partita.runtime import AllowedHosts
@@ -66,7 +67,8 @@ class ServedApp(Struct, frozen=True):
 
     app: FastAPI
     state: AppState
-    banner: str
+    banner: Callable[[], str]
+    """What to say when it is ready. It has a new link to sign in with, so it is made once."""
 
 
 @contextmanager
@@ -88,12 +90,7 @@ def make_app(settings: ServeSettings, opened: Opened) -> ServedApp:
     data, services, installation = settings.data, opened.services, opened.installation
     session = AsyncSession(opened.store, secret=data.secret("cursors"), keys=data.keys(), meter=opened.meter)
     verifier = _verifier(settings)
-    sign_in = sign_in_of(
-        verifier,
-        settings.client_id or settings.audience,
-        settings.demo_sign_in,
-        on_loopback=installation.is_loopback is True,
-    )
+    sign_in = sign_in_of(verifier, settings.client_id or settings.audience, settings.demo_sign_in, installation)
     state = AppState(
         session,
         verifier,
@@ -115,8 +112,12 @@ def make_app(settings: ServeSettings, opened: Opened) -> ServedApp:
         sign_in=sign_in,
         requests=opened.requests,
     )
-    has_demo = sign_in.demo is not None
-    return ServedApp(app, state, banner_of(services, data, installation.url, settings.issuer, has_demo=has_demo))
+
+    def banner() -> str:
+        link = sign_in_link(sign_in, installation.url)
+        return banner_of(services, data, installation.url, settings.issuer, link=link)
+
+    return ServedApp(app, state, banner)
 
 
 def _apps(services: Sequence[Service], installation: Installation) -> dict[str, ASGIApp]:
@@ -135,25 +136,3 @@ def address_of(listener: socket.socket) -> str:
     """The URL of what is served at a socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def banner_of(
-    services: Sequence[Service], data: DataFolder, base: str | None, issuer: str | None, *, has_demo: bool = False
-) -> str:
-    """What a server says when it is ready."""
-    place = data.path if data.store == EMBEDDED else data.store
-    lines = [f"Partita serves at {base}/ from {place}", ""]
-    width = max((len(service.title) for service in services), default=0)
-    lines += [f"  {service.title:<{width}}  {_place(service, f'{base}/{service.name}/')}" for service in services]
-    own = f"Get a token:\n  partita token --user demo --data {data.path}"
-    if has_demo:
-        own = f"Sign in on its pages with one click. For programs:\n  partita token --user demo --data {data.path}"
-    lines += ["", own if issuer is None else f"Takes tokens of {issuer}.", "Stop with Ctrl-C."]
-    return "\n".join(lines)
-
-
-def _place(service: Service, folder: str) -> str:
-    """Where a service is served."""
-    if service.router is None:
-        return folder if service.pages is not None or service.site is not None else "has no API: see the console"
-    return f"{folder} (API at {folder}api)" if service.pages is not None else f"{folder}api"

@@ -97,7 +97,7 @@ class SharingServer(uvicorn.Server):
         self._acceptor = Acceptor(self._listener, self._connection, self._board, self._number)
         self._acceptor.start()
         self._channel.on_stop(self.stop, self.cut)
-        self._channel.ready(self._served.banner)
+        self._channel.ready(self._served.banner() if self._channel.is_first else "")
         logging.disable(logging.NOTSET)
 
     def _connection(self) -> asyncio.Protocol:

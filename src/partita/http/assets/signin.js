@@ -28,8 +28,9 @@ export async function choices({ roles = ["user"], done, failed }) {
   return [...issuer, ...demo];
 }
 
-// Gives the panel. `check` asks the service something with the token; `signedIn` is called when it was taken.
-export function signInPanel({ title, commands, check, signedIn, roles, problem = "", level = "h1" }) {
+// Gives the panel. `check` asks the service something with the token; `signedIn` is called when it was taken. A panel that is
+// all there is to do takes the keyboard.
+export function signInPanel({ title, commands, check, signedIn, roles, problem = "", level = "h1", takesFocus = true }) {
   const field = el("textarea", { id: "token", rows: 3, required: true, autocomplete: "off", spellcheck: false, placeholder: "eyJhbGciOi…" });
   const said = el("p", { className: "wrong", role: "alert" }, problem);
   const buttons = el("div", { className: "choices" });
@@ -58,9 +59,9 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
   choices({ roles, done: taken, failed: (text) => { said.textContent = text; } }).then((found) => {
     replace(buttons, found);
     if (!found.length) byToken.open = true;
-    if (!byToken.contains(document.activeElement)) (found[0] ?? field).focus();
+    if (takesFocus && !byToken.contains(document.activeElement)) (found[0] ?? field).focus();
   });
-  return el("section", { className: "signin" }, el(level, {}, title), buttons, said, byToken, el("p", { className: "small" }, "You stay signed in until this tab is closed."));
+  return el("section", { className: "signin" }, el(level, { tabIndex: -1 }, title), buttons, said, byToken, el("p", { className: "small" }, "You stay signed in until this tab is closed."));
 }
 
 // Signs in, or again, over the page as it is; gives whether that was done. Somebody else gets a page of their own.

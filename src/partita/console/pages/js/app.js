@@ -16,7 +16,7 @@ function route() {
   const [name = "", part = "patterns", chosen = ""] = location.hash.slice(2).split("/").map(decoded);
   const service = services.find((each) => each.name === name);
   const known = ["patterns", "keys", "entities"].includes(part) ? part : "patterns";
-  document.title = service ? `${service.title} · Partita` : "Partita";
+  document.title = `${service ? `${service.title} · ` : ""}Console · Partita`;
   for (const link of nav.querySelectorAll("a")) link.ariaCurrent = link.hash === (service ? `#/${name}` : "#/") ? "page" : null;
   if (!services.length) return replace(main, el("section", { className: "panel" }, el("h1", {}, "No service is served"), el("p", {}, "Start with ", el("code", {}, "partita serve --all"), " to serve all that are installed.")));
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
