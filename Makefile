@@ -53,7 +53,7 @@ lint: $(READY) ## check rules, format and types
 	$(BIN)/mypy $(CODE)
 	$(BIN)/pyright
 
-bench: $(READY) ## measure and print the ratios
+bench: $(READY) ## measure and print the ratios, and record them in build/bench.json
 	$(BIN)/python -m bench
 
 soak: $(READY) ## run under load for a long time

@@ -6,23 +6,27 @@ One connection sends one request after the other; every server is a process of i
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from bench._compare import Bar, Comparison, Side, compare, per_call
+from bench._compare import Bar, Comparison, Side, Skipped, compare, per_call
 from bench._load import loaded
+from bench._peers import python_peer
 from bench._servers import started
 from bench._todo_peers import TASKS
 
 _PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
-_PEER: Final = "import sys; sys.path.insert(0, sys.argv[1]); from bench._todo_peers import main; main(*sys.argv[2:])"
+_PEER: Final = (
+    "import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); "
+    "from bench._todo_peers import main; main(*sys.argv[2:])"
+)
 REQUESTS: Final = 200
 REPETITIONS: Final = 11
 LOAD: Final = 2_048
@@ -30,7 +34,7 @@ LOAD: Final = 2_048
 DRAFT: Final = json.dumps({"title": "A task", "priority": "low"}).encode()
 
 
-def comparisons(folder: Path) -> Iterator[Comparison]:
+def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
     """All measurements of this module."""
     with ExitStack() as servers:
         ours = _todo(folder, servers)
@@ -43,12 +47,13 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
                 repetitions=REPETITIONS,
             )
         yield from _two_processes(folder, ours)
-        if find_spec("sqlalchemy") is None:
-            print("SQLAlchemy is not installed, so To-Do is not compared with it.")
+        name, packages = "a create of To-Do, to SQLAlchemy", python_peer("sqlalchemy")
+        if packages is None:
+            yield Skipped(name, "no registry has SQLAlchemy here")
             return
-        peer = _peer("sqlalchemy", folder, servers)
+        peer = _peer("sqlalchemy", folder, servers, packages)
         yield compare(
-            "a create of To-Do, to SQLAlchemy",
+            name,
             Bar("at least", 3),
             *_sides(_create, ours, peer),
             repetitions=REPETITIONS,
@@ -130,6 +135,7 @@ def _todo(folder: Path, servers: ExitStack, processes: int = 1) -> Connection:
     return Connection(port, "/todo/api", token)
 
 
-def _peer(name: str, folder: Path, servers: ExitStack) -> Connection:
-    command = [sys.executable, "-c", _PEER, str(Path(__file__).parents[1]), name, str(folder)]
+def _peer(name: str, folder: Path, servers: ExitStack, packages: Path | None = None) -> Connection:
+    places = os.pathsep.join(str(place) for place in (Path(__file__).parents[1], packages) if place is not None)
+    command = [sys.executable, "-c", _PEER, places, name, str(folder)]
     return Connection(servers.enter_context(started(command, folder)), "")

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from tests.referee import ministack
 
-from bench._compare import Bar, Comparison, Side, compare
+from bench._compare import Bar, Comparison, Side, Skipped, compare
 from bench._load import loaded
 from bench._servers import PEERS, Peer, partita, started
 
@@ -35,7 +35,7 @@ TABLE: Final = {
 }
 
 
-def comparisons(folder: Path) -> Iterator[Comparison]:
+def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
     """All measurements of this module; of the peers, those that are installed."""
     with started(partita(folder), folder) as port:
         _fill(port)
@@ -48,7 +48,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         for peer in PEERS:
             name, command = f"GetItem over the wire, to {peer.name}'s", peer.command(folder)
             if command is None:
-                print(f"skipped: {name}: {peer.hint}")
+                yield Skipped(name, peer.hint)
                 continue
             with started(command, folder) as their_port:
                 _fill(their_port)
