@@ -187,12 +187,13 @@ class SqliteProjection:
 
     def _is_current(self) -> bool:
         """Whether there is nothing to write: another process may be writing, and for a long time where it loads."""
+        is_current = False
         with self._connection:  # one snapshot
             made = self._connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'partita@_%' ESCAPE '@'")
-            if not {name for (name,) in made} >= _OWN_NAMES or self._declared() != (self._version, self._tables):
-                return False
-            indexes: list[tuple[Any, ...]] = self._connection.execute(_FULL_TEXT).fetchall()
-            return all(self._overwrites(name) for (name,) in indexes)
+            if {name for (name,) in made} >= _OWN_NAMES and self._declared() == (self._version, self._tables):
+                indexes: list[tuple[Any, ...]] = self._connection.execute(_FULL_TEXT).fetchall()
+                is_current = all(self._overwrites(name) for (name,) in indexes)
+        return is_current
 
     def _overwrites(self, index: str) -> bool:
         """Whether words of deleted rows are removed from a full-text index."""
