@@ -48,9 +48,10 @@ class Peer(Struct, frozen=True):
     writes: WriteBars | None = None
 
 
-def partita(folder: Path) -> Command:
+def partita(folder: Path, processes: int = 1) -> Command:
     """Our own, on a file."""
-    return [sys.executable, "-c", _PARTITA, "dynamodb", "--data", str(folder / "wire"), "--port"]
+    served = [sys.executable, "-c", _PARTITA, "dynamodb", "--data", str(folder / "wire")]
+    return [*served, "--processes", str(processes), "--port"]
 
 
 def _moto(_: Path) -> Command:
