@@ -34,7 +34,7 @@ class WantedNames(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    request: list[Annotated[str, Field(max_length=64)]] = Field(
+    request: list[Annotated[str, Field(min_length=1, max_length=64)]] = Field(
         min_length=1, max_length=MAX_NAMES, description="ids of requests", examples=[[_IDENTIFIER]]
     )
 
