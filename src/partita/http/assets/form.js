@@ -26,9 +26,9 @@ export function field(label, control, { hint = "", name = control.name } = {}) {
 }
 
 // One of several values, as a row of buttons.
-export function segments(legend, name, options, chosen) {
+export function segments(legend, name, options, chosen, className = "segments") {
   const choice = ([value, content]) => el("label", {}, el("input", { type: "radio", name, value, checked: value === chosen }), typeof content === "string" ? el("span", {}, content) : content);
-  return el("fieldset", { className: `segments ${name}` }, el("legend", {}, legend), el("div", {}, ...options.map(choice)));
+  return el("fieldset", { className: `${className} ${name}` }, el("legend", {}, legend), el("div", {}, ...options.map(choice)));
 }
 
 export class Form {
@@ -61,14 +61,14 @@ export class Form {
       await work();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (!error.isSaid) this.#refused(error);
+      if (!error.isSaid) this.#refused(error, work);
     } finally {
       this.#isAtWork = false;
       this.element.removeAttribute("aria-busy");
     }
   }
 
-  #refused(error) {
+  #refused(error, work) {
     const wrong = fieldErrors(error);
     let first = null;
     for (const each of this.element.querySelectorAll("[data-field]")) {
@@ -77,13 +77,13 @@ export class Form {
       first ??= each.querySelector("input, textarea, select");
     }
     if (first) first.focus();
-    else if (error.status === 401) this.say(el("p", {}, error.message), this.#signInButton());
+    else if (error.status === 401) this.say(el("p", {}, error.message), this.#signInButton(work));
     else this.say(el("p", {}, error.message));
   }
 
   // What was typed stays, and is sent when the person is known again.
-  #signInButton() {
-    const again = async () => (await signInAgain()) && this.send();
+  #signInButton(work) {
+    const again = async () => (await signInAgain()) && this.send(work);
     return el("button", { className: "button", type: "button", onclick: again }, "Sign in again");
   }
 }

@@ -152,4 +152,13 @@ export class KeyedList {
   }
 }
 
+// The items as they are now, with the old object for each that is the same: what has not changed is not drawn again.
+export function kept(before, after, key) {
+  const known = new Map(before.map((item) => [key(item), item]));
+  return after.map((item) => {
+    const old = known.get(key(item));
+    return old !== undefined && JSON.stringify(old) === JSON.stringify(item) ? old : item;
+  });
+}
+
 const outerHeight = (element) => element.offsetHeight + Number.parseFloat(getComputedStyle(element).marginBottom);
