@@ -20,7 +20,7 @@ export function patternList(service, chosen, signal) {
   };
   drawn.show(rows);
   const search = el("input", { type: "search", id: "find", placeholder: "Find an access pattern", autocomplete: "off", spellcheck: false, oninput: find });
-  return el("div", {}, el("div", { className: "search" }, el("label", { className: "hidden", htmlFor: "find" }, "Find an access pattern"), search, el("kbd", { ariaHidden: "true" }, "/")), list, none);
+  return el("div", {}, el("h2", { className: "hidden" }, "Access patterns"), el("div", { className: "search" }, el("label", { className: "hidden", htmlFor: "find" }, "Find an access pattern"), search, el("kbd", { ariaHidden: "true" }, "/")), list, none);
 }
 
 function row(service, pattern, isOpen, signal) {
