@@ -46,16 +46,16 @@ def test_the_dashboard(open_page: OpenPage, server: Server) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     check(page, "new milestone")
     page.keyboard.press("Escape")
-    done = milestone(2, "COMPLETED", "عشرون كيلومترا") | {"parts_earned": 10}
-    pretended.milestones[:0] = [milestone(1, title="A title without a blank: " + "x" * 55), done]
+    done = milestone(12, "COMPLETED", "عشرون كيلومترا") | {"parts_earned": 10}
+    pretended.milestones[:0] = [milestone(11, title="A title without a blank: " + "x" * 55), done]
     pretended.me["connection"] = None
     page.get_by_text("What happened in this account").click()
     page.get_by_text("Past milestones").click()
-    expect(page.get_by_role("article").nth(1)).to_be_visible()
+    expect(page.get_by_role("button", name="Edit")).to_be_visible()
     expect(page.get_by_role("region", name="What happened in this account")).to_be_visible()
     check(page, "milestones, trail and past")
     page.get_by_role("button", name="Edit").first.click()
-    pretended.status["milestones/m00001"] = 503
+    pretended.status["milestones/m00011"] = 503
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("dialog").get_by_role("alert")).not_to_be_empty()
     check(page, "editor that was refused")

@@ -31,7 +31,7 @@ export const forget = (modelId) => files.delete(modelId);
 
 // Gives an element, with `show(earned)` to colour the first parts; those that are new come with an animation.
 export function picture(model) {
-  const drawing = svg("svg", { viewBox: "0 0 400 400", role: "img", class: "picture" });
+  const drawing = svg("svg", { viewBox: "0 0 400 400", role: "img", class: "picture", "aria-label": model.name });
   const stage = el("div", { className: "stage" }, drawing);
   let shown = null;
 
