@@ -13,7 +13,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast pythons lint bench soak fuzz docs faults hashes
+.PHONY: help setup run test test-fast pythons lint bench soak fuzz docs faults simulate hashes
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ $(READY): pyproject.toml services/pyproject.toml constraints.txt
 	$(BIN)/pyright --version
 	@touch $@
 
-# What the tests take from npm, with the Node of a Python package. The lock file has no addresses.
+# What the tests and the site take from npm, with the Node of a Python package. The lock file has no addresses.
 $(NPM): $(READY) tests/npm/package-lock.json
 	@mkdir -p $(@D)
 	cp tests/npm/package.json tests/npm/package-lock.json $(@D)
@@ -63,15 +63,19 @@ fuzz: $(READY) ## give everything that reads bytes from outside bytes that nobod
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
 	$(BIN)/python -m fuzz
 
-docs: $(READY) ## write the generated pages, and run the examples of the documentation
+docs: $(READY) $(NPM) ## write the generated pages, run the examples, and build the site into site/
 	$(BIN)/python docs/reference.py
 	$(BIN)/partita docs
 	$(BIN)/python docs/gallery.py
 	$(BIN)/partita openapi
+	$(BIN)/python docs/site.py
 	$(BIN)/pytest tests/test_docs.py tests/modeldocs tests/cli/model/test_openapi.py
 
 faults: $(READY) ## plant 100 faults in the rules of the services, and count those that tests catch
 	$(BIN)/python -m tests.mutation
+
+simulate: $(READY) ## simulate 10,000 seeds with faults of network, disk, clocks and processes
+	$(BIN)/python -m tests.simulation --seeds 0..10000 --steps 100 --jobs 2
 
 hashes: $(READY) ## write services/requirements.txt: the pinned versions with their hashes
 	$(BIN)/python services/hashes.py

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
 MODULES = (
     "partita",
@@ -21,7 +24,9 @@ MODULES = (
     "partita.console",
     "partita.cost",
     "partita.deploy",
+    "partita.deploy.cdk",
     "partita.encryption",
+    "partita.errors",
     "partita.expressions",
     "partita.folder",
     "partita.functions",
@@ -31,6 +36,8 @@ MODULES = (
     "partita.operations",
     "partita.patterns",
     "partita.queue",
+    "partita.queue.embedded",
+    "partita.queue.sqs",
     "partita.recipes.audit",
     "partita.recipes.counter",
     "partita.recipes.history",
@@ -46,6 +53,7 @@ MODULES = (
     "partita.recipes.unique",
     "partita.recipes.versioned",
     "partita.recipes.web_sessions",
+    "partita.reports",
     "partita.runtime",
     "partita.scaffold",
     "partita.service",
@@ -54,9 +62,32 @@ MODULES = (
     "partita.store.embedded",
     "partita.store.remote",
     "partita.testing",
+    "partita.testing.plugin",
+    "partita.testing.realism",
+    "partita.transfer",
     "partita.values",
     "partita.wire",
 )
+INNER = {
+    "partita.app.direct": "partita.app",
+    "partita.cli.data": "partita.cli",
+    "partita.cli.model": "partita.cli",
+    "partita.cli.serving": "partita.cli",
+    "partita.http.identity": "partita.http",
+    "partita.model.keys": "partita.model",
+    "partita.operations.writes": "partita.operations",
+    "partita.recipes": "each recipe is a module of its own",
+    "partita.store.embedded.upkeep": "partita.store.embedded",
+    "partita.wire.connection": "partita.wire",
+    "partita.wire.partiql": "partita.wire",
+    "partita.wire.tables": "partita.wire",
+}
+"""Packages that are the inside of another, which says what of them is public."""
+
+READ = ("partita.deploy.cdk", "partita.testing.plugin")
+"""Modules that are read and not imported: CDK starts a Node, and fixtures are not what they look like."""
+
+SOURCE = Path(__file__).parent.parent / "src"
 PAGE = Path(__file__).with_name("reference.md")
 
 
@@ -69,29 +100,92 @@ def first_line(name: str, thing: object) -> str:
     return (documentation or "").partition("\n")[0]
 
 
+def _names_in(module: ModuleType, name: str, thing: object) -> list[str]:
+    """What a module calls a thing: by the name, or where it is no plain value, by another."""
+    if not module.__name__.startswith("partita."):
+        return []
+    if vars(module).get(name) is thing:
+        return [name]
+    plain = isinstance(thing, str | bytes | int | float | tuple | None)
+    return [] if plain else [each for each, value in vars(module).items() if value is thing]
+
+
 def _below_assignment(name: str, thing: object) -> str | None:
     """The text under the line that gives the thing its name, as an alias of a type has it."""
     for module in list(sys.modules.values()):
-        if not module.__name__.startswith("partita.") or vars(module).get(name) is not thing:
-            continue
-        for statement, after in pairwise(ast.parse(inspect.getsource(module)).body):
-            match statement, after:
-                case (
-                    ast.AnnAssign(target=ast.Name(id=found)) | ast.Assign(targets=[ast.Name(id=found)]),
-                    ast.Expr(value=ast.Constant(value=str(text))),
-                ) if found == name:
-                    return inspect.cleandoc(text)
+        for each in _names_in(module, name, thing):
+            if text := _texts(module.__name__).get(each):
+                return text
     return None
+
+
+@cache
+def _texts(module_name: str) -> dict[str, str]:
+    """The texts under the assignments of a module, by name."""
+    body = ast.parse(inspect.getsource(sys.modules[module_name])).body
+    found = {}
+    for statement, after in pairwise(body):
+        match statement, after:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = inspect.cleandoc(text)
+    return found
+
+
+def public_names(module_name: str) -> list[str]:
+    """What is public in a module: `__all__`, and where there is none, its own classes, functions and fixtures."""
+    if module_name in READ:
+        return sorted(name for name in _documented(module_name) if not name.startswith("_"))
+    module = import_module(module_name)
+    if hasattr(module, "__all__"):
+        return sorted(module.__all__)
+    return sorted(name for name, text in _documented(module_name).items() if text and not name.startswith("_"))
+
+
+@cache
+def _documented(module_name: str) -> dict[str, str]:
+    """Classes and functions of a module with their documentation, read from its source."""
+    folder = SOURCE.joinpath(*module_name.split("."))
+    files = sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+    nodes = [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]
+    found = {
+        node.name: ast.get_docstring(node) or "" for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)
+    }
+    names = _all_of(folder / "__init__.py")
+    return {name: text for name, text in found.items() if names is None or name in names}
+
+
+def _all_of(file: Path) -> list[str] | None:
+    if not file.exists():
+        return None
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return None
+
+
+def _rows(module_name: str) -> Iterator[str]:
+    texts = _documented(module_name) if module_name in READ else {}
+    for name in public_names(module_name):
+        text = texts[name].partition("\n")[0] if texts else first_line(name, getattr(import_module(module_name), name))
+        yield f"| `{name}` | {text} |"
+
+
+def _about(module_name: str) -> str:
+    folder = SOURCE.joinpath(*module_name.split("."))
+    file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    return (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").partition("\n")[0]
 
 
 def render() -> str:
     """The whole page."""
-    lines = ["# Reference", "", "Every public name. `make docs` writes this page.", ""]
+    lines = ["# Reference", "", "Every public name; the site has a page for each module, with signatures.", ""]
+    lines += ["`make docs` writes this page.", ""]
     for module_name in MODULES:
-        module = import_module(module_name)
-        lines += [f"## `{module_name}`", "", first_line(module_name, module), "", "| name | |", "| --- | --- |"]
-        lines += [f"| `{name}` | {first_line(name, getattr(module, name))} |" for name in sorted(module.__all__)]
-        lines.append("")
+        lines += [f"## `{module_name}`", "", _about(module_name), "", "| name | |", "| --- | --- |"]
+        lines += [*_rows(module_name), ""]
     return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from partita import service
+from partita.cli import _main, _program
 from partita.model import REGISTRY
 from partita.service import GROUP
 
@@ -36,7 +37,12 @@ def installing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Instal
             (folder / f"disc_{name}.py").write_text(source, encoding="utf-8")
             found.append(EntryPoint(name, f"disc_{name}:SERVICE", GROUP))
 
+    def names() -> list[str]:
+        return sorted(entry.name for entry in found)
+
     monkeypatch.setattr(service, "entry_points", entries)
+    monkeypatch.setattr(_program, "service_names", names)
+    monkeypatch.setattr(_main, "service_names", names)
     service._load.cache_clear()
     yield install
     service._load.cache_clear()

@@ -8,6 +8,7 @@ without a word. Here the first worker writes down the groups, and the controller
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -120,6 +121,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> GroupScheduling | None
         return None
     workers: list[str] = config.getoption("tx") or []
     return GroupScheduling(len(workers), lambda: json.loads(_file(_folder(config)).read_text()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: tests wait for browsers, servers and disks."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

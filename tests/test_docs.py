@@ -5,16 +5,20 @@ from __future__ import annotations
 import inspect
 import re
 import runpy
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from click.testing import CliRunner
 from tests.wire.support import serving
 
 import partita
 from partita import REGISTRY, EmbeddedStore, errors
+from partita.cli import main
+from partita.http._problems import status_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/recipes").glob("*.md"))]
@@ -73,6 +77,16 @@ def test_links_lead_to_files(page: Path) -> None:
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def test_the_commands_to_try_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that end by themselves: `serve` has tests of its own."""
+    monkeypatch.setenv("PARTITA_DATA", str(tmp_path))
+    lines = re.findall(r"^\$ partita (.*)$", (ROOT / "docs/try-it.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert lines[0] == "serve --all"
+    for line in lines[1:]:
+        said = CliRunner().invoke(main, shlex.split(line), prog_name="partita")
+        assert said.exit_code == 0, said.output
+
+
 def error_classes(root: type[errors.PartitaError] = errors.PartitaError) -> Iterator[type[errors.PartitaError]]:
     yield root
     for child in root.__subclasses__():
@@ -88,6 +102,46 @@ def test_every_error_is_documented_with_its_code() -> None:
 def test_error_codes_differ() -> None:
     codes = [error.code for error in error_classes()]
     assert sorted(set(codes)) == sorted(codes)
+
+
+def test_every_code_is_in_the_guide_to_troubleshooting() -> None:
+    page = (ROOT / "docs/guides/troubleshooting.md").read_text(encoding="utf-8")
+    assert sorted({error.code for error in error_classes()} - set(re.findall(r"`(\w+)`", page))) == []
+
+
+def test_every_problem_is_documented_with_its_status() -> None:
+    page = (ROOT / "docs/problems.md").read_text(encoding="utf-8")
+    raised = {
+        found
+        for path in sources()
+        for found in re.findall(r'HttpProblem\(\s*(\d+),\s*"(\w+)"', path.read_text(encoding="utf-8"))
+    }
+    stated = (errors.InvalidCursor, errors.ItemMissing, errors.StoreBusy)
+    known = [(status_of(error("")), error.code) for error in stated]
+    assert [each for each in (*raised, *known) if f"| {each[0]} | `{each[1]}` |" not in page] == []
+    assert len(raised) > 10
+
+
+def test_every_metric_is_documented_and_those_of_the_dashboard_exist() -> None:
+    page = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `(partita_\w+)`", page, re.MULTILINE))
+    families = {name.removesuffix("_total") for name in documented}
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/partita/app").glob("_*metrics.py"))
+    assert set(re.findall(r'"(partita_\w+)"', code)) - families == set()
+    dashboard = (ROOT / "docs/guides/partita-dashboard.json").read_text(encoding="utf-8")
+    shown = {re.sub(r"_(count|bucket|sum)$", "", name) for name in re.findall(r"partita_\w+", dashboard)}
+    assert shown - documented == set()
+
+
+def test_every_environment_variable_is_documented() -> None:
+    page = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
+    used = {name for path in sources() for name in re.findall(r"\bPARTITA_[A-Z_]+", path.read_text(encoding="utf-8"))}
+    assert sorted(name for name in used - {"PARTITA_COMPLETE"} if f"`{name}`" not in page) == []
+
+
+def sources() -> Iterator[Path]:
+    for folder in ("src", "services/src"):
+        yield from (ROOT / folder).rglob("*.py")
 
 
 def test_the_reference_is_current() -> None:

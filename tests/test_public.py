@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +23,34 @@ MODULES = sorted(
     and not any(part.startswith("_") for part in name.split("."))
 )
 
+MODEL = """
+from typing import ClassVar
+from partita import Entity, Key, Put, Rcu, Table, Wcu, get, insert, pattern, query
+
+class Task(Entity, table=Table("tasks")):
+    primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id}")
+    user_id: str
+    task_id: str
+
+@get(Task, budget=Rcu(0.5))
+def task_by_id(user_id: str, task_id: str) -> None: ...
+
+@query(Task, Task.primary, budget=Rcu(1))
+def tasks_of(user_id: str) -> None: ...
+
+@pattern(budget=Wcu(1))
+def create_task(task: Task) -> Put[Task]:
+    return insert(task)
+"""
+UNNEEDED = {
+    *("apsw", "asyncio", "botocore", "click", "cryptography", "deltalake", "fastapi", "httptools", "jwt", "logging"),
+    *("multiprocessing", "pyarrow", "sqlite3", "ssl", "starlette", "uvicorn", "uvloop"),
+    *("partita._aws", "partita._sqlite", "partita.change", "partita.cli", "partita.cost", "partita.encryption"),
+    *("partita.http", "partita.queue", "partita.recipes", "partita.service", "partita.session"),
+    *("partita.store.embedded", "partita.store.remote", "partita.transfer", "partita.wire"),
+}
+"""What declaring a model has no use for."""
+
 
 @pytest.fixture(params=MODULES)
 def module(request: pytest.FixtureRequest) -> ModuleType:
@@ -36,6 +67,39 @@ def test_public_names_are_sorted_and_exist(module: ModuleType) -> None:
 def test_a_misspelt_name_is_an_import_error() -> None:
     with pytest.raises(ImportError, match="cannot import name 'Sesion'"):
         exec("from partita import Sesion")  # noqa: S102 - the type checkers would see it otherwise
+
+
+def test_type_checkers_read_the_names_that_are_loaded() -> None:
+    tree = ast.parse((SOURCE / "__init__.pyi").read_text(encoding="utf-8"))
+    imported = {
+        node.module: {alias.name for alias in node.names} for node in tree.body if isinstance(node, ast.ImportFrom)
+    }
+    loaded = importlib.import_module("partita")
+    assert imported == {module: set(names) for module, names in loaded._NAMES.items()}
+    assert names_in(tree) == loaded.__all__
+
+
+def names_in(tree: ast.Module) -> list[str]:
+    (found,) = (node.value for node in tree.body if isinstance(node, ast.Assign))
+    return list(ast.literal_eval(found))
+
+
+def test_a_model_loads_no_more_than_it_needs() -> None:
+    """A model is declared where nothing is served or stored, too: in a function, in a script, in a check."""
+    found = set(loaded_by(MODEL))
+    assert {name for name in found if name.startswith("partita.")} >= {"partita.model", "partita.patterns"}
+    assert found & UNNEEDED == set()
+
+
+def test_the_package_alone_loads_nothing() -> None:
+    assert loaded_by("import partita") == ["partita"]
+
+
+def loaded_by(code: str) -> list[str]:
+    """The modules that a program has loaded when it ends, of those that Python does not load by itself."""
+    program = f"import sys; before = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))"
+    command = [sys.executable, "-I", "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
 def test_every_public_name_is_listed(module: ModuleType) -> None:

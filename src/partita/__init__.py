@@ -1,18 +1,119 @@
 """Partita: an access-pattern-first DynamoDB data layer for Python.
 
-The public names are those of `partita._public`. They are loaded when the first of them is asked for, so that importing
-one module of the package, as the pytest plugin and the command line do, does not load all of it.
+A public name is loaded when it is asked for, and with it what it needs: declaring a model loads neither store nor
+session. Type checkers read the same names in `__init__.pyi`.
 """
 
-from importlib import import_module
-from typing import Any
+_NAMES = {
+    "partita.cost": (
+        "Explanation",
+        "explain",
+    ),
+    "partita.expressions": ("Condition",),
+    "partita.model": (
+        "REGISTRY",
+        "Budget",
+        "Change",
+        "Compressed",
+        "Derived",
+        "Encrypted",
+        "Entity",
+        "Index",
+        "Key",
+        "KeyFormat",
+        "KeyOnly",
+        "LocalIndex",
+        "Prefix",
+        "Rcu",
+        "Ref",
+        "Registry",
+        "Shards",
+        "Span",
+        "Table",
+        "Version",
+        "Wcu",
+        "all_of",
+        "any_of",
+        "encrypted",
+        "f",
+        "not_",
+    ),
+    "partita.operations": (
+        "Action",
+        "BatchGet",
+        "BatchWrite",
+        "Check",
+        "Collect",
+        "CollectionPage",
+        "Count",
+        "Delete",
+        "DeleteImages",
+        "Get",
+        "Images",
+        "Operation",
+        "Page",
+        "Precondition",
+        "Procedure",
+        "Put",
+        "PutImages",
+        "Query",
+        "Transaction",
+        "Update",
+        "UpdateImages",
+        "Upsert",
+        "UpsertImages",
+        "WalkResult",
+        "absent",
+        "batch_get",
+        "batch_write",
+        "check",
+        "delete",
+        "insert",
+        "put",
+        "reseal",
+        "retry_on_conflict",
+        "transact",
+        "transact_get",
+        "update",
+        "upsert",
+    ),
+    "partita.patterns": (
+        "Pattern",
+        "collect",
+        "count",
+        "get",
+        "pattern",
+        "query",
+    ),
+    "partita.runtime": (
+        "Ulids",
+        "new_ulid",
+    ),
+    "partita.session": (
+        "AsyncItemStream",
+        "AsyncSession",
+        "Consumption",
+        "ItemStream",
+        "Meter",
+        "Session",
+        "Usage",
+    ),
+    "partita.store": ("TableNames",),
+    "partita.store.embedded": ("EmbeddedStore",),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = sorted(_MODULES, key=lambda name: (not name.isupper(), name))  # noqa: PLE0605 - it is a list
 
 
-def __getattr__(name: str) -> Any:
-    if name.startswith("_") and name != "__all__":
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
         raise AttributeError(f"module 'partita' has no attribute {name!r}")
-    return getattr(import_module("partita._public"), name)
+    from importlib import import_module
+
+    loaded = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return loaded
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *import_module("partita._public").__all__]
+    return [*globals(), *_MODULES]

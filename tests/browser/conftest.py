@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Viewp
 from partita.cli import DataFolder, identity_of
 from partita.http import Caller, Role
 
-PATIENCE = 20_000
+PATIENCE = 60_000
 """In milliseconds: a busy machine is not a fault."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (

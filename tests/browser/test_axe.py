@@ -12,6 +12,7 @@ from tests.browser.conftest import Server, serving
 
 OpenPage = Callable[..., Page]
 Steps = Callable[[Page], None]
+Story = Callable[[Page, Server], Iterator[str]]
 
 pytestmark = pytest.mark.req("X17")
 
@@ -92,10 +93,7 @@ STATES: Final[list[tuple[str, str | None, str, Steps | None]]] = [
     ("/console/", None, "main h1", None),
     ("/console/#/todo", None, "main h1", None),
     ("/accounts/", None, ".choices .button", None),
-    ("/accounts/", "user", "main h1, main h2", None),
-    ("/accounts/#/acc-1001", "user", ".entries", None),
     ("/countries/", None, "#list a", None),
-    ("/countries/#/CH", "operator", "#content h1", None),
     ("/commitcollect/", "user", "main h1, main h2", None),
     ("/signin/", None, ".signin", None),
 ]
@@ -110,3 +108,101 @@ def test_axe_finds_nothing(
     if steps:
         steps(page)
     assert violations(page) == {}
+
+
+def unavailable(page: Page, *paths: str) -> None:
+    for path in paths:
+        page.route(path, lambda route: route.fulfill(status=503, json={"status": 503, "code": "store_unavailable"}))
+
+
+def a_reader_of_countries(page: Page, server: Server) -> Iterator[str]:
+    """What anybody sees. A search keeps the list short, and axe quick."""
+    open_as(page, server, None, "/countries/#/CS?as_of=1999-12-31&list=withdrawn&q=serb")
+    expect(page.locator(".answer strong")).to_have_text("No country had the code CS")
+    expect(page.locator(".differences")).to_be_visible()
+    yield "as of, versions and comparison"
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("dialog").locator(".choices .button").first).to_be_visible()
+    yield "sign-in"
+    page.get_by_role("button", name="Not now").click()
+    page.goto(f"{server.url}/countries/#/QZ?q=zzzz")
+    expect(page.get_by_text("No country of this list has such a name or code.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Create QZ")).to_be_visible()
+    yield "nothing found"
+    page.goto(f"{server.url}/countries/#/changes?q=norw")
+    expect(page.locator(".latest li").first).to_be_visible()
+    yield "changes"
+    unavailable(page, "**/api/countries.json", "**/history?*")
+    page.goto(f"{server.url}/countries/#/SE?list=current&q=norw")
+    page.reload()
+    expect(page.locator(".in-place.failed")).to_have_count(2)
+    yield "errors"
+
+
+def an_operator_of_countries(page: Page, server: Server) -> Iterator[str]:
+    """What operators see besides."""
+    open_as(page, server, "operator", "/countries/#/TR?q=turkey")
+    expect(page.locator(".former a")).to_be_visible()
+    page.get_by_label("Alpha-3").fill("DEU")
+    page.get_by_role("button", name="Save version").click()
+    expect(page.get_by_text("Another country has DEU.")).to_be_visible()
+    yield "refused edit and former names"
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    yield "delete"
+    page.get_by_role("button", name="Keep it").click()
+    page.goto(f"{server.url}/countries/#/import?q=norw")
+    table = "alpha2Code,alpha3Code,numericCode,name\nTR,TUR,792,Turkey\n"
+    page.get_by_label("CSV file").set_input_files(
+        {"name": "list.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    )
+    page.get_by_role("button", name="Show changes").click()
+    expect(page.locator(".proposals li")).to_be_visible()
+    yield "import"
+
+
+def an_owner_of_accounts(page: Page, server: Server) -> Iterator[str]:
+    """Accounts, from the list to the end of a sign-in."""
+    open_as(page, server, "user", "/accounts/")
+    expect(page.locator(".accounts a").first).to_be_visible()
+    yield "list"
+    page.get_by_role("link", name="Ada Lovelace").click()
+    expect(page.locator(".entries tbody tr").first).to_be_visible()
+    expect(page.locator(".versions tbody tr").first).to_be_visible()
+    page.get_by_role("radio", name="Withdraw").check()
+    page.get_by_label("Amount").fill("1000000")
+    page.get_by_role("button", name="Move money").click()
+    expect(page.get_by_text("There are 200.00 in this account.")).to_be_visible()
+    yield "statement, versions and a refused order"
+    page.get_by_role("button", name="Close account").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    yield "close"
+    page.get_by_role("button", name="Keep it").click()
+    page.set_viewport_size({"width": 1280, "height": 844})
+    page.get_by_role("button", name="Open an account").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    yield "open"
+    page.get_by_role("button", name="Close", exact=True).click()
+    page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
+    page.get_by_label("Month").select_option(index=1)
+    expect(page.locator(".toast.wrong")).to_be_visible()
+    yield "expired"
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("dialog").locator(".choices .button").first).to_be_visible()
+    yield "sign-in again"
+    unavailable(page, "**/api/accounts?*", "**/statements", "**/versions?*", "**/grants?*")
+    page.reload()
+    expect(page.locator(".in-place.failed")).to_have_count(4)
+    yield "errors"
+    page.unroute_all()
+    page.add_init_script(f"sessionStorage.setItem('partita-token', '{server.token('newcomer')}')")
+    page.reload()
+    expect(page.get_by_text("You have none yet")).to_be_attached()
+    expect(page.get_by_role("heading", name="There is no account acc-1001")).to_be_visible()
+    yield "nothing"
+
+
+@pytest.mark.parametrize("story", [a_reader_of_countries, an_operator_of_countries, an_owner_of_accounts])
+def test_axe_finds_nothing_in_any_state_of(open_page: OpenPage, everything: Server, story: Story) -> None:
+    page = open_page()
+    assert {state: found for state in story(page, everything) if (found := violations(page))} == {}

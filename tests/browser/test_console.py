@@ -34,7 +34,7 @@ def read(page: Page) -> None:
 
 def test_an_operator_tries_a_read_and_turns_its_pages(open_page: OpenPage, server: Server) -> None:
     page = open_page()
-    page.goto(server.url)
+    page.goto(f"{server.url}/console/")
     page.get_by_role("link", name="To-Do").first.click()
     page.get_by_role("button", name="tasks_by_status").click()
     sign_in(page, server)
@@ -57,25 +57,25 @@ def test_an_operator_tries_a_read_and_turns_its_pages(open_page: OpenPage, serve
 
 def test_a_form_has_what_the_parameters_ask_for(open_page: OpenPage, server: Server) -> None:
     page = open_page()
-    page.goto(f"{server.url}/#/todo/patterns/tasks_with_status")
+    page.goto(f"{server.url}/console/#/todo/patterns/tasks_with_status")
     sign_in(page, server)
     page.get_by_label("user id").fill("demo")
     page.get_by_label("status").select_option("cancelled")
     read(page)
     expect(page.locator(".items tbody tr")).to_have_count(2)
-    page.goto(f"{server.url}/#/todo/patterns/tasks_due_within")
+    page.goto(f"{server.url}/console/#/todo/patterns/tasks_due_within")
     expect(page.get_by_label("user id")).to_have_value("demo")
     page.get_by_label("due date from").fill("1999-01-01")
     page.get_by_label("to", exact=True).fill("1999-12-31")
     read(page)
     expect(page.locator(".paging")).to_contain_text("Nothing was found.")
-    page.goto(f"{server.url}/#/todo/patterns/create_task")
+    page.goto(f"{server.url}/console/#/todo/patterns/create_task")
     expect(page.locator("#pattern-create_task")).to_contain_text("It writes, and the console only reads.")
 
 
 def test_only_operators_read(open_page: OpenPage, server: Server) -> None:
     page = open_page()
-    page.goto(f"{server.url}/#/todo/patterns/user_by_id")
+    page.goto(f"{server.url}/console/#/todo/patterns/user_by_id")
     sign_in(page, server, role="user")
     expect(page.get_by_role("alert")).to_contain_text("Only operators may do this.")
     page.get_by_role("textbox", name="Token").fill("nonsense")
@@ -91,7 +91,7 @@ def test_only_operators_read(open_page: OpenPage, server: Server) -> None:
 
 def test_the_figures_move_while_somebody_looks(open_page: OpenPage, server: Server) -> None:
     page = open_page()
-    page.goto(f"{server.url}/#/todo")
+    page.goto(f"{server.url}/console/#/todo")
     runs = page.locator("#pattern-user_by_id .runs")
     expect(page.locator("#health")).to_have_text("Store responds")
     before = runs.inner_text()
@@ -103,7 +103,7 @@ def test_the_figures_move_while_somebody_looks(open_page: OpenPage, server: Serv
 
 def test_it_is_used_with_the_keyboard_alone(open_page: OpenPage, server: Server) -> None:
     page = open_page()
-    page.goto(f"{server.url}/#/todo")
+    page.goto(f"{server.url}/console/#/todo")
     expect(page.locator(".pattern").first).to_be_visible()
     page.keyboard.press("/")
     page.keyboard.type("priority of one")
@@ -121,7 +121,7 @@ def test_it_is_used_with_the_keyboard_alone(open_page: OpenPage, server: Server)
 @pytest.mark.parametrize("where", ["", "#/todo", "#/todo/keys", "#/todo/entities", "#/todo/patterns/tasks_due_within"])
 def test_a_phone_shows_all_of_it(where: str, dark: bool, open_page: OpenPage, server: Server) -> None:  # noqa: FBT001
     page = open_page(390, 844, dark=dark)
-    page.goto(f"{server.url}/{where}")
+    page.goto(f"{server.url}/console/{where}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
@@ -129,10 +129,10 @@ def test_a_phone_shows_all_of_it(where: str, dark: bool, open_page: OpenPage, se
 @pytest.mark.parametrize("where", ["#/%E0%A4%A", "#/%E0%A4%A/keys/%"])
 def test_an_address_that_names_nothing_shows_the_overview(where: str, open_page: OpenPage, server: Server) -> None:
     page = open_page()
-    page.goto(f"{server.url}/{where}")
+    page.goto(f"{server.url}/console/{where}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_role("link", name="Overview")).to_have_attribute("aria-current", "page")
-    page.goto(f"{server.url}/#/todo/patterns/%E0%A4%A")
+    page.goto(f"{server.url}/console/#/todo/patterns/%E0%A4%A")
     expect(page.get_by_role("heading", level=1)).to_have_text("To-Do")
 
 
@@ -140,8 +140,8 @@ def test_it_asks_nobody_else(open_page: OpenPage, server: Server) -> None:
     page = open_page()
     asked: set[str] = set()
     page.on("request", lambda request: asked.add(urlsplit(request.url).netloc))
-    page.goto(server.url)
+    page.goto(f"{server.url}/console/")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    page.goto(f"{server.url}/#/todo/keys")
+    page.goto(f"{server.url}/console/#/todo/keys")
     expect(page.get_by_text("IDEMPOTENCY#{scope}#{key}")).to_be_visible()
     assert asked == {urlsplit(server.url).netloc}

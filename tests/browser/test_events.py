@@ -25,8 +25,6 @@ SignIn = Callable[..., Page]
 
 pytestmark = pytest.mark.req("E12")
 
-expect.set_options(timeout=20_000)  # a busy machine is not a fault
-
 STORM = "from partita.cli import main; main()"
 USERS, SEATS = 300, 40
 
@@ -134,7 +132,7 @@ def test_an_operator_watches_a_storm_on_the_chart(sign_in: SignIn, server: Serve
     expect(outcome(page, "Won")).to_have_text(str(SEATS))
     expect(outcome(page, "Not won")).to_have_text(str(USERS - SEATS))
     expect(page.get_by_text("everything is decided")).to_be_visible()
-    audited, _ = storm.communicate(timeout=60)
+    audited, _ = storm.communicate(timeout=240)
     assert (storm.returncode, "Every invariant holds." in audited) == (0, True)
 
     chips = page.locator(".requests .chip")

@@ -73,6 +73,55 @@ def test_only_the_newest_question_shows_its_answer(page: Page) -> None:
     assert shown == ["third", "not: fourth"]
 
 
+def test_news_come_after_the_list_that_is_read_meanwhile(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { live } = await import("/assets/stream.js");
+        const [encoder, streams] = [new TextEncoder(), new Map()];
+        const headers = { Date: new Date().toUTCString() };
+        window.fetch = async (path) => {
+            const stream = new ReadableStream({ start: (controller) => streams.set(path, controller) });
+            return new Response(stream, { headers });
+        };
+        const write = async (path, event, id) => {
+            while (!streams.has(path)) await new Promise((passed) => setTimeout(passed));
+            streams.get(path).enqueue(encoder.encode(`event: ${event}\\nid: ${id}\\ndata: {}\\n\\n`));
+        };
+        sessionStorage.setItem("partita-token", "x.e30.x");
+        const stop = new AbortController();
+        const start = (path, log, patience) => {
+            const told = ({ event, id }) => log.push(`${event} ${id}`);
+            const news = live(path, told, { signal: stop.signal, patience });
+            news.ready.then(() => log.push("ready"));
+            return news;
+        };
+        const heard = (path, event) => new Promise((resolve) => {
+            const channel = new BroadcastChannel(`partita  ${path}`);
+            channel.onmessage = ({ data }) => data.event === event && resolve();
+        });
+
+        const [first, gate] = [[], Promise.withResolvers()];
+        const news = start("/first", first, 600_000);
+        await write("/first", "ready", 5);
+        await news.ready;
+        const reading = news.during(() => gate.promise.then(() => first.push("list")));
+        const isHeard = heard("/first", "task");
+        await write("/first", "task", 6);
+        await isHeard;
+        gate.resolve();
+        await reading;
+
+        const late = [];
+        const slow = start("/late", late, 0);
+        await slow.ready;
+        const isLate = heard("/late", "ready");
+        await write("/late", "ready", 7);
+        await isLate;
+        stop.abort();
+        return { first, late };
+    }""")
+    assert found == {"first": ["ready", "list", "task 6"], "late": ["ready", "reset 7"]}
+
+
 def test_of_thousands_of_rows_those_near_the_screen_are_drawn(page: Page) -> None:
     found = page.evaluate("""async () => {
         const { KeyedList } = await import("/assets/list.js");
@@ -195,3 +244,47 @@ def test_colours_are_chosen_and_kept(page: Page) -> None:
     page.reload()
     page.evaluate("async () => { await import('/assets/theme.js'); }")
     assert page.evaluate(scheme) == "light"
+
+
+def test_the_address_after_the_hash_is_read_kept_by_links_and_gone_back_to(page: Page) -> None:
+    page.evaluate("""async () => {
+        const { hashParameters } = await import("/assets/address.js");
+        window.seen = [];
+        const address = hashParameters(["as_of", "q"], (place) => window.seen.push(place), { kept: ["q"] });
+        address.go({ name: "a/b ü", as_of: "1999-12-31", q: "x" });
+        address.write({ q: "y&z" }, { isTyped: true });
+        document.getElementById("main").innerHTML = '<a href="#/TR">Türkiye</a>';
+    }""")
+    page.get_by_role("link", name="Türkiye").click()
+    page.go_back()
+    page.wait_for_function("window.seen.length === 3")
+    first, link, back = page.evaluate("window.seen")
+    assert first == {"name": "a/b ü", "as_of": "1999-12-31", "q": "x"}
+    assert link == {"name": "TR", "as_of": "", "q": "y&z"}
+    assert back == {"name": "a/b ü", "as_of": "1999-12-31", "q": "y&z"}
+
+
+def test_one_content_has_one_key(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { keysByContent } = await import("/assets/api.js");
+        const key = keysByContent();
+        const [one, same, other] = [key({ a: 1 }), key({ a: 1 }), key({ a: 2 })];
+        return [one === same, one === other, one === keysByContent()({ a: 1 }), key({ a: 1 }) === one];
+    }""")
+    assert found == [True, False, False, True]
+
+
+def test_other_tabs_are_told(page: Page) -> None:
+    other = page.context.new_page()
+    page.context.route(page.url, lambda route: route.fulfill(body=EMPTY, content_type="text/html"))
+    other.goto(page.url)
+    listen = """async () => {
+        const { tabs } = await import("/assets/tabs.js");
+        window.heard = [];
+        window.tell = tabs("kit", (what) => window.heard.push(what));
+    }"""
+    for each in (page, other):
+        each.evaluate(listen)
+    page.evaluate("window.tell('changed')")
+    other.wait_for_function("window.heard.join() === 'changed'")
+    assert page.evaluate("window.heard") == []

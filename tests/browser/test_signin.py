@@ -49,7 +49,7 @@ def test_one_click_signs_in_as_an_operator(open_page: OpenPage, server: Server) 
     page.goto(f"{server.url}/events/")
     page.get_by_role("button", name="Sign in as a demo operator").click()
     expect(page.get_by_role("link", name="Operate")).to_be_visible()
-    page.goto(f"{server.url}/#/todo/patterns/user_by_id")
+    page.goto(f"{server.url}/console/#/todo/patterns/user_by_id")
     page.get_by_label("user id").fill("demo")
     page.get_by_role("button", name="Read", exact=True).click()
     expect(page.get_by_text("Demo Reader")).to_be_visible()
@@ -57,23 +57,24 @@ def test_one_click_signs_in_as_an_operator(open_page: OpenPage, server: Server) 
 
 def test_the_console_and_countries_sign_operators_in(open_page: OpenPage, server: Server) -> None:
     page = open_page()
-    page.goto(f"{server.url}/#/todo/patterns/user_by_id")
+    page.goto(f"{server.url}/console/#/todo/patterns/user_by_id")
     page.get_by_role("button", name="Sign in as a demo operator").click()
     expect(page.get_by_label("user id")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()
     page.goto(f"{server.url}/countries/#/CH")
+    page.get_by_role("button", name="Sign in as an operator").click()
     page.get_by_role("button", name="Sign in as a demo operator").click()
     expect(page.get_by_role("button", name="Save version")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("path", ["/", "/todo/", "/events/", "/countries/", "/commitcollect/"])
+@pytest.mark.parametrize("path", ["/console/", "/todo/", "/events/", "/countries/", "/commitcollect/"])
 def test_every_page_leads_to_the_others(open_page: OpenPage, server: Server, path: str, width: int) -> None:
     page = open_page(width, 844)
     page.goto(f"{server.url}{path}")
     page.get_by_label("Services", exact=True).first.click()
     menu = page.get_by_role("navigation", name="Services of this server")
-    names = ["Start", "Countries", "Events", "To-Do", "Console"]
+    names = ["Start", "Countries", "Events", "To-Do", "APIs", "Console"]
     expect(menu.get_by_role("link")).to_contain_text(names, use_inner_text=True)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.keyboard.press("Escape")

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from tests.browser.conftest import Server
+from tests.browser.conftest import PATIENCE, Server
 from tests.browser.todo import column, open_board, said
 
 OpenPage = Callable[..., Page]
@@ -93,7 +93,7 @@ def test_the_most_urgent_of_all_come_first_and_the_others_last(open_page: OpenPa
     todo = column(page, "To do")
     expect(todo.locator(".card")).to_have_count(PAGE)
     assert {card.split(", ")[2] for card in labels(page)} == {"urgent priority"}
-    page.wait_for_function(SCROLL_TO_THE_END, arg="Task 0")  # as one scrolls, it goes on
+    page.wait_for_function(SCROLL_TO_THE_END, arg="Task 0", timeout=4 * PATIENCE)  # as one scrolls, it goes on
     expect(todo.locator(".title", has_text=re.compile("^Task 0$"))).to_be_visible()
     assert todo.locator(".card").count() < 2 * PAGE  # those near the screen alone
 

@@ -222,3 +222,33 @@ def test_a_server_that_was_killed_comes_back(open_page: OpenPage, tmp_path_facto
         add(second, "t-killed", "Mop")
         expect(page.locator(".connection-bar")).to_be_empty()
         expect(page.get_by_role("button", name="Mop, To do")).to_be_visible()
+
+
+HOLD_A_CHANGE = """() => {
+    const fetched = window.fetch;
+    const { promise, resolve } = Promise.withResolvers();
+    window.release = resolve;
+    window.fetch = async (address, request) => {
+        const response = await fetched(address, request);
+        if (request?.method !== "PATCH") return response;
+        window.fetch = fetched;
+        await promise;
+        return response;
+    };
+}"""
+"""The page hears of its next change when the test says so."""
+
+
+def test_ones_own_move_that_is_under_way_is_not_a_conflict(open_board: OpenBoard, server: Server) -> None:
+    add(server, "t-own", "Sweep")
+    page = open_board("t-own")
+    page.evaluate(HOLD_A_CHANGE)
+    with page.expect_response(lambda response: response.request.method == "PATCH"):
+        page.get_by_role("button", name="Complete Sweep").click()
+    page.locator(".title", has_text="Sweep").click()
+    page.get_by_role("dialog").get_by_label("Title").fill("Sweep the yard")
+    page.get_by_role("button", name="Save").click()
+    page.evaluate("release()")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(column(page, "Completed").locator(".title")).to_have_text("Sweep the yard")
+    assert [(task["title"], task["status"]) for task in tasks_of(server, "t-own")] == [("Sweep the yard", "completed")]

@@ -140,7 +140,7 @@ class Meeting:
 
     def __init__(self, store: EmbeddedStore, parties: int) -> None:
         self._store = store
-        self._threads = threading.Barrier(parties, timeout=10)
+        self._threads = threading.Barrier(parties, timeout=60)
         self._waiting = 0
         self._parties = parties
         self._all_here = asyncio.Event()

@@ -53,7 +53,7 @@ def _running(module: list[str], folder: Path, port: int, environment: dict[str, 
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=60)
 
 
 def _check_version(installed: str) -> None:

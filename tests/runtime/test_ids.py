@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.model.sample import steady
 
-from partita import Ulids
+from partita import Ulids, new_ulid
 from partita.testing import FakeClock
 
 instants = st.integers(0, 2**48 - 1)
@@ -55,3 +55,13 @@ def test_an_identifier_is_a_ulid(instant: int, seed: int) -> None:
 def test_identifiers_of_one_instant_differ() -> None:
     make = Ulids(FakeClock())
     assert len({make() for _ in range(1000)}) == 1000
+
+
+def test_in_a_block_identifiers_follow_from_clock_and_random_numbers() -> None:
+    before = new_ulid()
+    with new_ulid.using(lambda: 1.0, Random(7)):
+        first = [new_ulid(), new_ulid()]
+    with new_ulid.using(lambda: 1.0, Random(7)):
+        assert [new_ulid(), new_ulid()] == first
+    assert first == sorted(first)
+    assert new_ulid() > before

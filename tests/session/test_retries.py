@@ -149,6 +149,24 @@ def test_a_transaction_with_a_token_is_sent_again_and_runs_once(db: Session, sto
     assert db.run(task_by_id("u", "t")) == TASK.model_copy(update={"version": 1})
 
 
+@pytest.mark.parametrize("trouble", ["throttle", "conflict"])
+def test_a_transaction_that_may_have_happened_is_not_called_refused(
+    db: Session, store: FaultyStore, trouble: str
+) -> None:
+    """Who is told of a refusal does it again with another token: it would happen twice."""
+    store.unavailable(happens=True)
+    getattr(store, trouble)(7)
+    with pytest.raises(StoreUnavailable):
+        db.run(transact(insert(TASK), token="once"))
+    assert db.run(task_by_id("u", "t")) == TASK.model_copy(update={"version": 1})
+
+
+def test_a_cancellation_says_that_no_earlier_try_has_happened(db: Session, store: FaultyStore) -> None:
+    store.unavailable()
+    with pytest.raises(TransactionCancelled):
+        db.run(transact(insert(COMMENT), token="once"))
+
+
 def test_a_failed_condition_is_not_tried_again(db: Session, store: FaultyStore) -> None:
     before = len(store.requests)
     with pytest.raises(AlreadyExists):

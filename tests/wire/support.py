@@ -83,7 +83,7 @@ class Client:
     """A bare connection."""
 
     def __init__(self, address: tuple[str, int]) -> None:
-        self.socket = socket.create_connection(address, timeout=10)
+        self.socket = socket.create_connection(address, timeout=60)
         self._file = self.socket.makefile("rb")
 
     def send(self, data: bytes) -> None:

@@ -30,7 +30,7 @@ def scanned(store: EmbeddedStore) -> Iterator[str]:
 
 def asked(url: str, operation: str, body: bytes, **headers: str) -> Any:
     target = {"x-amz-target": f"DynamoDB_20120810.{operation}", **headers}
-    return urllib.request.urlopen(urllib.request.Request(url, body, target), timeout=10)  # noqa: S310 - our own server
+    return urllib.request.urlopen(urllib.request.Request(url, body, target), timeout=60)  # noqa: S310 - our own server
 
 
 @pytest.mark.rule(44)

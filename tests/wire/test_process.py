@@ -57,7 +57,7 @@ def test_a_signal_ends_it_in_order(tmp_path: Path) -> None:
         ask(client, "ListTables", {})
         process.send_signal(signal.SIGTERM)
         assert client.is_closed()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=60) == 0
 
 
 def test_a_key_has_two_parts(tmp_path: Path) -> None:
@@ -86,4 +86,4 @@ def test_it_runs_on_pythons_own_event_loop_where_there_is_no_faster_one(tmp_path
             client.send(http("ListTables", b"{}"))
             assert client.receive()[0] == 200
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0

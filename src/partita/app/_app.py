@@ -1,10 +1,11 @@
-"""One app for all services: each API under `/<service>/api`, the console at `/`, `/healthz` and `/metrics`."""
+"""One app for all services: the front page at `/`, each API under `/<service>/api`, the console, health and metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -22,10 +23,13 @@ from partita.app._tracing import TracedRequests, can_trace
 from partita.app.direct import DirectRoutes
 from partita.app.signin import PAGES as SIGN_IN_PAGES
 from partita.app.signin import SignIn, signin_api
+from partita.app.start import PAGES as START_PAGES
+from partita.app.start import ApiSource, Served, add_start_pages, missing_page
 from partita.console import CONSOLE, console_api
 from partita.http import (
     ASSETS,
     AppState,
+    MissingPage,
     Pages,
     ServiceState,
     background_figures,
@@ -37,6 +41,8 @@ from partita.http import (
 )
 from partita.runtime import AllowedHosts
 from partita.service import Service
+
+READ: Final = ["GET", "HEAD"]
 
 
 def build_app(
@@ -61,36 +67,38 @@ def build_app(
     """
     requests, direct = RequestMetrics(), DirectRoutes()
     limits = Limits(allowed_hosts, max_body_bytes)
+    served = [Served.of(service) for service in services]
+    missing = partial(missing_page, services=served)
     app = _outer_app(
         state.session.meter,
         Middleware(Front, limits=limits, meter=state.session.meter, metrics=requests, direct=direct),
+        missing,
     )
+    apis: dict[str, tuple[ApiSource, Callable[[], dict[str, Any]]]] = {}
     for service in services:
-        _mount(app, direct, service, state.of_service(service))
+        for source, api in _mount(app, direct, service, state.of_service(service), missing):
+            apis[source.name] = (source, api.openapi)
     for path, other in (apps or {}).items():
         app.mount(path, other)
     app.mount("/assets", Pages(ASSETS))
-    app.mount("/signin/api", signin_api(sign_in or SignIn()))
+    app.mount("/signin/api", signin_api(sign_in or SignIn(), state.of_console()))
     _mount_folder(app, "/signin", Pages(SIGN_IN_PAGES))
     app.mount("/console/api", console_api(services, state))
-    pages = Pages(CONSOLE)
-    _mount_folder(app, "/console", pages)
+    _mount_folder(app, "/console", Pages(CONSOLE))
+    app.mount("/start", Pages(START_PAGES))
+    add_start_pages(app, served, apis)
 
-    @app.api_route("/", methods=["GET", "HEAD"])
-    async def console(request: Request) -> Response:
-        return await pages.get_response("index.html", request.scope)
-
-    @app.get("/site.json")
+    @app.api_route("/site.json", methods=READ)
     async def site() -> Response:
         return JSONResponse(site_of(services, sign_in or SignIn()))
 
-    @app.get("/healthz")
+    @app.api_route("/healthz", methods=READ)
     async def healthz() -> Response:
         await check_store(state.session, services)
         troubles = dict(state.troubles)
         return JSONResponse({"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"})
 
-    @app.get("/metrics")
+    @app.api_route("/metrics", methods=READ)
     async def metrics() -> Response:
         background = await background_figures(state)
         text = metrics_text(requests, state.session.meter, [service.name for service in services], background)
@@ -113,7 +121,7 @@ def describe_apis(service: Service) -> dict[str, dict[str, Any]]:
     return {name: _described_app(service, router()).openapi() for name, router in routers.items() if router is not None}
 
 
-def _outer_app(meter: Meter, front: Middleware) -> FastAPI:
+def _outer_app(meter: Meter, front: Middleware, missing: MissingPage) -> FastAPI:
     """What every request passes through, whichever service it is for."""
     app = FastAPI(
         title="Partita",
@@ -121,18 +129,23 @@ def _outer_app(meter: Meter, front: Middleware) -> FastAPI:
         redirect_slashes=False,  # Starlette's redirects name the host that the request says
         middleware=[*([Middleware(TracedRequests, meter=meter)] if can_trace() else []), front],
     )
-    handle_errors(app)
+    handle_errors(app, missing=missing)
     return app
 
 
-def _mount(app: FastAPI, direct: DirectRoutes, service: Service, state: ServiceState) -> None:
-    """Serve a service: its API, and beside it its own routes first, then its pages."""
+def _mount(
+    app: FastAPI, direct: DirectRoutes, service: Service, state: ServiceState, missing: MissingPage
+) -> Iterator[tuple[ApiSource, FastAPI]]:
+    """Serve a service: its API, and beside it its own routes first, then its pages. Gives what can be described."""
     if service.router is not None:
         api = _service_app(service, service.router(), state)
         app.mount(f"/{service.name}/api", api)
         direct.add(f"/{service.name}/api", api)
+        yield ApiSource(service.name, service.title, service.summary, f"/{service.name}/api"), api
     if service.site is not None:
-        site = _service_app(service, service.site(), state)
+        site = _service_app(service, service.site(), state, missing)
+        title = f"{service.title}, beside its API"
+        yield ApiSource(f"{service.name}-site", title, service.summary, f"/{service.name}"), site
         if service.pages is not None:
             site.mount("/", Pages(service.pages))
         _mount_folder(app, f"/{service.name}", site)
@@ -143,7 +156,7 @@ def _mount(app: FastAPI, direct: DirectRoutes, service: Service, state: ServiceS
 def _mount_folder(app: FastAPI, path: str, folder: ASGIApp) -> None:
     """Serve what is below a path; the path itself leads there."""
 
-    @app.api_route(path, methods=["GET", "HEAD"])
+    @app.api_route(path, methods=READ)
     async def lead_into_folder(request: Request) -> Response:
         return folder_redirect(request.scope)
 
@@ -162,10 +175,12 @@ class _ServiceApp(FastAPI):
         return self.openapi_schema
 
 
-def _service_app(service: Service, router: APIRouter, state: ServiceState) -> FastAPI:
+def _service_app(
+    service: Service, router: APIRouter, state: ServiceState, missing: MissingPage | None = None
+) -> FastAPI:
     app = _described_app(service, router)
     run_with(app, state)
-    handle_errors(app)
+    handle_errors(app, missing=missing)
     return app
 
 
@@ -175,7 +190,7 @@ def _described_app(service: Service, router: APIRouter) -> FastAPI:
         summary=service.summary,
         description=ABOUT,
         version=version("partita"),
-        docs_url=None,  # these pages load their scripts from outside
+        docs_url=None,  # these pages load their scripts from outside; ours are at `/api-docs/`
         redoc_url=None,
         redirect_slashes=False,
         responses=describe_problems(401, 413, 414, 421, 422, 431, 500, 503),

@@ -18,7 +18,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricF
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from partita import Meter
-from partita.app._pattern_metrics import BacklogMetrics, PatternMetrics, WorkerMetrics
+from partita.app._pattern_metrics import BacklogMetrics, PatternMetrics, ShardMetrics, WorkerMetrics
 from partita.http import REPLAYED, BackgroundFigures
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
@@ -95,4 +95,5 @@ def metrics_text(
     registry.register(PatternMetrics({"server": meter.usage(), "worker": background.fleet.counted.usage}))
     registry.register(WorkerMetrics(services, background.fleet))
     registry.register(BacklogMetrics(background))
+    registry.register(ShardMetrics(background.streams))
     return generate_latest(registry)

@@ -1,4 +1,4 @@
-"""Metrics of access patterns, workers and what waits: from the meter of this server, and from reports of workers."""
+"""Metrics of patterns, workers, shards and what waits: from this server's meter, workers' reports, and leases."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from partita import Usage
+from partita.change.shared import StreamFigures
 from partita.http import BackgroundFigures
 from partita.queue import QueueUsage
 from partita.reports import FleetFigures, WorkerFigures
@@ -104,6 +105,29 @@ class BacklogMetrics(Collector):
         yield _gauge("partita_projection_lag_records", "Changes not read yet.", "service", records)
         seconds = {name: lag.seconds for name, lag in self._figures.lags.items()}
         yield _gauge("partita_projection_lag_seconds", "Age of the oldest of them.", "service", seconds)
+
+
+class ShardMetrics(Collector):
+    """Who has which shard of the streams that workers share, and how far it lags: of all processes, by the leases."""
+
+    def __init__(self, figures: StreamFigures) -> None:
+        self._figures = figures
+
+    def collect(self) -> Iterator[Metric]:
+        """Whether each shard is read, and the lag of those that are."""
+        place = ["table", "sink", "shard"]
+        owned = GaugeMetricFamily("partita_shard_owned", "Whether a process reads a shard.", labels=[*place, "owner"])
+        lag = GaugeMetricFamily("partita_shard_lag_seconds", "Age of the oldest change not in the sink.", labels=place)
+        for each in self._figures.shards:
+            at = [each.table, each.sink, each.shard]
+            owned.add_metric([*at, each.owner or ""], float(each.owner is not None))
+            if each.lag_seconds is not None:
+                lag.add_metric(at, each.lag_seconds)
+        yield owned
+        yield lag
+        known = GaugeMetricFamily("partita_leases_known", "Whether the leases of shards can be read.")
+        known.add_metric([], float(self._figures.is_known))
+        yield known
 
 
 def _gauge(name: str, what: str, label: str, values: Mapping[str, float]) -> Metric:

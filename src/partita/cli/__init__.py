@@ -1,24 +1,19 @@
-"""The command line: the same verbs as in Python, on the services that are installed."""
+"""The command line: the same verbs as in Python, on the services that are installed.
 
-from partita.cli._data_folder import DataFolder, data_option, queue_options, store_and_queue_options, store_options
-from partita.cli._extras import needs_serve
-from partita.cli._installation import installation_of
-from partita.cli._listen import listening, run_app
-from partita.cli._main import main
-from partita.cli._output import echo_table
-from partita.cli._token_file import identity_of
+The public names are those of `partita.cli._public`. They are loaded when the first of them is asked for: the help
+of the program needs none of them.
+"""
 
-__all__ = [
-    "DataFolder",
-    "data_option",
-    "echo_table",
-    "identity_of",
-    "installation_of",
-    "listening",
-    "main",
-    "needs_serve",
-    "queue_options",
-    "run_app",
-    "store_and_queue_options",
-    "store_options",
-]
+
+def __getattr__(name: str) -> object:
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module 'partita.cli' has no attribute {name!r}")
+    from partita.cli import _public
+
+    return getattr(_public, name)
+
+
+def __dir__() -> list[str]:
+    from partita.cli import _public
+
+    return [*globals(), *_public.__all__]

@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from partita import Session
-from partita.change.shared import LEASES_TABLE
+from partita.change.shared import LEASES_TABLE, heartbeats_of, leases_of, shared_streams
 from partita.cli._data_folder import DataFolder
 from partita.errors import PartitaError
 from partita.queue import MeteredQueue, Queue, QueuePolicy
@@ -55,7 +55,10 @@ LEASES: Final = Service(
     summary="Who reads which shard of a change stream: one small table that all who fill a lake share.",
     tables=(LEASES_TABLE,),
     worker=lambda context: None,  # noqa: ARG005 - whoever fills a lake has leases; there is no worker of its own
-    roles={"worker": tuple(LEASES_TABLE.patterns)},
+    roles={
+        "request": (heartbeats_of, leases_of, shared_streams),
+        "worker": tuple(LEASES_TABLE.patterns),
+    },
 )
 """The table of leases as a service, for what is derived from services: templates and policies."""
 

@@ -5,44 +5,45 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from partita.cli._names import installed_commands, named_command
+from partita.cli._names import named_command
 from partita.cli._output import give_up_output, open_missing_streams
-from partita.cli.data import (
-    backup,
-    branch,
-    cdc,
-    check,
-    compact,
-    copy,
-    export,
-    import_,
-    lake,
-    personal,
-    queue,
-    restore,
-    seed,
-    sweep,
-    tables,
-)
-from partita.cli.model import adopt, completion, cost, deploy, docs, explain, migrate, new, openapi, patterns, schema
-from partita.cli.serving import dynamodb, serve, token, tokens, worker
+from partita.cli._program import COMMANDS, help_text, service_names
 from partita.errors import PartitaError
 
 
 class Commands(click.Group):
     """Our own commands and those of the services; errors say what to do, without a traceback."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
-        return [*super().list_commands(ctx), *installed_commands()]
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's
+        """The names of our commands, and of the services; none of them is loaded."""
+        return [*sorted(COMMANDS), *(name for name in service_names() if name not in COMMANDS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of that name; a service is loaded only where it is none of ours."""
-        return super().get_command(ctx, cmd_name) or named_command(cmd_name)
+        if cmd_name in COMMANDS:
+            return _own(cmd_name)
+        try:
+            return named_command(cmd_name)
+        except click.ClickException:
+            if ctx.resilient_parsing:  # a shell asks for words to complete, and nothing else
+                return None
+            raise
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
+        """Write the help, which needs no command to be loaded."""
+        formatter.write(help_text())
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands and services that begin like this."""
+        begun = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        helps = {name: summary for name, (_, summary) in COMMANDS.items()}
+        return [CompletionItem(name, help=helps.get(name)) for name in begun] or super().shell_complete(ctx, incomplete)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run as a program."""
@@ -58,6 +59,12 @@ class Commands(click.Group):
         """Read the options, of which some print something."""
         with _told():
             return super().parse_args(ctx, args)
+
+
+def _own(name: str) -> click.Command:
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    command: click.Command = getattr(import_module(f"partita.cli.{module}"), attribute)
+    return command
 
 
 @contextmanager
@@ -78,39 +85,3 @@ def _told() -> Iterator[None]:
 @click.version_option(package_name="partita", message="%(prog)s %(version)s")
 def main() -> None:
     """Run and look into services that are built on Partita."""
-
-
-for command in (
-    serve,
-    worker,
-    patterns,
-    explain,
-    cost,
-    docs,
-    openapi,
-    new,
-    adopt,
-    seed,
-    token,
-    tokens,
-    schema,
-    tables,
-    deploy,
-    migrate,
-    cdc,
-    lake,
-    personal,
-    copy,
-    export,
-    import_,
-    backup,
-    branch,
-    restore,
-    check,
-    compact,
-    sweep,
-    dynamodb,
-    queue,
-    completion,
-):
-    main.add_command(command)

@@ -49,23 +49,18 @@ def named(name: str) -> Service | None:
     return found
 
 
-def installed_commands() -> dict[str, click.Group]:
-    """The commands of services; where those of one cannot be loaded, that is said, too."""
-    found = {service.name: _command(service) for service in installed().services}
-    for broken in found.values():
-        if isinstance(broken, BrokenService):
-            _warn(broken)
-    return {name: command for name, command in found.items() if isinstance(command, click.Group)}
-
-
 def named_command(name: str) -> click.Group | None:
-    """The commands of the service of a name, if it has some.
+    """The commands of the service of a name, if there is one.
 
     Raises:
-        click.ClickException: they cannot be loaded.
+        click.ClickException: they cannot be loaded. click.UsageError: it has none.
     """
     service = named(name)
-    found = None if service is None else _command(service)
+    if service is None:
+        return None
+    found = _command(service)
+    if found is None:
+        raise click.UsageError(f"The service {name!r} has no commands of its own.")
     if isinstance(found, BrokenService):
         raise click.ClickException(_why(found))
     return found

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import secrets
-import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +17,7 @@ from msgspec.structs import replace
 from partita._sqlite import ProcessLock
 from partita.cli._data_folder import DataFolder
 from partita.errors import StoreDamaged, StoreReadOnly
-from partita.runtime import Clock, system_clock
+from partita.runtime import Clock, system_clock, write_private
 
 if TYPE_CHECKING:
     from partita.http import Identity, TokenKey, TokenPolicy
@@ -121,7 +119,7 @@ class TokenFile:
         try:
             with closing(ProcessLock(self._path)) as lock, lock:
                 changed = change(self.read().without_expired(self._clock()))
-                _write(self._path, msgspec.json.format(msgspec.json.encode(changed)))
+                write_private(self._path, msgspec.json.format(msgspec.json.encode(changed)))
         except OSError as error:
             raise StoreReadOnly(f"The file {self._path} cannot be written ({error.strerror}).") from error
         self._looked_at = float("-inf")
@@ -164,17 +162,3 @@ def _state_of(path: Path) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Put a file in the place of another: whole or not at all, and for its owner alone."""
-    handle, unfinished = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(unfinished).replace(path)
-    except BaseException:
-        Path(unfinished).unlink()
-        raise

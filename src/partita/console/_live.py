@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from partita import Usage
 from partita.change import Lag
+from partita.change.shared import ShardFigures
 from partita.errors import PartitaError
 from partita.http import AppState, background_figures, check_store
 from partita.queue import QueueStats
@@ -27,6 +28,8 @@ class Live(Struct, frozen=True):
     queues: dict[str, QueueStats]
     workers: tuple[WorkerFigures, ...] = ()
     """Those that report."""
+    shards: tuple[ShardFigures, ...] = ()
+    """Of the streams that workers share: who has each, and how far it lags."""
 
 
 async def live(services: Sequence[Service], state: AppState) -> Live:
@@ -34,7 +37,14 @@ async def live(services: Sequence[Service], state: AppState) -> Live:
     background = await background_figures(state)
     usage = usage_sum(state.session.meter.usage(), background.fleet.counted.usage)
     healthy = background.is_complete and await _responds(services, state)
-    return Live(healthy, _by_service(usage), dict(background.lags), dict(background.queues), background.fleet.workers)
+    return Live(
+        healthy,
+        _by_service(usage),
+        dict(background.lags),
+        dict(background.queues),
+        background.fleet.workers,
+        background.streams.shards,
+    )
 
 
 async def _responds(services: Sequence[Service], state: AppState) -> bool:

@@ -47,6 +47,7 @@ class Containers(Struct, frozen=True):
 
 
 Compute: TypeAlias = Functions | Containers
+"""What runs the services: functions, or containers."""
 
 
 class ComputeParts(Struct, frozen=True):

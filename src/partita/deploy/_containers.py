@@ -53,6 +53,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \\
 ENTRYPOINT ["partita"]
 CMD ["serve", "--all", "--host", "0.0.0.0"]
 """
+"""The Dockerfile of an image with services."""
 
 _PARAMETERS: Final[Resources] = {
     "Image": {"Type": "String", "Description": "The image that was made with the Dockerfile, by its digest or tag."},

@@ -15,6 +15,7 @@ from partita.recipes.versioned import versioned_tables
 from partita.service import Service
 
 RoleName: TypeAlias = Literal["request", "worker", "cdc", "maintenance", "caller"]
+"""The roles of a service; each has a policy of its own."""
 
 ROLES: Final[Mapping[RoleName, str]] = {
     "request": "Answers requests.",
@@ -23,6 +24,7 @@ ROLES: Final[Mapping[RoleName, str]] = {
     "maintenance": "Scans, migrates, and looks after dead letters.",
     "caller": "Credentials of one caller, who reaches nothing but their own items.",
 }
+"""What each role does."""
 
 _STREAM_ACTIONS: Final = ("DescribeStream", "GetRecords", "GetShardIterator")
 _START: Final = ("DescribeTable", "DescribeTimeToLive")

@@ -19,9 +19,9 @@ _KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
     ("secret", re.compile(r"secret\.key|tokens\.json")),
 )
 _PASSING: Final = re.compile(
-    r".*(-wal|-shm|-journal|\.lock|\.turn|\.partial|\.restoring|\.before-[0-9TZ.]+)|\..*|tmp.*"
+    r".*(-wal|-shm|-journal|\.lock|\.turn|\.partial|\.restoring|\.before-[0-9TZ.]+)|\..*|tmp.*|sign-in-links\.json"
 )
-"""Logs and locks, which belong to a running process, and what a restore has kept."""
+"""Logs, locks and one-time codes, which belong to a running process, and what a restore has kept."""
 
 
 class DataFile(Struct, frozen=True, order=True):

@@ -16,6 +16,7 @@ from partita.functions._worker import WorkerHandler
 from partita.model import Table
 from partita.service import Service
 from partita.session import AsyncSession, Session
+from partita.store.remote import Credentials
 
 if TYPE_CHECKING:
     from partita.app.signin import SignIn
@@ -110,7 +111,9 @@ def _sinks(
         for service in services:
             for table in service.tables:
                 if settings.lake is not None and table.schema.stream == "NEW_AND_OLD_IMAGES":
-                    lakes.append(opened.enter_context(closing(_lake(settings.lake, service, table))))
+                    lakes.append(
+                        opened.enter_context(closing(_lake(settings.lake, service, table, settings.credentials)))
+                    )
                     targets.setdefault(table, []).append(lakes[-1])
             if settings.projections is not None and service.projection is not None:
                 path = Path(settings.projections) / f"{settings.table_prefix}{service.name}-projection.db"
@@ -119,10 +122,12 @@ def _sinks(
         yield targets, lakes
 
 
-def _lake(place: str, service: Service, table: Table) -> Lake:
-    from partita.change.lake import Lake  # noqa: PLC0415 - only who has one needs the extra `lake`
+def _lake(place: str, service: Service, table: Table, credentials: Credentials | None) -> Lake:
+    from partita.change.lake import Lake, S3Location, location_of  # noqa: PLC0415 - only who has one needs the extra
 
-    return Lake(place, table, erasure=_erasure(service, table))
+    is_bucket = place.startswith("s3://")
+    location = S3Location.parse(place, credentials=credentials) if is_bucket else location_of(place)
+    return Lake(location, table, erasure=_erasure(service, table))
 
 
 def _erasure(service: Service, table: Table) -> LakeErasure | None:

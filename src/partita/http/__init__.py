@@ -5,13 +5,14 @@ from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_m
 from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
 from partita.http._health import BackgroundFigures, background_figures, check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, refuse_key, response_of
-from partita.http._pages import ASSETS, Pages, folder_redirect
+from partita.http._pages import ASSETS, PAGE_HEADERS, Pages, folder_redirect
 from partita.http._paging import Listing, Paging
 from partita.http._personal import ErasureView, add_personal_routes
 from partita.http._problems import (
     PROBLEM_MEDIA_TYPE,
     FieldProblem,
     HttpProblem,
+    MissingPage,
     Problem,
     describe_problems,
     handle_errors,
@@ -38,6 +39,7 @@ from partita.http.identity import (
 __all__ = [
     "ASSETS",
     "FETCH_ERRORS",
+    "PAGE_HEADERS",
     "PROBLEM_MEDIA_TYPE",
     "REPLAYED",
     "AppState",
@@ -61,6 +63,7 @@ __all__ = [
     "Issuer",
     "LagView",
     "Listing",
+    "MissingPage",
     "Now",
     "Once",
     "Pages",

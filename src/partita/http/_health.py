@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from partita import AsyncSession
 from partita.change import Lag
+from partita.change.shared import StreamFigures
 from partita.errors import PartitaError
 from partita.http._state import AppState
 from partita.queue import GetStats, QueueStats
@@ -38,6 +39,8 @@ class BackgroundFigures(Struct, frozen=True):
     """How far projections lag behind, by service."""
     is_complete: bool
     """Whether every store and queue has responded."""
+    streams: StreamFigures = StreamFigures()
+    """Who has which shard of streams that workers share."""
 
 
 async def background_figures(state: AppState) -> BackgroundFigures:
@@ -56,4 +59,5 @@ async def background_figures(state: AppState) -> BackgroundFigures:
         except PartitaError:
             is_complete = False
     fleet = FleetFigures() if state.reports is None else await state.reports.figures()
-    return BackgroundFigures(fleet, queues, lags, is_complete and fleet.is_known)
+    streams = StreamFigures() if state.shards is None else await state.shards.figures()
+    return BackgroundFigures(fleet, queues, lags, is_complete and fleet.is_known, streams)

@@ -13,7 +13,7 @@ from starlette.types import Scope
 ASSETS: Final = Path(__file__).parent / "assets"
 """What pages share, served at `/assets/`."""
 
-SECURITY: Final = {
+PAGE_HEADERS: Final = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -22,6 +22,7 @@ SECURITY: Final = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+"""What a browser may do with a page: load what this server has, and nothing else."""
 
 
 class Pages(StaticFiles):
@@ -35,7 +36,7 @@ class Pages(StaticFiles):
         response = await super().get_response(path, scope)
         if isinstance(response, RedirectResponse):
             response = folder_redirect(scope)
-        response.headers.update(SECURITY)
+        response.headers.update(PAGE_HEADERS)
         return response
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
@@ -52,6 +52,9 @@ MAX_TEXT: Final = 300
 """The name of a field is as long as the caller likes; a problem shows so many characters of it."""
 
 RETRY_LATER: Final = {"Retry-After": "1"}
+
+MissingPage: TypeAlias = Callable[[Request], "Response | None"]
+"""Gives the page for a path with nothing behind it, where the request asked for a page."""
 
 
 class FieldProblem(BaseModel):
@@ -113,11 +116,16 @@ def problem_response(
     return JSONResponse(problem.model_dump(exclude_none=True), status, headers, PROBLEM_MEDIA_TYPE)
 
 
-def handle_errors(app: FastAPI) -> None:
-    """Make an app respond to every error with a problem."""
+def handle_errors(app: FastAPI, *, missing: MissingPage | None = None) -> None:
+    """Make an app respond to every error with a problem.
+
+    Args:
+        app: which.
+        missing: gives a page for a path with nothing behind it; None where the request did not ask for a page.
+    """
     app.add_exception_handler(errors.PartitaError, partial(_partita_error, OutageLog(logger)))
     app.add_exception_handler(RequestValidationError, _invalid_request)
-    app.add_exception_handler(StarletteHTTPException, _http_error)
+    app.add_exception_handler(StarletteHTTPException, partial(_http_error, missing))
     app.add_exception_handler(Exception, _fault)
 
 
@@ -190,12 +198,15 @@ def _shortened(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 
-async def _http_error(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - Starlette's signature
+async def _http_error(missing: MissingPage | None, request: Request, error: Exception) -> Response:
     assert isinstance(error, StarletteHTTPException)  # noqa: S101 - registered for these only
     if isinstance(error, HttpProblem):
         return problem_response(
             error.status_code, error.code, error.detail, hint=error.hint, headers=error.headers, **error.members
         )
+    shown = missing(request) if missing is not None and error.status_code == HTTPStatus.NOT_FOUND else None
+    if shown is not None:
+        return shown
     if isinstance(error.__cause__, ValueError | RecursionError):
         # FastAPI responds with 422 to a body that is not JSON, but with 400 to one that Python cannot read: text that
         # is not UTF-8, a number of thousands of digits, brackets nested too deeply.

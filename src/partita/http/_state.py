@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
+from partita.change.shared import ShardReader
 from partita.http._rate_limit import CallerLimiter
 from partita.http.identity import Verifier
 from partita.queue import Queue
@@ -66,6 +67,8 @@ class AppState(Struct, frozen=True):
 
     reports: ReportReader | None = None
     """Reads what workers report; None where this app shows its own figures alone."""
+    shards: ShardReader | None = None
+    """Reads who has which shard of a shared stream; None where this app does not show it."""
 
     def of_service(self, service: Service) -> ServiceState[Any]:
         """The part that one service runs with."""

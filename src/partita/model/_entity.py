@@ -45,7 +45,7 @@ Version = Annotated[int, VersionMark()]
 """The type of a field that guards every write: `version: Version = 0`. Zero means not stored yet."""
 
 
-class PartialItem(BaseModel):
+class PartialItem(BaseModel, defer_build=True):
     """Some fields of an entity, which were read without the others: those are None, and it cannot be written."""
 
 

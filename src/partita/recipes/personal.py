@@ -117,19 +117,28 @@ class Erasure(Struct, frozen=True):
 class PersonalData:
     """What a service keeps of each user."""
 
-    def __init__(self, *items: PersonalItems, record: type[ErasureRecord] | None = None) -> None:
+    def __init__(
+        self,
+        *items: PersonalItems,
+        record: type[ErasureRecord] | None = None,
+        mentions: Mapping[type[Entity], tuple[str, ...]] | None = None,
+    ) -> None:
         """Declare it.
 
         Args:
             items: all kinds of items, in the order in which they are erased: what leads to others last.
             record: where it is written down that a user was erased, for lakes that follow the table. Without one,
                 nothing is written, and lakes keep what they have.
+            mentions: fields of other entities that say something of a user, such as who wrote them; samples for
+                development mask them.
 
         Raises:
-            ModelError: it is not said how items go or why they stay, an entity has no field for its user, or the
-                record would not expire.
+            ModelError: it is not said how items go or why they stay, an entity has no field for its user or no field
+                of a name, or the record would not expire.
         """
         self.items = items
+        self.mentions = dict(mentions or {})
+        _check_mentions(self.mentions)
         self._record = None if record is None else _checked_record(record)
         for each in items:
             _check(each)
@@ -243,6 +252,13 @@ def _removal(items: PersonalItems, user_id: str, limit: int) -> Procedure[Remova
 
 def _instant(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _check_mentions(mentions: Mapping[type[Entity], tuple[str, ...]]) -> None:
+    for entity, fields in mentions.items():
+        unknown = sorted(set(fields) - entity.model_fields.keys())
+        if unknown:
+            raise ModelError(f"{entity.__name__} has no field {unknown[0]!r}.", owner=entity)
 
 
 def _check(items: PersonalItems) -> None:

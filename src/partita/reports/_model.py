@@ -14,6 +14,7 @@ from partita.service import Service
 from partita.store import DeleteItem, PutItem, UpdateItem
 
 TABLE: Final = Table("PartitaReports")
+"""The table that the reports are in."""
 SERVICE: Final = "partita"
 """Under which service the meter counts what reports themselves cost."""
 ENDED: Final = "ended"

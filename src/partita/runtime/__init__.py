@@ -11,6 +11,7 @@ from partita.runtime._private_files import (
     exposure,
     make_private_folder,
     open_private,
+    write_private,
 )
 from partita.runtime._relay import Blocking, Pause, relay, run, run_async, run_some
 from partita.runtime._retry import RetryPolicy
@@ -39,4 +40,5 @@ __all__ = [
     "run_some",
     "sync",
     "system_clock",
+    "write_private",
 ]

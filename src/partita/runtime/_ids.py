@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from random import Random, SystemRandom
 from typing import Final
 
@@ -35,6 +37,16 @@ class Ulids:
         with self._lock:
             value = self._last = self._next_value()
         return "".join(_DIGITS[value >> shift & 31] for shift in range(125, -1, -5))
+
+    @contextmanager
+    def using(self, clock: Clock, random: Random) -> Iterator[None]:
+        """In the block, make identifiers by this clock and these random numbers: a simulation repeats them."""
+        before = self._clock, self._random, self._last
+        self._clock, self._random, self._last = clock, random, 0
+        try:
+            yield
+        finally:
+            self._clock, self._random, self._last = before
 
     def _next_value(self) -> int:
         now, last = int(self._clock() * 1000), self._last >> RANDOM_BITS

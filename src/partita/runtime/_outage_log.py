@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from logging import Logger
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from logging import Logger
 
 OUTAGE_SECONDS: Final = 60.0
 """So long what fails in the same way is counted and not logged."""

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
+
+from partita.runtime._disk import sync
 
 HAS_MODES: Final = os.name == "posix"
 _FILE: Final = 0o600
@@ -34,6 +37,21 @@ def open_private(path: Path) -> int:
         OSError: it is a link, or cannot be opened.
     """
     return os.open(path, _MADE, _FILE)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Put a file in the place of another: whole or not at all, for its owner alone, and on the disk."""
+    handle, unfinished = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(unfinished).replace(path)
+    except BaseException:
+        Path(unfinished).unlink()
+        raise
+    sync(path.parent)
 
 
 def make_private_folder(folder: Path) -> None:

@@ -11,6 +11,7 @@ from partita.scaffold._names import Name, field_name
 TYPES: Final = {"str": "Text", "int": "Count", "bool": "Flag", "date": "Day"}
 """The types that a field may be given, and how each is annotated."""
 IN_INDEXES: Final = ("str", "date")
+"""The types of fields that an index can be made for."""
 
 
 class FieldShape(Struct, frozen=True):

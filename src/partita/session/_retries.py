@@ -40,17 +40,22 @@ def retried(
     """Send a request that failed again, as often and with such pauses as the policy says; record each retry.
 
     Raises:
-        PartitaError: the error of the last try, or the first that sending again does not help against.
+        PartitaError: the error of the last try, or the first that sending again does not help against. Where a write
+            got no response, and no later try says what became of it, that is a StoreUnavailable: it may have happened.
     """
+    lost: StoreUnavailable | None = None
     for attempt in range(1, context.retry.tries):
         if not may_retry(request, error):
             break
+        lost = error if isinstance(error, StoreUnavailable) else lost
         record(error)
         yield context.retry.pause_before(attempt, context.random)
         try:
             return (yield request)
         except PartitaError as again:
             error = again
+    if lost is not None and isinstance(request, TransactWriteItems) and not _settles(error):
+        raise lost from error
     raise error
 
 
@@ -63,3 +68,10 @@ def may_retry(request: Request[Any] | Pause, error: PartitaError) -> bool:
     if isinstance(error, StoreUnavailable):
         return isinstance(request, _READS) or (isinstance(request, TransactWriteItems) and request.token is not None)
     return False
+
+
+def _settles(error: PartitaError) -> bool:
+    """Whether an error also says what became of an earlier try that got no response: it would have been replayed."""
+    return isinstance(error, TransactionCancelled) and any(
+        reason.code not in _PASSING_REASONS for reason in error.reasons
+    )

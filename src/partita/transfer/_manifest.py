@@ -16,6 +16,7 @@ from partita.errors import ExportDamaged
 from partita.store import TableSchema
 
 Format: TypeAlias = Literal["dynamodb", "jsonl", "csv"]
+"""The formats of an export."""
 
 MANIFEST: Final = "manifest.json"
 SCHEMA: Final = "partita-table.json"

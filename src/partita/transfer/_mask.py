@@ -120,6 +120,8 @@ class PersonalMask:
         for each in () if personal is None else personal.items:
             for schema in (each.schema, *map(schema_of, each.also)):
                 declared.setdefault(schema.name, set()).update((*each.fields, each.owner, "owner"))
+        for entity, fields in ({} if personal is None else personal.mentions).items():
+            declared.setdefault(schema_of(entity).name, set()).update(fields)
         for table in service.tables:
             self._schemas[table.name] = list(table.entities)
             for schema in table.entities:
@@ -127,9 +129,9 @@ class PersonalMask:
                 self._fields[schema] = frozenset(named & schema.cls.model_fields.keys())
 
     def masked(self, table: str, item: Item) -> Item | None:
-        """The item with its personal fields masked; None where nothing says what is in it."""
+        """The item with its personal fields masked; None where nothing says what is in it, or it is a secret."""
         schema = next((each for each in self._schemas.get(table, ()) if each.owns(item)), None)
-        if schema is None:
+        if schema is None or not schema.cls.in_lake:
             return None
         if not self._fields[schema]:
             return item

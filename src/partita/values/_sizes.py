@@ -16,7 +16,9 @@ MAX_ITEM_BYTES: Final = 409_600
 """As large as an item may be."""
 
 READ_UNIT_BYTES: Final = 4_096
+"""How much a strongly consistent read of one unit reads."""
 WRITE_UNIT_BYTES: Final = 1_024
+"""How much a write of one unit writes."""
 
 
 def text_size(text: str) -> int:

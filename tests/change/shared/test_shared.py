@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.change.model import TABLE, Task, item_of, play, stored
+from tests.change.shared.fleet import POLICY, Fleet
 from tests.change.shared.sinks import projection_at
 
 from partita import EmbeddedStore, Session
@@ -17,82 +15,12 @@ from partita.change import FencedSink
 from partita.change.lake import Lake
 from partita.change.shared import (
     LEASES_TABLE,
-    LeasePolicy,
-    Membership,
-    Outside,
-    ShardOwner,
-    SharedConsumer,
     Upkeep,
     group_of,
-    owners_of,
 )
 from partita.errors import LeaseLost
 from partita.store import DeleteTable, DescribeStream, PutItem
 from partita.testing import FakeClock
-
-POLICY = LeasePolicy()
-GROUP = "group"
-
-
-class Fleet:
-    """Workers with one clock, that a test runs by hand."""
-
-    def __init__(self, store: EmbeddedStore, open_sink: Any, clock: FakeClock) -> None:
-        self.store, self.open_sink, self.clock = store, open_sink, clock
-        self.leases = Session(store)
-        self.leases.create_tables([LEASES_TABLE])
-        self.ids = count()
-        self.sinks: list[Any] = []
-
-    def worker(self, name: str, **given: Any) -> SharedConsumer:
-        sink = self.open_sink()
-        self.sinks.append(sink)
-        outside = Outside(self.clock, self.clock, lambda: f"life-{next(self.ids)}", self.clock.advance)
-        return SharedConsumer(
-            self.store, TABLE, sink, Membership(self.leases, GROUP, name, POLICY), outside=outside, **given
-        )
-
-    def begin(self) -> None:
-        """Load the sink, and finish the shard that was split: from then on all eight can be read."""
-        first = self.worker("begin")
-        self.drain(first)
-        first.leave()
-
-    def look(self, *workers: SharedConsumer, times: int = 4) -> None:
-        """Let time pass, and each live and look."""
-        for _ in range(times):
-            self.clock.advance(POLICY.every)
-            for worker in workers:
-                worker.beat()
-                worker.look()
-
-    def drain(self, *workers: SharedConsumer) -> None:
-        """Let them read until nobody finds more, also in the children of what they have finished."""
-        for _ in range(4):
-            self.look(*workers, times=1)
-            for worker in workers:
-                while worker.step():
-                    pass
-
-    def owners(self) -> dict[str, ShardOwner]:
-        return owners_of(self.leases, GROUP)
-
-
-@pytest.fixture
-def split(store: EmbeddedStore, db: Session) -> EmbeddedStore:
-    """A table whose stream has eight open shards."""
-    (first,) = store.execute(DescribeStream(TABLE.name)).shards
-    store.split_shard(TABLE.name, first.id, 8)
-    return store
-
-
-@pytest.fixture
-def fleet(split: EmbeddedStore, tmp_path: Path, fake_clock: FakeClock) -> Iterator[Fleet]:
-    fleet = Fleet(split, lambda: projection_at(tmp_path / "p.db"), fake_clock)
-    fleet.begin()
-    yield fleet
-    for sink in fleet.sinks:
-        sink.close()
 
 
 def expected(store: EmbeddedStore) -> int:

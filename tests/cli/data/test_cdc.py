@@ -17,7 +17,7 @@ from tests.cli.conftest import Run
 from partita import EmbeddedStore, Session, insert
 from partita.change.lake import Lake
 from partita.cli._data_folder import DataFolder
-from partita.store import ListTables
+from partita.store import ListTables, ScanTable
 from partita_services.todo.model import TABLE, Task
 
 DEADLINE = 60
@@ -60,6 +60,17 @@ def test_status_tells_records_and_seconds(seeded: Run, folder: Path, lake: Path)
     assert (shard["owner"], shard["records"]) == (None, 1)
     lines = [line.split() for line in seeded(*status).output.splitlines()]
     assert [line[:3] for line in lines[1:]] == [["todo-app-data", "all", "1"], ["todo-app-data", shard["shard"], "-"]]
+
+
+def test_a_lake_that_nobody_fills_is_forgotten(seeded: Run, folder: Path, lake: Path) -> None:
+    fill = ("cdc", "run", "todo", "--lake", str(lake), "--once")
+    assert seeded(*fill).exit_code == 0
+    forgot = seeded("cdc", "forget", "todo", "--lake", str(lake))
+    assert (forgot.exit_code, forgot.output) == (0, f"todo-app-data: forgot 1 shard of {lake}.\n")
+    with EmbeddedStore(DataFolder(folder).database) as store:
+        assert store.execute(ScanTable("PartitaLeases")).items == []
+    add_task(folder, "new")
+    assert seeded(*fill).output.splitlines()[-1] == "todo-app-data: 1 changes."
 
 
 def test_status_makes_no_tables(run: Run, seeded: Run, folder: Path, lake: Path, tmp_path: Path) -> None:

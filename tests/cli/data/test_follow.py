@@ -109,7 +109,7 @@ def test_a_service_without_a_projection_has_none(db: Session, tmp_path: Path) ->
 def test_missed_changes_are_made_up_for() -> None:
     consumer = FakeConsumer(RebuildRequired("trimmed"))
     with following({"lake of notes": consumer}):
-        assert consumer.waiting.wait(10)
+        assert consumer.waiting.wait(60)
     assert consumer.rebuilt == 1
 
 
@@ -117,7 +117,7 @@ def test_trouble_is_logged_and_tried_again(monkeypatch: pytest.MonkeyPatch, capl
     monkeypatch.setattr(_follow, "RETRY_SECONDS", 0)
     consumer = FakeConsumer(StoreUnavailable("no answer"), StoreUnavailable("no answer"))
     with following({"lake of notes": consumer}):
-        assert consumer.waiting.wait(10)
+        assert consumer.waiting.wait(60)
     assert len(caplog.records) == 2
     assert consumer.rebuilt == 0
 
@@ -137,7 +137,7 @@ def test_nothing_ends_the_loop_and_what_is_in_trouble_is_named(monkeypatch: pyte
 
     consumer = FullLake(OSError("No space left on device"), StoreUnavailable("no response"))
     with following({"lake of notes": consumer}, troubles, poll_seconds=0):
-        assert consumer.waiting.wait(10)
+        assert consumer.waiting.wait(60)
     assert seen == [{}, {"lake of notes": "OSError"}, {"lake of notes": "store_unavailable"}, {}]
 
 

@@ -21,7 +21,8 @@ from tests.cli.conftest import Run
 from partita import EmbeddedStore, Session, delete
 from partita.cli import DataFolder, _listen, identity_of
 from partita.cli.serving import _serve
-from partita.cli.serving._serve import _banner, _prepare
+from partita.cli.serving._banner import banner
+from partita.cli.serving._serve import _prepare
 from partita.http import Caller
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user
@@ -88,6 +89,8 @@ def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> N
     first = start("todo")
     assert "todo: 27 new, 0 there already" in first.banner
     assert f"{first.url}/todo/api" in first.banner
+    assert f"\n  {first.url}/#sign-in=" in first.banner
+    assert 'href="/todo/"' in first.client.get("/").text
     assert f"partita token --user demo --data {folder}" in first.banner
     assert first.client.get("/healthz").json() == {"status": "ok"}
     assert "tasks_with_status" in first.client.get("/console/api/services").text
@@ -255,11 +258,20 @@ def test_sample_data_that_is_asked_for_comes_where_the_tables_are_there(
 
 def test_the_banner_says_which_service_has_no_api() -> None:
     bare = replace(TODO, router=None, pages=None)
-    shown = [_banner([service], DataFolder(Path("data")), "http://h", None).splitlines()[2] for service in (bare, TODO)]
+    shown = [banner([service], DataFolder(Path("data")), "http://h", None).splitlines()[2] for service in (bare, TODO)]
     assert shown == [
-        "  To-Do  has no API: see the console",
-        "  To-Do  http://h/todo/ (API at http://h/todo/api)",
+        "  To-Do    has no API: see the console",
+        "  To-Do    http://h/todo/ (API at http://h/todo/api)",
     ]
+
+
+@pytest.mark.req("X20")
+def test_the_banner_begins_with_the_front_page_and_the_link() -> None:
+    link = "http://h/#sign-in=code"
+    lines = banner([TODO], DataFolder(Path("data")), "http://h", None, link=link).splitlines()
+    assert lines[0] == f"Partita serves at http://h/ from {Path('data')}"
+    assert lines[3] == f"  {link}"
+    assert lines[6:8] == ["  APIs     http://h/api-docs/", "  Console  http://h/console/"]
 
 
 @pytest.mark.req("X03")

@@ -14,6 +14,8 @@ from partita_services.accounts.model import (
     ACCOUNTS,
     Access,
     Account,
+    AccountVersion,
+    Entry,
     Grant,
     account_now,
     accounts_of,
@@ -48,8 +50,10 @@ PERSONAL: Final = PersonalData(
         "accounts",
         accounts_of,
         owner="owner",
+        fields=("name",),
         stays="An account has money, and is closed by its owner. Its ledger is kept, as bookkeeping is.",
     ),
+    mentions={Entry: ("by", "memo"), AccountVersion: ("name", "owner", "by"), Grant: ("granted_by",)},
 )
 """What is kept of a user: the accounts that are theirs, and what others have let them see."""
 

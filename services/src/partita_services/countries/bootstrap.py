@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from partita import Operation, Prefix, Procedure, Span
 from partita.recipes.idempotency import Command
+from partita.recipes.personal import PersonalData
 from partita.service import Service
 from partita_services.countries.handlers import Edit
 from partita_services.countries.imports import apply
@@ -69,4 +70,5 @@ SERVICE: Final = Service(
     pages=Path(__file__).parent / "pages",
     command=_command,
     rate_limit=LIMITS,
+    personal=PersonalData(mentions={Country: ("author",)}),
 )

@@ -105,6 +105,13 @@ def _log(request: Request) -> Query[LogEntry]:
 
 
 PERSONAL: Final = PersonalData(
-    PersonalItems("requests", requests_of_user, erase=erase_requests, parts={"log": _log}, also=(Lock,)),
+    PersonalItems(
+        "requests",
+        requests_of_user,
+        erase=erase_requests,
+        parts={"log": _log},
+        also=(Lock,),
+        fields=("idempotency_key",),
+    ),
     record=Erased,
 )

@@ -38,7 +38,7 @@ def forget_user(user_id: str) -> Procedure[int]:
 
 
 PERSONAL: Final = PersonalData(
-    PersonalItems("tasks", tasks_of_user, delete=delete_tasks, fields=("title", "description")),
+    PersonalItems("tasks", tasks_of_user, delete=delete_tasks, fields=("title", "description", "category")),
     PersonalItems("profile", user_by_id, erase=forget_user, also=(EmailClaim,), fields=("email", "name", "value")),
     record=Erased,
 )

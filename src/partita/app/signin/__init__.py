@@ -1,7 +1,8 @@
-"""How people sign in at the pages: with an identity provider, or on this machine with one click as a demo user."""
+"""How people sign in at the pages: with an identity provider, or on this machine as a demo user."""
 
 from partita.app.signin._demo import DemoSignIn
 from partita.app.signin._issuer_client import IssuerClient
+from partita.app.signin._link_codes import LinkCodes
 from partita.app.signin._routes import PAGES, SignIn, signin_api
 
-__all__ = ["PAGES", "DemoSignIn", "IssuerClient", "SignIn", "signin_api"]
+__all__ = ["PAGES", "DemoSignIn", "IssuerClient", "LinkCodes", "SignIn", "signin_api"]

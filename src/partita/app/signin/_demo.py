@@ -1,4 +1,4 @@
-"""One click signs in as a demo user or operator: on this machine alone, and for its own pages alone.
+"""One click or the link of the terminal signs in as a demo user or operator, at the pages of this machine alone.
 
 All of this must hold, or there is no token:
 
@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
+from partita.app.signin._link_codes import LinkCodes
 from partita.app.signin._peer_account import Address, account_of, can_know_accounts
 from partita.app.signin._same_origin import own_origin
 from partita.http import Caller, HttpProblem, Identity, Role
@@ -48,6 +49,7 @@ class DemoSignIn:
         *,
         own_account: Callable[[], int | None] = _own_account,
         account_of: Callable[[Address, Address], int | None] = account_of,
+        links: LinkCodes | None = None,
     ) -> None:
         """Sign tokens with an identity.
 
@@ -55,7 +57,9 @@ class DemoSignIn:
             identity: signs.
             own_account: the account of this process; None where the machine does not tell accounts apart.
             account_of: that of the program at the other end of a connection.
+            links: the codes of links that sign in; None where there are none.
         """
+        self.links = links
         self._identity = identity
         self._own_account = own_account
         self._account_of = account_of
@@ -66,13 +70,29 @@ class DemoSignIn:
         Raises:
             HttpProblem: 403, one of the conditions does not hold.
         """
-        origin = own_origin(request)
-        if not is_loopback(urlsplit(origin).hostname or "") or not _is_direct(request):
-            raise _refused("One click signs in on this machine alone.")
-        if not self._is_own_account(request):
-            raise _refused("The browser belongs to another account of this machine.")
+        self._check(request)
         logger.info("Signed in by one click on this machine: %s.", DEMO[role].user_id)
         return self._identity.token(DEMO[role], LIFETIME)
+
+    def token_of_link(self, request: Request, code: str) -> str:
+        """A token for whoever opened the link of the terminal, which is spent by that. It may wait, too.
+
+        Raises:
+            HttpProblem: 403, one of the conditions does not hold, or the code is not valid; 404, there are no links.
+        """
+        if self.links is None:
+            raise HttpProblem(404, "not_found", "There are no sign-in links here.")
+        self._check(request)  # first: what comes from elsewhere spends nothing
+        role = self.links.take(code)
+        logger.info("Signed in by the link of the terminal: %s.", DEMO[role].user_id)
+        return self._identity.token(DEMO[role], LIFETIME)
+
+    def _check(self, request: Request) -> None:
+        origin = own_origin(request)
+        if not is_loopback(urlsplit(origin).hostname or "") or not _is_direct(request):
+            raise _refused("Signing in this way is for this machine alone.")
+        if not self._is_own_account(request):
+            raise _refused("The browser belongs to another account of this machine.")
 
     def _is_own_account(self, request: Request) -> bool:
         own = self._own_account()

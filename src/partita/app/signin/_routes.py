@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from partita.app.signin._demo import DemoSignIn
 from partita.app.signin._issuer_client import CodeExchange, IssuerClient
 from partita.app.signin._same_origin import own_origin
-from partita.http import HttpProblem, Role, handle_errors
+from partita.http import CurrentCaller, HttpProblem, Role, ServiceState, handle_errors, run_with
 
 PAGES: Final = Path(__file__).parent / "pages"
+"""The folder of the pages for signing in."""
 CALLBACK: Final = "/signin/"
 
 _Secret = Annotated[str, Field(min_length=16, max_length=256, pattern=r"^[A-Za-z0-9._~-]+$")]
@@ -44,6 +45,14 @@ class DemoRequest(BaseModel):
     role: Role
 
 
+class LinkRequest(BaseModel):
+    """The code of a link."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    code: str = Field(min_length=1, max_length=256)
+
+
 class CodeRequest(BaseModel):
     """What came back from the issuer, and the secrets of the sign-in."""
 
@@ -60,6 +69,13 @@ class TokenGiven(BaseModel):
     token: str
 
 
+class Me(BaseModel):
+    """Who a page is used by."""
+
+    user_id: str
+    role: Role
+
+
 class Authorization(BaseModel):
     """Where the page sends the browser."""
 
@@ -68,10 +84,16 @@ class Authorization(BaseModel):
     scope: str
 
 
-def signin_api(sign_in: SignIn) -> FastAPI:
+def signin_api(sign_in: SignIn, state: ServiceState[None]) -> FastAPI:
     """The routes."""
     app = FastAPI(openapi_url=None, redirect_slashes=False)
+    run_with(app, state)
     handle_errors(app)
+
+    @app.get("/me")
+    async def show_me(caller: CurrentCaller) -> Me:
+        """Who has the token of the request; 401 where it is not valid."""
+        return Me(user_id=caller.user_id, role=caller.role)
 
     @app.post("/demo")
     async def sign_in_as_demo(request: Request, wanted: DemoRequest) -> TokenGiven:
@@ -79,6 +101,13 @@ def signin_api(sign_in: SignIn) -> FastAPI:
         if sign_in.demo is None:
             raise HttpProblem(404, "not_found", "There is no demo user here.")
         return TokenGiven(token=await run_in_threadpool(sign_in.demo.token, request, wanted.role))
+
+    @app.post("/link")
+    async def sign_in_by_link(request: Request, given: LinkRequest) -> TokenGiven:
+        """The link of the terminal: a token for its code, once."""
+        if sign_in.demo is None:
+            raise HttpProblem(404, "not_found", "There are no sign-in links here.")
+        return TokenGiven(token=await run_in_threadpool(sign_in.demo.token_of_link, request, given.code))
 
     @app.get("/issuer")
     async def show_issuer() -> Authorization:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
 
-from partita.change.shared._model import Heartbeat, end, join, renew
-from partita.change.shared._policy import LeasePolicy
+from partita.change.shared._model import Heartbeat, SharedStream, end, join, name_stream, renew
+from partita.change.shared._policy import LeasePolicy, group_of
 from partita.errors import ConditionFailed, PartitaError
 from partita.session import Session
 
@@ -27,20 +27,32 @@ class Membership(Struct, frozen=True):
 
     leases: Session
     """Keeps the leases, in the table `PartitaLeases`, which must be there."""
-    group: str
-    """What all who share the stream for this sink have in common (`group_of`)."""
+    sink: str
+    """What all who share a stream call where its changes go, such as the place of a lake."""
     name: str
     """What people call this worker."""
     policy: LeasePolicy = LeasePolicy()
     """How long a lease lasts; the same for all."""
 
+    def stream(self, table: str) -> SharedStream:
+        """The stream of a table, as it is shared for this sink."""
+        return SharedStream(group=group_of(self.sink, table), of_table=table, sink=self.sink)
+
 
 class Member:
     """One worker. Its life has an identifier; after its death it begins another."""
 
-    def __init__(self, membership: Membership, clock: Callable[[], float], ids: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        membership: Membership,
+        stream: SharedStream,
+        clock: Callable[[], float],
+        ids: Callable[[], str],
+        lags: Callable[[], Mapping[str, float]] = dict,
+    ) -> None:
         self._session = membership.leases
-        self._group = membership.group
+        self._stream = stream
+        self._lags = lags
         self._name = membership.name
         self._seconds = membership.policy.seconds
         self._clock = clock
@@ -60,7 +72,8 @@ class Member:
         with self._lock:
             began = self._clock()
             if self._life is None or began >= self._valid_until:
-                fresh = Heartbeat(group=self._group, worker=self._ids(), name=self._name)
+                self._session.run(name_stream(self._stream))
+                fresh = Heartbeat(group=self._stream.group, worker=self._ids(), name=self._name)
                 self._life = self._session.run(join(fresh))
                 self._valid_until = began + self._seconds
             return self._life.worker
@@ -71,8 +84,9 @@ class Member:
             life, began = self._life, self._clock()
             if life is None or began >= self._valid_until:
                 return  # too late: it begins another life when it is next asked
+            news = {"beat": life.beat + 1, "lags": dict(self._lags())}
             try:
-                self._life = self._session.run(renew(life.model_copy(update={"beat": life.beat + 1})))
+                self._life = self._session.run(renew(life.model_copy(update=news)))
                 self._valid_until = began + self._seconds
             except ConditionFailed:
                 self._life = None

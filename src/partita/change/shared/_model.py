@@ -1,4 +1,4 @@
-"""The leases as they are stored: one item for each shard, and one for each worker that lives.
+"""The leases as they are stored: one item for each shard and each worker that lives, and one that names the stream.
 
 A worker renews one item, its heartbeat, however many shards it has. A shard is its owner's as long as the heartbeat of
 the owner is there; who takes a worker for dead deletes that.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from pydantic import Field
+
 from partita.expressions import Condition
 from partita.model import Entity, Key, Rcu, Table, Wcu, all_of, f
 from partita.operations import Delete, Put, Transaction, absent, check, delete, insert, put, transact
@@ -15,6 +17,7 @@ from partita.patterns import get, pattern, query
 from partita.store import ConditionCheck, PutItem
 
 TABLE: Final = Table("PartitaLeases")
+"""The table that the leases are in."""
 WHOLE: Final = "*"
 """The lease of the whole stream: who has it works alone."""
 
@@ -47,6 +50,20 @@ class Heartbeat(Entity, table=TABLE):
     name: str
     """What people call the process."""
     beat: int = 0
+    lags: dict[str, float] = Field(default_factory=dict)
+    """How many seconds old what it has not brought into the sink is, by shard; those without lag are left out."""
+
+
+class SharedStream(Entity, table=TABLE):
+    """A stream that workers share for a sink: by it, others find the leases."""
+
+    primary: ClassVar = Key("STREAMS", "GROUP#{group}")
+    in_lake: ClassVar = False
+
+    group: str
+    of_table: str
+    sink: str
+    """Where the changes go, such as the place of a lake."""
 
 
 @query(ShardLease, ShardLease.primary, budget=Rcu(125))
@@ -59,9 +76,26 @@ def heartbeats_of(group: str) -> None:
     """The workers of a group that live."""
 
 
+@query(SharedStream, SharedStream.primary, budget=Rcu(125))
+def shared_streams() -> None:
+    """The streams that workers share, or have shared; about 0.5 RCU for each 40 of them."""
+
+
 @get(ShardLease, budget=Rcu(0.5))
 def lease_of(group: str, shard: str) -> None:
     """The lease of one shard."""
+
+
+@pattern(budget=Wcu(1))
+def name_stream(stream: SharedStream) -> Put[SharedStream]:
+    """Say which stream a group shares."""
+    return put(stream)
+
+
+@pattern(budget=Wcu(1))
+def forget_stream(stream: SharedStream) -> Delete[SharedStream]:
+    """Say no longer that a stream is shared."""
+    return delete(stream)
 
 
 @pattern(budget=Wcu(1))
@@ -70,9 +104,9 @@ def join(heartbeat: Heartbeat) -> Put[Heartbeat]:
     return insert(heartbeat)
 
 
-@pattern(budget=Wcu(1))
+@pattern(budget=Wcu(6))
 def renew(heartbeat: Heartbeat) -> Put[Heartbeat]:
-    """Go on living, if nobody has taken the worker for dead."""
+    """Go on living, if nobody has taken the worker for dead; 1 WCU, and more where many shards lag."""
     return put(heartbeat).when(f(Heartbeat.beat).eq(heartbeat.beat - 1))
 
 

@@ -25,6 +25,7 @@ from partita.change._sink import Advance, FencedSink
 from partita.change._stream import ChangeStream, Lag
 from partita.change.shared._group import GroupView, view_of
 from partita.change.shared._held import HeldShards
+from partita.change.shared._lags import ShardLags
 from partita.change.shared._member import Heart, Member, Membership, Watch
 from partita.change.shared._model import WHOLE, end
 from partita.errors import ConditionFailed, LeaseLost, PartitaError, RebuildRequired
@@ -102,16 +103,18 @@ class SharedConsumer:
         self._sink = sink
         self._policy = membership.policy
         self._leases = membership.leases
-        self._group = membership.group
+        stream = membership.stream(table.name)
+        self._group = stream.group
         self._batch = batch
         self._needs_rebuild = needs_rebuild
         self._upkeep = upkeep
         self._clock, self._now, self._pause = outside.clock, outside.monotonic, outside.pause
         self._alone = Consumer(store, table, sink, batch=batch, clock=outside.clock, pause=outside.pause)
         self._stream = ChangeStream(store, table)
-        self._member = Member(membership, outside.monotonic, outside.ids)
+        self._lags = ShardLags(outside.clock)
+        self._member = Member(membership, stream, outside.monotonic, outside.ids, self._lags.seconds)
         self._watch = Watch(self._policy.seconds)
-        self._held = HeldShards(membership.leases, membership.group)
+        self._held = HeldShards(membership.leases, stream.group)
         self._life: str | None = None
         self._shards: dict[str, Shard] = {}
         self._gone: frozenset[str] = frozenset()
@@ -330,6 +333,7 @@ class SharedConsumer:
         except RebuildRequired:
             self._look_at = float("-inf")
             return NOTHING
+        self._lags.read(found.changes)
         fences = {shard.id: numbers[shard.id] for shard in held}
         return ShardBatch(found.changes, Advance(found.positions, fences, self._gone), tuple(finished), found.more)
 
@@ -343,6 +347,7 @@ class SharedConsumer:
         except LeaseLost:
             self._lose()
             return
+        self._lags.committed(batch.changes, more=batch.more)
         for shard in batch.finished:
             self._held.finish(shard, batch.advance.fences[shard])
             self._look_at = float("-inf")  # its children may be read

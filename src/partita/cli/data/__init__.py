@@ -1,44 +1,20 @@
-"""Commands on what is stored: tables, sample data, backups, queues, change streams."""
+"""Commands on what is stored: tables, sample data, backups, queues, change streams; and what other commands share."""
 
-from partita.cli.data._backup import backup
-from partita.cli.data._branch import branch
-from partita.cli.data._cdc import POLICY, cdc, filling, is_captured
-from partita.cli.data._check import check
-from partita.cli.data._compact import compact
-from partita.cli.data._copy import copy
-from partita.cli.data._files import export, import_
+from partita.cli.data._cdc import POLICY, check_lake, filling, is_captured
 from partita.cli.data._follow import projecting
-from partita.cli.data._lake import lake, lake_option
-from partita.cli.data._personal import personal
-from partita.cli.data._queue import queue
-from partita.cli.data._restore import restore
-from partita.cli.data._seed import begin_seeding, is_seeding, seed, seed_service
-from partita.cli.data._sweep import sweep
-from partita.cli.data._tables import diff, tables
+from partita.cli.data._lake import lake_option
+from partita.cli.data._seed import begin_seeding, is_seeding, seed_service
+from partita.cli.data._tables import diff
 
 __all__ = [
     "POLICY",
-    "backup",
     "begin_seeding",
-    "branch",
-    "cdc",
-    "check",
-    "compact",
-    "copy",
+    "check_lake",
     "diff",
-    "export",
     "filling",
-    "import_",
     "is_captured",
     "is_seeding",
-    "lake",
     "lake_option",
-    "personal",
     "projecting",
-    "queue",
-    "restore",
-    "seed",
     "seed_service",
-    "sweep",
-    "tables",
 ]

@@ -12,7 +12,7 @@ import click
 from msgspec import Struct
 
 from partita import Session, Table
-from partita.change.shared import LeasePolicy, Membership, SharedConsumer, Upkeep, group_of, owners_of
+from partita.change.shared import LeasePolicy, Membership, SharedConsumer, Upkeep, forget_sink, group_of, owners_of
 from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._extras import needs_lake, require
 from partita.cli._installation import prepare_leases, process_name
@@ -137,6 +137,23 @@ def rebuild(service: Service, lake: str, data: DataFolder) -> None:
             click.echo(f"{table.name}: loaded {consumer.rebuild():,} items.")
 
 
+@cdc.command()
+@service_argument
+@lake_option()
+@store_options
+@needs_lake
+def forget(service: Service, lake: str, data: DataFolder) -> None:
+    """Forget who filled a lake that nobody fills any more. The lake stays as it is, and can be filled again."""
+    from partita.change.lake import location_of
+
+    place = location_of(lake, data.profile)
+    with _opened(data) as store:
+        membership = Membership(prepare_leases(store), place.uri, process_name(), POLICY)
+        for table in _captured(service):
+            shards = forget_sink(membership, table.name, pause=time.sleep)
+            click.echo(f"{table.name}: forgot {shards:,} {'shard' if shards == 1 else 'shards'} of {lake}.")
+
+
 @contextmanager
 def filling(
     lake: str | None,
@@ -155,6 +172,16 @@ def filling(
         following(_named(consumers), troubles, poll_seconds=POLL_SECONDS),
     ):
         yield
+
+
+def check_lake(lake: str, services: Sequence[Service], store: Store, data: DataFolder) -> None:
+    """Open the lake of the services and close it again, so that whoever starts processes can say what is wrong.
+
+    Raises:
+        PartitaError: it cannot be filled.
+    """
+    with _consumers(lake, [service for service in services if _streams(service)], store, data):
+        pass
 
 
 def is_captured(service: Service) -> bool:
@@ -195,7 +222,7 @@ def _consumers(
         }
         leases = prepare_leases(store) if sinks else Session(store)  # not before all lakes could be opened
         for table, sink in sinks.items():
-            membership = Membership(leases, group_of(place.uri, table.name), process_name(), POLICY)
+            membership = Membership(leases, place.uri, process_name(), POLICY)
             upkeep = Upkeep(sink.has_users_to_erase, sink.erase_users)
             consumers[table] = opened.enter_context(
                 SharedConsumer(

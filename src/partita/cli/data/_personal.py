@@ -88,7 +88,7 @@ def _bring_up_to_date(context: click.Context, service: Service, lake: Path, data
 
 
 def _personal(service: Service) -> PersonalData:
-    if service.personal is None:
+    if service.personal is None or not service.personal.items:
         raise click.ClickException(f"{service.name} declares nothing that it keeps of its users (Service.personal).")
     return service.personal
 

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from partita import AsyncSession, Session
+from partita.change.shared import ShardReader
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
-from partita.cli._installation import installation_of, opening, prepare_reports, tracking_queues
+from partita.cli._installation import LEASES, installation_of, opening, prepare_reports, tracking_queues
 from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_beyond_loopback
 from partita.cli._names import chosen_services
 from partita.cli._token_file import identity_of
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
+from partita.cli.serving._banner import banner
 from partita.cli.serving._rate_limit import RateOption, rate_limit_option
-from partita.cli.serving._sign_in import sign_in_of
+from partita.cli.serving._sign_in import sign_in_link, sign_in_of
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
 from partita.queue import Queue
@@ -119,9 +121,7 @@ def serve(  # noqa: PLR0913 - one for each option
         session = AsyncSession(store, secret=data.secret("cursors"), keys=data.keys())
         reports = ReportReader(session, prepare_reports(Session(store, meter=session.meter)))
         verifier = _verifier(data, issuer, audience)
-        sign_in = sign_in_of(
-            verifier, client_id or audience, demo_sign_in, is_loopback=installation.is_loopback is True
-        )
+        sign_in = sign_in_of(verifier, client_id or audience, demo_sign_in, installation)
         with (
             opening(services, installation) as resources,
             projecting(services, store, data, troubles) as projections,
@@ -137,13 +137,14 @@ def serve(  # noqa: PLR0913 - one for each option
                 troubles=troubles,
                 rate_limit=rate_limit,
                 reports=reports,
+                shards=ShardReader(session.of_service(LEASES.name)),
             )
             app = build_app(
                 services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts, sign_in=sign_in
             )
             warn_beyond_loopback(listener, allowed_hosts)
-            banner = _banner(services, data, installation.url, issuer, has_demo=sign_in.demo is not None)
-            run_app(app, listener, banner, state.stopping.set)
+            link = sign_in_link(sign_in, installation.url)
+            run_app(app, listener, banner(services, data, installation.url, issuer, link=link), state.stopping.set)
     click.echo("Stopped.")
 
 
@@ -205,24 +206,3 @@ def _exists(store: Store, table: str) -> bool:
 def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _banner(
-    services: Sequence[Service], data: DataFolder, base: str | None, issuer: str | None, *, has_demo: bool = False
-) -> str:
-    place = data.path if data.store == EMBEDDED else data.store
-    lines = [f"Partita serves at {base}/ from {place}", ""]
-    width = max((len(service.title) for service in services), default=0)
-    lines += [f"  {service.title:<{width}}  {_place(service, f'{base}/{service.name}/')}" for service in services]
-    own = f"Get a token:\n  partita token --user demo --data {data.path}"
-    if has_demo:
-        own = f"Sign in on its pages with one click. For programs:\n  partita token --user demo --data {data.path}"
-    lines += ["", own if issuer is None else f"Takes tokens of {issuer}.", "Stop with Ctrl-C."]
-    return "\n".join(lines)
-
-
-def _place(service: Service, folder: str) -> str:
-    """Where a service is served."""
-    if service.router is None:
-        return folder if service.pages is not None or service.site is not None else "has no API: see the console"
-    return f"{folder} (API at {folder}api)" if service.pages is not None else f"{folder}api"

@@ -8,23 +8,33 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from partita.service import Installation
+
 if TYPE_CHECKING:
     from partita.app.signin import SignIn
     from partita.http import Verifier
 
+LINKS: Final = "sign-in-links.json"
+"""The file of the data folder with the codes of links, as far as they are known."""
 SECRET: Final = "PARTITA_CLIENT_SECRET"  # noqa: S105 - its name
 """The environment variable with the secret of the client; an option would show it in the list of processes."""
 
 
-def sign_in_of(verifier: Verifier, client_id: str | None, demo: bool | None, *, is_loopback: bool) -> SignIn:  # noqa: FBT001 - as it was given
-    """The ways to sign in: the identity provider, or on this machine alone one click.
+def sign_in_of(
+    verifier: Verifier,
+    client_id: str | None,
+    demo: bool | None,  # noqa: FBT001 - as it was given
+    installation: Installation,
+) -> SignIn:
+    """The ways to sign in: the identity provider, or on this machine alone one click or a link.
 
     Raises:
         UsageError: one click was asked for where other machines can reach it, or beside an issuer.
     """
-    from partita.app.signin import DemoSignIn, IssuerClient, SignIn
+    from partita.app.signin import DemoSignIn, IssuerClient, LinkCodes, SignIn
     from partita.http import Identity, Issuer
 
+    is_loopback = installation.is_loopback is True
     if demo and not is_loopback:
         raise click.UsageError("--demo-sign-in is for this machine alone: serve with --host 127.0.0.1.")
     if isinstance(verifier, Issuer):
@@ -36,4 +46,15 @@ def sign_in_of(verifier: Verifier, client_id: str | None, demo: bool | None, *, 
         return SignIn(client=IssuerClient(verifier, client_id, secret=secret, clock=time.monotonic))
     if demo is False or not is_loopback or not isinstance(verifier, Identity):
         return SignIn()
-    return SignIn(demo=DemoSignIn(verifier))
+    return SignIn(demo=DemoSignIn(verifier, links=LinkCodes(installation.folder / LINKS)))
+
+
+def sign_in_link(sign_in: SignIn, base: str | None) -> str | None:
+    """The address that signs whoever opens it in as the demo user, once; None where there is no such way in.
+
+    The code stands after `#`: that part of an address is never sent, so no log has it. The page takes it from there.
+    """
+    from partita.http import Role
+
+    links = sign_in.demo and sign_in.demo.links
+    return f"{base}/#sign-in={links.issue(Role.USER)}" if links else None

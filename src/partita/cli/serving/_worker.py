@@ -21,7 +21,7 @@ from partita.cli._extras import require
 from partita.cli._installation import installation_of, metering_queues, opening, prepare_reports, process_name
 from partita.cli._names import chosen_services, named
 from partita.cli._signals import on_stop_signal, stop_signals
-from partita.cli.data import POLICY, filling, is_captured, lake_option
+from partita.cli.data import POLICY, check_lake, filling, is_captured, lake_option
 from partita.queue import MeteredQueue
 from partita.reports import ProcessFigures, Reporter, reporting
 from partita.service import Service, WorkerContext
@@ -48,11 +48,13 @@ def worker(services: Sequence[Service], data: DataFolder, workers: int, lake: st
         raise click.ClickException("None of these services has work for a worker.")
     if lake is not None:
         require("lake")
-        click.echo(f"If one is killed, others have its shards within {POLICY.takeover_seconds:g} seconds.")
-    with _opened(with_work, data, None):
-        pass  # what cannot be opened is said here, once, and not again and again by the processes
+    with _opened(with_work, data, None) as work:  # what cannot be is said here, once, and not by the processes
+        if lake is not None:
+            check_lake(lake, with_work, work.session.store, data)
     stop = threading.Event()
     on_stop_signal(stop.set)
+    if lake is not None:
+        click.echo(f"If one is killed, others have its shards within {POLICY.takeover_seconds:g} seconds.")
     with working(with_work, data, workers, lake=lake) as busy:
         click.echo(f"{workers} at work for {', '.join(busy)}. Stop with Ctrl-C.")
         stop.wait()

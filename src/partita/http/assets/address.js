@@ -31,3 +31,36 @@ export function parameters(names, changed) {
     },
   };
 }
+
+// The same where the address names something after #: `#/TR?as_of=1999-12-31` has the name TR. Links to `#/…` on the page
+// keep those parameters that are in `kept`, unless they say them themselves. `changed` is called after links, too.
+export function hashParameters(names, changed, { kept = [] } = {}) {
+  const parsed = (hash) => {
+    const [, name = "", text = ""] = /^#\/([^?]*)\??(.*)$/.exec(hash) ?? [];
+    const given = new URLSearchParams(text);
+    return { name: decoded(name), ...Object.fromEntries(names.map((each) => [each, given.get(each) ?? ""])) };
+  };
+  const href = ({ name = "", ...values }) => {
+    const text = new URLSearchParams(names.filter((each) => values[each]).map((each) => [each, values[each]])).toString();
+    return `#/${encodeURIComponent(name)}${text && `?${text}`}`;
+  };
+  const read = () => parsed(location.hash);
+  const write = (values, { isTyped = false } = {}) => {
+    const address = href({ ...read(), ...values });
+    if (address !== location.hash) history[isTyped ? "replaceState" : "pushState"](null, "", address);
+  };
+  const go = (values) => {
+    write(values);
+    changed(read());
+  };
+  addEventListener("popstate", () => changed(read()));
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#/"]');
+    if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    const { name, ...given } = parsed(link.getAttribute("href"));
+    const now = read();
+    go({ name, ...Object.fromEntries(names.map((each) => [each, given[each] || (kept.includes(each) ? now[each] : "")])) });
+  });
+  return { read, write, go, href };
+}

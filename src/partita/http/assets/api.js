@@ -33,13 +33,13 @@ export function claims() {
   }
 }
 
-export async function send(method, address, { data = null, headers = {}, signal = undefined } = {}) {
+export async function send(method, address, { data = null, text = null, headers = {}, signal = undefined } = {}) {
   const request = { method, signal, headers: { ...headers } };
   if (token.get()) request.headers.Authorization = `Bearer ${token.get()}`;
   if (data !== null) {
     request.headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(data);
-  }
+  } else if (text !== null) request.body = text; // its Content-Type is in the headers
   const asked = performance.now();
   const response = await fetch(address, request).catch(() => {
     if (!signal?.aborted) connection.lost();
@@ -73,3 +73,13 @@ export function query(fields) {
 }
 
 export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// For a form that a person may send again, and change before: one key for each content, however often it is sent.
+export function keysByContent() {
+  const known = new Map();
+  return (content) => {
+    const text = JSON.stringify(content);
+    if (!known.has(text)) known.set(text, newKey());
+    return known.get(text);
+  };
+}

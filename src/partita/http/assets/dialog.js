@@ -7,11 +7,11 @@ let opened = 0;
 
 // Opens a dialog with a form. `submit(form)` may be refused, which is then said at its fields; it closes the dialog otherwise.
 // Gives the dialog, with its `form` and with `say(...)`.
-export function openDialog({ title, body, buttons, submit = () => {}, className = "", closed = () => {} }) {
+export function openDialog({ title, body, buttons, submit = () => {}, className = "", closed = () => {}, signIn }) {
   const id = `dialog-${++opened}`;
   const cross = el("button", { className: "button square", type: "button", ariaLabel: "Close", onclick: () => dialog.close() }, line("M6 6l12 12M18 6L6 18"));
   const dialog = el("dialog", { className: `dialog ${className}`, "aria-labelledby": id });
-  const form = new Form({ fields: body, foot: el("footer", {}, ...buttons), submit: async () => {
+  const form = new Form({ fields: body, foot: el("footer", {}, ...buttons), signIn, submit: async () => {
     await submit(form);
     if (dialog.isConnected) dialog.close();
   } });
@@ -35,12 +35,12 @@ export const button = (text, kind = "") => el("button", { className: `button ${k
 
 // Asks before something is lost, and starts at the button that keeps it. Where a word has to be typed, only that goes on.
 // Gives the dialog; `work` may be refused, which is said in it.
-export function confirm({ title, text = [], action, word = null, keep = "Keep it", work, closed }) {
+export function confirm({ title, text = [], action, word = null, keep = "Keep it", work, closed, signIn }) {
   const typed = word ? el("input", { required: true, autocomplete: "off", pattern: word, title: `the word ${word}` }) : null;
   const kept = el("button", { className: "button", type: "button", onclick: () => dialog.close() }, keep);
   const lines = [text].flat().map((each) => el("p", {}, each));
   const body = typed ? [...lines, el("label", { className: "field" }, el("span", {}, `Type “${word}” to go on`), typed)] : lines;
-  const dialog = openDialog({ title, body, buttons: [kept, button(action, "danger solid")], submit: work, className: "ask", closed });
+  const dialog = openDialog({ title, body, buttons: [kept, button(action, "danger solid")], submit: work, className: "ask", closed, signIn });
   (typed ?? kept).focus();
   return dialog;
 }

@@ -34,10 +34,13 @@ export function segments(legend, name, options, chosen, className = "segments") 
 export class Form {
   #isAtWork = false;
   #submit;
+  #signIn;
+  #last; // what was sent last
 
-  // `submit()` sends it. What is refused is said at the fields it names, or below them.
-  constructor({ fields, foot, submit }) {
+  // `submit()` sends it. What is refused is said at the fields it names, or below them. `signIn()` asks who this is again.
+  constructor({ fields, foot, submit, signIn = signInAgain }) {
     this.#submit = submit;
+    this.#signIn = signIn;
     this.isTouched = false;
     this.said = el("div", { className: "wrong", role: "alert" });
     this.element = el("form", { noValidate: false }, ...fields, this.said, foot);
@@ -55,20 +58,21 @@ export class Form {
   async send(work = this.#submit) {
     if (this.#isAtWork) return; // Enter was pressed twice
     this.#isAtWork = true;
+    this.#last = work;
     this.element.setAttribute("aria-busy", "true");
     this.say();
     try {
       await work();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (!error.isSaid) this.#refused(error, work);
+      if (!error.isSaid) this.#refused(error);
     } finally {
       this.#isAtWork = false;
       this.element.removeAttribute("aria-busy");
     }
   }
 
-  #refused(error, work) {
+  #refused(error) {
     const wrong = fieldErrors(error);
     let first = null;
     for (const each of this.element.querySelectorAll("[data-field]")) {
@@ -77,13 +81,13 @@ export class Form {
       first ??= each.querySelector("input, textarea, select");
     }
     if (first) first.focus();
-    else if (error.status === 401) this.say(el("p", {}, error.message), this.#signInButton(work));
+    else if (error.status === 401) this.say(el("p", {}, error.message), this.#signInButton());
     else this.say(el("p", {}, error.message));
   }
 
   // What was typed stays, and is sent when the person is known again.
-  #signInButton(work) {
-    const again = async () => (await signInAgain()) && this.send(work);
+  #signInButton() {
+    const again = async () => (await this.#signIn()) && this.send(this.#last);
     return el("button", { className: "button", type: "button", onclick: again }, "Sign in again");
   }
 }

@@ -16,6 +16,12 @@ function themes() {
   return el("fieldset", { className: "themes" }, el("legend", {}, "Colours"), ...theme.all.map(choice));
 }
 
+// The link that skips the header moves the keyboard, and leaves the address as it is: what follows # may name something.
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  document.querySelector(event.currentTarget.getAttribute("href"))?.focus();
+});
+
 const { services } = await site;
 const top = document.querySelector("header.top");
 if (top) {
@@ -24,7 +30,7 @@ if (top) {
     "details",
     { className: "switcher" },
     el("summary", { ariaLabel: "Services", title: "Services" }, line(GRID)),
-    el("nav", { ariaLabel: "Services of this server" }, services.length ? el("ul", {}, link("/", "Start", here === ""), others, link("/console/", "Console", here === "console")) : null, themes()),
+    el("nav", { ariaLabel: "Services of this server" }, services.length ? el("ul", {}, link("/", "Start", here === ""), others, link("/api-docs/", "APIs", here === "api-docs"), link("/console/", "Console", here === "console")) : null, themes()),
   );
   top.querySelector(".brand").after(menu);
   document.addEventListener("click", (event) => {

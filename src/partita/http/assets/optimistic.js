@@ -21,6 +21,7 @@ export class Optimistic {
   }
 
   isWaiting = (key) => this.#waiting.has(key);
+  settled = async (key) => this.#waiting.get(key)?.done;
   all = () => Promise.all([...this.#waiting.values()].map(({ done }) => done));
 
   async #send(key, entry, { send, settle }) {

@@ -64,7 +64,7 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
     if (!found.length) byToken.open = true;
     if (takesFocus && !byToken.contains(document.activeElement)) (found[0] ?? field).focus();
   });
-  return el("section", { className: "signin" }, el(level, {}, title), buttons, said, byToken, el("p", { className: "small" }, "You stay signed in until this tab is closed."));
+  return el("section", { className: "signin" }, el(level, { tabIndex: -1 }, title), buttons, said, byToken, el("p", { className: "small" }, "You stay signed in until this tab is closed."));
 }
 
 let own = null;
@@ -75,19 +75,19 @@ export function signInBy(way) {
 }
 export const signInAgain = (options) => (own ?? signInOver)(options);
 
-// Signs in again over the page as it is; gives whether that was done. Somebody else gets a page of their own.
-export function signInOver({ roles, check = () => {}, commands = ["partita token --user demo"] } = {}) {
+// Signs in, or again, over the page as it is; gives whether that was done. Somebody else gets a page of their own.
+export function signInOver({ roles, title = "Sign in again", check = () => {}, commands = ["partita token --user demo"] } = {}) {
   const before = claims().sub;
   return new Promise((resolve) => {
     let isDone = false;
-    const dialog = el("dialog", { className: "dialog again", ariaLabel: "Sign in again" });
+    const dialog = el("dialog", { className: "dialog again", ariaLabel: title });
     const signedIn = () => {
       isDone = true;
       if (before !== undefined && claims().sub !== before) location.reload();
       dialog.close();
     };
     const later = el("button", { className: "button", type: "button", onclick: () => dialog.close() }, "Not now");
-    dialog.append(signInPanel({ title: "Sign in again", commands, check, signedIn, roles, level: "h2" }), later);
+    dialog.append(signInPanel({ title, commands, check, signedIn, roles, level: "h2" }), later);
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(isDone);

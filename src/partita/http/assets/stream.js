@@ -4,9 +4,10 @@ import { claims, send, token } from "./api.js";
 import { connection } from "./connection.js";
 
 const PAUSES = [500, 1000, 2000, 4000, 8000];
+const PATIENCE = 2000;
 
-// What the service sends, as `{id, event, data}`, while `signal` lets it and until `isLast`. After a lost connection it is
-// asked for what came after the last event that was heard.
+// What the service sends, as `{id, event, data, isNew}`, while `signal` lets it and until `isLast`. After a lost connection it
+// is asked for what came after the last event that was heard; `isNew` says that there was none.
 export async function* events(path, { signal, isLast = () => false, last = null } = {}) {
   let [id, failures] = [last, 0];
   while (!signal.aborted) {
@@ -14,8 +15,9 @@ export async function* events(path, { signal, isLast = () => false, last = null 
       const response = await send("GET", path, { signal, headers: id === null ? {} : { "Last-Event-ID": id } });
       for await (const heard of parsed(response)) {
         failures = 0;
+        const isNew = id === null;
         id = heard.id ?? id;
-        yield heard;
+        yield { ...heard, isNew };
         if (isLast(heard.data)) return;
       }
     } catch (error) {
@@ -44,29 +46,75 @@ async function* parsed(response) {
 }
 
 // Calls `heard({id, event, data})` for what the service sends. A browser opens few connections to one server: of all tabs
-// in which this person has the same page open, one listens and tells the others.
-export async function live(path, heard, { signal }) {
+// in which this person has the same page open, one listens and tells the others. Gives:
+//
+// - `ready`: resolves when whatever changes from now on will be heard. A list that is read after it misses nothing.
+// - `during(read)`: reads a list. What is heard meanwhile is told after it: the list may be older than that.
+//
+// A service that does not say `ready` in time is not waited for. Where it does so later, changes may have been missed since
+// the list was read: `heard` gets a `reset`, and reads it again.
+export function live(path, heard, { signal, patience = PATIENCE }) {
   const name = `partita ${claims().sub ?? ""} ${new URL(path, location.href).pathname}`;
   const channel = new BroadcastChannel(name);
-  let last = null;
+  const { promise: ready, resolve } = Promise.withResolvers();
+  const news = new HeldNews(heard);
+  let [last, isReady] = [null, false];
+  const begin = () => {
+    isReady = true;
+    resolve();
+  };
   const take = (each) => {
     last = each.id ?? last;
-    heard(each);
+    if (each.event !== "ready") return news.tell(each);
+    if (isReady && each.isNew) news.tell({ ...each, event: "reset" });
+    return begin();
   };
-  channel.onmessage = ({ data }) => take(data);
-  signal.addEventListener("abort", () => channel.close());
-  await alone(name, signal, async () => {
+  const listen = async () => {
     for await (const each of events(path, { signal, last })) {
       if (!token.get()) return;
       channel.postMessage(each);
       take(each);
     }
-  });
+  };
+  channel.onmessage = ({ data }) => take(data);
+  signal.addEventListener("abort", () => channel.close());
+  pause(patience, signal).then(begin);
+  alone(name, signal, listen, begin).then(begin);
+  return { ready, during: news.during };
 }
 
-// Over plain http of another machine a browser has no locks: then every tab listens for itself.
-async function alone(name, signal, work) {
+// What is heard while a list is read waits until it was read.
+class HeldNews {
+  #reading = 0;
+  #waiting = [];
+  #heard;
+
+  constructor(heard) {
+    this.#heard = heard;
+  }
+
+  tell(each) {
+    if (this.#reading) this.#waiting.push(each);
+    else this.#heard(each);
+  }
+
+  during = async (read) => {
+    this.#reading += 1;
+    try {
+      return await read();
+    } finally {
+      this.#reading -= 1;
+      if (!this.#reading) for (const each of this.#waiting.splice(0)) this.tell(each); // which may read again
+    }
+  };
+}
+
+// Over plain http of another machine a browser has no locks: then every tab listens for itself. Where another tab works
+// already, `taken` is called.
+async function alone(name, signal, work, taken) {
   if (!navigator.locks) return work();
+  const { held } = await navigator.locks.query();
+  if (held.some((lock) => lock.name === name)) taken();
   return navigator.locks.request(name, { signal }, work).catch((error) => {
     if (error.name !== "AbortError") throw error;
   });

@@ -50,6 +50,7 @@ FETCH_ERRORS: Final = (
     jwt.PyJWTError,
     OperationError,
 )
+"""What can go wrong when a document of an issuer is fetched."""
 
 
 class KeySet(Struct, frozen=True):
@@ -170,7 +171,7 @@ def fetch_document(
     """The JSON object at a URL of an issuer, which was checked; with a form, the response to it.
 
     Raises:
-        One of `FETCH_ERRORS`.
+        OSError: as `FETCH_ERRORS` lists, with the others.
     """
     content = None if form is None else urlencode(form).encode()
     request = urllib.request.Request(url, content, dict(headers or {}))  # noqa: S310 - the address was checked

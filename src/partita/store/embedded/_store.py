@@ -58,6 +58,7 @@ READS: Final[Mapping[type, Read]] = {
     requests.DescribeStream: _streams.describe_stream,
     requests.ReadStream: _streams.read_stream,
 }
+"""What answers each read, by the type of the request."""
 
 WRITES: Final[Mapping[type, Handler]] = {
     requests.PutItem: _writes.write_item,

@@ -22,7 +22,7 @@ function route() {
   leaving = new AbortController();
   const [name = "", part = "", chosen = ""] = location.hash.slice(2).split("/").map(decoded);
   const service = services.find((each) => each.name === name);
-  document.title = service ? `${service.title} · Partita` : "Partita";
+  document.title = `${service ? `${service.title} · ` : ""}Console · Partita`;
   for (const link of nav.querySelectorAll("a")) link.ariaCurrent = link.hash === (service ? `#/${name}` : "#/") ? "page" : null;
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   replace(main, page(service, PARTS.includes(part) ? part : PARTS[0], chosen));

@@ -40,6 +40,11 @@ export function workers(live, service) {
   return `${number(found.length)}${late >= 1 ? `, ${Math.round(late)} s behind` : ""}`;
 }
 
+// How old the oldest change is that a sink does not have.
+export function age(seconds) {
+  return seconds < 1 ? "up to date" : `${Math.round(seconds)} s behind`;
+}
+
 export function lag({ records, seconds }) {
   if (!records) return "up to date";
   return `${number(records)} changes, ${seconds < 10 ? number(seconds) : Math.round(seconds)} s behind`;

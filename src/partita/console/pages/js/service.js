@@ -1,10 +1,11 @@
 // One service: its figures, and below them its access patterns, keys or entities.
 
-import { depth, lag, number, totals, workers } from "./figures.js";
+import { age, depth, lag, number, totals, workers } from "./figures.js";
 import { watch } from "./live.js";
-import { table, template } from "./parts.js";
+import { frame, table, template } from "./parts.js";
 import { patternList } from "./patterns.js";
 import { el, write } from "/assets/dom.js";
+import { kept, KeyedList } from "/assets/list.js";
 
 const PARTS = [["patterns", "Access patterns"], ["keys", "Keys"], ["entities", "Entities"]];
 
@@ -17,6 +18,7 @@ export function servicePage(service, part, chosen, signal) {
     { className: "service" },
     el("header", {}, el("div", {}, el("h1", {}, service.title), el("p", { className: "soft" }, service.summary)), el("p", { className: "links" }, links)),
     tiles(service, signal),
+    shards(service, signal),
     el("nav", { className: "parts", ariaLabel: `Parts of ${service.title}` }, PARTS.map(([name, label]) => el("a", { href: `#/${service.name}/${name}`, ariaCurrent: name === part ? "page" : null }, label))),
     shown,
   );
@@ -49,6 +51,22 @@ function tiles(service, signal) {
     for (const update of updates) update(sum, live);
   }, signal);
   return list;
+}
+
+// Who reads which shard of the streams of its tables, where workers share them; nothing where nobody does.
+function shards(service, signal) {
+  const tables = new Set(service.tables.map((each) => each.name));
+  const key = ({ table: of, sink, shard }) => `${of} ${sink} ${shard}`;
+  const row = (shard) => el("tr", {}, [shard.table, shard.sink, el("code", {}, shard.shard), shard.owner ?? "nobody", shard.lag_seconds === null ? "not known" : age(shard.lag_seconds)].map((cell) => el("td", {}, cell)));
+  const body = el("tbody", {});
+  const list = new KeyedList(body, { key, draw: row, spacer: "tr", signal });
+  const place = el("section", { className: "panel shards", hidden: true }, el("h2", {}, "Shards"), frame(["Table", "Into", "Shard", "Read by", "Lag"], body));
+  watch((live) => {
+    const found = (live?.shards ?? []).filter((shard) => tables.has(shard.table));
+    list.show(kept(list.items, found, key));
+    place.hidden = !found.length;
+  }, signal);
+  return place;
 }
 
 function keys(service) {

@@ -1,116 +1,158 @@
-// The page: accounts at the left, and at the right the one that the address after # names.
+// The page: accounts at the left, and at the right the one that the address after # names: `#/acc-1001?month=2026-05`.
 
-import { decoded } from "/assets/address.js";
+import { hashParameters } from "/assets/address.js";
 import { claims } from "/assets/api.js";
+import { refused } from "/assets/attempt.js";
+import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
-import { signInPanel } from "/assets/signin.js";
+import { latest } from "/assets/latest.js";
+import { signInAgain, signInPanel } from "/assets/signin.js";
+import { failed, skeleton } from "/assets/states.js";
+import { tabs } from "/assets/tabs.js";
+import { toast } from "/assets/toast.js";
+import { AccountView, back } from "./account.js";
 import * as api from "./api.js";
-import { button } from "./form.js";
-import { money } from "./format.js";
-import { fillList, mark } from "./list.js";
-import { movePanel } from "./move.js";
-import { settingsPanel, sharingPanel, versionsPanel } from "./sharing.js";
-import { statementPanel } from "./statement.js";
+import { AccountList } from "./list.js";
 
-const content = document.getElementById("content");
-const browse = document.getElementById("browse");
-const who = document.getElementById("who");
+const [content, browse, who] = ["content", "browse", "who"].map((id) => document.getElementById(id));
+const COMMANDS = ["partita token --user demo", "partita token --user boss --role operator"];
+const ROLES = ["user", "operator"];
+const address = hashParameters(["month"], () => api.token.get() && route());
+const tell = tabs("accounts", readAgain);
+const pageAsked = latest();
+const list = new AccountList(browse, { opened, isUnknown });
+let view = null; // the account that is shown
+let shown = null; // what the address named then
+let expired = null; // the message that says so
 
-const chosen = () => decoded(location.hash.slice(2));
+// --- who this is
 
 function signIn(problem = "") {
   document.title = "Accounts";
   document.body.classList.remove("at-account");
+  leave(null);
   browse.hidden = true;
   replace(who);
-  const panel = signInPanel({
-    title: "Your money, entry by entry",
-    commands: ["partita token --user demo"],
-    roles: ["user", "operator"],
-    check: api.own,
-    signedIn: start,
-    problem,
-  });
-  replace(content, panel);
+  const panel = signInPanel({ title: "Your money, entry by entry", commands: COMMANDS, roles: ROLES, check: () => api.own(), signedIn: start, problem });
+  return pageAsked(() => {}, () => replace(content, panel));
 }
 
 function signOut() {
   api.token.forget();
-  signIn();
+  location.hash = "#/";
+  location.reload();
 }
 
-// A token that is no longer taken leads back to signing in; what else is refused is said.
-async function guarded(work) {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof api.Refused)) throw error;
-    if (error.status === 401) {
-      api.token.forget();
-      signIn(error.message);
-    } else if (error.status === 404) notice(`There is no account ${chosen()}`, "At least none that you may see.");
-    else notice("The account cannot be read", error.message);
+// Whether an error means that the person is not known any more. What is shown stays, and they sign in over it.
+function isUnknown(error) {
+  if (error.status !== 401) return false;
+  expired?.close();
+  if (browse.hidden || !list.isShown) {
+    api.token.forget();
+    signIn(error.message);
+  } else expired = refused("What you see may be out of date.", error, readAgain, { signIn: again });
+  return true;
+}
+
+const again = () => signInAgain({ roles: ROLES, commands: COMMANDS });
+
+// --- what the address names
+
+function route({ focus = true } = {}) {
+  const { name, month } = address.read();
+  document.body.classList.toggle("at-account", Boolean(name));
+  list.mark(name);
+  if (view && shown === name) return view.statement.goTo(month);
+  leave(name);
+  if (focus) {
+    scrollTo(0, 0);
+    content.focus({ preventScroll: true });
   }
+  if (!name) return welcome();
+  replace(content, back(), heading(), skeleton(5));
+  return load();
 }
 
-function notice(title, text) {
-  document.title = `${title} · Accounts`;
-  replace(content, back(), el("section", { className: "notice" }, el("h1", {}, title), el("p", {}, text)));
-}
+// While there is no name to show.
+const heading = () => el("h1", { className: "hidden" }, shown);
 
-const back = () => el("a", { className: "back", href: "#/" }, "← All accounts");
-
-const loadList = () => fillList(browse, chosen(), async (pk) => { await loadList(); go(pk); });
-
-function go(pk) {
-  const address = pk ? `#/${encodeURIComponent(pk)}` : "#/";
-  if (location.hash === address) return route();
-  location.hash = address;
-}
-
-async function showAccount(pk, said = "") {
-  const account = await api.account(pk);
-  document.title = `${account.name} · Accounts`;
-  const isOwner = account.owner === claims().sub || claims().role === "operator";
-  const changed = async (message) => { await loadList(); await guarded(() => showAccount(pk, message)); };
-  const panels = await Promise.all([statementPanel(pk), isOwner ? sharingPanel(account) : null, versionsPanel(pk)]);
-  const [statement, sharing, versions] = panels;
-  const settings = isOwner ? settingsPanel(account, changed, async () => { await loadList(); go(""); }) : null;
-  replace(content, back(), hero(account, said), movePanel(account, changed), statement, sharing, versions, settings);
-}
-
-function hero(account, said) {
-  const meta = `${account.pk}${account.owner ? `, of ${account.owner}` : ""}`;
-  return el(
-    "header",
-    { className: "hero" },
-    el("div", {}, el("h1", {}, account.name), el("p", { className: "meta" }, meta)),
-    el("span", { className: "space" }),
-    el("p", { className: "balance money", "aria-label": "Balance" }, money(account.balance)),
-    el("p", { className: "said right", role: "status" }, said),
-  );
+function leave(name) {
+  view?.end();
+  [view, shown] = [null, name];
 }
 
 function welcome() {
   document.title = "Accounts";
-  replace(content, el("section", { className: "notice" }, el("h1", {}, "Choose an account"), el("p", {}, "Its statement, transfers, and everything that was ever written over it.")));
+  const said = el("section", { className: "notice" }, el("h1", {}, "Choose an account"), el("p", {}, "Its statement, transfers, and everything that was ever written over it."));
+  return pageAsked(() => {}, () => replace(content, said));
 }
 
-async function route({ focus = true } = {}) {
+// Reads the account. One that is shown stays meanwhile, with what is typed there.
+function load() {
+  const pk = shown;
+  return pageAsked(() => api.account(pk), show, (error) => {
+    if (error.status === undefined) throw error;
+    if (isUnknown(error)) return undefined;
+    if (error.status === 404) return missing(pk);
+    if (view) return refused("What you see may be out of date.", error, load);
+    return replace(content, back(), heading(), failed(error, load, "The account cannot be read"));
+  });
+}
+
+function show(account) {
+  document.title = `${account.name} · Accounts`;
+  if (view) return view.update(account);
+  view = new AccountView(account, {
+    isOwner: account.owner === claims().sub || claims().role === "operator",
+    month: address.read().month,
+    chose: (month) => address.write({ month }),
+    changed,
+    closed,
+    isUnknown,
+    signIn: again,
+  });
+  return replace(content, view.element);
+}
+
+function missing(pk) {
+  leave(pk);
+  document.title = "Accounts";
+  replace(content, back(), el("section", { className: "notice" }, el("h1", {}, `There is no account ${pk}`), el("p", {}, "At least none that you may see.")));
+}
+
+// --- what has changed
+
+// Other tabs of this browser are told, and all is read again, while what is shown stays.
+function changed(message) {
+  if (message) toast(message);
+  tell("changed");
+  readAgain();
+}
+
+function opened(account) {
+  changed(`${account.name} is open.`);
+  address.go({ name: account.pk, month: "" });
+}
+
+function closed(account) {
+  leave(null);
+  changed(`${account.name} is closed.`);
+  address.go({ name: "", month: "" });
+}
+
+function readAgain() {
+  if (!api.token.get() || browse.hidden) return;
+  list.load();
+  if (shown) load();
+}
+
+function start() {
   if (!api.token.get()) return signIn();
-  const pk = chosen();
-  document.body.classList.toggle("at-account", Boolean(pk));
-  mark(browse, pk);
-  if (pk) await guarded(() => showAccount(pk));
-  else welcome();
-  if (focus) content.focus({ preventScroll: true });
+  const name = claims().sub ?? "";
+  replace(who, el("span", { className: "name", dir: "auto", title: name }, name), el("button", { className: "button", type: "button", onclick: signOut }, "Sign out"));
+  browse.hidden = false;
+  return Promise.all([list.load(), route({ focus: false })]);
 }
 
-async function start() {
-  if (!api.token.get()) return signIn();
-  replace(who, el("span", {}, claims().sub), button("Sign out", "", signOut));
-  await guarded(async () => { await loadList(); await route({ focus: false }); });
-}
-
-window.addEventListener("hashchange", () => route());
+connection.onRegained(readAgain);
 await start();

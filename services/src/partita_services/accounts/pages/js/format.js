@@ -1,5 +1,7 @@
 // How money and instants are shown, and how money is read.
 
+import { Refused } from "/assets/api.js";
+
 const NUMBER = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 const MONTH = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
@@ -25,6 +27,8 @@ export const KINDS = {
 export function minorUnits(text) {
   const parts = /^\s*(\d{1,13})(?:[.,](\d{1,2}))?\s*$/.exec(text);
   if (!parts) return null;
-  const amount = Number(parts[1]) * HUNDRED + Number((parts[2] ?? "").padEnd(2, "0") || 0);
-  return amount > 0 ? amount : null;
+  return Number(parts[1]) * HUNDRED + Number((parts[2] ?? "").padEnd(2, "0") || 0);
 }
+
+// What is wrong with a field, as the service would say it.
+export const wrongField = (field, message) => new Refused(422, { errors: [{ field, message }] });

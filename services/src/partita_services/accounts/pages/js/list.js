@@ -1,52 +1,133 @@
-// The accounts at the left: one's own, those that are shared, and a form to open one.
+// The accounts at the left: one's own, those that are shared, and the way to open one.
 
-import * as api from "./api.js";
+import { keysByContent } from "/assets/api.js";
+import { attempt } from "/assets/attempt.js";
+import { button, openDialog } from "/assets/dialog.js";
 import { el, replace } from "/assets/dom.js";
-import { button, field, Mistake, saying } from "./form.js";
-import { minorUnits, money } from "./format.js";
+import { field } from "/assets/form.js";
+import { latest } from "/assets/latest.js";
+import { KeyedList } from "/assets/list.js";
+import { moreButton, Pages } from "/assets/pages.js";
+import { failed, skeleton } from "/assets/states.js";
+import * as api from "./api.js";
+import { minorUnits, money, wrongField } from "./format.js";
 
-export async function fillList(browse, current, opened) {
-  const [own, shared] = await Promise.all([api.own(), api.shared()]);
-  browse.hidden = false;
-  replace(
-    browse,
-    group("Your accounts", own, current, "You have none yet: open one below.", (account) => account.pk),
-    shared.length ? group("Shared with you", shared, current, "", (account) => `${account.pk}, of ${account.owner}`) : null,
-    opening(opened),
-  );
-}
+export class AccountList {
+  #asked = latest();
+  #current = "";
 
-export function mark(browse, current) {
-  for (const link of browse.querySelectorAll(".accounts a")) {
-    if (link.dataset.pk === current) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+  // `opened(account)` is called with a new one; `isUnknown(error)` tells who is not known any more.
+  constructor(place, { opened, isUnknown }) {
+    Object.assign(this, { place, isUnknown });
+    const isCurrent = ({ pk }) => String(pk === this.#current);
+    this.own = new Group("Your accounts", api.own, { isCurrent, about: ({ pk }) => pk, nothing: "You have none yet: open one below." });
+    this.shared = new Group("Shared with you", api.shared, { isCurrent, about: ({ pk, owner }) => `${pk}, of ${owner}` });
+    const add = el("button", { className: "button", type: "button", onclick: () => openAccount(opened) }, "Open an account");
+    this.parts = [this.own.element, this.shared.element, el("div", {}, add)];
+  }
+
+  get isShown() {
+    return this.own.element.isConnected;
+  }
+
+  load() {
+    if (!this.isShown) replace(this.place, skeleton(4));
+    const ask = () => Promise.all([this.own.read(), this.shared.read()]);
+    return this.#asked(ask, ([own, shared]) => {
+      this.own.show(own);
+      this.shared.show(shared);
+      if (!this.isShown) replace(this.place, ...this.parts);
+    }, (error) => {
+      if (error.status === undefined) throw error;
+      if (this.isUnknown(error) || this.isShown) return; // what is there stays
+      replace(this.place, failed(error, () => this.load(), "The accounts cannot be read"));
+    });
+  }
+
+  mark(current) {
+    this.#current = current;
+    this.own.draw();
+    this.shared.draw();
   }
 }
 
-function group(title, accounts, current, empty, about) {
-  const link = (account) =>
-    el(
+// Accounts under a heading: they come page by page, and of thousands those near the screen are drawn.
+class Group {
+  #pages = new Pages();
+  #items = [];
+
+  constructor(title, ask, { isCurrent, about, nothing = "" }) {
+    Object.assign(this, { ask, about, isCurrent, nothing });
+    const rows = el("ul", { className: "accounts" });
+    this.empty = el("p", { className: "empty", hidden: true }, nothing);
+    this.list = new KeyedList(rows, { key: ({ pk }) => pk, draw: (account) => this.#row(account), state: isCurrent });
+    this.more = moreButton(() => attempt("The other accounts cannot be read.", async () => {
+      const pages = this.#pages;
+      const items = await pages.next();
+      if (pages !== this.#pages) return; // all were read again meanwhile
+      this.#items = [...this.#items, ...items];
+      this.draw();
+    }), { className: "button more" });
+    this.element = el("section", { hidden: true }, el("h2", {}, title), rows, this.empty, this.more);
+  }
+
+  // As many as are shown.
+  async read() {
+    const pages = new Pages(this.ask);
+    const least = Math.max(1, this.#items.length);
+    return { pages, items: await pages.next({ least, most: Math.ceil(least / api.PAGE) + 1 }) };
+  }
+
+  show({ pages, items }) {
+    const known = new Map(this.#items.map((account) => [account.pk, account]));
+    this.#pages = pages;
+    this.#items = items.map((account) => (isSame(known.get(account.pk), account) ? known.get(account.pk) : account));
+    this.draw();
+  }
+
+  draw() {
+    this.list.show(this.#items);
+    this.more.hidden = !this.#pages.hasMore;
+    this.empty.hidden = this.#items.length > 0;
+    this.element.hidden = !this.#items.length && !this.nothing;
+  }
+
+  #row(account) {
+    const link = el(
       "a",
-      { href: `#/${encodeURIComponent(account.pk)}`, "data-pk": account.pk, "aria-current": account.pk === current ? "page" : null },
-      el("span", { className: "name" }, account.name),
+      { href: `#/${encodeURIComponent(account.pk)}`, "aria-current": this.isCurrent(account) === "true" ? "page" : null },
+      el("span", { className: "name", dir: "auto" }, account.name),
       el("span", { className: "money" }, money(account.balance)),
-      el("span", { className: "sub" }, about(account)),
+      el("span", { className: "sub" }, this.about(account)),
     );
-  const list = el("ul", { className: "accounts" }, ...accounts.map((account) => el("li", {}, link(account))));
-  return el("section", {}, el("h2", {}, title), accounts.length ? list : el("p", { className: "empty" }, empty));
+    return el("li", {}, link);
+  }
 }
 
-function opening(opened) {
-  const pk = field("Key", { required: true, pattern: "[A-Za-z0-9][A-Za-z0-9._~\\-]{0,63}", maxLength: 64, placeholder: "holiday-2027" });
-  const name = field("Name", { required: true, maxLength: 100 });
-  const balance = field("Opening balance", { inputMode: "decimal", placeholder: "0.00" });
-  const { said, run } = saying();
-  const submit = run(async () => {
-    const amount = balance.control.value.trim() ? minorUnits(balance.control.value) : 0;
-    if (amount === null) throw new Mistake("An amount is written like 12.50.");
-    const account = await api.open({ pk: pk.control.value.trim(), name: name.control.value, balance: amount });
-    await opened(account.pk);
+const isSame = (one, other) => one && one.name === other.name && one.balance === other.balance && one.owner === other.owner;
+
+function openAccount(opened) {
+  const pk = el("input", { name: "pk", required: true, pattern: "[A-Za-z0-9][A-Za-z0-9._~\\-]{0,63}", title: "letters, digits and . _ ~ -", maxLength: 64, placeholder: "holiday-2027", autocomplete: "off" });
+  const name = el("input", { name: "name", required: true, maxLength: 100, autocomplete: "off", dir: "auto" });
+  const balance = el("input", { name: "balance", inputMode: "decimal", placeholder: "0.00", autocomplete: "off" });
+  const keyFor = keysByContent();
+  let account = null;
+  const submit = async () => {
+    const units = balance.value.trim() ? minorUnits(balance.value) : 0;
+    if (units === null) throw wrongField("balance", "Write an amount like 12.50.");
+    const draft = { pk: pk.value.trim(), name: name.value, balance: units };
+    try {
+      account = await api.open(draft, keyFor(draft));
+    } catch (error) {
+      throw error.problem?.code === "already_exists" ? wrongField("pk", "Another account has this key.") : error;
+    }
+  };
+  openDialog({
+    title: "Open an account",
+    body: [field("Key", pk, { hint: "What others write to send money to it." }), field("Name", name), field("Opening balance", balance)],
+    buttons: [el("span", { className: "space" }), button("Open account", "primary")],
+    submit,
+    closed: () => account && opened(account),
   });
-  const form = el("form", { className: "row", onsubmit: submit }, pk.label, name.label, balance.label, button("Open account", "primary"), said);
-  return el("details", {}, el("summary", {}, "Open an account"), form);
+  pk.focus();
 }

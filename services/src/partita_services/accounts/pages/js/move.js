@@ -1,48 +1,63 @@
 // Moving money: a transfer to another account, a deposit, or a withdrawal.
 
-import * as api from "./api.js";
+import { keysByContent, NO_RESPONSE } from "/assets/api.js";
+import { button } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
-import { button, field, Mistake, panel, saying } from "./form.js";
-import { minorUnits, money } from "./format.js";
+import { field, Form, segments } from "/assets/form.js";
+import * as api from "./api.js";
+import { minorUnits, money, wrongField } from "./format.js";
 
 const KINDS = { transfer: "Transfer", deposit: "Deposit", withdraw: "Withdraw" };
 
-export function movePanel(account, moved) {
-  const to = field("To account", { required: true, maxLength: 64, list: "own-accounts" });
-  const amount = field("Amount", { required: true, inputMode: "decimal", placeholder: "12.50" });
-  const memo = field("What for", { maxLength: 140 }, "wide");
-  const { said, run } = saying();
-  const kinds = Object.entries(KINDS).map(([kind, title]) => radio(kind, title, () => toggle(to, kind === "transfer")));
-  const submit = run(async () => {
-    const units = minorUnits(amount.control.value);
-    if (units === null) throw new Mistake("An amount is more than nothing, and written like 12.50.");
-    const kind = kinds.find(({ control }) => control.checked).control.value;
-    await send(kind, account.pk, to.control.value.trim(), units, memo.control.value.trim() || null);
-    await moved(`${KINDS[kind]} of ${money(units)} done.`);
+export function movePanel(account, { changed, signIn }) {
+  const to = el("input", { name: "to", required: true, maxLength: 64, autocomplete: "off" });
+  const amount = el("input", { name: "amount", required: true, inputMode: "decimal", placeholder: "12.50", autocomplete: "off" });
+  const memo = el("input", { name: "memo", maxLength: 140, autocomplete: "off", dir: "auto" });
+  const kinds = segments("What to do", "kind", Object.entries(KINDS), "transfer");
+  const target = field("To account", to);
+  let keyFor = keysByContent();
+
+  kinds.addEventListener("change", () => {
+    const isTransfer = chosen(kinds) === "transfer";
+    target.hidden = !isTransfer;
+    to.required = isTransfer;
   });
-  const form = el(
-    "form",
-    { className: "row", onsubmit: submit },
-    el("fieldset", { className: "kinds" }, el("legend", { className: "hidden" }, "What to do"), ...kinds.map(({ label }) => label)),
-    to.label,
-    amount.label,
-    memo.label,
-    button("Move money", "primary"),
-  );
-  return panel("Move money", "", form, said);
+
+  // Sent once, however often it is pressed: what is not changed has the same key.
+  async function submit() {
+    const units = minorUnits(amount.value);
+    if (!units) throw wrongField("amount", "Write an amount of more than nothing, like 12.50.");
+    const order = { kind: chosen(kinds), to: to.value.trim(), units, memo: memo.value.trim() || null };
+    try {
+      await send(account.pk, order, keyFor(order));
+    } catch (error) {
+      throw inWords(error, order);
+    }
+    keyFor = keysByContent();
+    for (const control of [amount, memo]) control.value = "";
+    form.isTouched = false;
+    changed(`${KINDS[order.kind]} of ${money(units)} done.`);
+  }
+
+  const fields = [kinds, el("div", { className: "pair" }, target, field("Amount", amount)), field("What for", memo)];
+  const form = new Form({ fields, foot: el("div", {}, button("Move money", "primary")), submit, signIn });
+  return el("section", { className: "panel" }, el("h2", {}, "Move money"), form.element);
 }
 
-function send(kind, pk, to, amount, memo) {
-  if (kind === "transfer") return api.transfer(pk, to, amount, memo);
-  return kind === "deposit" ? api.deposit(pk, amount, memo) : api.withdraw(pk, amount, memo);
+const chosen = (kinds) => kinds.querySelector(":checked").value;
+
+function send(pk, { kind, to, units, memo }, key) {
+  if (kind === "transfer") return api.transfer(pk, to, units, memo, key);
+  return kind === "deposit" ? api.deposit(pk, units, memo, key) : api.withdraw(pk, units, memo, key);
 }
 
-function radio(kind, title, onchange) {
-  const control = el("input", { type: "radio", name: "kind", value: kind, checked: kind === "transfer", onchange });
-  return { control, label: el("label", {}, control, title) };
-}
-
-function toggle({ control, label }, isShown) {
-  label.hidden = !isShown;
-  control.required = isShown;
+// What was refused, at the field where it can be put right.
+function inWords(error, { kind, to }) {
+  const { code, current } = error.problem ?? {};
+  if (code === "insufficient_funds") return wrongField("amount", current ? `There are ${money(current.balance)} in this account.` : "There is less in this account.");
+  if (code === "account_full") return wrongField("amount", "The account cannot hold so much.");
+  if (code === "not_allowed") error.message = "You may see this account, but not move its money. Ask its owner.";
+  if (error.status === 404 && kind === "transfer") return wrongField("to", `There is no account ${to}.`);
+  if (error.status === NO_RESPONSE) error.message = `${error.message} Nothing is moved twice when you press again.`;
+  return error;
 }

@@ -1,56 +1,90 @@
-// What the owner alone may do: share the account, rename it and close it. And what it said before, for all who see it.
+// Who else sees the account or uses it. For its owner.
 
-import * as api from "./api.js";
+import { attempt } from "/assets/attempt.js";
+import { button } from "/assets/dialog.js";
 import { el, replace } from "/assets/dom.js";
-import { button, choice, field, panel, saying } from "./form.js";
-import { moment, money } from "./format.js";
+import { field, Form } from "/assets/form.js";
+import { latest } from "/assets/latest.js";
+import { KeyedList } from "/assets/list.js";
+import { moreButton, Pages } from "/assets/pages.js";
+import { empty, failed, skeleton } from "/assets/states.js";
+import { toast } from "/assets/toast.js";
+import * as api from "./api.js";
 
 const ACCESS = { view: "may see it", use: "may see it and move money" };
 
-export async function sharingPanel(account) {
-  const body = el("div", {});
-  const { said, run } = saying();
-  const user = field("User", { required: true, maxLength: 128 });
-  const access = choice("Access", Object.entries(ACCESS));
-  const fill = async () => replace(body, table(await api.grants(account.pk), (each) => run(async () => { await api.revoke(account.pk, each.user_id); await fill(); return `${each.user_id} sees it no more.`; })));
-  const submit = run(async () => {
-    const name = user.control.value.trim();
-    await api.grant(account.pk, name, access.control.value);
-    user.control.value = "";
-    await fill();
-    return `${name} ${ACCESS[access.control.value]}.`;
-  });
-  await fill();
-  return panel("Shared with", "To everybody else, the account is not there.", body, el("form", { className: "row", onsubmit: submit }, user.label, access.label, button("Share")), said);
-}
+export class Sharing {
+  #asked = latest();
+  #pages = null;
+  #grants = [];
 
-function table(grants, revoking) {
-  if (!grants.length) return el("p", { className: "empty" }, "Nobody.");
-  const row = (grant) =>
-    el("tr", {}, el("td", {}, grant.user_id), el("td", {}, ACCESS[grant.access]), el("td", { className: "number" }, el("button", { className: "button", type: "button", "aria-label": `Stop sharing with ${grant.user_id}`, onclick: revoking(grant) }, "Stop")));
-  return el("table", {}, el("tbody", {}, ...grants.map(row)));
-}
+  constructor({ pk }, { isUnknown, signIn, signal }) {
+    Object.assign(this, { pk, isUnknown, signIn });
+    this.rows = el("ul", { className: "grants" });
+    this.list = new KeyedList(this.rows, { key: ({ user_id }) => user_id, draw: (grant) => this.#row(grant), signal });
+    this.more = moreButton(() => attempt("The others cannot be read.", () => this.#readOn(), { signIn }), { className: "button more", signal });
+    this.place = el("div", { className: "place" }, skeleton(1));
+    const lead = el("p", { className: "lead" }, "To everybody else, the account is not there.");
+    this.element = el("section", { className: "panel" }, el("h2", {}, "Shared with"), lead, this.place, this.#form());
+    this.load();
+  }
 
-export function settingsPanel(account, changed, closed) {
-  const name = field("Name", { required: true, maxLength: 100, value: account.name });
-  const { said, run } = saying();
-  const save = run(async () => {
-    await api.rename(account, name.control.value);
-    await changed("Renamed.");
-  });
-  const close = run(async () => {
-    if (!confirm(`Close ${account.name}? ${money(account.balance)} are paid out.`)) return "Nothing was closed.";
-    await api.close(account);
-    await closed();
-  });
-  return panel("Settings", "", el("form", { className: "row", onsubmit: save }, name.label, button("Rename"), button("Close account", "danger", close)), said);
-}
+  load() {
+    const read = async () => {
+      const pages = new Pages((cursor) => api.grants(this.pk, cursor));
+      const least = Math.max(1, this.#grants.length);
+      return { pages, grants: await pages.next({ least, most: Math.ceil(least / api.PAGE) + 1 }) };
+    };
+    return this.#asked(read, ({ pages, grants }) => {
+      [this.#pages, this.#grants] = [pages, grants];
+      this.#draw();
+    }, (error) => {
+      if (error.status === undefined) throw error;
+      if (!this.isUnknown(error) && !this.#pages) replace(this.place, failed(error, () => this.load(), "It cannot be read who sees it"));
+    });
+  }
 
-export async function versionsPanel(pk) {
-  const versions = await api.versions(pk);
-  const row = (version) =>
-    el("tr", {}, el("td", {}, moment(version.last_write)), el("td", {}, version.name), el("td", { className: "number money" }, money(version.balance)), el("td", {}, version.by));
-  const head = el("tr", {}, ...["Since", "Name"].map((text) => el("th", { scope: "col" }, text)), el("th", { scope: "col", className: "number" }, "Balance then"), el("th", { scope: "col" }, "Written by"));
-  const table = el("table", { className: "versions" }, el("caption", { className: "hidden" }, "Versions of the account"), el("thead", {}, head), el("tbody", {}, ...versions.map(row)));
-  return panel("Versions", "What was written over the account, newest first. Movements of money are in the statement.", versions.length ? el("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "Versions of the account" }, table) : el("p", { className: "empty" }, "None are kept."));
+  async #readOn() {
+    const pages = this.#pages;
+    const grants = await pages.next();
+    if (pages !== this.#pages) return; // all were read again meanwhile
+    this.#grants = [...this.#grants, ...grants];
+    this.#draw();
+  }
+
+  #draw() {
+    if (this.#grants.length && !this.rows.isConnected) replace(this.place, this.rows, this.more);
+    if (!this.#grants.length) replace(this.place, empty("Nobody."));
+    this.list.show(this.#grants);
+    this.more.hidden = !this.#pages.hasMore;
+  }
+
+  #row(grant) {
+    const stop = el("button", { className: "button", type: "button", ariaLabel: `Stop sharing with ${grant.user_id}`, onclick: () => this.#revoke(grant) }, "Stop");
+    return el("li", {}, el("span", { className: "user", dir: "auto" }, grant.user_id), el("span", { className: "access" }, ACCESS[grant.access]), stop);
+  }
+
+  #form() {
+    const user = el("input", { name: "user_id", required: true, maxLength: 128, autocomplete: "off" });
+    const access = el("select", { name: "access" }, ...Object.entries(ACCESS).map(([value, text]) => el("option", { value }, text)));
+    const submit = async () => {
+      const name = user.value.trim();
+      await api.grant(this.pk, name, access.value);
+      user.value = "";
+      toast(`${name} ${ACCESS[access.value]}.`);
+      await this.load();
+    };
+    const fields = [el("div", { className: "pair" }, field("User", user), field("Access", access))];
+    return new Form({ fields, foot: el("div", {}, button("Share")), submit, signIn: this.signIn }).element;
+  }
+
+  // At once, and undone by sharing it again.
+  #revoke({ user_id, access }) {
+    const undo = () => attempt(`${user_id} does not see it.`, () => api.grant(this.pk, user_id, access).then(() => this.load()), { signIn: this.signIn });
+    return attempt(`${user_id} still ${ACCESS[access]}.`, async () => {
+      await api.revoke(this.pk, user_id).catch((error) => { if (error.status !== 404) throw error; });
+      toast(`${user_id} sees it no more.`, { action: ["Undo", undo] });
+      await this.load();
+    }, { signIn: this.signIn });
+  }
 }

@@ -3,12 +3,19 @@
 
 import { openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
+import { tabs } from "/assets/tabs.js";
 
 const WINDOW = "commitcollect-login";
-const channel = new BroadcastChannel("commitcollect");
+const listeners = new Set();
 
-export const tell = (what) => channel.postMessage(what);
-export const onTold = (heard, signal) => channel.addEventListener("message", ({ data }) => heard(data), { signal });
+export const tell = tabs("commitcollect", (what) => {
+  for (const heard of [...listeners]) heard(what);
+});
+
+export function onTold(heard, signal) {
+  listeners.add(heard);
+  signal.addEventListener("abort", () => listeners.delete(heard));
+}
 
 // Called in every tab that is logged in: the window that was opened to log in has done its work.
 export function arrived(userId) {

@@ -1,99 +1,176 @@
-// The page: a list at the left, and at the right what the address after # names.
+// The page: a list at the left, and at the right what the address after # names: `#/TR?as_of=1999-12-31&list=withdrawn&q=re`.
 
-import * as api from "./api.js";
-import { showCountry } from "./country.js";
+import { hashParameters } from "/assets/address.js";
+import { refused } from "/assets/attempt.js";
+import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
-import { creator } from "./edit.js";
-import { flag } from "./format.js";
-import { importPanel } from "./import.js";
 import { latest } from "/assets/latest.js";
-import { latestPanel } from "./latest.js";
-import { countryList, mark } from "./list.js";
+import { failed, skeleton } from "/assets/states.js";
+import { tabs } from "/assets/tabs.js";
+import { now } from "/assets/time.js";
+import { toast } from "/assets/toast.js";
+import * as api from "./api.js";
+import { readChanges } from "./changes.js";
+import { back, CountryView } from "./country.js";
+import { creator } from "./edit.js";
+import { fromDate, isoDay } from "./format.js";
+import { readCountry } from "./history.js";
+import { importPanel } from "./import.js";
+import { CountryList } from "./list.js";
+import { drawWho } from "./operator.js";
+import { welcome } from "./welcome.js";
 
 const at = (id) => document.getElementById(id);
-const parts = { list: at("list"), search: at("search"), found: at("found"), former: api.search };
-const which = at("which");
-const whichDay = at("which-day");
-const fillList = countryList(parts);
-const newestList = latest();
-const content = at("content");
+const [content, search, which, whichDay] = ["content", "search", "which", "which-day"].map(at);
+const list = new CountryList({ list: at("list"), search, found: at("found"), former: api.search });
+const address = hashParameters(["as_of", "list", "day", "q"], arrived, { kept: ["list", "day", "q"] });
+const [listAsked, pageAsked] = [latest(), latest()];
+const tell = tabs("countries", readAgain);
+let view = null; // the country that is shown
+let shown = null; // what the address named then
+let life = new AbortController(); // of what is shown
 
-const STORIES = [
-  ["TR", true, "Turkey, now Türkiye", "Renamed in July 2022: two versions of one country"],
-  ["CS", false, "One code, two countries", "Czechoslovakia until 1993, Serbia and Montenegro from 2003"],
-  ["MM", true, "104 before and after", "Burma and Myanmar had one numeric code, one after the other"],
-  ["SU", false, "The USSR", "Withdrawn in 1992; its versions are still here"],
-  ["RO", true, "From ROM to ROU", "An alpha-3 code that changed in 2002"],
-  ["SS", true, "South Sudan", "The youngest entry, assigned in 2011"],
-];
+// --- the list
 
-function welcome() {
-  document.title = "Countries";
-  const story = ([alpha2Code, isCurrent, title, text]) =>
-    el("li", {}, el("a", { href: `#/${alpha2Code}` }, flag({ alpha2Code, isDeleted: !isCurrent }), el("strong", {}, title), el("span", {}, text)));
-  replace(
-    content,
-    el(
-      "section",
-      { className: "welcome" },
-      el("h1", {}, "Every country code, and everything it ever meant"),
-      el("p", {}, "Choose a country, then move through time: each change since 1974 is a version of its own, and no version was ever overwritten."),
-      el("ul", { className: "stories" }, ...STORIES.map(story)),
-    ),
-    latestPanel(),
-    importPanel(loadList),
-  );
+const chosen = () => ({ list: which.value === "current" ? "" : which.value, day: which.value === "day" ? whichDay.value : "" });
+
+function choose({ list: name, day, q }) {
+  which.value = ["withdrawn", "day"].includes(name) ? name : "current";
+  whichDay.value = day;
+  whichDay.hidden = which.value !== "day";
+  search.value = q;
 }
 
-function notice(title, text, ...more) {
-  document.title = `${title} · Countries`;
-  const said = el("section", { className: "notice" }, el("h1", {}, title), el("p", {}, text));
-  replace(content, el("a", { className: "back", href: "#/" }, "← All countries"), said, ...more);
+function loadList() {
+  const { list: name, day } = chosen();
+  const ask = () => (name === "withdrawn" ? api.withdrawn() : day ? api.listOf(day) : api.list());
+  list.wait();
+  return listAsked(ask, (countries) => list.show(countries, day), (error) => {
+    if (error.status === undefined) throw error;
+    list.fail(error, loadList);
+  });
+}
+
+function chose() {
+  whichDay.hidden = which.value !== "day";
+  if (which.value === "day" && !whichDay.value) whichDay.value = isoDay(fromDate(now()));
+  address.write(chosen());
+  loadList();
+}
+
+// --- what the address names
+
+// After a link, Back or Forward: only what differs is read.
+function arrived(place) {
+  const before = { ...chosen(), q: search.value.trim() };
+  choose(place);
+  if (before.list !== place.list || before.day !== place.day) loadList();
+  else if (before.q !== place.q) list.draw();
+  route();
+}
+
+function route({ focus = true } = {}) {
+  const { name, as_of } = address.read();
+  document.body.classList.toggle("at-country", Boolean(name));
+  list.mark(name);
+  if (view && shown === name) return view.timeline.goTo(as_of);
+  leave(name);
+  if (focus) {
+    content.scrollTop = 0;
+    if (matchMedia("(max-width: 52rem)").matches) scrollTo(0, 0);
+    content.focus({ preventScroll: true });
+  }
+  if (!name) return still("Countries", ...welcome());
+  if (name === "changes") return load(readChanges, (draw) => still("Changes", back(), el("h1", { className: "page-title" }, "Changes"), draw(life.signal)));
+  if (name === "import") return still("Import", back(), el("h1", { className: "page-title" }, "Import"), importPanel(written));
+  return load(() => readCountry(name), showCountry);
+}
+
+function leave(name) {
+  view?.end();
+  life.abort();
+  life = new AbortController();
+  view = null;
+  shown = name;
+}
+
+// What needs no question also ends those that are under way.
+function still(title, ...parts) {
+  document.title = title === "Countries" ? title : `${title} · Countries`;
+  return pageAsked(() => {}, () => replace(content, ...parts));
+}
+
+function load(question, show) {
+  const heading = el("h1", { className: "hidden" }, shown.toUpperCase());
+  replace(content, heading, skeleton(5));
+  return pageAsked(question, show, (error) => {
+    if (error.status === undefined) throw error;
+    if (error.status === 404 || error.status === 422) return unknown(shown);
+    document.title = "Countries";
+    return replace(content, back(), heading, failed(error, () => load(question, show)));
+  });
+}
+
+function showCountry(found) {
+  view ??= new CountryView({ moved: (as_of, isTyped) => address.write({ as_of }, { isTyped }), changed: written, reload });
+  document.title = `${found.country.name} · Countries`;
+  if (!view.element.isConnected) replace(content, view.element);
+  view.show(found, address.read().as_of);
 }
 
 // An alpha-2 code that nobody ever had is one that an operator may give away.
 function unknown(code) {
   const isFree = /^[A-Za-z]{2}$/.test(code);
-  const created = async () => { await loadList(); await route(); };
-  notice(`There is no country ${code.toUpperCase()}`, "Nobody has this code, and nobody ever had.", isFree ? creator(code.toUpperCase(), created) : null);
+  const title = `There is no country ${code.toUpperCase()}`;
+  const said = el("section", { className: "notice" }, el("h1", {}, title), el("p", {}, "Nobody has this code, and nobody ever had."));
+  const create = isFree ? creator(code.toUpperCase(), written) : null;
+  return still(title, back(), said, create);
 }
 
-function loadList() {
-  return newestList(chosenList, fillList, (error) => {
-    parts.found.textContent = `The list cannot be read: ${error.message}`;
+// --- what has changed
+
+// A version was written here: other tabs are told, and it is shown; `undo` takes it back.
+function written(message = "", undo = null) {
+  tell(shown);
+  loadList();
+  if (message) toast(message, undo ? { action: ["Undo", undo] } : {});
+  if (shown === "import") return undefined;
+  content.focus({ preventScroll: true });
+  return reload();
+}
+
+// Reads the country again, while what is shown stays.
+function reload() {
+  if (!view) return load(() => readCountry(shown), showCountry);
+  return pageAsked(() => readCountry(shown), showCountry, (error) => {
+    if (error.status === undefined) throw error;
+    refused("What you see may be out of date.", error, reload);
   });
 }
 
-function chosenList() {
-  whichDay.hidden = which.value !== "day";
-  if (which.value === "withdrawn") return api.withdrawn();
-  return which.value === "day" && whichDay.value ? api.listOf(whichDay.value) : api.list();
+function readAgain() {
+  loadList();
+  if (view) reload();
 }
 
-async function route({ focus = true } = {}) {
-  const code = location.hash.slice(2);
-  document.body.classList.toggle("at-country", Boolean(code));
-  mark(parts.list);
-  if (!code) return welcome();
-  try {
-    await showCountry(content, encodeURIComponent(code), loadList);
-  } catch (error) {
-    if (!(error instanceof api.Refused)) throw error;
-    if (error.status === 404 || error.status === 422) unknown(code);
-    else notice("The country cannot be read", error.message);
-  }
-  content.scrollTop = 0;
-  if (matchMedia("(max-width: 52rem)").matches) window.scrollTo(0, 0);
-  if (focus) content.focus({ preventScroll: true });
-}
+connection.onRegained(() => {
+  loadList();
+  if (view) reload();
+  else if (content.querySelector(".in-place.failed")) route({ focus: false });
+});
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.target.closest("input, textarea")) return;
+  if (event.key !== "/" || event.target.closest("input, textarea, select, dialog")) return;
   event.preventDefault();
-  parts.search.focus();
+  search.focus();
 });
-which.addEventListener("change", loadList);
-whichDay.addEventListener("change", loadList);
-window.addEventListener("hashchange", () => route());
+search.addEventListener("input", () => {
+  address.write({ q: search.value.trim() }, { isTyped: true });
+  list.draw();
+});
+which.addEventListener("change", chose);
+whichDay.addEventListener("change", chose);
+
+drawWho(at("who"));
+choose(address.read());
 await Promise.all([loadList(), route({ focus: false })]);
-mark(parts.list);

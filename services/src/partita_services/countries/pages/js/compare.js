@@ -1,37 +1,50 @@
 // Two versions of a country side by side, and the fields in which they differ.
 
-import * as api from "./api.js";
 import { el, replace } from "/assets/dom.js";
-import { LABELS, period } from "./format.js";
+import { field } from "/assets/form.js";
+import { latest } from "/assets/latest.js";
+import { failed, skeleton } from "/assets/states.js";
+import * as api from "./api.js";
+import { LABELS, period, shown } from "./format.js";
 
-// Nothing to compare where there is one version alone.
-export function comparePanel(code, versions) {
-  if (versions.length < 2) return null;
-  const before = chooser("Before", versions, versions.at(1));
-  const after = chooser("After", versions, versions[0]);
-  const table = el("div", { role: "status" });
-  let asked = 0;
-  const show = async () => {
-    const question = ++asked;
-    const compared = await api.compare(code, before.control.value, after.control.value).catch((error) => error);
-    if (question === asked) replace(table, compared instanceof Error ? el("p", { className: "wrong" }, compared.message) : differences(compared));
-  };
-  for (const { control } of [before, after]) control.addEventListener("change", show);
-  show();
-  return el("section", { className: "panel compare" }, el("h2", {}, "Compare"), el("div", { className: "grid two" }, before.label, after.label), table);
+export class Compare {
+  #asked = latest();
+
+  // There is nothing to compare, and so no `element`, where there is one version alone.
+  constructor(code, history) {
+    Object.assign(this, { code, history, element: null });
+    if (history.versions.length < 2) return;
+    this.before = el("select", {});
+    this.after = el("select", {});
+    this.place = el("div", { role: "status" });
+    this.offer();
+    this.before.selectedIndex = 1;
+    for (const each of [this.before, this.after]) each.addEventListener("change", () => this.#show());
+    this.element = el("section", { className: "panel compare" }, el("h2", {}, "Compare"), el("div", { className: "pair" }, field("Before", this.before), field("After", this.after)), this.place);
+    this.#show();
+  }
+
+  // All that were read can be chosen.
+  offer() {
+    for (const each of [this.before, this.after]) {
+      if (each) each.append(...this.history.versions.slice(each.length).map(option));
+    }
+  }
+
+  #show() {
+    if (!this.place.hasChildNodes()) replace(this.place, skeleton(1));
+    return this.#asked(() => api.compare(this.code, this.before.value, this.after.value), (compared) => replace(this.place, differences(compared)), (error) => {
+      if (error.status === undefined) throw error;
+      replace(this.place, failed(error, () => this.#show(), "The versions cannot be compared"));
+    });
+  }
 }
 
-function chooser(title, versions, chosen) {
-  const option = (version) => el("option", { value: version.versionNumber, selected: version === chosen }, `Version ${version.versionNumber}, ${period(version)}`);
-  const control = el("select", {}, ...versions.map(option));
-  return { control, label: el("label", { className: "field" }, el("span", {}, title), control) };
-}
+const option = (version) => el("option", { value: version.versionNumber }, `Version ${version.versionNumber}, ${period(version)}`);
 
 function differences({ changes = [] }) {
   if (!changes.length) return el("p", { className: "lead" }, "They say the same.");
-  const row = ({ field, before, after }) =>
-    el("tr", {}, el("th", { scope: "row" }, LABELS[field] ?? field), el("td", {}, el("del", {}, text(before))), el("td", {}, el("ins", {}, text(after))));
+  const row = ({ field: name, before, after }) =>
+    el("tr", {}, el("th", { scope: "row" }, LABELS[name] ?? name), el("td", {}, el("del", {}, shown(before))), el("td", {}, el("ins", {}, shown(after))));
   return el("table", { className: "differences" }, el("tbody", {}, ...changes.map(row)));
 }
-
-const text = (value) => (typeof value === "boolean" ? (value ? "yes" : "no") : String(value ?? "none"));

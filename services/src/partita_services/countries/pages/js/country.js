@@ -1,30 +1,55 @@
-// One country: its flag and codes, its way through time, and the form of operators.
+// One country: its flag and codes, its way through time, its versions, and the form of operators.
 
-import * as api from "./api.js";
 import { el, replace } from "/assets/dom.js";
-import { comparePanel } from "./compare.js";
-import { editor } from "./edit.js";
-import { flag, moment } from "./format.js";
+import { Compare } from "./compare.js";
+import { Editor } from "./edit.js";
+import { flag } from "./flag.js";
+import { moment } from "./format.js";
 import { Timeline } from "./timeline.js";
+import { Versions } from "./versions.js";
 
-export async function showCountry(content, code, listChanged, message = "") {
-  const { country, versions } = await read(code);
-  document.title = `${country.name} · Countries`;
-  const changed = async (said) => {
-    await listChanged();
-    await showCountry(content, country.alpha2Code, listChanged, said);
-  };
-  const panel = editor(country, versions[0], changed);
-  replace(content, el("a", { className: "back", href: "#/" }, "← All countries"), hero(country), tiles(country), ...new Timeline(versions).panels(), comparePanel(country.alpha2Code, versions), panel);
-  if (message) say(panel, message);
+export class CountryView {
+  #life = new AbortController();
+
+  // `moved(asOf, isTyped)` is told which instant is chosen; `changed(message, undo)` that a version was written; `reload()`
+  // reads it all again.
+  constructor({ moved, changed, reload }) {
+    Object.assign(this, { moved, changed, reload });
+    this.element = el("div", { className: "country" });
+    this.editor = null;
+  }
+
+  get isTouched() {
+    return this.editor?.isTouched ?? false;
+  }
+
+  // What the operator is typing stays, also where the country was read again.
+  show({ country, history }, asOf) {
+    this.#life.abort();
+    this.#life = new AbortController();
+    const compare = new Compare(country.alpha2Code, history);
+    const versions = new Versions(history, {
+      choose: (version) => this.timeline.choose(version.start),
+      grown: () => { compare.offer(); this.timeline.measure(); this.timeline.show(this.timeline.instant); },
+      signal: this.#life.signal,
+    });
+    this.timeline = new Timeline(history, { moved: this.moved, marked: (version) => versions.mark(version), reload: this.reload });
+    this.timeline.readOn = versions.readOn;
+    if (!this.isTouched) this.editor = new Editor(country, history.newest, { changed: this.changed, reload: this.reload });
+    const focused = this.element.contains(document.activeElement) ? document.activeElement : null;
+    const parts = [back(), hero(country), tiles(country), this.timeline.element, versions.element, compare.element, this.editor.element].filter(Boolean);
+    replace(this.element, ...parts);
+    if (focused?.isConnected) focused.focus({ preventScroll: true });
+    else if (focused?.id) document.getElementById(focused.id)?.focus({ preventScroll: true });
+    return this.timeline.goTo(asOf);
+  }
+
+  end() {
+    this.#life.abort();
+  }
 }
 
-// A code that nobody has any more still leads to the country that had it last.
-async function read(code) {
-  const versions = await api.versions(code);
-  const [latest] = versions;
-  return { country: latest.isDeleted ? latest : await api.country(latest.alpha2Code), versions };
-}
+export const back = () => el("a", { className: "back", href: "#/" }, "← All countries");
 
 function hero(country) {
   const state = country.isDeleted
@@ -33,8 +58,8 @@ function hero(country) {
   return el(
     "header",
     { className: "hero" },
-    flag(country),
-    el("div", {}, el("h1", {}, country.name), el("div", { className: "state" }, ...state)),
+    flag(country, { name: country.name }),
+    el("div", {}, el("h1", { dir: "auto" }, country.name), el("div", { className: "state" }, ...state)),
   );
 }
 
@@ -47,10 +72,4 @@ function tiles(country) {
     tile("Alpha-3", country.alpha3Code),
     tile("Numeric", country.numericCode),
   );
-}
-
-function say(panel, message) {
-  const said = panel.querySelector(".said");
-  said.className = "said right";
-  said.textContent = message;
 }

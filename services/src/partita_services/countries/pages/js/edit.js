@@ -1,114 +1,162 @@
-// What operators may do: change, delete, restore and create. The token stays in this tab.
+// What operators may do with a country: change, delete, restore and create.
 
+import { keysByContent, newKey } from "/assets/api.js";
+import { attempt } from "/assets/attempt.js";
+import { button, confirm } from "/assets/dialog.js";
+import { el } from "/assets/dom.js";
+import { field, Form } from "/assets/form.js";
 import * as api from "./api.js";
-import { el, replace } from "/assets/dom.js";
-import { choices } from "/assets/signin.js";
+import { operatorPanel, signIn } from "./operator.js";
 
-export function editor(country, latest, changed) {
-  return panel("Edit", (signedOut) => (latest.isDeleted ? restoring(country, changed, signedOut) : editing(country, changed, signedOut)));
+const [CONFLICT, GONE] = [412, 410];
+
+export class Editor {
+  #form = null;
+  #known;
+
+  // `changed(message, undo)` is called when a version was written, `reload()` to read the country again.
+  constructor(country, newest, { changed, reload }) {
+    Object.assign(this, { changed, reload });
+    this.#known = country;
+    this.element = newest.isDeleted
+      ? operatorPanel("Edit", "A withdrawn country can be restored: one more version.", () => this.#restoring())
+      : operatorPanel("Edit", "Saving closes the open version and adds the next, at one instant.", () => this.#editing());
+  }
+
+  get isTouched() {
+    return this.#form?.isTouched ?? false;
+  }
+
+  #editing() {
+    const fields = dataFields(this.#known);
+    const keyFor = keysByContent();
+    const submit = () => this.#save(fields, keyFor);
+    const remove = el("button", { className: "button danger", type: "button", onclick: () => this.#remove(fields.reason) }, "Delete");
+    this.#form = new Form({ fields: [grid(fields)], foot: actions(button("Save version", "primary"), remove), submit, signIn });
+    return this.#form.element;
+  }
+
+  async #save(fields, keyFor) {
+    const { alpha2Code, etag } = this.#known;
+    const [data, reason] = [values(fields), fields.reason.value.trim()];
+    try {
+      await taking(fields, () => api.save(alpha2Code, data, reason, { etag, key: keyFor({ data, reason, etag }) }));
+    } catch (error) {
+      if (error.status === CONFLICT) await this.#conflict(error, fields);
+      throw error;
+    }
+    this.#done("A new version is in place.");
+  }
+
+  // Another tab or operator was faster: the person decides which words stay.
+  async #conflict(error, fields) {
+    const current = await api.country(this.#known.alpha2Code).catch((reason) => reason);
+    if (current.status && current.status !== GONE) throw current;
+    error.isSaid = true;
+    const press = (text, onclick) => el("button", { className: "button", type: "button", onclick }, text);
+    if (current.status === GONE) {
+      this.#form.say(el("p", {}, "This country was withdrawn elsewhere while you were writing."), press("Show what is there now", () => this.#begin()));
+      return;
+    }
+    this.#known = current;
+    this.#form.say(el("p", {}, "This country was changed elsewhere while you were writing. Save again to keep your words, or "), press("Show what is there now", () => this.#begin()));
+    for (const [name, control] of Object.entries(fields)) if (name !== "reason") control.title = `Now: ${current[name] ?? "none"}`;
+  }
+
+  // What was typed is given up.
+  #begin() {
+    this.#form.isTouched = false;
+    return this.reload();
+  }
+
+  #remove(reason) {
+    const { alpha2Code, name, etag } = this.#known;
+    const keyFor = keysByContent();
+    const why = reason.value.trim();
+    confirm({
+      title: `Delete ${name}?`,
+      text: "A new version says that it is withdrawn. All others stay, and it can be restored.",
+      action: "Delete",
+      signIn,
+      work: async () => {
+        try {
+          await api.remove(alpha2Code, why, { etag, key: keyFor({ etag }) });
+        } catch (error) {
+          if (error.status === CONFLICT) this.reload();
+          throw error;
+        }
+        const undo = { key: newKey() };
+        this.#done(`${name} is withdrawn. Every version is still there.`, () => attempt(`${name} was not restored.`, () => api.restore(alpha2Code, why, undo).then(() => this.changed(`${name} is restored.`)), { signIn }));
+      },
+    });
+  }
+
+  #restoring() {
+    const reason = reasonControl();
+    const keyFor = keysByContent();
+    const submit = async () => {
+      const why = reason.value.trim();
+      await api.restore(this.#known.alpha2Code, why, { key: keyFor({ why }) });
+      this.#done(`${this.#known.name} is restored.`);
+    };
+    this.#form = new Form({ fields: [el("div", { className: "grid" }, wide(field("Reason", reason)))], foot: actions(button("Restore", "primary")), submit, signIn });
+    return this.#form.element;
+  }
+
+  #done(message, undo = null) {
+    this.#form.isTouched = false;
+    this.changed(message, undo);
+  }
 }
 
 export function creator(alpha2, created) {
-  return panel(`Create ${alpha2}`, (signedOut) => {
+  return operatorPanel(`Create ${alpha2}`, "Its first version holds from now on.", () => {
     const fields = dataFields({ name: "", alpha3Code: "", numericCode: "" });
-    const { said, run } = saying(created);
-    const save = run(() => api.create(alpha2, values(fields), reasonIn(fields)), "Created.");
-    return [
-      ...head(`Create ${alpha2}`, "Its first version holds from now on."),
-      el("form", { onsubmit: save }, grid(fields), actions(button("Create", "primary"), forget(signedOut)), said),
-    ];
+    const keyFor = keysByContent();
+    const submit = async () => {
+      const [data, reason] = [values(fields), fields.reason.value.trim()];
+      await taking(fields, () => api.create(alpha2, data, reason, { key: keyFor({ data, reason }) }));
+      created(`${data.name} is created.`);
+    };
+    return new Form({ fields: [grid(fields)], foot: actions(button("Create", "primary")), submit, signIn }).element;
   });
 }
 
-// A panel for operators: first the token, then what it is for.
-export function panel(title, draw) {
-  const section = el("section", { className: "panel" });
-  const redraw = () => replace(section, ...(api.token.get() ? draw(redraw) : signIn(title, redraw)));
-  redraw();
-  return section;
-}
-
-function editing(country, changed, signedOut) {
-  const fields = dataFields(country);
-  const { said, run } = saying(changed);
-  const save = run(() => api.save(country.alpha2Code, values(fields), reasonIn(fields), country.etag), "A new version is in place.");
-  const remove = run(() => api.remove(country.alpha2Code, reasonIn(fields), country.etag), "Deleted. Every version is still there.");
-  return [
-    ...head("Edit", "Saving closes the open version and adds the next, at one instant."),
-    el("form", { onsubmit: save }, grid(fields), actions(button("Save version", "primary"), button("Delete", "danger", remove), forget(signedOut)), said),
-  ];
-}
-
-function restoring(country, changed, signedOut) {
-  const { said, run } = saying(changed);
-  const reason = reasonField();
-  const restore = run(() => api.restore(country.alpha2Code, reasonIn([reason])), "Restored.");
-  return [...head("Edit", "A withdrawn country can be restored: one more version."), grid([reason]), actions(button("Restore", "primary", restore), forget(signedOut)), said];
-}
-
-function signIn(title, done) {
-  const input = field("Operator token", { name: "token", type: "password", required: true, autocomplete: "off" }, "wide");
-  const submit = (event) => {
-    event.preventDefault();
-    api.token.set(input.control.value);
-    done();
-  };
-  const said = el("p", { className: "said wrong", role: "alert" });
-  const buttons = el("div", { className: "actions" });
-  const byToken = el("details", { className: "by-token" }, el("summary", {}, "Use a token"), el("pre", {}, "partita token --user you --role operator"), el("form", { onsubmit: submit }, grid([input]), actions(button("Use token", "primary"))));
-  choices({ roles: ["operator"], done, failed: (text) => { said.textContent = text; } }).then((found) => {
-    replace(buttons, found);
-    if (!found.length) byToken.open = true;
-  });
-  return [...head(title, "Operators may add versions."), buttons, said, byToken];
-}
-
-// Where the outcome of a write is said, and how one is run.
-export function saying(done) {
-  const said = el("p", { className: "said", role: "status" });
-  const run = (work, message) => async (event) => {
-    event.preventDefault();
-    said.className = "said";
-    said.textContent = "Saving…";
-    try {
-      await work();
-      await done(message);
-    } catch (error) {
-      if (error.status === 401) api.token.forget();
-      said.className = "said wrong";
-      said.textContent = error.message;
+// A code that another country has is said at its field.
+async function taking(fields, work) {
+  try {
+    return await work();
+  } catch (error) {
+    const [, name, code] = (error.problem?.code === "unique_taken" && /(alpha3|numeric) '(\w+)'/.exec(error.problem.detail)) || [];
+    const control = { alpha3: fields.alpha3Code, numeric: fields.numericCode }[name];
+    if (control) {
+      error.isSaid = true;
+      control.closest(".field").say(`Another country has ${code}.`);
+      control.focus();
     }
-  };
-  return { said, run };
+    throw error;
+  }
 }
 
-export const head = (title, lead) => [el("h2", {}, title), el("p", { className: "lead" }, lead)];
-export const grid = (fields) => el("div", { className: "grid" }, ...fields.map(({ label }) => label));
-export const actions = (...buttons) => el("div", { className: "actions" }, ...buttons);
-const forget = (signedOut) => button("Forget token", "", () => { api.token.forget(); signedOut(); });
+const actions = (...buttons) => el("div", { className: "actions" }, ...buttons);
+const wide = (element) => {
+  element.classList.add("all");
+  return element;
+};
 
 function dataFields(country) {
-  return [
-    field("Name", { name: "name", value: country.name, required: true, maxLength: 200 }, "wide"),
-    field("Alpha-3", { name: "alpha3Code", value: country.alpha3Code, required: true, pattern: "[A-Za-z]{3}", className: "mono", maxLength: 3 }),
-    field("Numeric", { name: "numericCode", value: country.numericCode ?? "", required: true, pattern: "[0-9]{3}", className: "mono", maxLength: 3, inputMode: "numeric" }),
-    reasonField(),
-  ];
+  return {
+    name: el("input", { name: "name", value: country.name, required: true, maxLength: 200, autocomplete: "off", dir: "auto" }),
+    alpha3Code: el("input", { name: "alpha3Code", value: country.alpha3Code, required: true, pattern: "[A-Za-z]{3}", title: "three letters", className: "mono", maxLength: 3, autocomplete: "off" }),
+    numericCode: el("input", { name: "numericCode", value: country.numericCode ?? "", required: true, pattern: "[0-9]{3}", title: "three digits", className: "mono", maxLength: 3, inputMode: "numeric", autocomplete: "off" }),
+    reason: reasonControl(),
+  };
 }
 
-const reasonField = () => field("Reason", { name: "reason", maxLength: 200, placeholder: "why, for those who read it later" }, "wide all");
-const reasonIn = (fields) => fields.at(-1).control.value.trim();
+const reasonControl = () => el("input", { name: "reason", maxLength: 200, placeholder: "why, for those who read it later", autocomplete: "off", dir: "auto" });
 
-function values(fields) {
-  const [name, alpha3Code, numericCode] = fields.map(({ control }) => control.value.trim());
-  return { name, alpha3Code: alpha3Code.toUpperCase(), numericCode };
+function grid({ name, alpha3Code, numericCode, reason }) {
+  return el("div", { className: "grid" }, field("Name", name), field("Alpha-3", alpha3Code), field("Numeric", numericCode), wide(field("Reason", reason)));
 }
 
-export function field(title, properties, wide = "") {
-  const control = el("input", { type: "text", ...properties });
-  return { control, label: el("label", { className: `field ${wide}` }, el("span", {}, title), control) };
-}
-
-export function button(title, kind, onclick = null) {
-  return el("button", { className: `button ${kind}`, type: onclick ? "button" : "submit", onclick: onclick ?? undefined }, title);
-}
+const values = ({ name, alpha3Code, numericCode }) => ({ name: name.value.trim(), alpha3Code: alpha3Code.value.trim().toUpperCase(), numericCode: numericCode.value.trim() });

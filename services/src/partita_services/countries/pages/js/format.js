@@ -1,10 +1,8 @@
 // How codes, names and instants are shown.
 
-import { el } from "/assets/dom.js";
-
 const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
-export const LABELS = { name: "Name", alpha3Code: "Alpha-3", numericCode: "Numeric", isDeleted: "Deleted" };
+export const LABELS = { name: "Name", alpha3Code: "Alpha-3", numericCode: "Numeric", isDeleted: "Withdrawn" };
 
 // Instants are counted in microseconds, as the service counts them: a version may begin, and end, within a millisecond.
 export const SECOND = 1_000_000;
@@ -15,15 +13,7 @@ export const instantOf = (text) => fromDate(Date.parse(text)) + Number(/\.\d{3}(
 export const fromDate = (milliseconds) => milliseconds * MILLISECOND;
 export const toDate = (instant) => new Date(Math.floor(instant / MILLISECOND));
 export const written = (instant) => toDate(instant).toISOString().replace("Z", `${String(instant % MILLISECOND).padStart(3, "0")}Z`);
-
-// A flag is two regional indicator letters; what is not current has no such flag, and is shown by its code.
-export function flag(version, current = version) {
-  const isSame = version.alpha3Code === current.alpha3Code || version.name === current.name;
-  const letters = version.alpha2Code;
-  if (current.isDeleted || !isSame) return el("span", { className: "flag code-only", ariaHidden: "true" }, letters);
-  const emoji = String.fromCodePoint(...[...letters].map((letter) => 0x1f1e6 + letter.charCodeAt(0) - 65));
-  return el("span", { className: "flag", ariaHidden: "true" }, emoji);
-}
+export const isoDay = (instant) => toDate(instant).toISOString().slice(0, 10);
 
 export function fold(text) {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
@@ -60,3 +50,5 @@ export function changes(before, after) {
     .filter((field) => before[field] !== after[field])
     .map((field) => ({ field, label: LABELS[field], before: before[field], after: after[field] }));
 }
+
+export const shown = (value) => (typeof value === "boolean" ? (value ? "yes" : "no") : String(value ?? "none"));

@@ -1,38 +1,44 @@
 // Importing a table: first what it would change, then the changes. For operators.
 
-import * as api from "./api.js";
+import { button } from "/assets/dialog.js";
 import { el, replace } from "/assets/dom.js";
-import { actions, button, field, grid, head, panel, saying } from "./edit.js";
+import { field, Form } from "/assets/form.js";
+import { toast } from "/assets/toast.js";
+import * as api from "./api.js";
+import { LABELS, shown } from "./format.js";
+import { operatorPanel, signIn } from "./operator.js";
 
 const VERBS = { create: "new", revise: "changed", delete: "withdrawn", restore: "restored" };
 
 export function importPanel(imported) {
-  return panel("Import a list", () => {
-    const file = field("CSV file", { name: "file", type: "file", accept: ".csv,text/csv", required: true }, "wide");
-    const reason = field("Reason", { name: "reason", maxLength: 200 }, "wide");
+  return operatorPanel("Import a list", "A table as this page exports it. Nothing is written before you have seen it.", () => {
+    const file = el("input", { name: "file", type: "file", accept: ".csv,text/csv", required: true });
+    const reason = el("input", { name: "reason", maxLength: 200, autocomplete: "off", dir: "auto" });
     const whole = el("input", { type: "checkbox", name: "whole" });
-    const shown = el("div", {});
-    const { said, run } = saying((message) => said_(said, message));
-    const send = async (apply) => {
-      const text = await file.control.files[0].text();
-      const result = await api.importTable(text, { whole: whole.checked, apply, reason: reason.control.value.trim() });
-      replace(shown, table(result.changes), result.changes.length && !apply ? button("Apply", "primary", applying) : null);
-      if (apply) await imported();
+    const place = el("div", { className: "proposed" });
+    const send = async (isApplied) => {
+      const text = await file.files[0].text();
+      const { changes } = await api.importTable(text, { whole: whole.checked, apply: isApplied, reason: reason.value.trim() });
+      const apply = el("button", { className: "button primary", type: "button", onclick: () => form.send(() => send(true)) }, "Apply");
+      replace(place, proposals(changes), changes.length && !isApplied ? apply : null);
+      if (!isApplied) return;
+      toast("Imported.");
+      imported();
     };
-    const applying = run(() => send(true), "Imported.");
-    const form = el("form", { onsubmit: run(() => send(false), "This is what it would change.") }, grid([file, reason]), el("label", { className: "check" }, whole, "It is the whole list: withdraw what it does not have"), actions(button("Show changes", "primary")));
-    return [...head("Import a list", "A table as this page exports it. Nothing is written before you have seen it."), form, said, shown];
+    const fields = [field("CSV file", file), field("Reason", reason), el("label", { className: "check" }, whole, "It is the whole list: withdraw what it does not have")];
+    const form = new Form({ fields, foot: el("div", { className: "actions" }, button("Show changes", "primary")), submit: () => send(false), signIn });
+    form.element.addEventListener("input", () => replace(place)); // it was of another list
+    return el("div", {}, form.element, place);
   });
 }
 
-function said_(line, message) {
-  line.className = "said right";
-  line.textContent = message;
-}
-
-function table(changes) {
-  if (!changes.length) return el("p", { className: "lead" }, "Nothing changes.");
-  const row = ({ change, alpha2Code, name, differences }) =>
-    el("li", {}, el("b", {}, `${alpha2Code} ${VERBS[change]}`), ` ${name ?? ""} `, ...differences.map((each) => el("span", {}, ` ${each.field}: ${each.before ?? "none"} → ${each.after ?? "none"}`)));
-  return el("ul", { className: "proposals" }, ...changes.map(row));
+function proposals(changes) {
+  if (!changes.length) return el("p", { className: "lead", role: "status" }, "Nothing changes.");
+  const difference = (each) => el("span", {}, ` ${LABELS[each.field] ?? each.field}: ${shown(each.before)} → ${shown(each.after)}`);
+  const row = ({ change, alpha2Code, name, differences }) => el("li", {}, el("b", {}, `${alpha2Code} ${VERBS[change]}`), ` ${name ?? ""} `, ...differences.map(difference));
+  const number = changes.length === 1 ? "1 country" : `${changes.length} countries`;
+  return [
+    el("p", { className: "lead", role: "status" }, `It changes ${number}:`),
+    el("div", { className: "proposals", tabIndex: 0, role: "region", ariaLabel: "What the list changes" }, el("ul", {}, ...changes.map(row))),
+  ];
 }

@@ -1,62 +1,103 @@
-// The list of current countries: searched by name or code, walked with the arrow keys.
+// The list of countries: searched by name or code, walked with the arrow keys.
 
-import { el, replace } from "/assets/dom.js";
-import { flag, fold } from "./format.js";
+import { el, replace, write } from "/assets/dom.js";
+import { latest } from "/assets/latest.js";
+import { KeyedList } from "/assets/list.js";
+import { failed, skeleton } from "/assets/states.js";
+import { flag } from "./flag.js";
+import { fold } from "./format.js";
 
 const LONG_ENOUGH = 3;
 
-// Gives the function that fills the list with countries. `former` looks for what had a name or a code once.
-export function countryList({ list, search, found, former }) {
-  let entries = [];
-  let asked = 0;
+export class CountryList {
+  #entries = null;
+  #recalled = latest();
+  #chosen = "";
+  #asOf = ""; // the day that the list is of, and so its links
 
-  function draw() {
-    const wanted = fold(search.value);
-    const matches = wanted ? ranked(entries, wanted) : entries;
+  // `list`, `search` and `found` are elements. `former(text)` looks for what had a name or a code once.
+  constructor({ list, search, found, former }) {
+    Object.assign(this, { list, search, found, former });
+    this.rows = el("ul", {});
+    this.others = el("div", {});
+    // All are drawn: there are 676 codes at most, and the browser's own search finds them.
+    this.keyed = new KeyedList(this.rows, { key: ({ key }) => key, draw: ({ draw }) => draw(), isWhole: true });
+    search.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      list.querySelector("a")?.click();
+    });
+    search.form.parentElement.addEventListener("keydown", (event) => walk(event, search, list));
+  }
+
+  wait() {
+    if (this.#entries === null) replace(this.list, skeleton(8));
+    write(this.found, "Loading…");
+  }
+
+  fail(error, retry) {
+    this.#entries = null;
+    write(this.found, "");
+    replace(this.list, failed(error, retry, "The list cannot be read"));
+  }
+
+  show(countries, asOf) {
+    this.#asOf = asOf;
+    this.#entries = countries.map((country) => entry(country, this.#address(country)));
+    if (!this.rows.isConnected) replace(this.list, this.rows, this.others);
+    this.draw();
+  }
+
+  draw() {
+    if (this.#entries === null) return;
+    const wanted = fold(this.search.value);
+    const matches = wanted ? ranked(this.#entries, wanted) : this.#entries;
     const isUnknownCode = isCode(wanted) && !matches.some(({ codes }) => codes.includes(wanted));
-    found.textContent = wanted ? `${matches.length} of ${entries.length} countries` : `${entries.length} countries`;
-    const rows = wanted ? [el("ul", {}, ...matches.map(({ country }) => row(country)))] : groups(matches);
-    replace(list, ...rows, isUnknownCode ? lookup(wanted) : null);
-    mark(list);
-    recall(wanted);
+    write(this.found, wanted ? `${matches.length} of ${this.#entries.length} countries` : `${this.#entries.length} countries`);
+    this.keyed.show(wanted ? matches : withLetters(matches));
+    const isNothing = wanted && !matches.length && !isUnknownCode;
+    replace(this.others, isUnknownCode ? lookup(wanted) : null, isNothing ? el("p", { className: "lookup" }, "No country of this list has such a name or code.") : null);
+    this.mark(this.#chosen);
+    this.#recall(wanted, matches);
   }
 
-  // Names and codes of the past are not in the list; the service knows them.
-  async function recall(wanted) {
-    const question = ++asked;
-    if (wanted.length < LONG_ENOUGH) return;
-    const matches = (await former(search.value.trim()).catch(() => [])).filter(({ isFormer }) => isFormer);
-    if (question !== asked || !matches.length) return;
-    list.append(el("section", { className: "former" }, el("h2", {}, "Formerly"), el("ul", {}, ...matches.map(formerRow))));
-    mark(list);
-  }
-
-  search.addEventListener("input", draw);
-  search.form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    list.querySelector("a")?.click();
-  });
-  search.form.parentElement.addEventListener("keydown", (event) => walk(event, search, list));
-
-  return (countries) => {
-    entries = countries.map((country) => ({
-      country,
-      words: fold(country.name),
-      codes: [country.alpha2Code, country.alpha3Code, country.numericCode ?? ""].map((code) => code.toLowerCase()),
-    }));
-    draw();
-  };
-}
-
-export function mark(list) {
-  const chosen = location.hash.slice(2).toUpperCase();
-  for (const link of list.querySelectorAll("a[data-code]")) {
-    if (link.dataset.code !== chosen) link.removeAttribute("aria-current");
-    else if (!link.hasAttribute("aria-current")) {
-      link.setAttribute("aria-current", "page");
-      link.scrollIntoView({ block: "nearest" });
+  mark(code) {
+    this.#chosen = code.toUpperCase();
+    for (const link of this.list.querySelectorAll("a[data-code]")) {
+      if (link.dataset.code !== this.#chosen) link.removeAttribute("aria-current");
+      else if (!link.hasAttribute("aria-current")) {
+        link.setAttribute("aria-current", "page");
+        if (link.checkVisibility()) link.scrollIntoView({ block: "nearest" });
+      }
     }
   }
+
+  // Names and codes of the past that are not in the list; the service knows them.
+  #recall(wanted, listed) {
+    const isListed = ({ matched }) => listed.some(({ country }) => country.alpha2Code === matched.alpha2Code && country.name === matched.name);
+    const ask = async () => (wanted.length < LONG_ENOUGH ? [] : (await this.former(this.search.value.trim())).filter((match) => match.isFormer && !isListed(match)));
+    const show = (matches) => {
+      if (!matches.length) return;
+      this.others.append(el("section", { className: "former" }, el("h2", {}, "Formerly"), el("ul", {}, ...matches.map(formerRow))));
+      this.mark(this.#chosen);
+    };
+    return this.#recalled(ask, show, (error) => {
+      if (error.status === undefined) throw error;
+      this.others.append(el("p", { className: "lookup" }, `Former names cannot be searched. ${error.message} `, el("button", { className: "link", type: "button", onclick: () => this.draw() }, "Try again")));
+    });
+  }
+
+  // From the list of a day one comes to the country of that day.
+  #address = ({ alpha2Code }) => `#/${alpha2Code}${this.#asOf && `?as_of=${this.#asOf}`}`;
+}
+
+function entry(country, address) {
+  return {
+    key: country.alpha2Code,
+    country,
+    words: fold(country.name),
+    codes: [country.alpha2Code, country.alpha3Code, country.numericCode ?? ""].map((code) => code.toLowerCase()),
+    draw: () => row(country, address),
+  };
 }
 
 // A code first, then names that begin like this, then names with such a word, then the rest.
@@ -66,17 +107,19 @@ function ranked(entries, wanted) {
     if (words.startsWith(wanted)) return 1;
     return words.includes(` ${wanted}`) ? 2 : words.includes(wanted) ? 3 : 4;
   };
-  return [0, 1, 2, 3].flatMap((place) => entries.filter((entry) => rank(entry) === place));
+  return [0, 1, 2, 3].flatMap((place) => entries.filter((each) => rank(each) === place));
 }
 
-function groups(matches) {
-  const byLetter = new Map();
-  for (const match of matches) {
-    const letter = initial(match);
-    byLetter.set(letter, [...(byLetter.get(letter) ?? []), match.country]);
-  }
+const letters = new Map(); // one heading for each letter, so that it stays as it is drawn
+
+function withLetters(entries) {
+  const byLetter = Map.groupBy(entries, initial);
   const inOrder = [...byLetter].sort(([one], [other]) => (one < other ? -1 : 1));
-  return inOrder.flatMap(([letter, countries]) => [el("h2", {}, letter), el("ul", {}, ...countries.map(row))]);
+  const heading = (letter) => {
+    if (!letters.has(letter)) letters.set(letter, { key: `letter ${letter}`, draw: () => el("li", { className: "letter" }, el("h2", {}, letter)) });
+    return letters.get(letter);
+  };
+  return inOrder.flatMap(([letter, group]) => [heading(letter), ...group]);
 }
 
 // A name of accents alone folds to nothing; its country is found by its code.
@@ -85,22 +128,17 @@ function initial({ words, country }) {
   return letter.toUpperCase();
 }
 
-function row(country) {
-  const link = el(
-    "a",
-    { href: `#/${country.alpha2Code}` },
-    flag(country),
-    el("span", { className: "name" }, country.name),
-    el("span", { className: "codes" }, country.alpha2Code),
-  );
+function row(country, href) {
+  const name = el("span", { className: "name", dir: "auto" }, country.name);
+  const link = el("a", { href }, flag(country), name, el("span", { className: "codes" }, country.alpha2Code));
   link.dataset.code = country.alpha2Code;
   return el("li", {}, link);
 }
 
 function formerRow({ country, matched }) {
   const now = country.isDeleted ? "withdrawn" : `now ${country.name}`;
-  const name = el("span", { className: "name" }, matched.name, el("small", {}, now));
-  const link = el("a", { href: `#/${country.alpha2Code}` }, flag(matched, country), name, el("span", { className: "codes" }, country.alpha2Code));
+  const name = el("span", { className: "name" }, el("span", { dir: "auto" }, matched.name), el("small", {}, now));
+  const link = el("a", { href: `#/${country.alpha2Code}` }, flag(matched, { current: country }), name, el("span", { className: "codes" }, country.alpha2Code));
   link.dataset.code = country.alpha2Code;
   return el("li", {}, link);
 }
@@ -110,15 +148,14 @@ const isCode = (text) => /^([a-z]{2,3}|[0-9]{3})$/.test(text);
 // Withdrawn codes are on no list, but the service knows them.
 function lookup(code) {
   const shown = code.toUpperCase();
-  return el("p", { className: "lookup" }, `No current country has this code. `, el("a", { href: `#/${shown}` }, `Look up ${shown}`), " in history.");
+  return el("p", { className: "lookup" }, "No country of this list has this code. ", el("a", { href: `#/${shown}` }, `Look up ${shown}`), " in history.");
 }
 
 function walk(event, search, list) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!step) return;
   const stops = [search, ...list.querySelectorAll("a")];
-  const next = stops[stops.indexOf(document.activeElement) + step];
-  if (!next) return;
+  const at = stops.indexOf(document.activeElement);
+  if (!step || at < 0 || !stops[at + step]) return;
   event.preventDefault();
-  next.focus();
+  stops[at + step].focus();
 }

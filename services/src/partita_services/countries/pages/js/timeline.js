@@ -1,177 +1,171 @@
-// Time: a slider that asks the service for any instant, and the versions with what changed in each.
+// Time: a slider that asks the service for any instant.
 
-import * as api from "./api.js";
 import { el, replace } from "/assets/dom.js";
-import { DAY_LONG, SECOND, authorship, changes, codes, day, flag, fromDate, instantOf, period, toDate, written } from "./format.js";
+import { latest } from "/assets/latest.js";
+import { now } from "/assets/time.js";
+import * as api from "./api.js";
+import { flag } from "./flag.js";
+import { DAY_LONG, SECOND, codes, day, fromDate, instantOf, isoDay, toDate, written } from "./format.js";
 
-const GONE = 410;
+const [MISSING, GONE] = [404, 410];
+const FIRST_EDITION = fromDate(Date.UTC(1974, 0));
 
 export class Timeline {
-  constructor(versions) {
-    this.versions = versions.map((version) => ({
-      ...version,
-      start: instantOf(version.createDate),
-      end: version.expiryDate ? instantOf(version.expiryDate) : Infinity,
-    }));
-    this.oldestFirst = this.versions.toReversed();
-    this.first = this.oldestFirst[0].start;
-    this.now = Math.max(fromDate(Date.now()), this.versions[0].start + SECOND);
-    this.days = Math.floor((this.now - this.first) / DAY_LONG);
-    this.asked = 0;
-    this.slider = el("input", { type: "range", id: "as-of", min: 0, max: this.days, step: 1 });
-    this.calendar = el("input", { type: "date", id: "as-of-day", min: isoDay(this.first), max: isoDay(this.now) });
-    this.track = el("div", { className: "track", ariaHidden: "true" }, ...this.oldestFirst.map((version) => this.segment(version)));
+  #asked = latest();
+
+  // `moved(asOf, isTyped)` is told which instant is chosen, as the address has it, "" for today; `marked(version)` which
+  // version held then; `reload()` reads the country again.
+  constructor(history, { moved, marked, reload }) {
+    Object.assign(this, { history, moved, marked, reload });
+    this.slider = el("input", { type: "range", id: "as-of", min: 0, step: 1 });
+    this.calendar = el("input", { type: "date", id: "as-of-day" });
+    this.track = el("div", { className: "track", ariaHidden: "true" });
+    this.years = el("div", { className: "years", ariaHidden: "true" });
     this.answer = el("div", { className: "answer", role: "status" });
-    this.list = el("ol", { className: "versions" }, ...this.versions.map((version, position) => this.entry(version, position)));
-    this.before = hopper("Previous version", "←", () => this.hop(-1));
-    this.after = hopper("Next version", "→", () => this.hop(1));
-    this.slider.addEventListener("input", () => this.show(this.instantAt(Number(this.slider.value))));
-    this.calendar.addEventListener("change", () => this.calendar.value && this.show(instantOf(this.calendar.value)));
-    this.show(this.now);
+    this.before = hopper("Previous version", "←", () => this.#hop(-1));
+    this.after = hopper("Next version", "→", () => this.#hop(1));
+    this.slider.addEventListener("input", () => this.show(this.#instantAt(Number(this.slider.value))));
+    this.slider.addEventListener("change", () => this.#tell(true));
+    this.calendar.addEventListener("change", () => this.calendar.value && this.choose(instantOf(this.calendar.value)));
+    this.element = this.#panel();
+    this.measure();
   }
 
-  // The slider's last position is this very moment, each other one a day after the first version.
-  instantAt(position) {
-    return position >= this.days ? this.now : this.first + position * DAY_LONG;
+  // From the first version to now. Of a long history the first one is not read yet, and none is older than the standard.
+  measure() {
+    this.first = this.history.hasMore ? Math.min(FIRST_EDITION, this.history.oldest.start) : this.history.oldest.start;
+    this.now = Math.max(fromDate(now()), this.history.newest.start + SECOND);
+    this.days = Math.floor((this.now - this.first) / DAY_LONG);
+    this.slider.max = this.days;
+    this.calendar.min = isoDay(this.first);
+    this.calendar.max = isoDay(this.now);
+    replace(this.track, ...this.history.versions.toReversed().map((version) => this.#segment(version)));
+    replace(this.years, ...this.#labels());
   }
 
-  async show(moment) {
-    this.instant = Math.min(Math.max(moment, this.first), this.now);
-    this.holding = this.versions.find((version) => version.start <= this.instant); // the newest that had begun
-    this.mark();
-    const question = ++this.asked;
-    const answer = await this.ask(this.holding);
-    if (question === this.asked) this.say(answer);
+  // What the address says: an instant, or nothing for today.
+  goTo(asOf) {
+    const instant = asOf ? instantOf(asOf) : Infinity;
+    return this.show(Number.isNaN(instant) ? Infinity : instant);
   }
 
-  // Where nothing held, the service would say what is known here already.
-  async ask(holding) {
-    if (holding.isDeleted) return this.withdrawn(holding);
-    try {
-      const found = await api.country(holding.alpha2Code, written(this.instant));
-      return found.versionNumber === holding.versionNumber ? this.held(found) : changed();
-    } catch (error) {
-      if (!(error instanceof api.Refused)) throw error;
-      return error.status === GONE ? changed() : wrong("The country cannot be read", error.message);
-    }
+  choose(instant) {
+    this.show(instant);
+    this.#tell(false);
   }
 
-  holds(version) {
-    return version === this.holding;
-  }
-
-  mark() {
-    this.slider.value = this.instant >= this.now ? this.days : Math.floor((this.instant - this.first) / DAY_LONG);
-    this.slider.setAttribute("aria-valuetext", day(this.instant));
-    this.calendar.value = isoDay(this.instant);
-    this.oldestFirst.forEach((version, i) => this.track.children[i].classList.toggle("chosen", this.holds(version)));
-    this.versions.forEach((version, i) => this.list.children[i].classList.toggle("chosen", this.holds(version)));
-    this.before.disabled = this.holds(this.oldestFirst[0]);
-    this.after.disabled = this.holds(this.versions[0]);
+  show(instant) {
+    this.instant = Math.min(Math.max(instant, this.first), this.now);
+    const { instant: shown, isToday } = this;
+    const known = this.history.at(shown);
+    this.#mark(known);
+    // Where nothing held, the service would say what is known here already.
+    const ask = async () => (known?.isDeleted ? null : api.country(this.history.newest.alpha2Code, isToday ? null : written(shown)));
+    return this.#asked(ask, (found) => this.#say(found ? this.#held(found, known) : this.#withdrawn(known)), (error) => this.#failed(error, known, instant));
   }
 
   get isToday() {
     return this.instant >= this.now;
   }
 
-  held(found) {
-    return { sign: flag(found, this.versions[0]), said: [el("strong", {}, found.name), el("span", { className: "mono" }, codes(found))] };
+  // A version that was not read yet is known from now on.
+  #held(found, known) {
+    if (known && found.versionNumber !== known.versionNumber) return this.#changed();
+    if (!known) this.marked(found);
+    return { sign: flag(found, { current: this.history.newest }), said: [el("strong", { dir: "auto" }, found.name), el("span", { className: "mono" }, codes(found))] };
   }
 
-  withdrawn(found) {
+  #withdrawn(found) {
     const title = `No country ${this.isToday ? "has" : "had"} the code ${found.alpha2Code}`;
-    return { ...wrong(title, `It was last that of ${found.name}.`), sign: flag(found) };
+    return { ...wrong(title, `It was last that of ${found.name}.`), sign: flag({ ...found, isDeleted: true }) };
   }
 
-  say({ isWrong = false, sign, said }) {
+  #failed(error, known, instant) {
+    if (error.status === undefined) throw error;
+    if (known && error.status === GONE) return this.#say(this.#changed());
+    if (error.status === GONE) return this.#say(this.#withdrawn(error.problem.country));
+    if (error.status === MISSING) return this.#say(wrong("There was no such country yet", "It came later."));
+    const again = el("button", { className: "button", type: "button", onclick: () => this.show(instant) }, "Try again");
+    return this.#say(wrong("The country cannot be read", error.message, again));
+  }
+
+  // What is past stays as it is; but others may have written since the versions were read.
+  #changed() {
+    return wrong("It was changed meanwhile", "What you see is no longer the newest.", el("button", { className: "button", type: "button", onclick: this.reload }, "Show the newest"));
+  }
+
+  #say({ isWrong = false, sign = null, said }) {
     const when = this.isToday ? "Today" : `On ${day(this.instant)}`;
     this.answer.classList.toggle("gone", isWrong);
-    replace(this.answer, el("div", { className: "when" }, when), sign, el("div", {}, ...said));
+    replace(this.answer, el("div", { className: "when" }, when), sign, el("div", { className: "what" }, ...said));
   }
 
-  hop(step) {
-    const position = this.oldestFirst.findIndex((version) => this.holds(version));
-    this.show(this.oldestFirst[position + step].start);
+  #mark(known) {
+    this.slider.value = this.isToday ? this.days : Math.floor((this.instant - this.first) / DAY_LONG);
+    this.slider.setAttribute("aria-valuetext", this.isToday ? "Today" : day(this.instant));
+    this.calendar.value = isoDay(this.instant);
+    for (const part of this.track.children) part.classList.toggle("chosen", part.version === known);
+    this.before.disabled = known === this.history.oldest && !this.history.hasMore;
+    this.after.disabled = known === this.history.newest;
+    this.marked(known);
   }
 
-  place(moment) {
+  #tell(isTyped) {
+    this.moved(this.isToday ? "" : this.instant % DAY_LONG ? written(this.instant) : isoDay(this.instant), isTyped);
+  }
+
+  async #hop(step) {
+    const { versions } = this.history;
+    const known = this.history.at(this.instant);
+    const next = known ? versions[versions.indexOf(known) - step] : step > 0 ? versions.at(-1) : undefined;
+    if (next) return this.choose(next.start);
+    // Of a long history, the one before is not read yet.
+    return this.history.hasMore && (await this.readOn()) !== null ? this.#hop(step) : undefined;
+  }
+
+  // The slider's last position is this very moment, each other one a day after the first version.
+  #instantAt(position) {
+    return position >= this.days ? this.now : this.first + position * DAY_LONG;
+  }
+
+  #place(moment) {
     return `${(100 * (Math.min(moment, this.now) - this.first)) / (this.now - this.first)}%`;
   }
 
-  segment(version) {
+  #segment(version) {
     const part = el("span", { className: version.isDeleted ? "deleted" : "" });
-    part.style.left = this.place(version.start);
-    part.style.right = `calc(100% - ${this.place(version.end)})`;
+    part.version = version;
+    part.style.left = this.#place(version.start);
+    part.style.right = `calc(100% - ${this.#place(version.end)})`;
     return part;
   }
 
-  years() {
-    const from = toDate(this.first).getUTCFullYear();
-    const to = toDate(this.now).getUTCFullYear();
+  #labels() {
+    const [from, to] = [this.first, this.now].map((instant) => toDate(instant).getUTCFullYear());
     const decades = Array.from({ length: 40 }, (_, position) => 1980 + 10 * position);
     return [from, ...decades.filter((decade) => decade - from > 0.14 * (to - from) && decade < to)].map((year) => {
       const label = el("span", {}, String(year));
-      label.style.left = this.place(Math.max(fromDate(Date.UTC(year, 0)), this.first));
+      label.style.left = this.#place(Math.max(fromDate(Date.UTC(year, 0)), this.first));
       return label;
     });
   }
 
-  entry(version, position) {
-    const previous = this.versions[position + 1];
-    const differences = previous ? changes(previous, version) : [];
-    const kind = version.isDeleted ? "deleted" : version.expiryDate ? "" : "open";
-    const title = version.isDeleted ? `${version.name} (withdrawn)` : version.name;
+  #panel() {
+    const date = el("label", { htmlFor: "as-of-day" }, el("span", { className: "hidden" }, "Day"), this.calendar);
+    const head = el("div", {}, el("h2", {}, "As of"), el("label", { htmlFor: "as-of" }, "Move through time"));
     return el(
-      "li",
-      { className: kind },
-      el("span", { className: "dot", ariaHidden: "true" }),
-      el("button", { className: "title", type: "button", title: "Show its first instant", onclick: () => this.show(version.start) }, title),
-      el("div", { className: "time" }, `Version ${version.versionNumber}, ${period(version)}`),
-      authorship(version) ? el("div", { className: "by" }, authorship(version)) : null,
-      el("ul", { className: "diff" }, ...differences.map(difference)),
+      "section",
+      { className: "panel" },
+      el("div", { className: "asof-head" }, head, el("div", { className: "jump" }, this.before, this.after, date)),
+      el("div", { className: "scrub" }, this.track, this.slider),
+      this.years,
+      this.answer,
     );
-  }
-
-  panels() {
-    const count = this.versions.length;
-    const day = el("label", { htmlFor: "as-of-day" }, el("span", { className: "hidden" }, "Day"), this.calendar);
-    return [
-      el(
-        "section",
-        { className: "panel" },
-        el(
-          "div",
-          { className: "asof-head" },
-          el("div", {}, el("h2", {}, "As of"), el("label", { htmlFor: "as-of" }, "Move through time")),
-          el("div", { className: "jump" }, this.before, this.after, day),
-        ),
-        el("div", { className: "scrub" }, this.track, this.slider),
-        el("div", { className: "years", ariaHidden: "true" }, ...this.years()),
-        this.answer,
-      ),
-      el(
-        "section",
-        { className: "panel" },
-        el("h2", {}, "Versions"),
-        el("p", { className: "lead" }, count === 1 ? "One version, never changed." : `${count} versions. None was ever overwritten.`),
-        this.list,
-      ),
-    ];
   }
 }
 
-const wrong = (title, text) => ({ isWrong: true, said: [el("strong", {}, title), el("span", {}, text)] });
-
-// What is past stays as it is; but others may have written since the versions were read.
-const changed = () => wrong("It was changed meanwhile", "Reload the page to see its newest version.");
+const wrong = (title, text, ...more) => ({ isWrong: true, said: [el("strong", {}, title), el("span", {}, text), ...more] });
 
 function hopper(title, arrow, onclick) {
   return el("button", { className: "button square", type: "button", ariaLabel: title, onclick }, arrow);
 }
-
-function difference({ label, field, before, after }) {
-  if (field === "isDeleted") return el("li", {}, el("b", {}, after ? "withdrawn" : "restored"));
-  return el("li", {}, el("b", {}, `${label} `), el("del", {}, String(before ?? "none")), " → ", el("ins", {}, String(after ?? "none")));
-}
-
-const isoDay = (instant) => toDate(instant).toISOString().slice(0, 10);

@@ -3,7 +3,6 @@
 import { claims } from "/assets/api.js";
 import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
-import { signInAgain } from "/assets/signin.js";
 import { failed, skeleton } from "/assets/states.js";
 import { live } from "/assets/stream.js";
 import * as api from "./api.js";
@@ -25,23 +24,25 @@ function ask(problem) {
 // Who is not known signs in; a service that cannot be asked is asked again, and the person stays signed in.
 async function open() {
   replace(main, skeleton(5, "board"));
+  const board = follow();
   let user;
   try {
     user = await whoIsThis();
+    await board.ready;
   } catch (error) {
+    board.leave();
     if (error.status === undefined) throw error;
     if (error.status !== 401) return replace(main, failed(error, open, "The board cannot be shown"));
     api.token.forget();
     return ask(error.message);
   }
   find.hidden = account.hidden = false;
-  const shown = new Board(search, { signIn: signInAgain });
+  const shown = board.show(new Board(search, { during: board.during }));
   shown.cost.hidden = !showsCost.get();
   drawAccount(user, shown);
   replace(main, shown.element);
   listen(shown, search);
   searchOn(shown);
-  follow(shown);
   await shown.load();
 }
 
@@ -51,9 +52,13 @@ function drawAccount(user, shown) {
   replace(account, name, keyboard(), leave());
 }
 
-// What other tabs and devices change appears by itself; after a lost connection all is read again.
-function follow(shown) {
+// What other tabs and devices change appears by itself; after a lost connection all is read again. It listens before the
+// tasks are read, so that no change falls between the two.
+function follow() {
+  const stop = new AbortController();
+  let shown = null;
   const heard = ({ event, data }) => {
+    if (!shown) return undefined; // nothing was read yet
     if (event === "reset") return shown.load();
     if (shown.changes.isUnderWay(data.task_id)) return undefined;
     const known = shown.tasks.get(data.task_id);
@@ -61,8 +66,12 @@ function follow(shown) {
     else if (!known || known.version < data.task.version) shown.tasks.put(data.task, { isNew: !shown.tasks.isSearch });
     return shown.tasks.countSoon(PAUSE);
   };
-  live(api.STREAM, heard, { signal: new AbortController().signal });
-  connection.onRegained(shown.load);
+  const show = (board) => {
+    shown = board;
+    connection.onRegained(board.load, stop.signal);
+    return board;
+  };
+  return { ...live(api.STREAM, heard, { signal: stop.signal }), show, leave: () => stop.abort() };
 }
 
 function searchOn(shown) {

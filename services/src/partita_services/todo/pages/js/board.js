@@ -20,11 +20,13 @@ export class Board {
   #selection = { isOn: false, ids: new Set() };
   #shown = "pending"; // the column that a phone shows
 
-  constructor(search, { signIn }) {
+  // What is heard of tasks `during` a reading of them comes after it.
+  constructor(search, { during }) {
     this.search = search;
+    this.during = during;
     this.filters = filters(() => this.#chosen());
     this.tasks = new Tasks(search, this.filters, { found: (number, isCut) => this.#found(number, isCut), changed: () => this.#draw() });
-    this.changes = new Changes(this.tasks, { signIn });
+    this.changes = new Changes(this.tasks);
     this.#build();
     this.keyboard = new Roving(this.tasks, this.columns, { lists: this.lists, show: (status) => this.#show(status), shown: () => this.#shown });
     this.address = parameters(["q", ...FILTERS, "column"], (given) => this.#goTo(given));
@@ -64,7 +66,7 @@ export class Board {
   // An error of the service is shown in place of the cards, with a way to try again; what is there stays.
   load = async () => {
     try {
-      await this.tasks.load();
+      await this.during(() => this.tasks.load());
       this.wrong.hidden = true;
     } catch (error) {
       if (!(error instanceof api.Refused)) throw error;
@@ -150,7 +152,7 @@ export class Board {
     });
   }
 
-  #more = (read) => this.changes.attempt("There is more that cannot be read.", read);
+  #more = (read) => this.changes.attempt("There is more that cannot be read.", () => this.during(read));
 
   async #showMoreFound() {
     const read = await this.#more(() => this.tasks.moreFound());

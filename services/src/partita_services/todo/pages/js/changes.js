@@ -1,6 +1,7 @@
 // Every change of tasks: shown at once, taken back where it fails, and undone where the person wants that.
 
 import { newKey } from "/assets/api.js";
+import { attempt, refused } from "/assets/attempt.js";
 import { Optimistic } from "/assets/optimistic.js";
 import { toast } from "/assets/toast.js";
 import * as api from "./api.js";
@@ -13,31 +14,15 @@ const FIELDS = ["title", "description", "status", "priority", "category", "due_d
 export class Changes {
   #under = new Optimistic({ failed: (error, id) => this.#failed.get(id)?.(error) });
   #failed = new Map(); // by id, what to say of a move that fails
+  #left = new Map(); // by task and version, the version that a move of this page made of it
 
-  // `signIn()` asks who this is again, and gives whether that is known.
-  constructor(tasks, { signIn }) {
+  constructor(tasks) {
     this.tasks = tasks;
-    this.signIn = signIn;
   }
 
   isUnderWay = (id) => this.#under.isWaiting(id);
-
-  // Says why something was not done, with the way to do it after all.
-  refused(what, error, again) {
-    const action = error.status === 401 ? ["Sign in", async () => (await this.signIn()) && again()] : ["Try again", again];
-    toast(`${what} ${error.message}`, { wrong: true, action });
-  }
-
-  // Runs `work`; gives null where the service refuses, which is said.
-  async attempt(what, work) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof api.Refused)) throw error;
-      this.refused(what, error, () => this.attempt(what, work));
-      return null;
-    }
-  }
+  refused = refused;
+  attempt = attempt;
 
   // Moves of one task wait for each other, because each is made over the version that the last one left.
   move(task, status, { said = true } = {}) {
@@ -47,7 +32,7 @@ export class Changes {
     this.#failed.set(id, (error) => this.#moveFailed(before, status, error));
     this.#under.change(id, {
       show: () => this.tasks.put({ ...before, status }),
-      send: () => this.#change(this.tasks.get(id) ?? task, { status }),
+      send: () => this.#moveNow(this.tasks.get(id) ?? task, status),
       settle: (saved, isLast) => {
         if (isLast) this.tasks.put(saved);
         else this.tasks.put({ ...this.tasks.get(id), version: saved.version });
@@ -56,6 +41,20 @@ export class Changes {
       },
       rollback: () => this.tasks.put({ ...before, version: this.tasks.get(id)?.version ?? before.version }),
     });
+  }
+
+  async #moveNow(task, status) {
+    const saved = await this.#change(task, { status });
+    if (saved.version !== task.version) this.#left.set(named(task), saved.version);
+    return saved;
+  }
+
+  // A task as the person saw it, over the version that their own moves have left: those are no conflict.
+  async #settled(task) {
+    await this.#under.settled(task.task_id);
+    let seen = task;
+    while (this.#left.has(named(seen))) seen = { ...seen, version: this.#left.get(named(seen)) };
+    return seen;
   }
 
   #moved(task, from) {
@@ -107,7 +106,7 @@ export class Changes {
   }
 
   async save(task, fields) {
-    const saved = await this.#change(task, fields);
+    const saved = await this.#change(await this.#settled(task), fields);
     this.#written(saved, `Saved “${saved.title}”.`, () => this.attempt(`“${saved.title}” stays as it is.`, () => this.save(saved, picked(task))));
     return saved;
   }
@@ -120,7 +119,7 @@ export class Changes {
 
   // Deleted at once, and made again where that is undone.
   async remove(task) {
-    await api.remove(task).catch((error) => { if (error.status !== 404) throw error; });
+    await api.remove(await this.#settled(task)).catch((error) => { if (error.status !== 404) throw error; });
     this.tasks.drop(task.task_id);
     this.tasks.countSoon(RECOUNT);
     const draft = { key: newKey() };
@@ -158,7 +157,7 @@ export class Changes {
     for (const id of ids) {
       const task = this.tasks.get(id);
       const isGone = task && (await this.attempt(`“${task.title}” was not deleted.`, async () => {
-        await api.remove(task);
+        await api.remove(await this.#settled(task));
         return true;
       }));
       if (!isGone) continue;
@@ -177,4 +176,5 @@ export class Changes {
   }
 }
 
+const named = ({ task_id, version }) => `${task_id} ${version}`;
 const picked = (task) => Object.fromEntries(FIELDS.map((name) => [name, task[name] ?? null]));

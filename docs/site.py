@@ -1,0 +1,218 @@
+"""Builds the site of the documentation into `site/`: `make docs` runs it, and warnings are errors.
+
+The pages in the repository lead to each other and to files outside of `docs/`, so that they can be read where they are.
+Here they are put into one folder (`build/pages/`) as Zensical wants them, with the pages of the project (CONTRIBUTING
+and others), the examples, a reference page for each public module, and the navigation that `docs/index.md` says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+DIAGRAMS = ROOT / ".venv/npm/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js"
+KINDS = {
+    "Tutorial": "Tutorial: learn by doing, one step after another",
+    "How-to": "How-to: one task",
+    "Reference": "Reference: to look things up",
+    "Explanation": "Explanation: why it is the way it is",
+}
+PROJECT = ("CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md", "AGENTS.md", "LICENSE")
+LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]+)?(?=\))")
+RESOURCE = re.compile(
+    r"""<(?:script|link|img|iframe|source|video|audio|object)\b[^>]*\b(?:src|href|data|srcset)=["']?(?:https?:)?//[^>]*>""",
+    re.IGNORECASE,
+)
+ENTRY = re.compile(r"\[((?:`[^`]*`|[^]`])+)\]\(([^)#]+)\)")
+
+
+def modules() -> tuple[str, ...]:
+    """The modules that have a page in the reference."""
+    found: tuple[str, ...] = runpy.run_path(str(DOCS / "reference.py"))["MODULES"]
+    return found
+
+
+def sources() -> dict[Path, Path]:
+    """Every file that is on the site: where it is in the repository, and where it is there."""
+    found = {path: path.relative_to(DOCS) for path in DOCS.rglob("*") if path.is_file() and path.suffix != ".py"}
+    found |= {ROOT / name: Path("project", Path(name).stem.lower()).with_suffix(".md") for name in PROJECT}
+    found |= {path: Path("examples", path.stem).with_suffix(".md") for path in (ROOT / "examples").glob("*.py")}
+    return {path: place for path, place in found.items() if path.is_file() and "__pycache__" not in path.parts}
+
+
+def navigation(index: str) -> Iterator[tuple[int, str, str | None]]:
+    """What the index lists: sections with their level, and pages with the section that they are in."""
+    level = 0
+    for line in index.splitlines():
+        if heading := re.match(r"(##+) (.*)", line):
+            level = len(heading[1]) - 2
+            yield level, heading[2], None
+        elif line.startswith("- "):
+            for title, page in ENTRY.findall(line):
+                yield level + 1, title[0].upper() + title[1:], page
+
+
+def without_empty(entries: list[tuple[int, str, str | None]]) -> list[tuple[int, str, str | None]]:
+    """The navigation without sections that nothing is in."""
+    kept: list[tuple[int, str, str | None]] = []
+    for entry in reversed(entries):
+        level, _, page = entry
+        if page is not None or (kept and kept[-1][0] > level):
+            kept.append(entry)
+    return kept[::-1]
+
+
+def kinds(index: str) -> dict[str, str]:
+    """Which of the four kinds each page is."""
+    found: dict[str, str] = {}
+    kind = ""
+    for level, title, page in navigation(index):
+        if page is None:
+            kind = title if level == 0 else kind
+        else:
+            found.setdefault(page, kind)
+    return found
+
+
+def summary(index: str) -> str:
+    """The navigation as Zensical reads it: a nested list, in which each page stands once."""
+    lines = ["- [Partita](index.md)"]
+    seen = {"index.md"}
+    for level, title, page in without_empty(list(navigation(index))):
+        if page is None:
+            lines.append(f"{'    ' * level}- {title}")
+        elif page not in seen:
+            seen.add(page)
+            lines.append(f"{'    ' * level}- [{title}]({page})")
+            named = modules() if page == "reference.md" else ()
+            lines += [f"{'    ' * level}- [{name}](reference/{name}.md)" for name in named]
+    rows = ["- Project", *(f"    - [{_title(place)}]({place.as_posix()})" for place in _project())]
+    return "\n".join([*lines, *rows, "- Examples", *_example_rows(), ""])
+
+
+def _project() -> list[Path]:
+    places = sources()
+    return [places[ROOT / name] for name in PROJECT if ROOT / name in places]
+
+
+def _example_rows() -> list[str]:
+    places = [place for path, place in sources().items() if path.parent.name == "examples"]
+    return [f"    - [{place.stem}.py]({place.as_posix()})" for place in sorted(places)]
+
+
+def _title(place: Path) -> str:
+    return {"agents": "Layers, rules and checklists"}.get(place.stem, place.stem.replace("_", " ").capitalize())
+
+
+def rewritten(text: str, path: Path, places: dict[Path, Path]) -> str:
+    """A page with its links as they are on the site; what is not there is named, without a link."""
+    here = places[path].parent
+
+    def moved(found: re.Match[str]) -> str:
+        target = (path.parent / found[1]).resolve()
+        if target == ROOT / "README.md":
+            target = DOCS / "index.md"
+        if target.is_dir():
+            target = next((each for each in sorted(target.iterdir()) if each in places), target)
+        if target not in places:
+            return f"{found[1]}{found[2] or ''}"
+        return os.path.relpath(places[target], here).replace(os.sep, "/") + (found[2] or "")
+
+    return LINK.sub(moved, text)
+
+
+def unlinked(text: str, path: Path, places: dict[Path, Path]) -> str:
+    """A page in which files that are not on the site are only named."""
+
+    def named(found: re.Match[str]) -> str:
+        target = (path.parent / found[2].partition("#")[0]).resolve()
+        known = target in places or target.is_dir() or target == ROOT / "README.md"
+        return found[0] if known or found[2].startswith(("http", "#", "mailto:")) else found[1]
+
+    return re.sub(r"(?<!!)\[((?:`[^`]*`|[^]`])+)\]\(([^)\s]+)\)", named, text)
+
+
+def labelled(text: str, kind: str) -> str:
+    """A page that says under its title which kind it is."""
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n{KINDS[kind]}\n{{ .kind }}\n{rest}" if kind in KINDS and title.startswith("# ") else text
+
+
+def reference_page(name: str) -> str:
+    """The page of a public module: its documentation, and every public name with signature and documentation."""
+    lines = [f"# {name}", "", f"::: {name}", "    options:", "      members: false", ""]
+    for each in public_names(name):
+        lines += [f"::: {name}.{each}", "    options:", "      show_root_heading: true", "      heading_level: 2", ""]
+    return "\n".join(lines)
+
+
+def public_names(name: str) -> list[str]:
+    """The public names of a module, in order."""
+    names: list[str] = runpy.run_path(str(DOCS / "reference.py"))["public_names"](name)
+    return sorted(names, key=lambda each: (each.isupper(), each.lower()))
+
+
+def stage(folder: Path) -> None:
+    """Put all pages into a folder, as Zensical wants them."""
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    places, kind_of = sources(), kinds(index)
+    shutil.rmtree(folder, ignore_errors=True)
+    for path, place in places.items():
+        target = folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix not in (".md", ".py", ""):
+            shutil.copyfile(path, target)
+            continue
+        target.write_text(_staged(path, places, kind_of.get(place.as_posix(), "")), encoding="utf-8")
+    for name in modules():
+        target = folder / "reference" / f"{name}.md"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(reference_page(name), encoding="utf-8")
+    (folder / "SUMMARY.md").write_text(summary(index), encoding="utf-8")
+    (folder / "assets").mkdir(exist_ok=True)
+    shutil.copyfile(DIAGRAMS, folder / "assets" / "mermaid.js")
+
+
+def _staged(path: Path, places: dict[Path, Path], kind: str) -> str:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return f"# {path.name}\n\nA whole program: `python examples/{path.name}`.\n\n```python\n{text}```\n"
+    if path.name == "LICENSE":
+        return f"# License\n\n```text\n{text}```\n"
+    return labelled(rewritten(unlinked(text, path, places), path, places), kind)
+
+
+def from_outside(folder: Path) -> list[str]:
+    """What the pages of a built site would load from other hosts."""
+    return [
+        f"{page.relative_to(folder)}: {found[0]}"
+        for page in sorted(folder.rglob("*.html"))
+        for found in RESOURCE.finditer(page.read_text(encoding="utf-8"))
+        if 'rel="canonical"' not in found[0]
+    ]
+
+
+def main() -> int:
+    """Build the site, and say what went wrong."""
+    if not DIAGRAMS.exists():
+        sys.exit(f"{DIAGRAMS} is missing: run `make .venv/npm/.ready`.")
+    stage(ROOT / "build" / "pages")
+    command = [str(Path(sys.executable).with_name("zensical")), "build", "--strict", "--clean"]
+    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)  # noqa: S603
+    sys.stdout.write(built.stdout)
+    (ROOT / "site" / "SUMMARY.html").unlink(missing_ok=True)  # the navigation, which is on every page
+    outside = from_outside(ROOT / "site")
+    sys.stdout.writelines(f"loaded from outside: {each}\n" for each in outside)
+    return built.returncode or int("griffe: " in built.stdout or bool(outside))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

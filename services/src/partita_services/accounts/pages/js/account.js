@@ -1,0 +1,53 @@
+// One account: its balance, moving money, its statement, who else sees it, its versions and its settings.
+
+import { el, write } from "/assets/dom.js";
+import { money } from "./format.js";
+import { movePanel } from "./move.js";
+import { Settings } from "./settings.js";
+import { Sharing } from "./sharing.js";
+import { Statement } from "./statement.js";
+import { VersionTable } from "./versions.js";
+
+export class AccountView {
+  #life = new AbortController();
+
+  // `changed(message)` is called when something was written, `closed(account)` when the account was; `isUnknown(error)` tells
+  // who is not known any more; `chose(month)` what the statement shows.
+  constructor(account, { isOwner, month, chose, changed, closed, isUnknown, signIn }) {
+    const { signal } = this.#life;
+    const shared = { changed, isUnknown, signIn, signal };
+    this.name = el("h1", { dir: "auto" });
+    this.balance = el("p", { className: "balance money", role: "group", ariaLabel: "Balance" });
+    this.meta = el("p", { className: "meta" });
+    this.statement = new Statement(account.pk, { ...shared, month, chose });
+    this.sharing = isOwner ? new Sharing(account, shared) : null;
+    this.versions = new VersionTable(account.pk, shared);
+    this.settings = isOwner ? new Settings(account, { ...shared, closed }) : null;
+    const parts = [movePanel(account, shared), this.statement.element, this.sharing?.element, this.versions.element, this.settings?.element];
+    this.element = el("div", { className: "account" }, back(), this.#hero(), ...parts);
+    this.#write(account);
+  }
+
+  // As it is now; forms stay as they are.
+  update(account) {
+    this.#write(account);
+    this.settings?.update(account);
+    return Promise.all([this.statement.load(), this.sharing?.load(), this.versions.load()]);
+  }
+
+  end() {
+    this.#life.abort();
+  }
+
+  #hero() {
+    return el("header", { className: "hero" }, el("div", {}, this.name, this.meta), el("span", { className: "space" }), this.balance);
+  }
+
+  #write({ pk, name, owner, balance }) {
+    write(this.name, name);
+    write(this.meta, `${pk}${owner ? `, of ${owner}` : ""}`);
+    write(this.balance, money(balance));
+  }
+}
+
+export const back = () => el("a", { className: "back", href: "#/" }, "← All accounts");

@@ -1,0 +1,55 @@
+// What was written lately over all countries: some of it on the first page, and all of it on a page of its own.
+
+import { attempt } from "/assets/attempt.js";
+import { el, replace } from "/assets/dom.js";
+import { latest } from "/assets/latest.js";
+import { KeyedList } from "/assets/list.js";
+import { moreButton, Pages } from "/assets/pages.js";
+import { empty, failed, skeleton } from "/assets/states.js";
+import * as api from "./api.js";
+import { authorship, moment } from "./format.js";
+
+const FEW = 8;
+const WORDS = { created: "came", changed: "changed", deleted: "withdrawn" };
+
+export function latestPanel() {
+  const place = el("div", {}, skeleton(3));
+  const asked = latest();
+  const load = () => asked(() => api.changes(FEW), ({ items }) => replace(place, el("ol", { className: "latest" }, ...items.map(row)), el("p", { className: "lead" }, el("a", { href: "#/changes" }, "All changes"))), (error) => {
+    if (error.status === undefined) throw error;
+    replace(place, failed(error, load, "The changes cannot be read"));
+  });
+  load();
+  return el("section", { className: "panel" }, el("h2", {}, "Latest changes"), place);
+}
+
+// Reads the first of them; `show(signal)` gives the panel of all.
+export async function readChanges() {
+  const pages = new Pages((cursor) => api.changes(api.PAGE, cursor));
+  let items = await pages.next();
+  return (signal) => {
+    if (!items.length) return empty("Nothing was written yet.");
+    const rows = el("ol", { className: "latest" });
+    const list = new KeyedList(rows, { key: ({ alpha2Code, versionNumber }) => `${alpha2Code} ${versionNumber}`, draw: row, signal });
+    const more = moreButton(() => attempt("The older changes cannot be read.", async () => {
+      items = [...items, ...(await pages.next())];
+      draw();
+    }), { className: "button more", signal });
+    const draw = () => {
+      list.show(items);
+      more.hidden = !pages.hasMore;
+    };
+    draw();
+    return el("section", { className: "panel" }, rows, more);
+  };
+}
+
+function row(change) {
+  return el(
+    "li",
+    {},
+    el("a", { href: `#/${change.alpha2Code}`, dir: "auto" }, change.name),
+    ` ${WORDS[change.change]}, as of ${moment(change.createDate)}`,
+    el("span", { className: "by", dir: "auto" }, authorship(change)),
+  );
+}

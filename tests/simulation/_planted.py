@@ -1,0 +1,161 @@
+"""Bugs that are put back, to see that a simulation finds them: past ones of Partita, and those of the textbooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import Any, Final
+from unittest.mock import patch
+
+from msgspec import Struct
+from tests.simulation._planted_stores import LostUpdates, PartialTransactions, ReorderedStream, StaleReads
+
+from partita import EmbeddedStore, Procedure, f, new_ulid, update
+from partita._sqlite import _database_file, _transaction
+from partita.change import _consumer
+from partita.change._stream import Batch
+from partita.errors import StoreUnavailable
+from partita.queue.embedded import _file, _writes
+from partita.recipes.idempotency import Command, CommandOutcome, Idempotency, run_plan
+from partita.session import _retries
+from partita.store import Store
+from partita.store.embedded import _transactions
+from partita_services.events import cancelling
+from partita_services.events.model import Event, Seats, seats_of
+from partita_services.events.queueing import decisions, sweeper
+
+Wrap = Callable[[EmbeddedStore], Store]
+
+
+class Bug(Struct, frozen=True):
+    """A bug, how it is put back, and the scenario that shows it."""
+
+    scenario: str
+    was: str
+    """What it did."""
+    put_back: Callable[[], AbstractContextManager[object]] = nullcontext
+    wrap: Wrap | None = None
+
+
+def _always_hidden() -> AbstractContextManager[object]:
+    return patch.object(_file.QueueConnection, "hidden", lambda self: (self.now() + 1, 2**62))
+
+
+def _groups_not_held() -> AbstractContextManager[object]:
+    def update_group(writer: _file.QueueConnection, group: str) -> None:
+        [(first,)] = writer.rows(
+            "SELECT min(sequence) FROM messages WHERE group_name = ? AND visible_at IS NULL", group
+        )
+        writer.rows("DELETE FROM groups WHERE name = ?", group)
+        if first is not None:
+            writer.rows("INSERT INTO groups (name, first) VALUES (?, ?)", group, first)
+
+    return patch.object(_writes, "_update_group", update_group)
+
+
+def _seats_for_arrivals() -> AbstractContextManager[object]:
+    """A freed seat is free, and whoever comes next takes it."""
+
+    def remaining(event: Event, seats: Seats) -> int:
+        return seats.remaining
+
+    def nobody(event: Event, seats: Seats, wanted: int) -> Procedure[tuple[int, list[Any]]]:
+        yield from ()
+        return seats.next_waiting, []
+
+    stack = ExitStack()
+    stack.enter_context(patch.object(decisions, "free_for_arrivals", remaining))
+    stack.enter_context(patch.object(cancelling, "next_waiting", nobody))
+    return stack
+
+
+def _no_fence() -> AbstractContextManager[object]:
+    def taking(seats: Seats, after: Seats) -> Any:
+        names = (Seats.remaining, Seats.entered, Seats.listed, Seats.last_queued_at, Seats.updated_at)
+        values = (after.remaining, after.entered, after.listed, after.last_queued_at, after.updated_at)
+        changes = [f(name).set(value) for name, value in zip(names, values, strict=True)]
+        return update(seats_of(seats.event_id), *changes)
+
+    return patch.object(decisions, "_taking", taking)
+
+
+def _random_identifiers() -> AbstractContextManager[object]:
+    def next_value(self: Any) -> int:
+        random: int = self._random.getrandbits(80)
+        return int(self._clock() * 1000) << 80 | random
+
+    return patch.object(type(new_ulid), "_next_value", next_value)
+
+
+def _no_record() -> AbstractContextManager[object]:
+    def run(self: Any, command: Command, plan: Any, respond: Any) -> Procedure[CommandOutcome[Any]]:
+        result = yield from run_plan(plan)
+        return CommandOutcome(respond(result), result=result)
+
+    return patch.object(Idempotency, "run", run)
+
+
+def _anywhere() -> AbstractContextManager[object]:
+    return patch.object(_transaction, "refuse_moved", lambda *_: None)
+
+
+def _refused() -> AbstractContextManager[object]:
+    return patch.object(_retries, "_settles", lambda _: True)
+
+
+def _positions_first() -> AbstractContextManager[object]:
+    def step(self: Any) -> Batch:
+        batch: Batch = self._stream.read(self._known(), self._batch)
+        self._positions = batch.positions  # although the sink may fail
+        self._sink.apply(batch.changes, batch.positions)
+        return batch
+
+    return patch.multiple(_consumer.Consumer, _step=step, forget=lambda _: None)
+
+
+def _left_behind() -> AbstractContextManager[object]:
+    return patch.object(sweeper.Sweeper, "_stuck", lambda *_: [])
+
+
+def _unsafe_retry() -> AbstractContextManager[object]:
+    return patch.object(_retries, "may_retry", lambda _request, error: isinstance(error, StoreUnavailable))
+
+
+def _tokens_forgotten() -> AbstractContextManager[object]:
+    return patch.object(_transactions, "_is_replay", lambda *_: False)
+
+
+def _no_sync() -> AbstractContextManager[object]:
+    connect = _database_file.connect
+    return patch("partita._sqlite.connect", lambda path, *, durable: connect(path, durable=False))  # noqa: ARG005
+
+
+PLANTED: Final[Mapping[str, Bug]] = {
+    "clock ahead": Bug("messages", "a clock that was ahead and set back froze messages", _always_hidden),
+    "group not held": Bug("messages", "messages of a group passed one that was in flight", _groups_not_held),
+    "waiting list passed over": Bug("events", "a freed seat went to who came later", _seats_for_arrivals),
+    "identifiers out of order": Bug("items", "identifiers of one millisecond were not in order", _random_identifiers),
+    "lost answer": Bug("accounts", "who asked again after a lost answer had it done twice", _no_record),
+    "moved folder": Bug("items", "writes were acknowledged into a folder that was gone", _anywhere),
+    "refused although done": Bug("items", "a transaction that happened was called refused", _refused),
+    "positions first": Bug("items", "a full disk made a projection pass over changes", _positions_first),
+    "left behind": Bug("events", "the sweeper left a request behind", _left_behind),
+    "no fence": Bug("events", "a worker that was overtaken decided all the same", _no_fence),
+    "unsafe retry": Bug("items", "a write without a response is sent again", _unsafe_retry),
+    "tokens forgotten": Bug("items", "a transaction runs again in spite of its token", _tokens_forgotten),
+    "no sync": Bug("accounts", "a write is acknowledged before it is on the disk", _no_sync),
+    "stale read": Bug("items", "a consistent read is of an older state", wrap=StaleReads),
+    "lost update": Bug("items", "one write in some is acknowledged and not done", wrap=LostUpdates),
+    "partial transaction": Bug("items", "a transaction is done one write after another", wrap=PartialTransactions),
+    "reordered stream": Bug("items", "two records of a stream change places", wrap=ReorderedStream),
+}
+
+
+@contextmanager
+def planted(name: str | None) -> Iterator[Wrap | None]:
+    """Put a bug back in the block; gives what is to be put before the store, where that is where it is."""
+    if name is None:
+        yield None
+        return
+    with PLANTED[name].put_back():
+        yield PLANTED[name].wrap

@@ -1,0 +1,179 @@
+"""One run: from a seed to what came of it."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from msgspec import Struct
+from tests.simulation._disk import SimulatedDisk
+from tests.simulation._faults import Fault, Faults
+from tests.simulation._server import make_template
+from tests.simulation._world import Scenario, Violated, World
+from tests.simulation.scenarios.accounts import Accounts
+from tests.simulation.scenarios.events import Events
+from tests.simulation.scenarios.items import Items
+from tests.simulation.scenarios.messages import Messages
+
+from partita import EmbeddedStore, Session, new_ulid
+from partita.store import Store
+
+SCENARIOS: Final[Mapping[str, Callable[[], Scenario]]] = {
+    "accounts": Accounts,
+    "events": Events,
+    "items": Items,
+    "messages": Messages,
+}
+
+CHECK_EVERY: Final = 10
+SETTLE_EVERY: Final = 25
+SETTLE_STEPS: Final = 20_000
+_SHM: Final = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
+
+
+class Plan(Struct, frozen=True):
+    """What is to be run; the same plan always does the same."""
+
+    seed: int
+    steps: int = 200
+    scenario: str = ""
+    """By default the seed chooses."""
+    without: frozenset[int] = frozenset()
+    """Faults that are left out, by number."""
+    check_every: int = CHECK_EVERY
+
+    @property
+    def chosen(self) -> str:
+        """The scenario."""
+        return self.scenario or list(SCENARIOS)[self.seed % len(SCENARIOS)]
+
+
+class Result(Struct, frozen=True):
+    """What came of a run."""
+
+    plan: Plan
+    steps: int
+    seconds: float
+    """Simulated time."""
+    executed: int
+    crashes: int
+    faults: tuple[Fault, ...]
+    digest: str
+    failure: str | None = None
+    trace: tuple[str, ...] = ()
+
+
+def _as_it_is(store: EmbeddedStore) -> Store:
+    return store
+
+
+def simulate(
+    plan: Plan,
+    *,
+    wrap: Callable[[EmbeddedStore], Store] | None = None,
+    scenario: Callable[[], Scenario] | None = None,
+    keep_trace: bool = False,
+) -> Result:
+    """Run a plan. `wrap` puts something before the store, and `scenario` takes the place of the named one."""
+    made = (scenario or SCENARIOS[plan.chosen])()
+    faults = Faults(Random(f"faults of {plan.seed}"), without=plan.without)
+    with _quiet(), _room() as folder, SimulatedDisk() as disk:
+        template = _template(plan.chosen, made)
+        world = World(plan.seed, faults, disk, (template, folder), made, wrap or _as_it_is, keep_trace=keep_trace)
+        with new_ulid.using(world.kernel.clock, Random(f"ids of {plan.seed}")):
+            try:
+                failure = _play(world, made, plan)
+            finally:
+                world.server.disk.is_full = False
+                for process in world.clients:
+                    process.kill()
+                world.server.close()
+        return Result(
+            plan,
+            world.kernel.steps,
+            world.kernel.now,
+            world.network.executed,
+            world.server.crashes,
+            tuple(faults.happened),
+            world.kernel.trace.digest,
+            failure,
+            tuple(world.kernel.trace.lines or ()),
+        )
+
+
+def _play(world: World, scenario: Scenario, plan: Plan) -> str | None:
+    """Let things go wrong, then let everything come to an end; the failure, where there is one."""
+    try:
+        scenario.start(world)
+        while world.kernel.steps < plan.steps and world.kernel.step():
+            _check(world, scenario, plan)
+        world.calm()
+        while not _is_settled(world, scenario):
+            if world.kernel.steps > plan.steps + SETTLE_STEPS:
+                raise Violated("it does not come to an end")  # noqa: TRY301 - as any other failure
+            scenario.check(world)
+        if world.kernel.failure is not None:
+            raise world.kernel.failure  # noqa: TRY301
+        scenario.check(world)
+        scenario.check_end(world)
+        world.server.verify()
+        _note_items(world, scenario)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the run has failed
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _is_settled(world: World, scenario: Scenario) -> bool:
+    """Go on for a while where it is not."""
+    if world.kernel.failure is not None or scenario.is_settled(world):
+        return True
+    return not all(world.kernel.step() for _ in range(SETTLE_EVERY))
+
+
+def _check(world: World, scenario: Scenario, plan: Plan) -> None:
+    if world.kernel.steps % plan.check_every == 0 and world.server.is_whole:
+        scenario.check(world)
+
+
+def _note_items(world: World, scenario: Scenario) -> None:
+    """What is stored in the end is part of the trace."""
+    for table in scenario.tables:
+        for item in world.items(table):
+            world.kernel.trace.add(repr(sorted((name, str(value)) for name, value in item.items())))
+
+
+_TEMPLATES: Final[dict[str, tempfile.TemporaryDirectory[str]]] = {}
+
+
+def _template(name: str, scenario: Scenario) -> Path:
+    """The files that a scenario begins with, made once in this process."""
+    if name not in _TEMPLATES:
+        _TEMPLATES[name] = tempfile.TemporaryDirectory(dir=_place())
+        folder = Path(_TEMPLATES[name].name)
+        make_template(folder, lambda store: Session(store).create_tables(scenario.tables), scenario.queues)
+    return Path(_TEMPLATES[name].name)
+
+
+@contextmanager
+def _room() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=_place()) as folder:
+        yield Path(folder)
+
+
+def _place() -> Path | None:
+    return _SHM if _SHM.is_dir() else None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What the product logs about faults is expected here."""
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)

@@ -1,0 +1,208 @@
+"""Items: writes, transactions, batches and reads of a few lists, judged as histories; index, stream and projection.
+
+Every read and append is part of a history, which must be strictly serializable. What the table holds must also be what
+the index, the stream played from its beginning, and a projection hold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, Final
+
+import apsw
+from tests.histories._anomalies import find_anomalies
+from tests.histories._history import Recorder
+from tests.histories._workload import KEYS, TABLE, ListClient, Thing, thing
+from tests.simulation._kernel import Process
+from tests.simulation._retrying import PASSING
+from tests.simulation._world import World, all_items, expect
+
+from partita import (
+    Entity,
+    Key,
+    Session,
+    Table,
+    delete,
+    f,
+    get,
+    new_ulid,
+    upsert,
+)
+from partita.change import Consumer, ItemChange, SqliteProjection
+from partita.queue import QueuePolicy
+from partita.store import DescribeStream, ReadStream, StreamRecord
+from partita.values import Item
+
+CLIENTS: Final = 4
+GROUPS: Final = ("red", "green", "blue")
+
+
+class Note(Entity, table=TABLE):
+    """Something that comes and goes."""
+
+    primary: ClassVar = Key("NOTE#{note_id}", "META")
+    by_group: ClassVar = Key("GROUP#{group}", "NOTE#{note_id}", index="GSI1")
+
+    note_id: str
+    group: str
+    text: str = ""
+
+
+@get(Note)
+def note(note_id: str) -> None:
+    """A note."""
+
+
+class Items:
+    """What clients did, and where their history is."""
+
+    tables: Sequence[Table] = (TABLE,)
+    queues: Mapping[str, QueuePolicy] = {}
+
+    def __init__(self) -> None:
+        self.recorder = Recorder()
+        self._numbers = 0
+        self._played = Played()
+
+    def start(self, world: World) -> None:
+        """Begin with nothing stored."""
+        for number in range(CLIENTS):
+            world.client(f"client-{number}", lambda process: self._live(world, process))
+        world.worker("projector", lambda process: self._project(world, process))
+
+    def _live(self, world: World, process: Process) -> None:
+        session = world.session(process)
+        client = ListClient(session, self.recorder, process.name, world.random, self._next)
+        acts: tuple[Callable[[], None], ...] = (
+            *client.acts,
+            lambda: self._group(world, session),
+            lambda: self._note(world, session, process.name),
+        )
+        while not world.is_calm:
+            try:
+                world.random.choice(acts)()
+            except PASSING:
+                world.kernel.sleep(0.5)
+            world.kernel.sleep(world.random.uniform(0.0, 0.1))
+
+    def _next(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+    def _group(self, world: World, session: Session) -> None:
+        key, group = world.random.choice(KEYS), world.random.choice((*GROUPS, None))
+        session.run(upsert(thing(key), f(Thing.group).set(group)))
+
+    def _note(self, world: World, session: Session, name: str) -> None:
+        note_id, group = world.random.choice(("n1", "n2")), world.random.choice(GROUPS)
+        made = [new_ulid() for _ in range(3)]
+        expect(made == sorted(made), "identifiers are not in the order in which they were made: {}", made)
+        if world.random.random() < 0.4:
+            session.run(delete(note(note_id)))
+        else:
+            session.run(upsert(note(note_id), f(Note.group).set(group), f(Note.text).set(name)))
+
+    def _project(self, world: World, process: Process) -> None:
+        projection = open_projection(world)
+        try:
+            consumer = Consumer(
+                world.store(process), TABLE, projection, batch=5, clock=process.clock, pause=world.kernel.sleep
+            )
+            while True:
+                try:
+                    consumer.catch_up()
+                except PASSING:
+                    consumer.forget()
+                world.kernel.sleep(0.5)
+        finally:
+            with suppress(apsw.FullError):  # the disk is full; SQLite itself would not mind at this point
+                projection.close()
+
+    def check(self, world: World) -> None:
+        """The index has what the table says that it has, and the stream leads to the table."""
+        items = world.items(TABLE)
+        expected = sorted((i["GSI1PK"], i["GSI1SK"], i["PK"]) for i in items if "GSI1PK" in i)
+        found = sorted((i["GSI1PK"], i["GSI1SK"], i["PK"]) for i in all_items(world.server.store, TABLE.name, "GSI1"))
+        expect(expected == found, "the index has {}, the table {}", found, expected)
+        for item in items:
+            group = item.get("group")
+            key = None if group is None else f"GROUP#{group}"
+            expect(item.get("GSI1PK") == key, "{} has the index key of another group", item)
+        expect(self._played.on(world) == {i["PK"]: i for i in items}, "the stream does not lead to the table")
+
+    def is_settled(self, world: World) -> bool:
+        """The projection has read everything."""
+        return world.clients_are_done() and _projected(world) == _stored(world)
+
+    def check_end(self, world: World) -> None:
+        """What every client saw has one order."""
+        ListClient(world.truth, self.recorder, "truth", world.random, self._next).read_all()
+        for finding in find_anomalies(self.recorder.history):
+            expect(False, "{}", finding)
+
+
+class Played:
+    """The table as its stream says that it is; after a crash of the server it is played from its beginning."""
+
+    def __init__(self) -> None:
+        self._crashes = -1
+        self._items: dict[str, Item] = {}
+        self._after: dict[str, int] = {}
+
+    def on(self, world: World) -> dict[str, Item]:
+        """Play what has come since."""
+        if self._crashes != world.server.crashes:
+            self._crashes, self._items, self._after = world.server.crashes, {}, {}
+        store = world.server.front
+        for shard in store.execute(DescribeStream(TABLE.name)).shards:
+            while records := store.execute(ReadStream(TABLE.name, shard.id, self._after.get(shard.id, 0))).records:
+                for record in records:
+                    self._apply(record)
+                self._after[shard.id] = records[-1].sequence
+        return self._items
+
+    def _apply(self, record: StreamRecord) -> None:
+        pk = record.keys["PK"]
+        expect(record.old == self._items.get(pk), "a record of {} begins with what was not there", pk)
+        if record.new is None:
+            self._items.pop(pk)
+        else:
+            self._items[pk] = record.new
+
+
+def open_projection(world: World) -> SqliteProjection:
+    """The projection's file, which is on the simulated disk, too."""
+    tables = "CREATE TABLE things (pk TEXT PRIMARY KEY, numbers TEXT, rest TEXT)"
+    return SqliteProjection(world.folder / "projection.db", tables=tables, apply=_apply)
+
+
+def _apply(connection: apsw.Connection, change: ItemChange) -> None:
+    """Whatever is new in a list is added to what is there: a change that is passed over is not made good later."""
+    pk, old, new = change.keys["PK"], change.old_item or {}, change.new_item
+    if new is None:
+        connection.execute("DELETE FROM things WHERE pk = ?", (pk,))
+        return
+    rows: list[Any] = connection.execute("SELECT numbers FROM things WHERE pk = ?", (pk,)).fetchall()
+    before = json.loads(rows[0][0]) if rows else []
+    added = new.get("numbers", [])[len(old.get("numbers", [])) :]
+    rest = {name: str(value) for name, value in new.items() if name != "numbers"}
+    values = (pk, json.dumps([*before, *map(int, added)]), json.dumps(rest, sort_keys=True))
+    connection.execute("INSERT OR REPLACE INTO things VALUES (?, ?, ?)", values)
+
+
+def _projected(world: World) -> dict[str, tuple[str, str]]:
+    projection = open_projection(world)
+    try:
+        return {pk: (numbers, rest) for pk, numbers, rest in projection.read("SELECT pk, numbers, rest FROM things")}
+    finally:
+        projection.close()
+
+
+def _stored(world: World) -> dict[str, tuple[str, str]]:
+    found = {}
+    for item in world.items(TABLE):
+        rest = {name: str(value) for name, value in item.items() if name != "numbers"}
+        found[item["PK"]] = json.dumps([int(n) for n in item.get("numbers", [])]), json.dumps(rest, sort_keys=True)
+    return found

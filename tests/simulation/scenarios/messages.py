@@ -1,0 +1,97 @@
+"""Messages: senders that ask again, receivers that are killed, messages that nobody can read. All in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tests.simulation._kernel import Process
+from tests.simulation._retrying import PASSING, GaveUp, ask_again
+from tests.simulation._world import World, expect
+
+from partita import Table
+from partita.queue import Acknowledge, GetStats, Message, Postpone, QueuePolicy, ReadDead, Receive, Send, SentMessage
+
+NAME: Final = "messages"
+GROUPS: Final = tuple(f"group-{number}" for number in range(4))
+SENDERS: Final = 2
+RECEIVERS: Final = 2
+VISIBILITY: Final = 6.0
+POISON: Final = "poison"
+
+
+class Messages:
+    """What was sent and received."""
+
+    tables: Sequence[Table] = ()
+    queues: Mapping[str, QueuePolicy] = {NAME: QueuePolicy(max_receives=3)}
+
+    def __init__(self) -> None:
+        self.accepted: dict[str, SentMessage] = {}
+        self.received: dict[str, list[int]] = {group: [] for group in GROUPS}
+        """The sequences of each group in the order in which they were handed out for the first time."""
+        self.sequences: dict[str, int] = {}
+
+    def start(self, world: World) -> None:
+        """Begin with an empty queue."""
+        for number in range(SENDERS):
+            world.client(f"sender-{number}", lambda process: self._send(world, process))
+        for number in range(RECEIVERS):
+            world.worker(f"receiver-{number}", lambda process: self._receive(world, process))
+
+    def _send(self, world: World, process: Process) -> None:
+        queue, count = world.queue(process, NAME), 0
+        while not world.is_calm:
+            count += 1
+            poison = POISON if world.random.random() < 0.2 else "fine"
+            body, group = f"{process.name}-{count}-{poison}", world.random.choice(GROUPS)
+            try:
+                sent: SentMessage = ask_again(world, lambda: queue.execute(Send(body, group, body)))  # noqa: B023 - at once
+            except GaveUp:
+                continue
+            before = self.accepted.setdefault(body, sent)
+            expect(before == sent or _has_jumped(world), "{} was accepted twice", body)
+            world.kernel.sleep(world.random.uniform(0.0, 0.5))
+
+    def _receive(self, world: World, process: Process) -> None:
+        queue = world.queue(process, NAME)
+        while True:
+            try:
+                for message in queue.execute(Receive(limit=1, wait=1.0, visibility=VISIBILITY)):
+                    self._note(world, message)
+                    if message.body.endswith(POISON):
+                        queue.execute(Postpone((message.receipt,), 0))
+                    else:
+                        queue.execute(Acknowledge((message.receipt,)))
+            except PASSING:
+                world.kernel.sleep(1.0)
+
+    def _note(self, world: World, message: Message) -> None:
+        known = self.sequences.setdefault(message.body, message.sequence)
+        expect(known == message.sequence or _has_jumped(world), "{} is in the queue twice", message.body)
+        if message.sequence not in self.received[message.group]:
+            self.received[message.group].append(message.sequence)
+
+    def check(self, world: World) -> None:  # noqa: ARG002 - one signature
+        """Messages of a group were handed out in their order."""
+        for group, sequences in self.received.items():
+            expect(sequences == sorted(sequences), "the order of {} is {}", group, sequences)
+
+    def is_settled(self, world: World) -> bool:
+        """The queue is empty."""
+        stats = world.server.queues[NAME].execute(GetStats())
+        return world.clients_are_done() and not stats.waiting + stats.in_flight
+
+    def check_end(self, world: World) -> None:
+        """Whatever was accepted was handed out; nobody could read the dead letters."""
+        dead = world.server.queues[NAME].execute(ReadDead(1_000))
+        known = self.sequences.keys() | {letter.body for letter in dead}  # whose every response was lost
+        for body in self.accepted:
+            expect(body in known, "{} was accepted, and never handed out", body)
+        poison = {body for body in self.sequences if body.endswith(POISON)}
+        expect(poison <= {letter.body for letter in dead}, "a dead letter is missing")
+
+
+def _has_jumped(world: World) -> bool:
+    """Whether the clock was a day ahead: then the five minutes were over for which a message is known."""
+    return any(fault.kind == "clock step" for fault in world.faults.happened)

@@ -1,0 +1,58 @@
+"""Simulations from a seed: nothing is violated, one seed is one run, and what fails is made smaller and run again."""
+
+from __future__ import annotations
+
+import shlex
+from functools import partial
+
+import pytest
+from tests.simulation.__main__ import command_of, main, report, run_planted
+from tests.simulation._run import SCENARIOS, Plan, simulate
+from tests.simulation._shrink import shrink
+
+SEEDS = 12
+STEPS = 250
+PARTS = 3
+"""How much is simulated with every run of the tests is a number of steps, so that it does not depend on the machine."""
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_nothing_is_violated(scenario: str, part: int) -> None:
+    for seed in range(part * SEEDS, (part + 1) * SEEDS):
+        result = simulate(Plan(seed, STEPS, scenario))
+        assert result.failure is None, report(result)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_one_seed_is_one_run(scenario: str) -> None:
+    first, second, other = (simulate(Plan(seed, STEPS, scenario)) for seed in (7, 7, 8))
+    assert first == second
+    assert first.digest != other.digest
+
+
+def test_things_do_go_wrong() -> None:
+    """So the tests above can fail."""
+    kinds = {fault.kind for seed in range(12) for fault in simulate(Plan(seed, STEPS, "events")).faults}
+    assert {"lose request", "lose response", "late request", "duplicate", "power loss", "kill worker"} <= kinds
+
+
+def test_a_failure_is_made_smaller_and_runs_again(capsys: pytest.CaptureFixture[str]) -> None:
+    run = partial(run_planted, bug="tokens forgotten")
+    failed = next(result for seed in range(50) if (result := run(Plan(seed, STEPS, "items"))).failure is not None)
+    smaller = shrink(failed, run)
+    assert smaller.failure is not None
+    assert len(smaller.faults) < max(len(failed.faults), 2)
+    assert run(smaller.plan) == smaller
+    command = command_of(smaller.plan, "tokens forgotten")
+    assert main(shlex.split(command)[3:]) == 1
+    assert f"trace {smaller.digest}" in capsys.readouterr().out
+    assert command in report(smaller, "tokens forgotten")
+
+
+def test_the_command_runs_seeds_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seeds", "0..6", "--steps", "30", "--progress", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "3 seeds" in said
+    assert "6 seeds" in said
+    assert "0 failures" in said
