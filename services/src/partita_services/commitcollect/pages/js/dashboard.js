@@ -39,7 +39,7 @@ export class Dashboard {
     this.more = moreButton(() => attempt("Not all milestones are shown.", () => this.#readOn()), { className: "button quiet wide", signal });
     this.past = el("details", { className: "past", hidden: true }, this.summary, past, this.more);
     const add = el("button", { className: "button primary", type: "button", onclick: () => this.#create() }, icon("plus"), "New milestone");
-    this.element = el("section", { className: "dashboard" }, el("header", {}, el("h1", {}, "Milestones"), add), this.invitation, current, this.past);
+    this.element = el("section", { className: "dashboard" }, el("header", {}, el("h1", {}, "Milestones"), add), current, this.invitation, this.past);
   }
 
   // Shows the first page as it is now; those that run are on it.
