@@ -9,11 +9,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from partita_services.commitcollect.simulator.api import Strava
-from partita_services.commitcollect.simulator.delivery import Chaos
 from partita_services.commitcollect.simulator.faults import bad_request, not_found
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.training import SPORTS
-from partita_services.commitcollect.simulator.world import Activity, Athlete
+from partita_services.commitcollect.simulator.world import Activity, Athlete, Chaos
 
 SHOWN: Final = 40
 PAGE: Final = 100
@@ -114,8 +113,8 @@ async def list_activities(
 async def train(strava: Strava, athlete_id: int, edit: ActivityEdit) -> dict[str, Any]:
     """A workout that ended just now."""
     _check(strava, athlete_id)
-    activity = strava.train(athlete_id, **edit.said())
-    strava.save()
+    with strava.changing():
+        activity = strava.train(athlete_id, **edit.said())
     return activity.shown()
 
 
@@ -123,16 +122,16 @@ async def train(strava: Strava, athlete_id: int, edit: ActivityEdit) -> dict[str
 async def train_a_week(strava: Strava, athlete_id: int) -> list[dict[str, Any]]:
     """Some workouts in the last seven days."""
     _check(strava, athlete_id)
-    activities = strava.train_a_week(athlete_id)
-    strava.save()
+    with strava.changing():
+        activities = strava.train_a_week(athlete_id)
     return [activity.shown() for activity in activities]
 
 
 @CONTROL.post("/athletes/{athlete_id}/deauthorize", status_code=204, response_class=Response)
 async def deauthorize(strava: Strava, athlete_id: int) -> None:
     """The athlete takes back what was granted."""
-    strava.deauthorize(athlete_id)
-    strava.save()
+    with strava.changing():
+        strava.deauthorize(athlete_id)
 
 
 @CONTROL.post("/athletes/{athlete_id}/expire", status_code=204, response_class=Response)
@@ -140,47 +139,49 @@ async def expire(strava: Strava, athlete_id: int) -> None:
     """The athlete's access token ends now, and has to be refreshed."""
     if athlete_id not in strava.world.grants:
         raise not_found("Athlete")
-    strava.oauth.expire(athlete_id)
-    strava.save()
+    with strava.changing():
+        strava.oauth.expire(athlete_id)
 
 
 @CONTROL.patch("/activities/{activity_id}")
 async def change(strava: Strava, activity_id: int, edit: ActivityEdit) -> dict[str, Any]:
     """Edit an activity, flag it, or say who sees it."""
-    activity = strava.change(activity_id, **edit.said())
-    strava.save()
+    with strava.changing():
+        activity = strava.change(activity_id, **edit.said())
     return activity.shown()
 
 
 @CONTROL.delete("/activities/{activity_id}", status_code=204, response_class=Response)
 async def delete(strava: Strava, activity_id: int) -> None:
     """Delete an activity."""
-    strava.delete(activity_id)
-    strava.save()
+    with strava.changing():
+        strava.delete(activity_id)
 
 
 @CONTROL.post("/events/resend")
 async def resend(strava: Strava) -> dict[str, int]:
     """Send the newest events once more."""
-    number = strava.send_again(SHOWN)
-    strava.save()
+    with strava.changing():
+        number = strava.send_again(SHOWN)
     return {"events": number}
 
 
 @CONTROL.put("/chaos")
 async def misbehave(strava: Strava, edit: ChaosEdit) -> dict[str, Any]:
     """Say what goes wrong on the way from now on."""
-    strava.webhook.chaos = Chaos(**edit.model_dump())
+    with strava.changing():
+        strava.webhook.chaos = Chaos(**edit.model_dump())
     return edit.model_dump()
 
 
 @CONTROL.post("/limits/{what}", status_code=204, response_class=Response)
 async def limit(strava: Strava, what: Literal["exhaust", "reset"]) -> None:
     """Use up this quarter of an hour, or count again from zero."""
-    if what == "exhaust":
-        strava.limits.exhaust()
-    else:
-        strava.limits.reset()
+    with strava.changing():
+        if what == "exhaust":
+            strava.limits.exhaust()
+        else:
+            strava.limits.reset()
 
 
 def _check(strava: SimulatedStrava, athlete_id: int) -> None:

@@ -45,7 +45,7 @@ async function start() {
     services = await api.services();
   } catch (error) {
     if (error.status === undefined) throw error;
-    replace(main, failed(error, start, "The console cannot be shown", "h1"));
+    replace(main, el("h1", { className: "hidden" }, "Console"), failed(error, start, "The console cannot be shown"));
     return;
   }
   menu();

@@ -43,7 +43,7 @@ async function start() {
     return open({ me: me.value, milestones, workouts });
   } catch (error) {
     if (error.status === undefined) throw error;
-    return replace(content, failed(error, start, "Your collection cannot be shown", "h1"));
+    return replace(content, failed(error, start, "Your collection cannot be shown"));
   }
 }
 

@@ -45,7 +45,7 @@ async function show() {
   await ask(api.models, draw, (error) => {
     if (error.status === undefined) throw error;
     if (list) toast(`This may be out of date. ${error.message}`, { wrong: true, action: ["Try again", show] });
-    else replace(content, failed(error, show, "The models cannot be shown", "h1"));
+    else replace(content, failed(error, show, "The models cannot be shown"));
   });
 }
 

@@ -67,7 +67,7 @@ async function start() {
     board(await read());
   } catch (error) {
     if (error.status === undefined) throw error;
-    replace(content, failed(error, start, "The simulator cannot be shown", "h1"));
+    replace(content, failed(error, start, "The simulator cannot be shown"));
   }
 }
 
