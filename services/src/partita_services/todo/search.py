@@ -3,7 +3,8 @@
     in the title       the 1,000 that changed last, the shortest title first; then the others, the last changed first
     in both together   the same, by their descriptions
 
-So a search takes as long as its page, and does not grow with the number of tasks that have the words.
+So no more than a thousand are ranked and read. What still grows with the number of tasks that have it is to look a
+beginning up: SQLite merges the lists of all words that begin so.
 """
 
 from __future__ import annotations
