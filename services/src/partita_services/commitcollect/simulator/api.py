@@ -23,7 +23,10 @@ LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 # Without form-action: the athlete's decision leads on to the application, wherever it is.
 PAGE_SECURITY: Final = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "frame-ancestors 'none'"
+    ),
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from partita_services.commitcollect.simulator.api import Strava
 from partita_services.commitcollect.simulator.faults import bad_request, not_found
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.training import SPORTS
-from partita_services.commitcollect.simulator.world import Athlete, Chaos
+from partita_services.commitcollect.simulator.world import Activity, Athlete, Chaos
 
 SHOWN: Final = 40
+PAGE: Final = 100
+"""How many older activities come at once."""
+MAX_ACTIVITIES: Final = 10**12
+"""Above every number of an activity."""
 JSON: Final = "application/json"
 
 
@@ -72,13 +76,37 @@ async def show_everything(strava: Strava) -> dict[str, Any]:
 
 def _shown(strava: SimulatedStrava, athlete: Athlete) -> dict[str, Any]:
     grant = strava.world.grants.get(athlete.id)
-    own = [one for one in strava.world.activities.values() if one.athlete_id == athlete.id]
-    own.sort(key=lambda one: (one.started_at, one.id), reverse=True)
+    newest = _activities(strava, athlete.id, None, SHOWN)
     return {
         **athlete.shown(),
         "granted": None if grant is None else {"scopes": grant.scopes, "expires_at": grant.expires_at},
-        "activities": [activity.shown() for activity in own[:SHOWN]],
+        "activities": newest["items"],
+        "next_cursor": newest["next_cursor"],
     }
+
+
+def _activities(strava: SimulatedStrava, athlete_id: int, cursor: int | None, limit: int) -> dict[str, Any]:
+    """A page of an athlete's activities, newest first; a cursor is the last one that was seen, even if it is gone."""
+    own = [one for one in strava.world.activities.values() if one.athlete_id == athlete_id]
+    own.sort(key=lambda one: (one.started_at, one.id), reverse=True)
+    if cursor is not None:
+        own = [one for one in own if _place(one) < cursor]
+    more = _place(own[limit - 1]) if len(own) > limit else None
+    return {"items": [one.shown() for one in own[:limit]], "next_cursor": None if more is None else str(more)}
+
+
+def _place(activity: Activity) -> int:
+    """Its place among all activities of an athlete, in their order."""
+    return activity.started_at * MAX_ACTIVITIES + activity.id
+
+
+@CONTROL.get("/athletes/{athlete_id}/activities")
+async def list_activities(
+    strava: Strava, athlete_id: int, cursor: Annotated[int | None, Query(ge=0, le=10**40)] = None
+) -> dict[str, Any]:
+    """An athlete's activities, newest first, page by page."""
+    _check(strava, athlete_id)
+    return _activities(strava, athlete_id, cursor, PAGE)
 
 
 @CONTROL.post("/athletes/{athlete_id}/activities", status_code=201)
