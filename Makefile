@@ -5,6 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 NPM := .venv/npm/.ready
 CODE := $(wildcard src services/src examples tests bench fuzz)
+PROSE := $(wildcard *.md) docs src services/src examples
 
 # Pyright otherwise asks the network whether a newer version exists.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
@@ -13,10 +14,10 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast pythons lint bench soak fuzz docs faults simulate hashes
+.PHONY: help setup run test test-fast pythons lint coverage bench soak fuzz docs faults simulate hashes release-check
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## prepare .venv with the pinned versions
 
@@ -47,13 +48,23 @@ test-fast: $(READY) $(NPM) ## run all but the slow tests (scaffold, CDK, Schemat
 pythons: $(READY) ## try the wheels on every supported Python that is there
 	$(BIN)/python -m tests.pythons
 
-lint: $(READY) ## check rules, format and types
+lint: $(READY) ## check rules, format, words and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell $(PROSE)
+	$(BIN)/python -m tests.words
 	$(BIN)/mypy $(CODE)
 	$(BIN)/pyright
 
-bench: $(READY) ## measure and print the ratios
+coverage: $(READY) $(NPM) ## run all tests, and say which lines and branches of the library they reach
+	@mkdir -p build/coverage
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(PYTEST)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage json --quiet
+	$(BIN)/python -m tests.coverage_bars build/coverage.json
+
+bench: $(READY) ## measure and print the ratios, and record them in build/bench.json
 	$(BIN)/python -m bench
 
 soak: $(READY) ## run under load for a long time
@@ -79,3 +90,6 @@ simulate: $(READY) ## simulate 10,000 seeds with faults of network, disk, clocks
 
 hashes: $(READY) ## write services/requirements.txt: the pinned versions with their hashes
 	$(BIN)/python services/hashes.py
+
+release-check: $(READY) ## build both wheels into dist/, look into them, and try every extra
+	$(BIN)/python -m tests.release $(RELEASE)

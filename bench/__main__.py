@@ -1,39 +1,93 @@
-"""Measure everything, print a table, and fail if a bar is not met."""
+"""The harness: measure ratios, print and record them, and fail if a bar is not met.
+
+python -m bench                       # all suites
+python -m bench imports reads         # some of them
+python -m bench --quick               # three rounds of each comparison
+python -m bench plot                  # the plots of the last run, into docs/performance
+"""
 
 from __future__ import annotations
 
 import sys
-import tempfile
-import time
 from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
 
 from bench import cdc, copy, events, imports, ingest, reads, remote, scale, services, wire, writes
-from bench._compare import Comparison, duration
+from bench._compare import QUICK, THOROUGH
+from bench._plot import svg
+from bench._run import ROOT, Run, Suite, run, summary
 
-SUITES = (reads, writes, imports, scale, cdc, wire, remote, copy, services, events, ingest)
+SUITES: Final[dict[str, Suite]] = {
+    "reads": reads.comparisons,
+    "writes": writes.comparisons,
+    "imports": imports.comparisons,
+    "scale": scale.comparisons,
+    "cdc": cdc.comparisons,
+    "wire": wire.comparisons,
+    "remote": remote.comparisons,
+    "copy": copy.comparisons,
+    "services": services.comparisons,
+    "events": events.comparisons,
+    "ingest": ingest.comparisons,
+}
+RECORD: Final = ROOT / "build" / "bench.json"
+PLOTS: Final = ROOT / "docs" / "performance"
+TITLES: Final = {
+    "reads": "Reads from a file",
+    "writes": "Durable writes",
+    "imports": "Starting",
+    "scale": "Large files",
+    "cdc": "Changes into the lake",
+    "wire": "Servers of DynamoDB's protocol",
+    "remote": "Clients of DynamoDB",
+    "copy": "Copies",
+    "services": "To-Do over HTTP",
+    "events": "Decisions of events",
+    "ingest": "Events that are acknowledged",
+}
 
 
-def main(*names: str) -> int:
-    """Run every measurement, or those of the named modules; the exit status is 1 if one of them misses its bar."""
-    start = time.perf_counter()
-    suites = [suite for suite in SUITES if not names or suite.__name__.rpartition(".")[2] in names]
-    with tempfile.TemporaryDirectory(prefix="partita-bench-") as folder:
-        results = [comparison for suite in suites for comparison in suite.comparisons(Path(folder))]
-    print(table(results))
-    print("".join(f"\n{result.note}" for result in results if result.note))
-    print(f"\n{len(results)} comparisons in {time.perf_counter() - start:.0f} s")
-    return 0 if all(result.passed for result in results) else 1
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice((*SUITES, "plot")), metavar="[SUITE]... | plot")
+@click.option("--quick", is_flag=True, help="Three rounds of each comparison: shows that all of it works.")
+@click.option("--json", "record", type=click.Path(path_type=Path, dir_okay=False), default=RECORD, show_default=True)
+@click.option("--to", "folder", type=click.Path(path_type=Path, file_okay=False), default=PLOTS, show_default=True)
+def main(names: tuple[str, ...], record: Path, folder: Path, *, quick: bool) -> None:
+    """Run all suites, or those that are named, and write a record; `plot` draws what the record has."""
+    if names == ("plot",):
+        for file in draw(msgspec.json.decode(record.read_bytes(), type=Run), folder):
+            click.echo(f"wrote {file}")
+        return
+    if "plot" in names:
+        raise click.UsageError("Say plot alone: it draws the suites of the last run.")
+    chosen = {name: suite for name, suite in SUITES.items() if not names or name in names}
+    command = " ".join(["python -m bench", *(["--quick"] if quick else []), *names])
+    done = run(chosen, QUICK if quick else THOROUGH, command, click.echo)
+    record.parent.mkdir(parents=True, exist_ok=True)
+    record.write_bytes(as_json(done))
+    click.echo(f"{summary(done)}\nThe record is in {record}.")
+    sys.exit(0 if done.passed else 1)
 
 
-def table(results: list[Comparison]) -> str:
-    """The results as text."""
-    lines = [f"{'what, to what':<48} {'ours':>10} {'theirs':>10} {'ratio':>7}  {'required':<14}"]
-    for result in results:
-        times = f"{duration(result.ours):>10} {duration(result.theirs):>10}"
-        verdict = "pass" if result.passed else "FAIL"
-        lines.append(f"{result.name:<48} {times} {result.ratio:>6.2f}x  {result.bar!s:<14} {verdict}")
-    return "\n".join(lines)
+def draw(done: Run, folder: Path) -> list[Path]:
+    """Write the plot of each suite of a run, and beside it the record that it was drawn from."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for suite in dict.fromkeys(line.suite for line in done.lines):
+        part = done.of_suite(suite)
+        (folder / f"{suite}.json").write_bytes(as_json(part))
+        written.append(folder / f"{suite}.svg")
+        written[-1].write_text(svg(part, TITLES[suite]), encoding="utf-8")
+    return written
+
+
+def as_json(done: Run) -> bytes:
+    """The record of a run, for people and programs."""
+    return msgspec.json.format(msgspec.json.encode(done)) + b"\n"
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    main()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
-from statistics import median
-from typing import Literal, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from statistics import median, quantiles
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -13,6 +16,36 @@ T = TypeVar("T")
 
 Side: TypeAlias = Callable[[], float]
 """One repetition of a measurement: the seconds that one call took."""
+
+
+class Pace(Struct, frozen=True):
+    """How long a comparison is measured."""
+
+    share: float = 1.0
+    """Of the rounds that it declares."""
+    longest: int = 4
+    """By how many times more rounds at most, where noise could decide whether its bar is met."""
+
+    def rounds(self, declared: int) -> int:
+        """How many rounds are measured at first: at least three, of which the median says something."""
+        return max(FEWEST, round(declared * self.share))
+
+
+FEWEST: Final = 3
+THOROUGH: Final = Pace()
+QUICK: Final = Pace(share=0, longest=1)
+"""Shows that everything works, and roughly how it stands."""
+_pace: Final = ContextVar("pace", default=THOROUGH)
+
+
+@contextmanager
+def measuring(pace: Pace) -> Iterator[None]:
+    """Comparisons inside are measured at this pace."""
+    token = _pace.set(pace)
+    try:
+        yield
+    finally:
+        _pace.reset(token)
 
 
 class Bar(Struct, frozen=True):
@@ -39,6 +72,10 @@ class Comparison(Struct, frozen=True):
     bar: Bar
     note: str = ""
     """What explains the figures, where they depend on the machine."""
+    low: float | None = None
+    """A quarter of the rounds had a lower ratio, and a quarter a higher one than `high`."""
+    high: float | None = None
+    rounds: int = 1
 
     @property
     def passed(self) -> bool:
@@ -46,17 +83,53 @@ class Comparison(Struct, frozen=True):
         return self.bar.met_by(self.ratio)
 
 
-def compare(name: str, bar: Bar, ours: Side, theirs: Side, *, repetitions: int) -> Comparison:
-    """Run both sides in turn, after one turn to warm up, and take medians.
+class Skipped(Struct, frozen=True):
+    """What was not compared, and why."""
 
-    A turn should last about as long on both sides: on a busy machine the longer one would be interrupted more often.
+    name: str
+    why: str
+
+
+def compare(name: str, bar: Bar, ours: Side, theirs: Side, *, repetitions: int) -> Comparison:
+    """Measure both sides in turn, after one turn to warm up, and take medians.
+
+    A round should last about as long on both sides: on a busy machine the longer one would be interrupted more often.
     The ratio says how many times faster ours is where the bar is "at least", how many times dearer where it is
-    "at most". It is the median of the ratios of each turn.
+    "at most". It is the median of the ratios of all rounds. Where that is so near to the bar that noise decides, more
+    rounds follow.
     """
     ours(), theirs()
-    turns = [(ours(), theirs()) for _ in range(repetitions)]
-    ratios = [b / a if bar.sense == "at least" else a / b for a, b in turns]
-    return Comparison(name, median(a for a, _ in turns), median(b for _, b in turns), median(ratios), bar)
+    pace = _pace.get()
+    first = pace.rounds(repetitions)
+    rounds = [(ours(), theirs()) for _ in range(first)]
+    while len(rounds) < first * pace.longest and _is_noise(_ratios(rounds, bar), bar):
+        rounds.append((ours(), theirs()))
+    ratios = _ratios(rounds, bar)
+    low, _, high = quantiles(ratios, method="inclusive")
+    return Comparison(
+        name,
+        median(a for a, _ in rounds),
+        median(b for _, b in rounds),
+        median(ratios),
+        bar,
+        low=low,
+        high=high,
+        rounds=len(rounds),
+    )
+
+
+def _ratios(rounds: Sequence[tuple[float, float]], bar: Bar) -> list[float]:
+    return [b / a if bar.sense == "at least" else a / b for a, b in rounds]
+
+
+def _is_noise(ratios: Sequence[float], bar: Bar) -> bool:
+    """Whether the bar lies in the notch of the median: there, another run could say the opposite."""
+    low, middle, high = quantiles(ratios, method="inclusive")
+    return abs(middle - bar.ratio) < NOTCH * (high - low) / math.sqrt(len(ratios))
+
+
+NOTCH: Final = 1.57
+"""As in box plots: with so many interquartile ranges, by the root of the count, the median is all but sure."""
 
 
 def per_call(function: Callable[[T], object], arguments: Sequence[T]) -> Side:

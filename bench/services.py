@@ -6,28 +6,35 @@ One connection sends one request after the other; every server is a process of i
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from bench._compare import Bar, Comparison, Side, compare, per_call
+from bench._compare import Bar, Comparison, Side, Skipped, compare, per_call
+from bench._load import loaded
+from bench._peers import python_peer
 from bench._servers import started
 from bench._todo_peers import TASKS
 
 _PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
-_PEER: Final = "import sys; sys.path.insert(0, sys.argv[1]); from bench._todo_peers import main; main(*sys.argv[2:])"
+_PEER: Final = (
+    "import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); "
+    "from bench._todo_peers import main; main(*sys.argv[2:])"
+)
 REQUESTS: Final = 200
 REPETITIONS: Final = 11
+LOAD: Final = 2_048
+"""Requests of a turn where two processes are compared with one."""
 DRAFT: Final = json.dumps({"title": "A task", "priority": "low"}).encode()
 
 
-def comparisons(folder: Path) -> Iterator[Comparison]:
+def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
     """All measurements of this module."""
     with ExitStack() as servers:
         ours = _todo(folder, servers)
@@ -39,22 +46,38 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
                 *_sides(request, ours, bare),
                 repetitions=REPETITIONS,
             )
-        if find_spec("sqlalchemy") is None:
-            print("SQLAlchemy is not installed, so To-Do is not compared with it.")
+        yield from _two_processes(folder, ours)
+        name, packages = "a create of To-Do, to SQLAlchemy", python_peer("sqlalchemy")
+        if packages is None:
+            yield Skipped(name, "no registry has SQLAlchemy here")
             return
-        peer = _peer("sqlalchemy", folder, servers)
+        peer = _peer("sqlalchemy", folder, servers, packages)
         yield compare(
-            "a create of To-Do, to SQLAlchemy",
+            name,
             Bar("at least", 3),
             *_sides(_create, ours, peer),
             repetitions=REPETITIONS,
         )
 
 
+def _two_processes(folder: Path, one: Connection) -> Iterator[Comparison]:
+    """Two processes beside one, on the same file, under load that a single process cannot take."""
+    with ExitStack() as servers:
+        two = _todo(folder, servers, processes=2)
+        for name, request, bar in (
+            ("a get", ("GET", f"/tasks/{one.task_id}", b""), Bar("at least", 1.7)),
+            ("a list of 20", ("GET", f"/tasks?limit={TASKS}", b""), Bar("at least", 1.7)),
+            ("a create", ("POST", "/tasks", DRAFT), Bar("at least", 1)),
+        ):
+            sides = (loaded(each.port, each.message(*request), LOAD) for each in (two, one))
+            yield compare(f"{name} of To-Do by two processes, to one", bar, *sides, repetitions=REPETITIONS)
+
+
 class Connection:
     """One connection to a server, and a task that it has."""
 
     def __init__(self, port: int, prefix: str, token: str = "") -> None:
+        self.port = port
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._prefix = prefix
@@ -68,9 +91,7 @@ class Connection:
         Raises:
             AssertionError: the response is not 200 or 201.
         """
-        content = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
-        head = f"{method} {self._prefix}{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{self._token}{content}\r\n"
-        self._socket.sendall(head.encode() + body)
+        self._socket.sendall(self.message(method, path, body))
         received = b""
         while b"\r\n\r\n" not in received:
             received += self._socket.recv(65_536)
@@ -80,6 +101,12 @@ class Connection:
         while len(rest) < length:
             rest += self._socket.recv(65_536)
         return rest
+
+    def message(self, method: str, path: str, body: bytes = b"") -> bytes:
+        """A request as it is sent."""
+        content = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
+        head = f"{method} {self._prefix}{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{self._token}{content}\r\n"
+        return head.encode() + body
 
 
 def _get(connection: Connection) -> object:
@@ -98,15 +125,17 @@ def _sides(request: object, *connections: Connection) -> list[Side]:
     return [per_call(request, [connection] * REQUESTS) for connection in connections]  # type: ignore[arg-type]
 
 
-def _todo(folder: Path, servers: ExitStack) -> Connection:
+def _todo(folder: Path, servers: ExitStack, processes: int = 1) -> Connection:
     data = folder / "todo-over-http"
-    serve = [sys.executable, "-c", _PARTITA, "serve", "todo", "--data", str(data), "--rate-limit", "off", "--port"]
-    port = servers.enter_context(started(serve, folder))
+    served = [sys.executable, "-c", _PARTITA, "serve", "todo", "--data", str(data), "--rate-limit", "off"]
+    command = [*served, "--processes", str(processes), "--port"]
+    port = servers.enter_context(started(command, folder))
     made = [sys.executable, "-c", _PARTITA, "token", "--user", "bench", "--data", str(data)]
     token = subprocess.run(made, check=True, capture_output=True, text=True).stdout.strip()
     return Connection(port, "/todo/api", token)
 
 
-def _peer(name: str, folder: Path, servers: ExitStack) -> Connection:
-    command = [sys.executable, "-c", _PEER, str(Path(__file__).parents[1]), name, str(folder)]
+def _peer(name: str, folder: Path, servers: ExitStack, packages: Path | None = None) -> Connection:
+    places = os.pathsep.join(str(place) for place in (Path(__file__).parents[1], packages) if place is not None)
+    command = [sys.executable, "-c", _PEER, places, name, str(folder)]
     return Connection(servers.enter_context(started(command, folder)), "")

@@ -12,13 +12,16 @@ from typing import Any, Final, cast
 
 from tests.referee import ministack
 
-from bench._compare import Bar, Comparison, Side, compare
+from bench._compare import Bar, Comparison, Side, Skipped, compare
+from bench._load import loaded
 from bench._servers import PEERS, Peer, partita, started
 
 CLIENTS: Final = 4
 ITEMS: Final = 100
 REQUESTS: Final = 2_000
 WRITES: Final = 600
+LOAD: Final = 4_096
+"""Requests of a turn where two processes are compared with one."""
 IN_TRANSACTION: Final = 4
 SIGNATURE: Final = (
     "authorization: AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, "
@@ -32,7 +35,7 @@ TABLE: Final = {
 }
 
 
-def comparisons(folder: Path) -> Iterator[Comparison]:
+def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
     """All measurements of this module; of the peers, those that are installed."""
     with started(partita(folder), folder) as port:
         _fill(port)
@@ -45,13 +48,22 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         for peer in PEERS:
             name, command = f"GetItem over the wire, to {peer.name}'s", peer.command(folder)
             if command is None:
-                print(f"skipped: {name}: {peer.hint}")
+                yield Skipped(name, peer.hint)
                 continue
             with started(command, folder) as their_port:
                 _fill(their_port)
                 theirs = _side(their_port, _gets(their_port), REQUESTS // peer.slower)
                 yield compare(name, peer.bar, ours, theirs, repetitions=7)
                 yield from _writes(peer, port, their_port)
+        yield from _two_processes(folder, port)
+
+
+def _two_processes(folder: Path, port: int) -> Iterator[Comparison]:
+    """Two processes beside one, on the same file."""
+    with started(partita(folder, processes=2), folder) as both:
+        for what, messages, bar in (("GetItem", _gets, Bar("at least", 1.7)), ("PutItem", _puts, Bar("at least", 1))):
+            one, two = (loaded(each, messages(each)[0], LOAD) for each in (port, both))
+            yield compare(f"{what} by two processes, to one", bar, two, one, repetitions=7)
 
 
 def _writes(peer: Peer, port: int, their_port: int) -> Iterator[Comparison]:

@@ -70,6 +70,7 @@ MODULES = (
 )
 INNER = {
     "partita.app.direct": "partita.app",
+    "partita.app.start": "partita.app",
     "partita.cli.data": "partita.cli",
     "partita.cli.model": "partita.cli",
     "partita.cli.serving": "partita.cli",

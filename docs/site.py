@@ -57,7 +57,12 @@ def navigation(index: str) -> Iterator[tuple[int, str, str | None]]:
             yield level, heading[2], None
         elif line.startswith("- "):
             for title, page in ENTRY.findall(line):
-                yield level + 1, title[0].upper() + title[1:], page
+                yield level + 1, _heading(page) if title.startswith("its ") else title[0].upper() + title[1:], page
+
+
+def _heading(page: str) -> str:
+    """The title that a page has, where its link says less."""
+    return (DOCS / page).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def without_empty(entries: list[tuple[int, str, str | None]]) -> list[tuple[int, str, str | None]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,9 @@ from tests.referee import Referee, ministack
 from partita.store.remote import Credentials, RemoteStore
 
 pytest_plugins = ("tests.scheduling",)
+
+# Several processes are tested where they are what is tested: tests/cli/processes.
+os.environ.setdefault("PARTITA_PROCESSES", "1")
 
 # The same examples in every run, and as much time for each as a busy machine needs.
 settings.register_profile("steady", deadline=None, derandomize=True)

@@ -116,7 +116,7 @@ def test_replays_are_counted_by_route() -> None:
         requests.record("POST", "/shop/api/orders", 201, 0.1, replayed=replayed)
     assert (
         of(
-            parsed(metrics_text(requests, Meter(), [], IDLE)),
+            parsed(metrics_text(requests.figures(), [], IDLE)),
             "partita_idempotent_replays_total",
             route="/shop/api/orders",
         )
@@ -128,7 +128,7 @@ def test_latencies_fall_into_every_bucket_that_reaches_them() -> None:
     requests = RequestMetrics()
     for seconds in (0.0005, 0.001, 0.0011, 0.3, 11.0):
         requests.record("GET", "/x", 200, seconds, replayed=False)
-    samples = parsed(metrics_text(requests, Meter(), [], IDLE))
+    samples = parsed(metrics_text(requests.figures(), [], IDLE))
     labels = {"method": "GET", "route": "/x", "status": "200"}
     found = [of(samples, f"{DURATION}_bucket", **labels, le=str(le)) for le in (*BUCKETS, "+Inf")]
     assert found == [2, 3, 3, 3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5]
@@ -138,7 +138,7 @@ def test_latencies_fall_into_every_bucket_that_reaches_them() -> None:
 def test_any_name_can_be_a_label() -> None:
     requests = RequestMetrics()
     requests.record("GET", 'a"b\\c\nd', 200, 0.1, replayed=False)
-    samples = parsed(metrics_text(requests, Meter(), [], IDLE))
+    samples = parsed(metrics_text(requests.figures(), [], IDLE))
     assert of(samples, f"{DURATION}_count", method="GET", route='a"b\\c\nd', status="200") == 1
 
 
@@ -157,5 +157,5 @@ async def test_the_time_is_from_the_request_to_its_end() -> None:
         app, limits=Limits(), meter=Meter(), metrics=requests, direct=DirectRoutes(), timer=lambda: next(ticks)
     )
     await front(scope, nothing, nothing)  # type: ignore[arg-type]
-    samples = parsed(metrics_text(requests, Meter(), [], IDLE))
+    samples = parsed(metrics_text(requests.figures(), [], IDLE))
     assert of(samples, f"{DURATION}_sum", method="GET", route="none", status="500") == pytest.approx(0.2)

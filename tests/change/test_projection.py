@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -272,3 +273,15 @@ def test_what_was_removed_is_in_no_file(store: EmbeddedStore, db: Session, path:
     assert files() == []
     assert projection.read("SELECT count(*) FROM titles WHERE titles MATCH 'word7'") == [(1,)]
     projection.close()
+
+
+def test_it_opens_while_another_process_loads(store: EmbeddedStore, db: Session, path: Path) -> None:
+    db.run(put(Task(user_id="u", task_id="1")))
+    made = SqliteProjection(path, tables=TABLES, apply=count)
+    Consumer(store, TABLE, made).step()
+    with closing(apsw.Connection(str(path))) as loading:
+        loading.execute("BEGIN IMMEDIATE")  # for as long as it likes
+        with closing(SqliteProjection(path, tables=TABLES, apply=count)) as second:
+            assert second.positions() == made.positions()
+        loading.execute("ROLLBACK")
+    made.close()

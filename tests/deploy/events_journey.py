@@ -26,13 +26,16 @@ LOTTERY = {**FIRST_COME, "eventType": "LOTTERY"}
 
 async def events(visit: Visit) -> None:
     """Two events; a request that is decided, one that got lost, a message that nobody can read, and a draw."""
-    first = (await ok(visit.api, "POST", "/events", json=FIRST_COME, headers={"Idempotency-Key": "k"}))["eventId"]
+    about = {**FIRST_COME, "description": "About it."}
+    first = (await ok(visit.api, "POST", "/events", json=about, headers={"Idempotency-Key": "k"}))["eventId"]
     lottery = (await ok(visit.api, "POST", "/events", json=LOTTERY))["eventId"]
     visit.queues["events"].execute(Send("nobody can read this", first, "poison"))
     request = await _apply(visit, first)
     await ok(visit.api, "POST", f"/events/{first}/requests")
     for path in (f"/requests/{request}", f"/requests/{request}/log", f"/requests/{request}/stream"):
         await ok(visit.api, "GET", path)
+    await ok(visit.api, "PATCH", f"/requests/{request}", json={"displayName": "Ann", "showsName": True})
+    await ok(visit.api, "GET", f"/events/{first}/names?request={request}")
     await _look_at_lists(visit, first)
     await ok(visit.api, "DELETE", f"/requests/{request}")
     await ok(visit.api, "POST", f"/events/{first}/requests")
@@ -52,6 +55,8 @@ async def _change(visit: Visit) -> None:
     later = {"opensAt": "2026-01-01T14:00:00Z", "closesAt": "2026-01-01T15:00:00Z"}
     event = (await ok(visit.api, "POST", "/events", json={**FIRST_COME, **later}))["eventId"]
     await ok(visit.api, "PATCH", f"/events/{event}", json={"name": "B", "opensAt": "2026-01-01T13:00:00Z"})
+    for text in ("About it.", ""):
+        await ok(visit.api, "PATCH", f"/events/{event}", json={"description": text})
     released = {**FIRST_COME, "closesAt": later["closesAt"], "freedSeats": "RELEASE"}
     free = (await ok(visit.api, "POST", "/events", json=released))["eventId"]
     drawn = {**LOTTERY, "closesAt": "2026-01-01T13:30:00Z", "entropySource": "dice"}

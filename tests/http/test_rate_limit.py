@@ -206,3 +206,16 @@ async def test_the_description_has_the_refusal_where_there_is_a_caller(calling: 
     assert refusal["headers"]["Retry-After"] == {"$ref": "#/components/headers/Retry-After"}
     assert refusal["content"]["application/problem+json"]["example"]["code"] == "rate_limited"
     assert "429" not in paths["/ping"]["get"]["responses"]
+
+
+@pytest.mark.req("X21")
+async def test_several_processes_of_a_server_exceed_a_limit_by_no_more_than_one(session: AsyncSession) -> None:
+    processes = [CallerLimiter(LIMITS, session, processes=4) for _ in range(4)]
+    admitted = 0
+    for number in range(200):
+        try:
+            await processes[number % 4].admit("ann")
+            admitted += 1
+        except RateLimited:
+            pass
+    assert 40 <= admitted <= MOST

@@ -48,11 +48,11 @@ class Fault(Struct, frozen=True):
 class Faults:
     """Decides whether something goes wrong here. After `heal`, nothing does."""
 
-    def __init__(self, random: Random, *, without: Container[int] = (), kinds: Container[str] | None = None) -> None:
+    def __init__(self, random: Random, *, without: Container[int] = (), spared: Container[str] = ()) -> None:
         self._random = random
         self._without = without
         self._strength = random.choice((0.0, 0.5, 1.0, 2.0))
-        self._kinds = {kind for kind in RATES if random.random() < _SHARE and (kinds is None or kind in kinds)}
+        self._kinds = {kind for kind in RATES if random.random() < _SHARE and kind not in spared}
         self._healed = False
         self._number = 0
         self.happened: list[Fault] = []

@@ -24,7 +24,8 @@ from partita.store import (
 R = TypeVar("R")
 
 TIMEOUT: Final = 2.0
-DAY: Final = 86_400.0
+AHEAD_SECONDS: Final = 20 * 3_600.0
+"""How far the server's clock is set ahead: longer than any message is hidden, shorter than commands are known."""
 _LATENCY: Final = (0.0005, 0.02)
 _READS: Final = (GetItem, QueryTable, BatchGetItem, TransactGetItems)
 _REPEATABLE: Final = (*_READS, Send, Acknowledge, Postpone)
@@ -96,9 +97,9 @@ class Network:
             self._kernel.later(self._delay() + slow, f"{where} response", lambda: resume(outcome))
 
     def _change_server(self, where: str) -> None:
-        """Set its clock a day ahead for a while, or move its folder away under it."""
+        """Set its clock ahead for a while, or move its folder away under it."""
         if self._happens("clock step", where) and not self._server.process.skew:
-            self._server.process.skew = DAY
+            self._server.process.skew = AHEAD_SECONDS
             self._kernel.later(self._faults.between(0.5, 10.0), "clock set back", self._set_back)
         if self._server.is_up and self._happens("folder moved", where):
             self._server.move_away()

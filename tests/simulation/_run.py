@@ -18,7 +18,9 @@ from tests.simulation._world import Scenario, Violated, World
 from tests.simulation.scenarios.accounts import Accounts
 from tests.simulation.scenarios.events import Events
 from tests.simulation.scenarios.items import Items
+from tests.simulation.scenarios.lake import LakeItems
 from tests.simulation.scenarios.messages import Messages
+from tests.simulation.scenarios.todo import Todo
 
 from partita import EmbeddedStore, Session, new_ulid
 from partita.store import Store
@@ -28,6 +30,8 @@ SCENARIOS: Final[Mapping[str, Callable[[], Scenario]]] = {
     "events": Events,
     "items": Items,
     "messages": Messages,
+    "todo": Todo,
+    "lake": LakeItems,
 }
 
 CHECK_EVERY: Final = 10
@@ -81,7 +85,7 @@ def simulate(
 ) -> Result:
     """Run a plan. `wrap` puts something before the store, and `scenario` takes the place of the named one."""
     made = (scenario or SCENARIOS[plan.chosen])()
-    faults = Faults(Random(f"faults of {plan.seed}"), without=plan.without)
+    faults = Faults(Random(f"faults of {plan.seed}"), without=plan.without, spared=made.spared)
     with _quiet(), _room() as folder, SimulatedDisk() as disk:
         template = _template(plan.chosen, made)
         world = World(plan.seed, faults, disk, (template, folder), made, wrap or _as_it_is, keep_trace=keep_trace)

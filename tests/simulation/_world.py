@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Final, Protocol
@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from tests.simulation._disk import SimulatedDisk
 from tests.simulation._faults import Faults
 from tests.simulation._kernel import Kernel, Process
-from tests.simulation._network import DAY, Network, NetworkQueue, NetworkStore
+from tests.simulation._network import Network, NetworkQueue, NetworkStore
 from tests.simulation._server import Server
 
 from partita import EmbeddedStore, Session, Table
@@ -20,6 +20,8 @@ from partita.values import Item
 
 RESTART_SECONDS: Final = 3.0
 SWEEP_SECONDS: Final = 30.0
+SKEW_SECONDS: Final = 20.0
+"""How far the clock of a worker is off: the services allow for half a minute."""
 
 
 class Violated(AssertionError):
@@ -31,6 +33,8 @@ class Scenario(Protocol):
 
     tables: Sequence[Table]
     queues: Mapping[str, QueuePolicy]
+    spared: Container[str]
+    """Kinds of faults that it cannot bear by its own contract."""
 
     def start(self, world: World) -> None:
         """Begin: spawn clients and workers."""
@@ -87,7 +91,7 @@ class World:
         process = Process(self.kernel, f"{name}.{self._lives}")
         process.spawn(lambda: work(process))
         if self._happens("clock skew", process.name):
-            process.skew = self.faults.random.choice((self.faults.between(-20.0, 20.0), DAY))
+            process.skew = self.faults.between(-SKEW_SECONDS, SKEW_SECONDS)
         self.kernel.later(1.0, f"look at {process.name}", lambda: self._look_at(name, process, work))
 
     def _look_at(self, name: str, process: Process, work: Callable[[Process], object]) -> None:

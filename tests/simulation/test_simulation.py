@@ -10,7 +10,8 @@ from tests.simulation.__main__ import command_of, main, report, run_planted
 from tests.simulation._run import SCENARIOS, Plan, simulate
 from tests.simulation._shrink import shrink
 
-SEEDS = 12
+SEEDS = {"lake": 2}
+DEFAULT_SEEDS = 10
 STEPS = 250
 PARTS = 3
 """How much is simulated with every run of the tests is a number of steps, so that it does not depend on the machine."""
@@ -19,7 +20,8 @@ PARTS = 3
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_nothing_is_violated(scenario: str, part: int) -> None:
-    for seed in range(part * SEEDS, (part + 1) * SEEDS):
+    seeds = SEEDS.get(scenario, DEFAULT_SEEDS)
+    for seed in range(part * seeds, (part + 1) * seeds):
         result = simulate(Plan(seed, STEPS, scenario))
         assert result.failure is None, report(result)
 

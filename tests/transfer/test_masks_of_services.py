@@ -56,7 +56,7 @@ NOT_PERSONAL: Final = {
         "Lock": {"eventId", "requestId"},
         "Seats": {"eventId", "lastQueuedAt", "updatedAt"},
         "Event": {
-            *("eventId", "name", "description", "eventType", "opensAt", "closesAt", "status", "freedSeats"),
+            *("eventId", "name", "eventType", "opensAt", "closesAt", "status", "freedSeats"),
             *("keptUntil", "createdAt", "commitment"),
         },
         "WaitingPage": {"eventId", "entries"},
@@ -64,6 +64,7 @@ NOT_PERSONAL: Final = {
         "DrawPage": {"eventId", "entries"},
         "EventListing": {"opensAt", "eventId"},
         "ActiveEvent": {"eventId"},
+        "Description": {"eventId", "text"},
     },
     "todo": {
         "Task": {"task_id", "status", "priority", "due_date"},

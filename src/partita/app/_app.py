@@ -53,6 +53,7 @@ def build_app(
     max_body_bytes: int = MAX_BODY_BYTES,
     allowed_hosts: AllowedHosts | None = None,
     sign_in: SignIn | None = None,
+    requests: RequestMetrics | None = None,
 ) -> FastAPI:
     """The app that serves the services.
 
@@ -64,8 +65,9 @@ def build_app(
         allowed_hosts: the names that the app answers to. None answers to any, for tests, and for a server behind a
             proxy that checks the name itself.
         sign_in: how people sign in at the pages, besides with a token that they have.
+        requests: counts the requests, for whoever else is to know them.
     """
-    requests, direct = RequestMetrics(), DirectRoutes()
+    requests, direct = requests or RequestMetrics(), DirectRoutes()
     limits = Limits(allowed_hosts, max_body_bytes)
     served = [Served.of(service) for service in services]
     missing = partial(missing_page, services=served)
@@ -92,19 +94,25 @@ def build_app(
     async def site() -> Response:
         return JSONResponse(site_of(services, sign_in or SignIn()))
 
+    _add_figures(app, services, state, requests)
+    return app
+
+
+def _add_figures(app: FastAPI, services: Sequence[Service], state: AppState, requests: RequestMetrics) -> None:
+    """How the server is doing, with all of its processes."""
+
     @app.api_route("/healthz", methods=READ)
     async def healthz() -> Response:
         await check_store(state.session, services)
-        troubles = dict(state.troubles)
+        troubles = {**state.troubles, **await state.siblings.troubles()}
         return JSONResponse({"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"})
 
     @app.api_route("/metrics", methods=READ)
     async def metrics() -> Response:
         background = await background_figures(state)
-        text = metrics_text(requests, state.session.meter, [service.name for service in services], background)
-        return Response(text, media_type=METRICS)
-
-    return app
+        others = await state.siblings.figures()
+        server = requests.figures(state.session.meter.usage()).plus(others)
+        return Response(metrics_text(server, [service.name for service in services], background), media_type=METRICS)
 
 
 def guarded(app: ASGIApp, allowed_hosts: AllowedHosts) -> ASGIApp:

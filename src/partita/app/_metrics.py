@@ -17,23 +17,16 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from partita import Meter
+from partita import Usage
 from partita.app._pattern_metrics import BacklogMetrics, PatternMetrics, ShardMetrics, WorkerMetrics
 from partita.http import REPLAYED, BackgroundFigures
+from partita.reports import EndpointFigures, ServerFigures
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper ends of the latency histogram, in seconds."""
 _BOUNDS: Final = (*map(str, BUCKETS), "+Inf")
 _REPLAYED: Final = REPLAYED.lower().encode()
-
-
-class _Endpoint(Struct, frozen=True):
-    """What requests are counted by."""
-
-    method: str
-    route: str
-    status: int
 
 
 class _Latency(Struct):
@@ -43,17 +36,17 @@ class _Latency(Struct):
     total: float = 0.0
 
 
-class RequestMetrics(Collector):
+class RequestMetrics:
     """Counts the requests of one app. Safe for any number of threads."""
 
     def __init__(self) -> None:
-        self._latencies: dict[_Endpoint, _Latency] = {}
+        self._latencies: dict[tuple[str, str, int], _Latency] = {}
         self._replays: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def record(self, method: str, route: str, status: int, seconds: float, *, replayed: bool) -> None:
         """Count one request."""
-        endpoint = _Endpoint(method, route, status)
+        endpoint = method, route, status
         with self._lock:
             latency = self._latencies.get(endpoint)
             if latency is None:
@@ -63,6 +56,22 @@ class RequestMetrics(Collector):
             if replayed:
                 self._replays[route] = self._replays.get(route, 0) + 1
 
+    def figures(self, usage: Sequence[Usage] = ()) -> ServerFigures:
+        """What was counted so far, beside what it consumed."""
+        with self._lock:
+            endpoints = tuple(
+                EndpointFigures(*endpoint, tuple(latency.counts), latency.total)
+                for endpoint, latency in self._latencies.items()
+            )
+            return ServerFigures(tuple(usage), endpoints, dict(self._replays))
+
+
+class _RequestCollector(Collector):
+    """The requests of all processes of a server."""
+
+    def __init__(self, figures: ServerFigures) -> None:
+        self._figures = figures
+
     def collect(self) -> Iterator[Metric]:
         """The latencies by endpoint, and the replays by route."""
         durations = HistogramMetricFamily(
@@ -71,12 +80,11 @@ class RequestMetrics(Collector):
         replays = CounterMetricFamily(
             "partita_idempotent_replays", "Requests that got a stored response.", labels=["route"]
         )
-        with self._lock:
-            for endpoint, latency in self._latencies.items():
-                buckets = list(zip(_BOUNDS, accumulate(latency.counts), strict=True))
-                durations.add_metric([endpoint.method, endpoint.route, str(endpoint.status)], buckets, latency.total)
-            for route, count in self._replays.items():
-                replays.add_metric([route], count)
+        for each in self._figures.endpoints:
+            buckets = list(zip(_BOUNDS, accumulate(each.counts), strict=True))
+            durations.add_metric([each.method, each.route, str(each.status)], buckets, each.seconds)
+        for route, count in self._figures.replays.items():
+            replays.add_metric([route], count)
         yield durations
         yield replays
 
@@ -86,13 +94,11 @@ def is_replay(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return any(name == _REPLAYED for name, _ in headers)
 
 
-def metrics_text(
-    requests: RequestMetrics, meter: Meter, services: Sequence[str], background: BackgroundFigures
-) -> bytes:
-    """All metrics in Prometheus' text format."""
+def metrics_text(server: ServerFigures, services: Sequence[str], background: BackgroundFigures) -> bytes:
+    """All metrics in Prometheus' text format: what all processes of the server counted, and what goes on besides."""
     registry = CollectorRegistry()
-    registry.register(requests)
-    registry.register(PatternMetrics({"server": meter.usage(), "worker": background.fleet.counted.usage}))
+    registry.register(_RequestCollector(server))
+    registry.register(PatternMetrics({"server": server.usage, "worker": background.fleet.counted.usage}))
     registry.register(WorkerMetrics(services, background.fleet))
     registry.register(BacklogMetrics(background))
     registry.register(ShardMetrics(background.streams))

@@ -36,6 +36,7 @@ _OWN_TABLES: Final = """
         reason TEXT NOT NULL
     );
 """
+_OWN_NAMES: Final = {"partita_declaration", "partita_positions", "partita_fences", "partita_set_aside"}
 _NOT_OWN: Final = (
     "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') "
     "AND name NOT LIKE 'partita\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
@@ -96,11 +97,8 @@ class SqliteProjection:
             make_private(self.path)
             self._connection = self._connect()
             self._connection.pragma("journal_mode", "wal")
-            with self._transaction():
-                self._connection.execute(_OWN_TABLES)
-                if self._connection.execute("SELECT version, tables FROM partita_declaration").get != (version, tables):
-                    self._start_over()
-                self._overwrite_words()  # those of an earlier version, too
+            if not self._is_current():
+                self._declare()
 
     def positions(self) -> Mapping[str, int]:
         """Where it is; empty before the first load, and when its declaration has changed."""
@@ -186,6 +184,31 @@ class SqliteProjection:
             connection = self._readers.connection = self._connect()
             connection.pragma("query_only", True)
         return connection
+
+    def _is_current(self) -> bool:
+        """Whether there is nothing to write: another process may be writing, and for a long time where it loads."""
+        is_current = False
+        with self._connection:  # one snapshot
+            made = self._connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'partita@_%' ESCAPE '@'")
+            if {name for (name,) in made} >= _OWN_NAMES and self._declared() == (self._version, self._tables):
+                indexes: list[tuple[Any, ...]] = self._connection.execute(_FULL_TEXT).fetchall()
+                is_current = all(self._overwrites(name) for (name,) in indexes)
+        return is_current
+
+    def _overwrites(self, index: str) -> bool:
+        """Whether words of deleted rows are removed from a full-text index."""
+        sql = f"SELECT v FROM \"{index}_config\" WHERE k = 'secure-delete'"  # noqa: S608 - a name from the schema
+        return bool(self._connection.execute(sql).get)
+
+    def _declared(self) -> Any:
+        return self._connection.execute("SELECT version, tables FROM partita_declaration").get
+
+    def _declare(self) -> None:
+        with self._transaction():
+            self._connection.execute(_OWN_TABLES)
+            if self._declared() != (self._version, self._tables):
+                self._start_over()
+            self._overwrite_words()  # those of an earlier version, too
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+from collections.abc import Callable
 from enum import Enum, auto
 from itertools import chain
 from typing import Any, Final
@@ -88,8 +89,17 @@ class WaitingConnections(Struct, frozen=True):
 class LimitedConnection(HttpToolsProtocol):
     """A connection with deadlines, one of a bounded number."""
 
-    def __init__(self, *, limits: ConnectionLimits, waiting: WaitingConnections, **given: Any) -> None:
+    def __init__(
+        self,
+        *,
+        limits: ConnectionLimits,
+        waiting: WaitingConnections,
+        on_change: Callable[[int], None] | None = None,
+        **given: Any,
+    ) -> None:
+        """`on_change` is called with the number of connections whenever it changes."""
         super().__init__(**given)
+        self._on_change = on_change
         self.timeout_keep_alive = limits.idle_seconds
         self._limits = limits
         self._waiting = waiting
@@ -102,6 +112,7 @@ class LimitedConnection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
+        self._count()
         if len(self.connections) <= self._limits.connections:
             self._wait()
         elif (longest := self._waiting.longest()) is not None:
@@ -119,6 +130,11 @@ class LimitedConnection(HttpToolsProtocol):
         self._stop_waiting()
         self._stop_timing_the_sending()
         super().connection_lost(exc)
+        self._count()
+
+    def _count(self) -> None:
+        if self._on_change is not None:
+            self._on_change(len(self.connections))
 
     # What the parser finds in the bytes
 

@@ -114,6 +114,10 @@ class DataFolder(Struct, frozen=True):
         self.create()
         return EmbeddedStore(self.path / f"partita-{region}.db", sweep_every=sweep_every)
 
+    def regions(self) -> list[str]:
+        """The regions that have a database of their own."""
+        return sorted(found.stem.removeprefix("partita-") for found in self.path.glob("partita-*.db"))
+
     def open_existing(self) -> EmbeddedStore:
         """Open the database that must be there.
 

@@ -85,8 +85,6 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
     """
     import uvicorn
 
-    from partita.cli._connections import OutageLog
-
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             on_stop()
@@ -98,24 +96,41 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
                 await self.lifespan.shutdown()
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            asyncio.get_running_loop().set_exception_handler(OutageLog())
+            log_outages()
             await super().startup(sockets)
 
-    server = Server(_config(app))
+    server = Server(connection_config(app))
     # Also before the server has its own handlers, and when it raises the signal once more that has stopped it.
     on_stop_signal(lambda: server.handle_exit(signal.SIGTERM, None))
     click.echo(banner)
     server.run(sockets=[listener])
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
+def log_outages() -> None:
+    """Have the running event loop log it once, and not for each connection, where none can be accepted."""
+    from partita.cli._connections import OutageLog
+
+    asyncio.get_running_loop().set_exception_handler(OutageLog())
+
+
+def connection_config(
+    app: ASGIApp, *, on_change: Callable[[int], None] | None = None, has_own_log: bool = True
+) -> uvicorn.Config:
+    """How an app is served: with bounds of time and number for connections.
+
+    Args:
+        app: the app.
+        on_change: called with the number of connections whenever it changes.
+        has_own_log: uvicorn writes its log itself, and not as the process writes its own.
+    """
     import uvicorn
+    from uvicorn.config import LOGGING_CONFIG
 
     from partita.cli._connections import ConnectionLimits, LimitedConnection, WaitingConnections, max_descriptors
 
     limits, descriptors = ConnectionLimits(), max_descriptors()
     limits = limits if descriptors is None else limits.within(descriptors)
-    protocol = partial(LimitedConnection, limits=limits, waiting=WaitingConnections())
+    protocol = partial(LimitedConnection, limits=limits, waiting=WaitingConnections(), on_change=on_change)
     return uvicorn.Config(
         app,
         http=cast("type[asyncio.Protocol]", protocol),
@@ -124,4 +139,5 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         log_level="error",  # below that are the mistakes of clients, who could fill the log with them
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
+        log_config=LOGGING_CONFIG if has_own_log else None,
     )

@@ -38,6 +38,10 @@ def console_api(services: Sequence[Service], state: AppState) -> FastAPI:
     async def show_live() -> Response:
         return _json(await live(services, state))
 
+    @app.get("/me", dependencies=[Depends(operators_only)])
+    async def show_me(caller: CurrentCaller) -> Response:
+        return _json({"user_id": caller.user_id})
+
     @app.post("/attempts", dependencies=[Depends(operators_only)])
     async def run_attempt(wanted: Attempt, caller: CurrentCaller, request: Request) -> Response:
         with audited(caller, wanted, request.state.request_id):

@@ -22,7 +22,7 @@ class Live(Struct, frozen=True):
 
     healthy: bool
     usage: dict[str, dict[str, Usage]]
-    """By service and access pattern, of the server and of all workers, since the server was started."""
+    """By service and access pattern, of all processes of the server and of all workers, since it was started."""
     lag: dict[str, Lag]
     """How far the projection of each service lags behind its table."""
     queues: dict[str, QueueStats]
@@ -35,7 +35,8 @@ class Live(Struct, frozen=True):
 async def live(services: Sequence[Service], state: AppState) -> Live:
     """The figures now. Where a store or queue does not respond, the figures so far."""
     background = await background_figures(state)
-    usage = usage_sum(state.session.meter.usage(), background.fleet.counted.usage)
+    others = await state.siblings.figures()
+    usage = usage_sum(state.session.meter.usage(), others.usage, background.fleet.counted.usage)
     healthy = background.is_complete and await _responds(services, state)
     return Live(
         healthy,

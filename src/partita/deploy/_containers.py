@@ -120,7 +120,7 @@ def _container(service: Service, compute: Containers, names: TableNames) -> Json
         "Image": {"Ref": "Image"},
         "Command": [
             *("serve", service.name, "--host", "0.0.0.0", "--port", str(compute.port)),  # noqa: S104 - behind a balancer
-            *("--workers", workers, "--no-seed"),
+            *("--workers", workers, "--processes", "1", "--no-seed"),  # a service has more tasks, not larger ones
         ],
         "User": USER,
         "ReadonlyRootFilesystem": True,

@@ -37,6 +37,14 @@ _MESSAGES: Final = 10
 _RECORDS: Final = 1_000
 _KEPT_SECONDS: Final = 14 * 24 * 60 * 60
 
+_METRICS_PARAMETER: Final[Resources] = {
+    "Metrics": {
+        "Type": "String",
+        "Default": "off",
+        "AllowedValues": ["off", "emf"],
+        "Description": "Whether functions write what they consume to their logs, from which CloudWatch makes metrics.",
+    },
+}
 _PARAMETERS: Final[Resources] = {
     "CodeBucket": {"Type": "String", "Description": "The bucket of the code."},
     "CodeKey": {"Type": "String", "Description": "The zip file of the code in it: docs/lambda.md says how it is made."},
@@ -57,7 +65,7 @@ def functions(
     if service.worker is not None:
         parts += _worker(service, compute, names)
     if parts.resources:
-        parts += ComputeParts(secret(service), ISSUER_PARAMETERS)
+        parts += ComputeParts(secret(service), ISSUER_PARAMETERS | _METRICS_PARAMETER)
     if compute.lake is not None and captured(service):
         parts += _stream(service, compute, names, compute.lake)
         parts.resources["StreamDeadLettersFound"] = dead_letter_alarm(
@@ -221,6 +229,7 @@ def _environment(
     yield "PARTITA_QUEUE", sub("https://sqs.${AWS::Region}.${AWS::URLSuffix}")
     yield "PARTITA_SECRET_ID", {"Ref": SECRET}
     yield "PARTITA_SECRET_ENDPOINT", sub("https://secretsmanager.${AWS::Region}.${AWS::URLSuffix}")
+    yield "PARTITA_METRICS", {"Ref": "Metrics"}
     if name == "Request":
         yield "PARTITA_ISSUER", {"Ref": "Issuer"}
         yield "PARTITA_AUDIENCE", {"Ref": "Audience"}

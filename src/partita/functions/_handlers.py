@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partita.errors import OperationError
+from partita.functions._figures import FigureLog
 from partita.functions._http import HttpHandler
 from partita.functions._settings import FunctionSettings
 from partita.functions._stream import StreamHandler, Target
 from partita.functions._worker import WorkerHandler
 from partita.model import Table
 from partita.service import Service
-from partita.session import AsyncSession, Session
+from partita.session import AsyncSession, Meter, Session
 from partita.store.remote import Credentials
 
 if TYPE_CHECKING:
@@ -44,7 +45,12 @@ def http_handler(settings: FunctionSettings) -> HttpHandler:
     state = AppState(session, _verifier(settings), resources)
     apps = {path: app for each in services if each.apps for path, app in each.apps(installation).items()}
     app = build_app(services, state, apps=apps, sign_in=_sign_in(state.identity, settings))
-    return HttpHandler(app, stopping=state.stopping)
+    return HttpHandler(app, stopping=state.stopping, after=_figures(settings, session.meter))
+
+
+def _figures(settings: FunctionSettings, meter: Meter) -> FigureLog | None:
+    """What writes the consumption to the log, if that is wanted."""
+    return FigureLog(meter) if settings.metrics == "emf" else None
 
 
 def _sign_in(verifier: Verifier, settings: FunctionSettings) -> SignIn:
@@ -80,7 +86,14 @@ def worker_handler(settings: FunctionSettings) -> WorkerHandler:
     """
     service = settings.found_services()[0]
     session = Session(settings.open_store(), keys=settings.open_keys())
-    return WorkerHandler(service, session, settings.installation(), name=settings.name, queue_name=settings.queue_name)
+    return WorkerHandler(
+        service,
+        session,
+        settings.installation(),
+        name=settings.name,
+        queue_name=settings.queue_name,
+        after=_figures(settings, session.meter),
+    )
 
 
 def stream_handler(settings: FunctionSettings) -> Callable[[Any, Any], dict[str, Any]]:

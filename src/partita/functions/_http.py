@@ -37,14 +37,18 @@ class HttpHandler:
     handler = HttpHandler(app)     # AWS Lambda calls handler(event, context)
     """
 
-    def __init__(self, app: App, *, stopping: threading.Event | None = None) -> None:
+    def __init__(
+        self, app: App, *, stopping: threading.Event | None = None, after: Callable[[], object] | None = None
+    ) -> None:
         """Answer with an app.
 
         Args:
             app: any ASGI app; what `build_app` gives.
             stopping: set when time runs out, and cleared before each request: `AppState.stopping`.
+            after: called when a request was answered, or failed.
         """
         self._app = app
+        self._after = after
         self._stopping = stopping or threading.Event()
         self._runner = asyncio.Runner()
 
@@ -58,7 +62,11 @@ class HttpHandler:
         if request.body is None:
             return http_result(_problem(400, "bad_body", "The body is not base64."), request.format)
         seconds = None if context is None else context.get_remaining_time_in_millis() / 1000
-        result = self._runner.run(self._respond(request.scope, request.body, seconds))
+        try:
+            result = self._runner.run(self._respond(request.scope, request.body, seconds))
+        finally:
+            if self._after is not None:
+                self._after()
         if len(result.body) > MAX_RESPONSE_BYTES:
             logger.error("A response of %d bytes is larger than AWS Lambda takes.", len(result.body))
             detail = f"The response has {len(result.body):,} bytes; {MAX_RESPONSE_BYTES:,} is what can be sent."

@@ -39,6 +39,8 @@ class FunctionSettings(Struct, frozen=True, dict=True):
     projections: str | None = None
     """The folder of projections: of a file system that stays."""
     keys: str = ""
+    metrics: str = ""
+    """`emf`: what it consumes is written to its log, as CloudWatch reads it. Otherwise it is not."""
     name: str = "function"
     """Unique to this environment of the function."""
     credentials: Credentials | None = None
@@ -73,6 +75,7 @@ class FunctionSettings(Struct, frozen=True, dict=True):
             lake=environment.get("PARTITA_LAKE"),
             projections=environment.get("PARTITA_PROJECTIONS"),
             keys=environment.get("PARTITA_KEYS", ""),
+            metrics=_metrics(environment.get("PARTITA_METRICS", "")),
             name=environment.get("AWS_LAMBDA_LOG_STREAM_NAME", "function"),
             credentials=_credentials(environment),
         )
@@ -127,6 +130,12 @@ class FunctionSettings(Struct, frozen=True, dict=True):
 
     def _signed(self, address: str) -> dict[str, Any]:
         return {"credentials": self.credentials} if self.credentials is not None and "://" in address else {}
+
+
+def _metrics(chosen: str) -> str:
+    if chosen not in ("", "off", "emf"):
+        raise OperationError(f"PARTITA_METRICS is {chosen!r}.", hint="Set it to emf or off.")
+    return chosen
 
 
 def _credentials(environment: Mapping[str, str]) -> Credentials | None:

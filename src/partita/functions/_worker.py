@@ -90,6 +90,7 @@ class WorkerHandler:
         *,
         name: str = "function",
         queue_name: Callable[[str], str] = str,
+        after: Callable[[], object] | None = None,
     ) -> None:
         """Open what the worker needs.
 
@@ -99,6 +100,7 @@ class WorkerHandler:
             installation: opens its queues.
             name: unique to this environment of the function.
             queue_name: what a queue of the service is called where it is.
+            after: called when an event was worked on, or failed.
 
         Raises:
             EventRefused: the service has no worker.
@@ -107,6 +109,7 @@ class WorkerHandler:
             raise EventRefused(f"{service.name} has no worker.")
         self._service = service
         self._work = service.worker
+        self._after = after
         self._session = session.of_service(service.name)
         self._name = name
         self._installation = installation
@@ -151,6 +154,9 @@ class WorkerHandler:
             if not messages:
                 raise
             logger.exception("The worker of %s failed; what it has not finished comes again.", self._service.name)
+        finally:
+            if self._after is not None:
+                self._after()
 
     def _queue(self, name: str, policy: QueuePolicy) -> Queue:
         if name not in self._queues:

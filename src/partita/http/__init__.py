@@ -22,7 +22,7 @@ from partita.http._problems import (
 from partita.http._projection import CurrentProjection, LagView
 from partita.http._responses import CamelModel, Instant
 from partita.http._roles import operators_only
-from partita.http._state import AppState, CurrentState, ServiceState, run_with, state_of
+from partita.http._state import ALONE, AppState, CurrentState, ServiceState, Siblings, run_with, state_of
 from partita.http.identity import (
     FETCH_ERRORS,
     Caller,
@@ -37,6 +37,7 @@ from partita.http.identity import (
 )
 
 __all__ = [
+    "ALONE",
     "ASSETS",
     "FETCH_ERRORS",
     "PAGE_HEADERS",
@@ -74,6 +75,7 @@ __all__ = [
     "Resources",
     "Role",
     "ServiceState",
+    "Siblings",
     "TokenCheck",
     "TokenKey",
     "TokenPolicy",

@@ -14,7 +14,7 @@ from partita.errors import RateLimited
 from partita.recipes.rate_limit import RateLimits
 
 BLOCKS: Final = 10
-"""A block is this part of the burst."""
+"""A block is this part of the burst; or, where several processes serve, this part of it for all of them together."""
 MAX_CALLERS: Final = 10_000
 """How many callers a process remembers; it forgets who has sent nothing for longest."""
 
@@ -37,10 +37,17 @@ class _Count:
 class CallerLimiter:
     """Admits requests of callers to one service. All of its calls are made in one event loop."""
 
-    def __init__(self, limits: RateLimits[Any], session: AsyncSession, *, max_callers: int = MAX_CALLERS) -> None:
+    def __init__(
+        self,
+        limits: RateLimits[Any],
+        session: AsyncSession,
+        *,
+        max_callers: int = MAX_CALLERS,
+        processes: int = 1,
+    ) -> None:
         self._limits = limits
         self._session = session
-        self._block = max(1, limits.rate.burst // BLOCKS)
+        self._block = max(1, limits.rate.burst // (BLOCKS * processes))
         self._max_callers = max_callers
         self._counts: dict[str, _Count] = {}
 

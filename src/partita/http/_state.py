@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Generic, Literal
+from typing import Annotated, Any, Final, Generic, Literal
 
 from fastapi import Depends, FastAPI, Request
 from msgspec import Struct, field
@@ -16,7 +16,7 @@ from partita.http._rate_limit import CallerLimiter
 from partita.http.identity import Verifier
 from partita.queue import Queue
 from partita.recipes.rate_limit import Rate
-from partita.reports import ReportReader
+from partita.reports import ReportReader, ServerFigures
 from partita.service import OpenProjection, Service
 
 R = TypeVar("R", default=Any)
@@ -45,6 +45,29 @@ class ServiceState(Struct, Generic[R], frozen=True):
         return made
 
 
+class Siblings:
+    """The other processes of the same server. This is what a server has that is one process: there are none."""
+
+    async def figures(self) -> ServerFigures:
+        """What the others have counted, also those that have ended.
+
+        Raises:
+            StoreUnavailable: they cannot be asked.
+        """
+        return ServerFigures()
+
+    async def troubles(self) -> Mapping[str, str]:
+        """What goes wrong in the process that does the background work for all.
+
+        Raises:
+            StoreUnavailable: it cannot be asked.
+        """
+        return {}
+
+
+ALONE: Final = Siblings()
+
+
 class AppState(Struct, frozen=True):
     """What an app and all of its services run with."""
 
@@ -67,6 +90,10 @@ class AppState(Struct, frozen=True):
 
     reports: ReportReader | None = None
     """Reads what workers report; None where this app shows its own figures alone."""
+    processes: int = 1
+    """How many processes serve this app, which together let a caller send as much as one would."""
+    siblings: Siblings = ALONE
+    """The others among them."""
     shards: ShardReader | None = None
     """Reads who has which shard of a shared stream; None where this app does not show it."""
 
@@ -91,7 +118,8 @@ class AppState(Struct, frozen=True):
         limits = service.rate_limit
         if limits is None or self.rate_limit == "off":
             return None
-        return CallerLimiter(limits if self.rate_limit == "declared" else limits.at(self.rate_limit), session)
+        limits = limits if self.rate_limit == "declared" else limits.at(self.rate_limit)
+        return CallerLimiter(limits, session, processes=self.processes)
 
 
 def run_with(app: FastAPI, state: ServiceState[Any]) -> None:

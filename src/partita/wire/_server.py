@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from collections.abc import Callable
 from email.utils import formatdate
 from functools import lru_cache
 from typing import Any, Final
@@ -51,9 +52,10 @@ class WireServer:
         limits: Limits = DEFAULT_LIMITS,
         clock: Clock = system_clock,
         timer: Clock = time.monotonic,
+        on_connections: Callable[[int], None] | None = None,
     ) -> None:
-        """`clock` tells the time, and `timer` the seconds that pass."""
-        self.connections = Connections(limits, timer)
+        """`clock` tells the time, `timer` the seconds that pass; `on_connections` is told how many are open."""
+        self.connections = Connections(limits, timer, on_connections)
         self._store = store
         self._key = key
         self._regions = regions
@@ -67,12 +69,16 @@ class WireServer:
 
     async def start(self, listener: socket.socket) -> None:
         """Begin to serve on a listening socket."""
-        loop = asyncio.get_running_loop()
+        connection = self.begin(listener)
+        self._server = await asyncio.get_running_loop().create_server(connection, sock=listener)
+
+    def begin(self, listener: socket.socket) -> Callable[[], asyncio.Protocol]:
+        """Begin to serve connections that somebody else accepts; gives what makes the protocol of each."""
         host, port = listener.getsockname()[:2]
         address = f"{'localhost' if host in _EVERYWHERE else host}:{port}"
         self._operations = _by_target(operations(self._clock, address))
-        self._server = await loop.create_server(lambda: Connection(self, self.connections), sock=listener)
         self.connections.sweep()
+        return lambda: Connection(self, self.connections)
 
     async def stop(self) -> None:
         """Accept no more requests, and finish those that are being executed."""

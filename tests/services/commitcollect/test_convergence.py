@@ -18,9 +18,8 @@ from partita.app import build_app
 from partita.http import AppState, Identity
 from partita.queue import GetStats
 from partita_services.commitcollect.bootstrap import SERVICE
-from partita_services.commitcollect.simulator.delivery import Chaos
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
-from partita_services.commitcollect.simulator.world import Activity, Code, Event
+from partita_services.commitcollect.simulator.world import Activity, Chaos, Code, Event
 from partita_services.commitcollect.strava.client import StravaClient
 
 SCOPES = ("read", "activity:read")

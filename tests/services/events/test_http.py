@@ -32,7 +32,12 @@ from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import instant
 
 ROUTES = routes_of(ROUTER)
-BODIES = {"PATCH /events/{event_id}": {"name": "B"}, "POST /events/{event_id}/cancel": {"reason": "Rain"}}
+BODIES = {
+    "PATCH /events/{event_id}": {"name": "B"},
+    "POST /events/{event_id}/cancel": {"reason": "Rain"},
+    "PATCH /requests/{request_id}": {"displayName": "Ann"},
+}
+QUERIES = {"GET /events/{event_id}/names": {"request": "gone"}}
 
 
 def as_user(user_id: str, identity: Identity) -> dict[str, str]:
@@ -69,6 +74,7 @@ async def test_an_operator_creates_an_event(api: httpx.AsyncClient, fake_clock: 
     assert event == {
         "eventId": event["eventId"],
         "name": "A",
+        "description": "",
         "eventType": "FIRST_COME",
         "status": "OPEN",
         "capacityTotal": 500,
@@ -86,7 +92,8 @@ async def test_an_operator_creates_an_event(api: httpx.AsyncClient, fake_clock: 
         "createdAt": "2026-01-01T12:00:00.000000Z",
     }
     assert (await api.get(f"/events/{event['eventId']}")).json() == event
-    assert (await api.get("/events")).json() == {"items": [event], "next_cursor": None}
+    listed = {name: value for name, value in event.items() if name != "description"}
+    assert (await api.get("/events")).json() == {"items": [listed], "next_cursor": None}
 
 
 @pytest.mark.req("E11")
@@ -585,7 +592,7 @@ async def test_bad_input_names_the_field(
 @pytest.mark.parametrize("route", [route for route in ROUTES if "{" in route])
 async def test_what_there_is_not_is_missing(route: str, api: httpx.AsyncClient) -> None:
     method, path = route.format(event_id="gone", request_id="gone").split()
-    response = await api.request(method, path, json=BODIES.get(route))
+    response = await api.request(method, path, json=BODIES.get(route), params=QUERIES.get(route))
     assert (response.status_code, response.json()["code"]) == (404, "item_missing")
 
 
@@ -622,7 +629,8 @@ async def test_no_route_scans(
         method, path = route.format(event_id=event["eventId"], request_id=request["requestId"]).split()
         sent = draft(fake_clock) if route == "POST /events" else BODIES.get(route)
         body: dict[str, Any] = {} if sent is None else {"json": sent}
-        response = await api.request(method, path, **body)
+        headers = as_user("ann", identity) if route == "PATCH /requests/{request_id}" else {}
+        response = await api.request(method, path, params=QUERIES.get(route), headers=headers, **body)
         assert response.is_success or response.status_code == 409, (route, response.text)
     assert ScanTable not in {type(sent) for sent in store.requests}
 

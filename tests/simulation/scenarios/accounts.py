@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -48,6 +48,7 @@ class Accounts:
 
     tables: Sequence[Table] = SERVICE.tables
     queues: Mapping[str, QueuePolicy] = {}
+    spared: Container[str] = ()
 
     def __init__(self) -> None:
         self.told: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Final
 
 from tests.simulation._kernel import Process
@@ -25,6 +25,7 @@ class Messages:
 
     tables: Sequence[Table] = ()
     queues: Mapping[str, QueuePolicy] = {NAME: QueuePolicy(max_receives=3)}
+    spared: Container[str] = ()
 
     def __init__(self) -> None:
         self.accepted: dict[str, SentMessage] = {}

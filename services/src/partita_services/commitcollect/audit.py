@@ -29,6 +29,7 @@ class AuditRow(BaseModel):
     event_type: str
     occurred_at: int
     request_id: str
+    sequence: int
     correlation_id: str
     details: dict[str, Any]
 

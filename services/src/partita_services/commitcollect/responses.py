@@ -210,6 +210,9 @@ class EventView(BaseModel):
     event_type: str
     occurred_at: int
     request_id: str
+    sequence: int = Field(
+        description="the number of it in its request and second, so that all three together are unique"
+    )
     correlation_id: str
     details: dict[str, Any]
 

@@ -33,6 +33,7 @@ from partita_services.events.model import (
     seats_of,
     waiting_requests,
 )
+from partita_services.events.names.model import name_request
 from partita_services.events.personal import PERSONAL
 from partita_services.events.queueing.messages import NAME, POLICY
 from partita_services.events.queueing.tools import Tools
@@ -127,7 +128,7 @@ SERVICE: Final = Service(
     resources=opened,
     worker=_work,
     roles={
-        "request": _SHARED,
+        "request": (*_SHARED, name_request),
         "worker": (
             *_SHARED,
             active_events,

@@ -56,6 +56,7 @@ def show_events(data: DataFolder) -> None:
 @events.command("edit")
 @click.argument("event_id")
 @click.option("--name", help="What it is called.")
+@click.option("--description", help="What it is about; empty to take that away.")
 @click.option("--seats", type=int, help="How many seats; those that are added go to who waits.")
 @click.option("--opens", metavar="INSTANT", help="When it opens, such as 2026-12-01T10:00:00Z.")
 @click.option("--closes", metavar="INSTANT", help="When it closes.")
@@ -64,6 +65,7 @@ def show_events(data: DataFolder) -> None:
 def edit_event(
     event_id: str,
     name: str | None,
+    description: str | None,
     seats: int | None,
     opens: str | None,
     closes: str | None,
@@ -72,7 +74,14 @@ def edit_event(
     draws_itself: bool | None,
 ) -> None:
     """Change an event, within the rules of the service."""
-    said = {"name": name, "capacityTotal": seats, "opensAt": opens, "closesAt": closes, "drawsItself": draws_itself}
+    said = {
+        "name": name,
+        "description": description,
+        "capacityTotal": seats,
+        "opensAt": opens,
+        "closesAt": closes,
+        "drawsItself": draws_itself,
+    }
     try:
         change = EventEdit.model_validate({field: value for field, value in said.items() if value is not None})
     except ValidationError as invalid:

@@ -12,6 +12,7 @@ from partita import Page, Procedure, new_ulid, retry_on_conflict
 from partita.errors import AlreadyExists, ConditionFailed, PartitaError
 from partita.recipes.idempotency import Plan
 from partita_services.events.changes.drafts import EventDraft, check_times
+from partita_services.events.changes.model import Description, describe_event
 from partita_services.events.draws.model import Seed, add_seed
 from partita_services.events.draws.verify import commitment_to
 from partita_services.events.model import (
@@ -38,6 +39,7 @@ from partita_services.events.model import (
     seats_by_ids,
     seats_of,
 )
+from partita_services.events.names.naming import NAMELESS, Applicant
 from partita_services.events.reading import EventFound, show_request
 from partita_services.events.terms import EventStatus, EventType, FreedSeats, Reason, Status, waiting_shard
 from partita_services.events.transitions import logged
@@ -97,13 +99,16 @@ def open_event(draft: EventDraft, now: datetime, seed: bytes) -> Plan[EventFound
     seats = add_seats(Seats(event_id=event.event_id, total=total, remaining=total, updated_at=now))
     secret = [add_seed(Seed(event_id=event.event_id, seed=seed.hex()))] if lottery else []
     added = add_event(event)
+    text = draft.description
+    about = [describe_event(Description(event_id=event.event_id, text=text))] if text else []
     return Plan(
-        EventFound(added.saved, seats.saved),
+        EventFound(added.saved, seats.saved, text),
         added,
         seats,
         list_event(EventListing(opens_at=event.opens_at, event_id=event.event_id)),
         activate_event(ActiveEvent(event_id=event.event_id)),
         *secret,
+        *about,
     )
 
 
@@ -117,7 +122,9 @@ def list_events(limit: int, cursor: str | None) -> Procedure[Page[Any]]:
     return Page(tuple(found), page.next_cursor)
 
 
-def apply(event: Event, user_id: str, now: datetime, commit: Commit[R]) -> Procedure[R]:
+def apply(
+    event: Event, user_id: str, now: datetime, commit: Commit[R], applicant: Applicant = NAMELESS
+) -> Procedure[R]:
     """Hand in a user's request for an event, or find the one that the user has, also when the event is closed.
 
     While the event is open, the request is written at once: the lock of an earlier one makes that fail.
@@ -127,6 +134,7 @@ def apply(event: Event, user_id: str, now: datetime, commit: Commit[R]) -> Proce
         user_id: who applies.
         now: the time of the request.
         commit: runs a plan: by itself, or together with the record of its idempotency key.
+        applicant: what the user says of themselves; of who has a request already, that one says it.
 
     Raises:
         NotOpenYet: the event opens later.
@@ -136,19 +144,19 @@ def apply(event: Event, user_id: str, now: datetime, commit: Commit[R]) -> Proce
     """
 
     def find_or_write() -> Procedure[R]:
-        return commit(_earlier_or_new(event, user_id, now))
+        return commit(_earlier_or_new(event, user_id, now, applicant))
 
     if now < event.opens_at:
         raise NotOpenYet("The event is not open yet.", current=event)
     if now < event.closes_at and event.status is not EventStatus.CANCELLED:
         try:
-            return (yield from commit(application(event, user_id, now)))
+            return (yield from commit(application(event, user_id, now, applicant)))
         except AlreadyExists:
             pass  # the user has a request, or another call of theirs was first
     return (yield from retry_on_conflict(find_or_write, tries=MAX_TRIES, when=_is_taken))
 
 
-def _earlier_or_new(event: Event, user_id: str, now: datetime) -> Procedure[Plan[Application]]:
+def _earlier_or_new(event: Event, user_id: str, now: datetime, applicant: Applicant) -> Procedure[Plan[Application]]:
     lock = yield from lock_of(event.event_id, user_id).consistent()
     earlier = (yield from request_by_id(lock.request_id).consistent()) if lock is not None else None
     is_over = now >= event.closes_at or event.status is EventStatus.CANCELLED
@@ -158,7 +166,7 @@ def _earlier_or_new(event: Event, user_id: str, now: datetime) -> Procedure[Plan
         raise EventCancelled("The event was cancelled.", current=event)
     if is_over:
         raise Closed("The event is closed.", current=event)
-    return application(event, user_id, now, earlier)
+    return application(event, user_id, now, applicant, earlier)
 
 
 def _is_released(event: Event, earlier: Request) -> Procedure[bool]:
@@ -174,7 +182,9 @@ def _is_taken(error: PartitaError) -> bool:
     return isinstance(error, ConditionFailed) and not isinstance(error, Closed | EventCancelled)
 
 
-def application(event: Event, user_id: str, now: datetime, earlier: Request | None = None) -> Plan[Application]:
+def application(
+    event: Event, user_id: str, now: datetime, applicant: Applicant = NAMELESS, earlier: Request | None = None
+) -> Plan[Application]:
     """Plan a new request and the user's lock on the event; the lock of an earlier one is replaced."""
     request_id = new_ulid()
     request = Request(
@@ -186,6 +196,8 @@ def application(event: Event, user_id: str, now: datetime, earlier: Request | No
         requested_at=now,
         queued_at=now,
         idempotency_key=f"IDEMP#{event.event_id}#{user_id}",
+        display_name=applicant.display_name,
+        shows_name=applicant.shows_name,
         ttl=event.expires_at,
     )
     lock = Lock(event_id=event.event_id, user_id=user_id, request_id=request_id, ttl=event.expires_at)

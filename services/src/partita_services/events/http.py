@@ -39,15 +39,17 @@ from partita_services.events.draws.http import ROUTER as DRAWS
 from partita_services.events.figures.http import ROUTER as FIGURES
 from partita_services.events.handlers import Application, Closed, EventCancelled, NotOpenYet
 from partita_services.events.model import COMMANDS, Event, requests_of_event, requests_of_user
+from partita_services.events.names.http import ROUTER as NAMES
+from partita_services.events.names.naming import NAMELESS, Applicant
 from partita_services.events.personal import PERSONAL
 from partita_services.events.queueing.tools import Tools
-from partita_services.events.reading import show_event as find_event
-from partita_services.events.responses import Events, EventView, Log, Requests, RequestView, csv_lines
+from partita_services.events.reading import show_event_in_full
+from partita_services.events.responses import EventDetails, Events, EventView, Log, Requests, RequestView, csv_lines
 from partita_services.events.terms import instant
 
 ROUTER: Final = APIRouter()
 add_personal_routes(ROUTER, PERSONAL, "events")
-for _part in (CHANGES, FIGURES, DRAWS):
+for _part in (CHANGES, FIGURES, DRAWS, NAMES):
     ROUTER.include_router(_part)
 CSV_PAGE: Final = 1_000
 
@@ -69,9 +71,9 @@ async def list_events(caller: CurrentCaller, db: Db, now: Now, paging: Pages) ->
 
 
 @ROUTER.get("/events/{event_id}", responses=describe_problems(404))
-async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventView:  # noqa: ARG001 - 401
-    """One event with its seats."""
-    return EventView.of(await db.run(find_event(event_id)), now)
+async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventDetails:  # noqa: ARG001 - 401
+    """One event with its seats, and what it is about."""
+    return EventDetails.of(await db.run(show_event_in_full(event_id)), now)
 
 
 @ROUTER.post(
@@ -84,9 +86,13 @@ async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId)
     },
 )
 async def apply(
-    request: HttpRequest, caller: CurrentCaller, event_id: EventId, idempotency_key: IdempotencyKey = None
+    request: HttpRequest,
+    caller: CurrentCaller,
+    event_id: EventId,
+    applicant: Applicant = NAMELESS,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Apply for an event. Who has applied already gets the same request again, also when it is closed."""
+    """Apply for an event, with a name or without. Who has applied already gets that request, also when it is closed."""
     # All applicants of an event come at once. What this route needs it takes from the state itself: to have it handed
     # over by FastAPI would take longer than the transaction.
     state: ServiceState[Tools] = state_of(request)
@@ -97,13 +103,13 @@ async def apply(
     def respond(application: Application) -> StoredResponse:
         applied = application.request
         location = {"Location": f"{root}/requests/{applied.request_id}"}
-        return StoredResponse.of(RequestView.of(applied), status=202 if application.is_new else 200, headers=location)
+        return StoredResponse.of(RequestView.own(applied), status=202 if application.is_new else 200, headers=location)
 
     def commit(plan: Plan[Application] | Procedure[Plan[Application]]) -> Procedure[CommandOutcome[Application]]:
         return once.command(plan, respond)
 
     with _opening_hours():
-        outcome = await db.run(handlers.apply(event, caller.user_id, now, commit))
+        outcome = await db.run(handlers.apply(event, caller.user_id, now, commit, applicant))
     if outcome.result is not None and outcome.result.is_new:
         await sender.hand_over(outcome.result.request)
     return response_of(outcome)
@@ -152,7 +158,7 @@ async def cancel_request(
     cancelled = await db.run(cancel(request_id, reader(caller), now))
     with suppress(PartitaError):  # a worker forwards what is left
         await forward_async(NOTICES, db, state.resources.notices)
-    return RequestView.of(cancelled)
+    return RequestView.own(cancelled) if cancelled.user_id == caller.user_id else RequestView.of(cancelled)
 
 
 @ROUTER.get("/me/requests", responses=describe_problems(400))
@@ -161,7 +167,7 @@ async def list_my_requests(caller: CurrentCaller, db: Db, wanted: Annotated[MyRe
     mine = requests_of_user(caller.user_id)
     mine = mine.reversed() if wanted.order == "newest" else mine
     page = await db.run(mine.page(wanted.limit, after=wanted.cursor))
-    return Requests.of(page, page.next_cursor)
+    return Requests(items=tuple(map(RequestView.own, page)), next_cursor=page.next_cursor)
 
 
 @contextmanager

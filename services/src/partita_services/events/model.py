@@ -155,7 +155,16 @@ class Request(Entity, table=TABLE):
     waiting_position: Annotated[int | None, Field(alias="waitingPosition")] = None
     """On the waiting list, from 1, as it was queued or drawn."""
     idempotency_key: Annotated[str, Field(alias="idempotencyKey")]
+    display_name: Annotated[str | None, Field(alias="displayName")] = None
+    """How the applicant wants to be called, where they say so."""
+    shows_name: Annotated[bool, Field(alias="showsName")] = False
+    """Whether operators, and everybody on the list of winners, may see that name."""
     ttl: int | None = None
+
+    @property
+    def shown_name(self) -> str | None:
+        """The name, where others may see it."""
+        return self.display_name if self.shows_name else None
 
 
 class Lock(Entity, table=TABLE):

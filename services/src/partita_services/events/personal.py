@@ -111,7 +111,7 @@ PERSONAL: Final = PersonalData(
         erase=erase_requests,
         parts={"log": _log},
         also=(Lock,),
-        fields=("idempotency_key",),
+        fields=("idempotency_key", "display_name"),
     ),
     record=Erased,
 )

@@ -6,9 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from partita import Get, Procedure
 from partita.errors import ItemMissing
+from partita_services.events.changes.model import description_of
 from partita_services.events.model import Event, Request, Seats, event_by_id, request_by_id, seats_of
 from partita_services.events.terms import EventStatus
 
@@ -18,6 +20,8 @@ class EventFound(Struct, frozen=True):
 
     event: Event
     seats: Seats
+    description: str = ""
+    """What it is about; it is read with a single event, and not with a list."""
 
 
 class Phase(StrEnum):
@@ -46,6 +50,22 @@ def show_event(event_id: str) -> Procedure[EventFound]:
         ItemMissing: there is none.
     """
     return (yield from _event_with(event_by_id(event_id), seats_of(event_id)))
+
+
+def show_event_in_full(event_id: str) -> Procedure[EventFound]:
+    """An event with its seats, and what it is about.
+
+    Raises:
+        ItemMissing: there is none.
+    """
+    found = yield from show_event(event_id)
+    return replace(found, description=(yield from described(event_id)))
+
+
+def described(event_id: str) -> Procedure[str]:
+    """What an event is about; empty where it does not say."""
+    found = yield from description_of(event_id).consistent()
+    return "" if found is None else found.text
 
 
 def show_event_now(event_id: str) -> Procedure[EventFound]:

@@ -67,6 +67,17 @@ class EventView(CamelModel):
         )
 
 
+class EventDetails(EventView):
+    """An event with its seats, and what it is about."""
+
+    description: str = Field(description="plain text, in lines; empty for none", examples=["Doors open at seven."])
+
+    @classmethod
+    def of(cls, found: EventFound, now: datetime) -> Self:
+        """The view of an event that was read with its description."""
+        return cls(**EventView.of(found, now).model_dump(by_alias=False), description=found.description)
+
+
 class Events(BaseModel):
     """One page of events. `next_cursor` is null on the last one."""
 
@@ -90,11 +101,20 @@ class RequestView(CamelModel):
     error_code: str | None = Field(examples=["CAPACITY"])
     error_message: str | None
     waiting_position: int | None = Field(description="on the waiting list, from 1, as it was queued or drawn")
+    display_name: str | None = Field(description="of the applicant; to others, only where they allow it")
+    shows_name: bool = Field(description="whether operators, and everybody on the list of winners, may see the name")
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def own(cls, request: Request) -> Self:
+        """The view of a request for who has made it."""
+        return cls.of(request, is_own=True)
+
+    @classmethod
+    def of(cls, request: Request, *, is_own: bool = False) -> Self:
         """The view of a request."""
         values: dict[str, Any] = {name: getattr(request, name) for name in RequestView.model_fields}
+        if not is_own:
+            values["display_name"] = request.shown_name
         if request.status is Status.RECEIVED:
             values["queued_at"] = None
         return cls(**values)

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Final
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from partita import Span
 
 MAX_CAPACITY: Final = 1_000_000
+MAX_DESCRIPTION: Final = 2_000
 MAX_RETENTION_DAYS: Final = 3_650
 RETENTION_DAYS: Final = 400
 """How long requests are kept after their event has closed, unless it says otherwise."""
 WAITING_SHARDS: Final = 16
 ALWAYS: Final = Span.since(datetime(1970, 1, 1, tzinfo=UTC))
 
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+
+
+def _plain(text: str) -> str:
+    """Text with its lines, and nothing that steers a terminal or turns other text around."""
+    text = text.replace("\r\n", "\n")
+    if _CONTROL.search(text):
+        raise ValueError("has characters that are not text")
+    return text
+
+
 Name = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
     Field(examples=["Opening night, front rows"]),
+]
+
+
+DescriptionText = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION),
+    AfterValidator(_plain),
+    Field(description="plain text, in lines", examples=["Doors open at seven.\nBring a warm coat."]),
 ]
 
 

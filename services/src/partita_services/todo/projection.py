@@ -5,7 +5,6 @@ One row for each task; triggers keep the counts and the words in step with it, s
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,10 +14,10 @@ from pydantic import BaseModel, Field
 
 from partita.change import ItemChange, SqliteProjection
 from partita_services.todo.model import Priority, Status, Task
+from partita_services.todo.search import search_words
 
 NO_PRIORITY: Final = "none"
 _EVERYBODY: Final = ""  # nobody's id is empty
-_WORD: Final = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")  # accents that are written apart belong to it
 
 _TABLES: Final = """
 CREATE TABLE tasks (
@@ -54,12 +53,6 @@ CREATE TRIGGER task_removed AFTER DELETE ON tasks BEGIN
         AND ((field = 'status' AND value = old.status) OR (field = 'priority' AND value = old.priority));
 END;
 """
-_SEARCH: Final = """
-    SELECT task_id FROM words JOIN tasks ON tasks.number = words.rowid
-    WHERE words MATCH ? AND user_id = ?
-    ORDER BY bm25(words, 0, 4, 1), task_id DESC LIMIT ? OFFSET ?
-"""
-"""Best first: a word in the title counts four times, the owner nothing; of equals, the newest."""
 REMEMBERED: Final = 10_000
 """So many tasks that have changed last are remembered, of all users together."""
 MAX_CHANGES: Final = 100
@@ -103,13 +96,7 @@ class TaskProjection(SqliteProjection):
 
     def search(self, user_id: str, text: str, limit: int, offset: int = 0) -> list[str]:
         """The identifiers of a user's tasks that have all the words, best first; the last one may be a beginning."""
-        words = _WORD.findall(text)
-        if not words:
-            return []
-        wanted = " AND ".join(f'"{word}"' for word in words[:-1])
-        prefix = f'"{words[-1]}" *'
-        match = f"owner : {_owner(user_id)} AND {{title description}} : ({f'{wanted} AND ' if wanted else ''}{prefix})"
-        return [task_id for (task_id,) in self.read(_SEARCH, [match, user_id, limit, offset])]
+        return search_words(self.read, user_id, _owner(user_id), text, limit, offset)
 
     def changes_after(self, user_id: str, number: int | None) -> ChangeLog:
         """Which tasks have changed after a number; None asks from where on to listen."""

@@ -12,7 +12,7 @@ from partita.session import Session
 
 
 class HeldShards:
-    """What one worker has. Whatever another was faster with is simply not among it."""
+    """What one worker has. Whatever another was faster with is not among it."""
 
     def __init__(self, session: Session, group: str) -> None:
         self._session = session

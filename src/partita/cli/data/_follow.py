@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias, TypeVar
 
-from partita.change import Consumer, SqliteProjection
+from partita.change import Consumer, Lag, SqliteProjection
 from partita.cli._data_folder import EMBEDDED, DataFolder
 from partita.errors import PartitaError, RebuildRequired, StoreDamaged
 from partita.service import OpenProjection, Service
@@ -42,6 +42,32 @@ Troubles: TypeAlias = dict[str, str]
 
 
 @contextmanager
+def reading_projections(
+    services: Sequence[Service], store: Store, data: DataFolder
+) -> Iterator[dict[str, OpenProjection]]:
+    """The projections of the services, which another process keeps up to date."""
+    with ExitStack() as opened:
+        yield {
+            service.name: OpenProjection(sink, _RunElsewhere(store, service.projection.table, sink))
+            for service in services
+            if service.projection is not None
+            for sink in [opened.enter_context(closing(service.projection.open(_path_of(service, data))))]
+        }
+
+
+class _RunElsewhere(Consumer):
+    """A consumer that another process runs, so that what was known a moment ago is not where the sink is."""
+
+    def lag(self) -> Lag:
+        self.forget()
+        return super().lag()
+
+
+def _path_of(service: Service, data: DataFolder) -> Path:
+    return data.path / f"{data.prefix}{service.name}-projection.db"
+
+
+@contextmanager
 def projecting(
     services: Sequence[Service], store: Store, data: DataFolder, troubles: Troubles | None = None
 ) -> Iterator[dict[str, OpenProjection]]:
@@ -50,8 +76,7 @@ def projecting(
         projections: dict[str, OpenProjection] = {}
         for service in services:
             if service.projection is not None:
-                path = data.path / f"{data.prefix}{service.name}-projection.db"
-                sink = opened.enter_context(closing(_open_or_rebuild(service.projection.open, path)))
+                sink = opened.enter_context(closing(_open_or_rebuild(service.projection.open, _path_of(service, data))))
                 projections[service.name] = OpenProjection(sink, Consumer(store, service.projection.table, sink))
         poll_seconds = POLL_SECONDS if data.store == EMBEDDED else REMOTE_POLL_SECONDS
         consumers = {f"projection of {name}": part.consumer for name, part in projections.items()}

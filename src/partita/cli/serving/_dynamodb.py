@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +13,16 @@ import click
 from partita.cli._data_folder import DataFolder, data_option
 from partita.cli._listen import allowed_hosts_option, listening, warn_beyond_loopback
 from partita.cli._signals import stop_signals
-from partita.cli.serving._realism import realism_options, realistically
+from partita.cli.processes import Supervisor, Work, default_processes, prepare_forks, processes_option
+from partita.cli.serving._realism import is_realistic, realism_options
+from partita.cli.serving._wire_process import (
+    RegionSweeper,
+    WireSettings,
+    banner_of,
+    new_loop,
+    opened_server,
+    run_wire_server,
+)
 from partita.runtime import AllowedHosts
 
 SWEEP_SECONDS: Final = 60.0
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
     help="Answer only requests that are signed with this access key. Prefer the variable: others see options.",
 )
 @allowed_hosts_option
+@processes_option
 @realism_options
 @click.option("--regions", is_flag=True, help="Keep the tables of each region apart; us-east-1 has the usual database.")
 @click.option(
@@ -52,19 +63,45 @@ def dynamodb(
     allowed_hosts: AllowedHosts,
     regions: bool,
     sweep_every: float,
+    processes: int | None,
     **switches: Any,
 ) -> None:
     """Serve the database to any DynamoDB tool until Ctrl-C or SIGTERM."""
-    from partita.wire import RegionStores, WireServer
-
-    access, realistic = _access_key(key), realistically(switches)
-    with listening(host, port) as listener, closing(realistic(data.open(sweep_every=sweep_every))) as store:
-        warn_beyond_loopback(listener, allowed_hosts)
-        stores = RegionStores(store, lambda region: realistic(data.open_region(region, sweep_every=sweep_every)))
-        server = WireServer(store, key=access, allowed_hosts=allowed_hosts, regions=stores if regions else None)
-        with closing(stores), asyncio.Runner(loop_factory=_new_loop) as runner:
-            runner.run(_serve(server, listener, data))
+    settings = WireSettings(data, allowed_hosts, switches, regions=regions, key=_access_key(key))
+    processes = _processes(processes, switches)
+    if processes > 1:
+        prepare_forks()  # it imports while the store is opened here
+    with listening(host, port) as listener:
+        if processes == 1:
+            _serve_here(listener, settings, sweep_every)
+        else:
+            _serve_in_processes(listener, settings, sweep_every, processes)
     click.echo("Stopped.")
+
+
+def _processes(asked: int | None, switches: Mapping[str, Any]) -> int:
+    """How many processes serve: one, where it behaves in ways that only the process itself knows of."""
+    if not is_realistic(switches):
+        return default_processes() if asked is None else asked
+    if asked is not None and asked > 1:
+        message = "What is late, held or throttled is in the memory of one process: such options need --processes 1."
+        raise click.UsageError(message)
+    return 1
+
+
+def _serve_here(listener: socket.socket, settings: WireSettings, sweep_every: float) -> None:
+    """Serve in this process."""
+    with opened_server(settings, sweep_every=sweep_every) as server:
+        warn_beyond_loopback(listener, settings.allowed_hosts)
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            runner.run(_serve(server, listener, settings.data))
+
+
+def _serve_in_processes(listener: socket.socket, settings: WireSettings, sweep_every: float, processes: int) -> None:
+    """Serve in several processes. This one sweeps for all."""
+    with closing(settings.data.open(sweep_every=sweep_every)), RegionSweeper(settings, sweep_every):
+        warn_beyond_loopback(listener, settings.allowed_hosts)
+        Supervisor(Work("dynamodb", run_wire_server, (listener, settings)), processes).run()
 
 
 def _access_key(text: str | None) -> AccessKey | None:
@@ -78,23 +115,12 @@ def _access_key(text: str | None) -> AccessKey | None:
     return AccessKey(name, secret)
 
 
-def _new_loop() -> asyncio.AbstractEventLoop:
-    """The fastest event loop that is installed."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    return uvloop.new_event_loop()
-
-
 async def _serve(server: WireServer, listener: socket.socket, data: DataFolder) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in stop_signals():
         loop.add_signal_handler(number, stopped.set)
     await server.start(listener)
-    host, port = listener.getsockname()[:2]
-    base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    click.echo(f"DynamoDB's protocol at {base} from {data.path}\nStop with Ctrl-C.")
+    click.echo(banner_of(listener, data))
     await stopped.wait()
     await server.stop()

@@ -34,11 +34,16 @@ def realism_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def is_realistic(switches: Mapping[str, Any]) -> bool:
+    """Whether an option was given that changes how a store behaves."""
+    return any(value is not None for name, value in switches.items() if name != "seed")
+
+
 def realistically(switches: Mapping[str, Any]) -> Callable[[Store], Store]:
     """What makes a store behave as the options say; nothing where none is given."""
-    given = {name: value for name, value in switches.items() if value is not None}
-    if not given.keys() - {"seed"}:
+    if not is_realistic(switches):
         return lambda store: store
+    given = {name: value for name, value in switches.items() if value is not None}
     from partita.testing import Realism, RealisticStore
 
     for name in ("table", "partition"):

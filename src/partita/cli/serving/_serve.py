@@ -1,38 +1,33 @@
-"""`partita serve`: run services on a store, in one process on one port."""
+"""`partita serve`: run services on a store, in one process or several on one port."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from partita import AsyncSession, Session
-from partita.change.shared import ShardReader
+from partita import Meter, Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
-from partita.cli._installation import LEASES, installation_of, opening, prepare_reports, tracking_queues
+from partita.cli._installation import prepare_reports
 from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_beyond_loopback
 from partita.cli._names import chosen_services
-from partita.cli._token_file import identity_of
 from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
-from partita.cli.serving._banner import banner
+from partita.cli.processes import Supervisor, Work, default_processes, prepare_forks, processes_option
 from partita.cli.serving._rate_limit import RateOption, rate_limit_option
-from partita.cli.serving._sign_in import sign_in_link, sign_in_of
+from partita.cli.serving._served_app import ServeSettings, address_of, make_app, opened_resources
+from partita.cli.serving._sign_in import check_demo_sign_in
 from partita.cli.serving._worker import default_workers, working
 from partita.errors import TableNotFound
-from partita.queue import Queue
-from partita.reports import ReportReader
-from partita.runtime import AllowedHosts
-from partita.service import Installation, Service
+from partita.reports import ServerFigures
+from partita.runtime import AllowedHosts, is_loopback
+from partita.service import Service
 from partita.store import DescribeTable, Store
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
-    from partita.http import Verifier
 
 SWEEP_SECONDS: Final = 60.0
 
@@ -50,6 +45,7 @@ SWEEP_SECONDS: Final = 60.0
     show_default="1 where store and queue are embedded, else 0",
     help="How many worker processes to start.",
 )
+@processes_option
 @lake_option(required=False)
 @click.option(
     "--seed/--no-seed",
@@ -98,6 +94,7 @@ def serve(  # noqa: PLR0913 - one for each option
     audience: str | None,
     lake: str | None,
     *,
+    processes: int | None,
     allowed_hosts: AllowedHosts,
     seed: bool | None,
     any_audience: bool,
@@ -106,50 +103,82 @@ def serve(  # noqa: PLR0913 - one for each option
     rate_limit: RateOption,
 ) -> None:
     """Serve the services until Ctrl-C or SIGTERM."""
-    from partita.app import build_app
-    from partita.http import AppState
-
     if issuer is not None:
         _check_audience(audience, any_audience=any_audience)
     _check_apis(services)
+    processes = default_processes() if processes is None else processes
+    if processes > 1:
+        prepare_forks([service.name for service in services])  # it imports while the store is opened here
     with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
+        _check_demo(demo_sign_in, listener, has_issuer=issuer is not None)
         with_samples = data.store == EMBEDDED if seed is None else seed
         _prepare(services, store, data, with_samples=with_samples, asked=seed is True)
-        queues: dict[str, Queue] = {}
-        troubles: dict[str, str] = {}
-        installation = tracking_queues(queues, installation_of(data, _address(listener)))
-        session = AsyncSession(store, secret=data.secret("cursors"), keys=data.keys())
-        reports = ReportReader(session, prepare_reports(Session(store, meter=session.meter)))
-        verifier = _verifier(data, issuer, audience)
-        sign_in = sign_in_of(verifier, client_id or audience, demo_sign_in, installation)
-        with (
-            opening(services, installation) as resources,
-            projecting(services, store, data, troubles) as projections,
-            filling(lake, services, store, data, troubles),
-            working(services, data, default_workers(data) if workers is None else workers, installation.url),
-        ):
-            state = AppState(
-                session,
-                verifier,
-                resources,
-                projections,
-                queues,
-                troubles=troubles,
-                rate_limit=rate_limit,
-                reports=reports,
-                shards=ShardReader(session.of_service(LEASES.name)),
-            )
-            app = build_app(
-                services, state, apps=_apps(services, installation), allowed_hosts=allowed_hosts, sign_in=sign_in
-            )
-            warn_beyond_loopback(listener, allowed_hosts)
-            link = sign_in_link(sign_in, installation.url)
-            run_app(app, listener, banner(services, data, installation.url, issuer, link=link), state.stopping.set)
+        background = Background(lake, default_workers(data) if workers is None else workers)
+        before = prepare_reports(Session(store, meter=background.meter))
+        settings = ServeSettings(
+            data, issuer, audience, client_id, demo_sign_in, rate_limit, allowed_hosts, processes, before
+        )
+        if processes == 1:
+            _serve_here(services, store, listener, settings, background)
+        else:
+            _serve_in_processes(services, store, listener, settings, background)
     click.echo("Stopped.")
 
 
-def _apps(services: Sequence[Service], installation: Installation) -> dict[str, ASGIApp]:
-    return {path: app for service in services if service.apps for path, app in service.apps(installation).items()}
+class Background(Struct, frozen=True):
+    """What is done besides serving."""
+
+    lake: str | None
+    workers: int
+    meter: Meter = field(default_factory=Meter)
+    """Counts what that consumes."""
+
+
+def _serve_here(
+    services: Sequence[Service],
+    store: Store,
+    listener: socket.socket,
+    settings: ServeSettings,
+    background: Background,
+) -> None:
+    """Serve in this process, which does all the rest, too."""
+    data, troubles = settings.data, dict[str, str]()
+    with (
+        opened_resources(services, store, data, listener) as opened,
+        projecting(services, store, data, troubles) as projections,
+        filling(background.lake, services, store, data, troubles),
+        working(services, data, background.workers, opened.installation.url),
+    ):
+        served = make_app(settings, replace(opened, projections=projections, troubles=troubles, meter=background.meter))
+        warn_beyond_loopback(listener, settings.allowed_hosts)
+        run_app(served.app, listener, served.banner(), served.state.stopping.set)
+
+
+def _serve_in_processes(
+    services: Sequence[Service],
+    store: Store,
+    listener: socket.socket,
+    settings: ServeSettings,
+    background: Background,
+) -> None:
+    """Serve in several processes. What is to be done once is done in this one: it sweeps, projects, and fills lakes."""
+    from partita.cli.serving._server_process import run_server
+
+    data, troubles = settings.data, dict[str, str]()
+    data.secret("cursors")  # what is wrong with it is said once, and here
+    with (
+        projecting(services, store, data, troubles),
+        filling(background.lake, services, store, data, troubles),
+        working(services, data, background.workers, address_of(listener)),
+    ):
+        warn_beyond_loopback(listener, settings.allowed_hosts)
+        work = Work("server", run_server, ([service.name for service in services], listener, settings))
+        own = ServerFigures(background.meter.usage())
+        Supervisor(work, settings.processes, own=own, troubles=troubles).run()
+
+
+def _check_demo(demo: bool | None, listener: socket.socket, *, has_issuer: bool) -> None:  # noqa: FBT001 - as it was given
+    check_demo_sign_in(demo, has_issuer=has_issuer, is_loopback=is_loopback(listener.getsockname()[0]))
 
 
 def _check_apis(services: Sequence[Service]) -> None:
@@ -168,14 +197,6 @@ def _check_audience(audience: str | None, *, any_audience: bool) -> None:
             "--issuer needs --audience NAME: an issuer makes tokens for other clients too, which must not be taken."
         )
         raise click.UsageError(f"{reason} Where it has no other clients, say --any-audience.")
-
-
-def _verifier(data: DataFolder, issuer: str | None, audience: str | None) -> Verifier:
-    from partita.http import Issuer
-
-    if issuer is None:
-        return identity_of(data)
-    return Issuer(issuer, audience=audience, any_audience=not audience)
 
 
 def _prepare(
@@ -201,8 +222,3 @@ def _exists(store: Store, table: str) -> bool:
     except TableNotFound:
         return False
     return True
-
-
-def _address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -20,6 +20,18 @@ SECRET: Final = "PARTITA_CLIENT_SECRET"  # noqa: S105 - its name
 """The environment variable with the secret of the client; an option would show it in the list of processes."""
 
 
+def check_demo_sign_in(demo: bool | None, *, has_issuer: bool, is_loopback: bool) -> None:  # noqa: FBT001 - as it was given
+    """Refuse one click where it cannot be had.
+
+    Raises:
+        UsageError: other machines can reach the server, or it takes the tokens of an issuer.
+    """
+    if demo and not is_loopback:
+        raise click.UsageError("--demo-sign-in is for this machine alone: serve with --host 127.0.0.1.")
+    if demo and has_issuer:
+        raise click.UsageError("--demo-sign-in cannot be used with --issuer, whose tokens alone are taken.")
+
+
 def sign_in_of(
     verifier: Verifier,
     client_id: str | None,
@@ -35,11 +47,8 @@ def sign_in_of(
     from partita.http import Identity, Issuer
 
     is_loopback = installation.is_loopback is True
-    if demo and not is_loopback:
-        raise click.UsageError("--demo-sign-in is for this machine alone: serve with --host 127.0.0.1.")
+    check_demo_sign_in(demo, has_issuer=isinstance(verifier, Issuer), is_loopback=is_loopback)
     if isinstance(verifier, Issuer):
-        if demo:
-            raise click.UsageError("--demo-sign-in cannot be used with --issuer, whose tokens alone are taken.")
         if client_id is None:
             return SignIn()
         secret = os.environ.get(SECRET) or None

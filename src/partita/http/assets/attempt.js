@@ -20,3 +20,13 @@ export async function attempt(what, work, options = {}) {
     return null;
   }
 }
+
+// The same for a button: pressed again while it is at work, it does nothing.
+export function action(what, work, options = {}) {
+  let isAtWork = false;
+  return async () => {
+    if (isAtWork) return;
+    isAtWork = true;
+    await attempt(what, work, options).finally(() => { isAtWork = false; });
+  };
+}

@@ -39,7 +39,8 @@ const CHECKS = [
 export function explain(status, problem) {
   if (status === 0) return problem.detail ?? UNREACHED;
   if (status >= 500) return "The service is in trouble right now. Try again in a moment.";
-  if (problem.errors?.length) return problem.errors.map(({ field, message }) => `${label(field)}: ${check(message)}`).join(" ");
+  const wrong = (problem.errors ?? []).filter(({ message }) => message);
+  if (wrong.length) return wrong.map(({ field, message }) => `${label(field)}: ${check(message)}`).join(" ");
   if (status === 401 && /expired|revoked/.test(problem.detail)) return "Your sign-in has expired.";
   return BY_CODE[problem.code] ?? (problem.detail && !isForPrograms(problem.detail) ? problem.detail : BY_STATUS[status] ?? "This could not be done.");
 }

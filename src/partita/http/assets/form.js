@@ -26,9 +26,9 @@ export function field(label, control, { hint = "", name = control.name } = {}) {
 }
 
 // One of several values, as a row of buttons.
-export function segments(legend, name, options, chosen) {
+export function segments(legend, name, options, chosen, className = "segments") {
   const choice = ([value, content]) => el("label", {}, el("input", { type: "radio", name, value, checked: value === chosen }), typeof content === "string" ? el("span", {}, content) : content);
-  return el("fieldset", { className: `segments ${name}` }, el("legend", {}, legend), el("div", {}, ...options.map(choice)));
+  return el("fieldset", { className: `${className} ${name}` }, el("legend", {}, legend), el("div", {}, ...options.map(choice)));
 }
 
 export class Form {

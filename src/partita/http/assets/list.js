@@ -72,6 +72,7 @@ export class KeyedList {
   }
 
   #draw(window = this.#wanted()) {
+    const seen = this.#firstSeen();
     this.#window = window;
     const drawn = this.#items.slice(...window);
     const focused = this.#focusedKey();
@@ -83,6 +84,19 @@ export class KeyedList {
     this.#reconcile(drawn);
     if (control?.isConnected && document.activeElement !== control) control.focus({ preventScroll: true }); // it was moved
     this.#space();
+    if (seen?.row.isConnected) seen.scroller.scrollTop += top(seen.row) - seen.top;
+  }
+
+  // What one looks at stays where it is, though the room above it is another: the browser's own anchor does not see that. At
+  // the very beginning one looks for what is new.
+  #firstSeen() {
+    const isVirtual = this.#items.length > this.most;
+    this.element.style.overflowAnchor = isVirtual ? "none" : "";
+    const scroller = isVirtual ? scrollerOf(this.element) : null;
+    if (!scroller?.scrollTop) return null;
+    const edge = Math.max(0, scroller === document.scrollingElement ? 0 : top(scroller));
+    const row = [...this.element.children].find((each) => each.dataset.key !== undefined && each.getBoundingClientRect().bottom > edge);
+    return row && top(row) < innerHeight ? { row, scroller, top: top(row) } : null;
   }
 
   #focusedKey() {
@@ -150,6 +164,22 @@ export class KeyedList {
     if (this.element.firstElementChild !== this.#above) this.element.prepend(this.#above);
     if (this.element.lastElementChild !== this.#below) this.element.append(this.#below);
   }
+}
+
+// The items as they are now, with the old object for each that is the same: what has not changed is not drawn again.
+export function kept(before, after, key) {
+  const known = new Map(before.map((item) => [key(item), item]));
+  return after.map((item) => {
+    const old = known.get(key(item));
+    return old !== undefined && JSON.stringify(old) === JSON.stringify(item) ? old : item;
+  });
+}
+
+const top = (element) => element.getBoundingClientRect().top;
+
+function scrollerOf(element) {
+  for (let each = element; each; each = each.parentElement) if (/auto|scroll/.test(getComputedStyle(each).overflowY)) return each;
+  return document.scrollingElement;
 }
 
 const outerHeight = (element) => element.offsetHeight + Number.parseFloat(getComputedStyle(element).marginBottom);

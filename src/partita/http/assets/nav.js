@@ -30,7 +30,7 @@ if (top) {
     "details",
     { className: "switcher" },
     el("summary", { ariaLabel: "Services", title: "Services" }, line(GRID)),
-    el("nav", { ariaLabel: "Services of this server" }, el("ul", {}, link("/", "Start", here === ""), others, link("/api-docs/", "APIs", here === "api-docs"), link("/console/", "Console", here === "console")), themes()),
+    el("nav", { ariaLabel: "Services of this server" }, services.length ? el("ul", {}, link("/", "Start", here === ""), others, link("/api-docs/", "APIs", here === "api-docs"), link("/console/", "Console", here === "console")) : null, themes()),
   );
   top.querySelector(".brand").after(menu);
   document.addEventListener("click", (event) => {

@@ -28,19 +28,22 @@ export async function choices({ roles = ["user"], done, failed }) {
   return [...issuer, ...demo];
 }
 
-// Gives the panel. `check` asks the service something with the token; `signedIn` is called when it was taken. A panel that is
-// all there is to do takes the keyboard.
+let panels = 0;
+
+// Gives the panel. `check` asks the service something with the token; `signedIn` is called when it was taken. It takes the
+// keyboard, unless it is one thing of many on its page (`takesFocus`).
 export function signInPanel({ title, commands, check, signedIn, roles, problem = "", level = "h1", takesFocus = true }) {
-  const field = el("textarea", { id: "token", rows: 3, required: true, autocomplete: "off", spellcheck: false, placeholder: "eyJhbGciOi…" });
+  const id = `token-${++panels}`;
+  const field = el("textarea", { id, rows: 3, required: true, autocomplete: "off", spellcheck: false, placeholder: "eyJhbGciOi…" });
   const said = el("p", { className: "wrong", role: "alert" }, problem);
   const buttons = el("div", { className: "choices" });
-  const byToken = el("details", { className: "by-token" }, el("summary", {}, "Use a token"), el("p", {}, "Run this beside the server, and paste what it prints."), commands.map(command));
+  const byToken = el("details", { className: "by-token" }, el("summary", {}, "Use a token"), el("p", {}, "Run this beside the server, and paste what it prints."), commands.map((text, number) => command(text, `${id}-command-${number}`)));
 
   async function taken() {
     try {
       await check();
     } catch (error) {
-      if (error.status === 401) token.forget();
+      if (error.status === 401 || error.status === 403) token.forget(); // nobody, or somebody who may not be here
       said.textContent = error.message;
       return;
     }
@@ -55,7 +58,7 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter") field.form.requestSubmit();
   });
-  byToken.append(el("form", { onsubmit: submit }, el("label", { htmlFor: "token" }, "Token"), field, el("button", { className: "button primary" }, "Use token")));
+  byToken.append(el("form", { onsubmit: submit }, el("label", { htmlFor: id }, "Token"), field, el("button", { className: "button primary" }, "Use token")));
   choices({ roles, done: taken, failed: (text) => { said.textContent = text; } }).then((found) => {
     replace(buttons, found);
     if (!found.length) byToken.open = true;
@@ -64,8 +67,16 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
   return el("section", { className: "signin" }, el(level, { tabIndex: -1 }, title), buttons, said, byToken, el("p", { className: "small" }, "You stay signed in until this tab is closed."));
 }
 
+let own = null;
+
+// How this page signs in again, where that is not with a token of a user: `way()` gives whether it was done.
+export function signInBy(way) {
+  own = way;
+}
+export const signInAgain = (options) => (own ?? signInOver)(options);
+
 // Signs in, or again, over the page as it is; gives whether that was done. Somebody else gets a page of their own.
-export function signInAgain({ roles, title = "Sign in again", commands = ["partita token --user demo"] } = {}) {
+export function signInOver({ roles, title = "Sign in again", check = () => {}, commands = ["partita token --user demo"] } = {}) {
   const before = claims().sub;
   return new Promise((resolve) => {
     let isDone = false;
@@ -76,7 +87,7 @@ export function signInAgain({ roles, title = "Sign in again", commands = ["parti
       dialog.close();
     };
     const later = el("button", { className: "button", type: "button", onclick: () => dialog.close() }, "Not now");
-    dialog.append(signInPanel({ title, commands, check: () => {}, signedIn, roles, level: "h2" }), later);
+    dialog.append(signInPanel({ title, commands, check, signedIn, roles, level: "h2" }), later);
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(isDone);
@@ -86,8 +97,7 @@ export function signInAgain({ roles, title = "Sign in again", commands = ["parti
   });
 }
 
-function command(text, number) {
-  const id = `command-${number}`;
+function command(text, id) {
   const copy = el("button", { className: "button", type: "button", "aria-describedby": id }, "Copy");
   copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);

@@ -12,7 +12,7 @@ export function empty(text, ...more) {
   return el("div", { className: "in-place" }, el("p", {}, text), ...more);
 }
 
-// What could not be read, and a button that tries again.
+// What could not be read, and a button that tries again. Its title is that of the page where there is no other.
 export function failed(error, retry, title = "This cannot be shown") {
   const again = el("button", { className: "button", type: "button" }, "Try again");
   again.addEventListener("click", async () => {
@@ -20,7 +20,7 @@ export function failed(error, retry, title = "This cannot be shown") {
     await retry();
     again.disabled = false;
   });
-  return el("div", { className: "in-place failed", role: "alert" }, el("h2", {}, title), el("p", {}, error.message), again);
+  return el("div", { className: "in-place failed", role: "alert" }, el(document.querySelector("h1") ? "h2" : "h1", {}, title), el("p", {}, error.message), again);
 }
 
 // Shows what `load` gives in `place`: shapes while it takes, and why it cannot be shown with a way to try again. An error

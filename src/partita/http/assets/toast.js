@@ -17,9 +17,10 @@ function place() {
 }
 if (document.body) place();
 
-// Says something. `action` is `[name, work]` for a button; a message that is wrong stays until it is closed.
-export function toast(text, { wrong = false, action = null } = {}) {
-  const shown = el("div", { className: wrong ? "toast wrong" : "toast" }, el("span", { className: "text" }, text));
+// Says something. `action` is `[name, work]` for a button; a message that is wrong stays until it is closed. One of `joy` has
+// the page's colour.
+export function toast(text, { wrong = false, joy = false, action = null } = {}) {
+  const shown = el("div", { className: `toast ${wrong ? "wrong" : ""} ${joy ? "joy" : ""}` }, el("span", { className: "text" }, text));
   const close = () => {
     clearTimeout(timer);
     const next = shown.contains(document.activeElement) ? shown.returnTo : null;

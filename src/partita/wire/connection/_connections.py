@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 _SWEEP_SECONDS: Final = 1.0
 _ID_LENGTH: Final = 52
 _IDS_AT_ONCE: Final = 256
+
+
+def _nothing(connections: int) -> None:
+    """Nobody wants to know."""
 
 
 class RequestIds:
@@ -36,24 +41,28 @@ class RequestIds:
 class Connections:
     """The connections that are open, and what they share."""
 
-    def __init__(self, limits: Limits, timer: Clock) -> None:
+    def __init__(self, limits: Limits, timer: Clock, on_change: Callable[[int], None] | None = None) -> None:
+        """`on_change` is called with the number of connections whenever it changes."""
         self.limits = limits
         self.timer = timer
         self.ids = RequestIds(Random())  # noqa: S311 - they are no secrets
         self.budget = ByteBudget(limits.buffered_bytes)
         self._open: set[Connection] = set()
         self._sweeping: asyncio.TimerHandle | None = None
+        self._on_change = on_change or _nothing
 
     def add(self, connection: Connection) -> bool:
         """Take a connection in, if there is room or one that waits for a request can give way."""
         if len(self._open) >= self.limits.connections and not self._close_oldest():
             return False
         self._open.add(connection)
+        self._on_change(len(self._open))
         return True
 
     def remove(self, connection: Connection) -> None:
         """Forget a connection that is closed."""
         self._open.discard(connection)
+        self._on_change(len(self._open))
 
     def _close_oldest(self) -> bool:
         """Close the connection that has waited longest for a request; one whose request is known is left alone."""

@@ -13,10 +13,9 @@ from tests.services.commitcollect.simulated import ALEX, CREDENTIALS, simulated
 from partita.testing import FakeClock
 from partita_services.commitcollect.simulator import api
 from partita_services.commitcollect.simulator.app import build_simulator
-from partita_services.commitcollect.simulator.delivery import Chaos
 from partita_services.commitcollect.simulator.oauth import READ, READ_ALL
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
-from partita_services.commitcollect.simulator.world import Event
+from partita_services.commitcollect.simulator.world import Chaos, Event
 
 pytestmark = pytest.mark.req("C08")
 

@@ -23,7 +23,10 @@ LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 # Without form-action: the athlete's decision leads on to the application, wherever it is.
 PAGE_SECURITY: Final = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "frame-ancestors 'none'"
+    ),
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
@@ -32,9 +35,10 @@ TEMPLATES: Final = Environment(
 )
 
 
-def strava_of(request: Request) -> SimulatedStrava:
-    """The simulator that the request came to."""
+async def strava_of(request: Request) -> SimulatedStrava:
+    """The simulator that the request came to, as all processes know it."""
     strava: SimulatedStrava = request.app.state.strava
+    strava.refresh()
     return strava
 
 
@@ -60,11 +64,11 @@ def _bearer(request: Request) -> str:
     return request.headers.get("Authorization", "").removeprefix("Bearer ")
 
 
-def _grant(request: Request, strava: Strava) -> Grant:
+async def _grant(request: Request, strava: Strava) -> Grant:
     return strava.oauth.grant_of(_bearer(request))
 
 
-def _reader(request: Request, strava: Strava) -> Grant:
+async def _reader(request: Request, strava: Strava) -> Grant:
     return strava.oauth.reader(_bearer(request))
 
 
@@ -91,8 +95,8 @@ async def decide(request: Request, strava: Strava) -> RedirectResponse:
     if said.get("decision") != "authorize":
         return _back(target, state=asked.get("state", ""), error="access_denied")
     accepted = [scope for scope in _asked_scopes(asked) if ("scope", scope) in form or scope == "read"]
-    code = strava.oauth.approve(_athlete_id(strava, said), tuple(accepted))
-    strava.save()
+    with strava.changing():
+        code = strava.oauth.approve(_athlete_id(strava, said), tuple(accepted))
     return _back(target, state=asked.get("state", ""), code=code.code, scope=",".join(accepted))
 
 
@@ -134,22 +138,20 @@ def _back(target: str, **said: str) -> RedirectResponse:
 async def give_tokens(strava: Strava, given: Given) -> dict[str, Any]:
     """Tokens for a code or a refresh token."""
     strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
-    if given.get("grant_type") == "authorization_code":
-        tokens = strava.oauth.exchange(given.get("code", ""))
-    elif given.get("grant_type") == "refresh_token":
-        tokens = strava.oauth.refresh(given.get("refresh_token", ""))
-    else:
-        raise bad_request("Application", "grant_type")
-    strava.save()
-    return tokens
+    with strava.changing():
+        if given.get("grant_type") == "authorization_code":
+            return strava.oauth.exchange(given.get("code", ""))
+        if given.get("grant_type") == "refresh_token":
+            return strava.oauth.refresh(given.get("refresh_token", ""))
+    raise bad_request("Application", "grant_type")
 
 
 @OAUTH.post("/deauthorize")
 async def deauthorize(request: Request, strava: Strava, given: Given) -> dict[str, str]:
     """End what an athlete granted, by its access token."""
     token = given.get("access_token") or _bearer(request)
-    strava.deauthorize(strava.oauth.grant_of(token).athlete_id)
-    strava.save()
+    with strava.changing():
+        strava.deauthorize(strava.oauth.grant_of(token).athlete_id)
     return {"access_token": token}
 
 
@@ -186,8 +188,8 @@ async def subscribe(strava: Strava, given: Given) -> dict[str, int]:
     callback, challenge = given.get("callback_url", ""), strava.new_challenge()
     if not await wants_events(callback, given.get("verify_token", ""), challenge):
         raise bad_request("PushSubscription", "callback url", "GET to callback URL does not return 200")
-    subscription = strava.subscribe(callback)
-    strava.save()
+    with strava.changing():
+        subscription = strava.subscribe(callback)
     return {"id": subscription.id}
 
 
@@ -205,5 +207,5 @@ async def list_subscriptions(strava: Strava, given: Given) -> list[dict[str, Any
 async def unsubscribe(strava: Strava, given: Given, subscription_id: int) -> None:
     """Notify the address no more."""
     strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
-    strava.unsubscribe(subscription_id)
-    strava.save()
+    with strava.changing():
+        strava.unsubscribe(subscription_id)

@@ -80,7 +80,8 @@ def _api(strava: SimulatedStrava) -> FastAPI:
 
     @api.middleware("http")
     async def within_limits(request: Request, call_next: Next) -> Response:
-        is_allowed = strava.limits.take(reads=request.method == "GET")
+        with strava.changing():
+            is_allowed = strava.limits.take(reads=request.method == "GET")
         response = await call_next(request) if is_allowed else _response(exhausted())
         response.headers.update(strava.limits.headers())
         return response
@@ -128,5 +129,4 @@ class _BackgroundDelivery:
         webhook = self._strava.webhook
         while (due := webhook.next_due) is not None:
             await asyncio.sleep(max(0.0, min(due - self._strava.clock(), 1.0)))
-            if await webhook.deliver():
-                self._strava.save()
+            await webhook.deliver()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from partita_services.commitcollect.simulator.api import Strava
-from partita_services.commitcollect.simulator.delivery import Chaos
 from partita_services.commitcollect.simulator.faults import bad_request, not_found
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.training import SPORTS
-from partita_services.commitcollect.simulator.world import Athlete
+from partita_services.commitcollect.simulator.world import Activity, Athlete, Chaos
 
 SHOWN: Final = 40
+PAGE: Final = 100
+"""How many older activities come at once."""
+MAX_ACTIVITIES: Final = 10**12
+"""Above every number of an activity."""
 JSON: Final = "application/json"
 
 
@@ -73,21 +76,45 @@ async def show_everything(strava: Strava) -> dict[str, Any]:
 
 def _shown(strava: SimulatedStrava, athlete: Athlete) -> dict[str, Any]:
     grant = strava.world.grants.get(athlete.id)
-    own = [one for one in strava.world.activities.values() if one.athlete_id == athlete.id]
-    own.sort(key=lambda one: (one.started_at, one.id), reverse=True)
+    newest = _activities(strava, athlete.id, None, SHOWN)
     return {
         **athlete.shown(),
         "granted": None if grant is None else {"scopes": grant.scopes, "expires_at": grant.expires_at},
-        "activities": [activity.shown() for activity in own[:SHOWN]],
+        "activities": newest["items"],
+        "next_cursor": newest["next_cursor"],
     }
+
+
+def _activities(strava: SimulatedStrava, athlete_id: int, cursor: int | None, limit: int) -> dict[str, Any]:
+    """A page of an athlete's activities, newest first; a cursor is the last one that was seen, even if it is gone."""
+    own = [one for one in strava.world.activities.values() if one.athlete_id == athlete_id]
+    own.sort(key=lambda one: (one.started_at, one.id), reverse=True)
+    if cursor is not None:
+        own = [one for one in own if _place(one) < cursor]
+    more = _place(own[limit - 1]) if len(own) > limit else None
+    return {"items": [one.shown() for one in own[:limit]], "next_cursor": None if more is None else str(more)}
+
+
+def _place(activity: Activity) -> int:
+    """Its place among all activities of an athlete, in their order."""
+    return activity.started_at * MAX_ACTIVITIES + activity.id
+
+
+@CONTROL.get("/athletes/{athlete_id}/activities")
+async def list_activities(
+    strava: Strava, athlete_id: int, cursor: Annotated[int | None, Query(ge=0, le=10**40)] = None
+) -> dict[str, Any]:
+    """An athlete's activities, newest first, page by page."""
+    _check(strava, athlete_id)
+    return _activities(strava, athlete_id, cursor, PAGE)
 
 
 @CONTROL.post("/athletes/{athlete_id}/activities", status_code=201)
 async def train(strava: Strava, athlete_id: int, edit: ActivityEdit) -> dict[str, Any]:
     """A workout that ended just now."""
     _check(strava, athlete_id)
-    activity = strava.train(athlete_id, **edit.said())
-    strava.save()
+    with strava.changing():
+        activity = strava.train(athlete_id, **edit.said())
     return activity.shown()
 
 
@@ -95,16 +122,16 @@ async def train(strava: Strava, athlete_id: int, edit: ActivityEdit) -> dict[str
 async def train_a_week(strava: Strava, athlete_id: int) -> list[dict[str, Any]]:
     """Some workouts in the last seven days."""
     _check(strava, athlete_id)
-    activities = strava.train_a_week(athlete_id)
-    strava.save()
+    with strava.changing():
+        activities = strava.train_a_week(athlete_id)
     return [activity.shown() for activity in activities]
 
 
 @CONTROL.post("/athletes/{athlete_id}/deauthorize", status_code=204, response_class=Response)
 async def deauthorize(strava: Strava, athlete_id: int) -> None:
     """The athlete takes back what was granted."""
-    strava.deauthorize(athlete_id)
-    strava.save()
+    with strava.changing():
+        strava.deauthorize(athlete_id)
 
 
 @CONTROL.post("/athletes/{athlete_id}/expire", status_code=204, response_class=Response)
@@ -112,47 +139,49 @@ async def expire(strava: Strava, athlete_id: int) -> None:
     """The athlete's access token ends now, and has to be refreshed."""
     if athlete_id not in strava.world.grants:
         raise not_found("Athlete")
-    strava.oauth.expire(athlete_id)
-    strava.save()
+    with strava.changing():
+        strava.oauth.expire(athlete_id)
 
 
 @CONTROL.patch("/activities/{activity_id}")
 async def change(strava: Strava, activity_id: int, edit: ActivityEdit) -> dict[str, Any]:
     """Edit an activity, flag it, or say who sees it."""
-    activity = strava.change(activity_id, **edit.said())
-    strava.save()
+    with strava.changing():
+        activity = strava.change(activity_id, **edit.said())
     return activity.shown()
 
 
 @CONTROL.delete("/activities/{activity_id}", status_code=204, response_class=Response)
 async def delete(strava: Strava, activity_id: int) -> None:
     """Delete an activity."""
-    strava.delete(activity_id)
-    strava.save()
+    with strava.changing():
+        strava.delete(activity_id)
 
 
 @CONTROL.post("/events/resend")
 async def resend(strava: Strava) -> dict[str, int]:
     """Send the newest events once more."""
-    number = strava.send_again(SHOWN)
-    strava.save()
+    with strava.changing():
+        number = strava.send_again(SHOWN)
     return {"events": number}
 
 
 @CONTROL.put("/chaos")
 async def misbehave(strava: Strava, edit: ChaosEdit) -> dict[str, Any]:
     """Say what goes wrong on the way from now on."""
-    strava.webhook.chaos = Chaos(**edit.model_dump())
+    with strava.changing():
+        strava.webhook.chaos = Chaos(**edit.model_dump())
     return edit.model_dump()
 
 
 @CONTROL.post("/limits/{what}", status_code=204, response_class=Response)
 async def limit(strava: Strava, what: Literal["exhaust", "reset"]) -> None:
     """Use up this quarter of an hour, or count again from zero."""
-    if what == "exhaust":
-        strava.limits.exhaust()
-    else:
-        strava.limits.reset()
+    with strava.changing():
+        if what == "exhaust":
+            strava.limits.exhaust()
+        else:
+            strava.limits.reset()
 
 
 def _check(strava: SimulatedStrava, athlete_id: int) -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final, TypeAlias
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from partita.runtime import Clock
-from partita_services.commitcollect.simulator.world import Delivery, Event, World
+from partita_services.commitcollect.simulator.world import Chaos, Delivery, DeliveryOutcome, Event, World
 
 ATTEMPTS: Final = 3
 RETRY_SECONDS: Final = 3.0
+CLAIM_SECONDS: Final = 30.0
+"""For so long an attempt is one process's alone."""
 OK: Final = 200
+UNWANTED: Final = -1
+"""In place of a status: nobody is subscribed any more."""
 MAX_OUTCOMES: Final = 50
 """How many attempts are remembered, for the page."""
 
@@ -22,36 +26,37 @@ Post: TypeAlias = Callable[[str, Event], Awaitable[int]]
 """Sends an event to an address, and gives the status of the response; 0 where there was none in time."""
 
 
-class Chaos(Struct, frozen=True):
-    """What goes wrong on the way."""
-
-    duplicates: int = 0
-    """How many more times each event is sent."""
-    spread: float = 0.0
-    """By how many seconds a delivery may be late, so that events overtake each other."""
-    failures: float = 0.0
-    """The probability that an attempt is lost."""
-
-
-class DeliveryOutcome(Struct, frozen=True):
-    """What became of an attempt."""
-
-    event: Event
-    attempt: int
-    status: int
-    at: float
-
-
 class WebhookSender:
     """Sends events to the subscribed address."""
 
-    def __init__(self, world: World, post: Post, clock: Clock, rng: random.Random) -> None:
-        self.chaos = Chaos()
-        self.outcomes: deque[DeliveryOutcome] = deque(maxlen=MAX_OUTCOMES)
+    def __init__(
+        self,
+        world: World,
+        post: Post,
+        clock: Clock,
+        rng: random.Random,
+        changing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """`changing` keeps others from changing the world meanwhile, who deliver, too."""
         self._world = world
         self._post = post
         self._clock = clock
         self._rng = rng
+        self._changing = changing
+
+    @property
+    def chaos(self) -> Chaos:
+        """What goes wrong on the way."""
+        return self._world.chaos
+
+    @chaos.setter
+    def chaos(self, chaos: Chaos) -> None:
+        self._world.chaos = chaos
+
+    @property
+    def outcomes(self) -> Sequence[DeliveryOutcome]:
+        """What became of the last attempts."""
+        return self._world.outcomes
 
     def send(self, event: Event) -> None:
         """Put an event on its way, with its duplicates."""
@@ -66,21 +71,37 @@ class WebhookSender:
 
     async def deliver(self) -> list[DeliveryOutcome]:
         """Make every attempt that is due now, in the order in which they are."""
-        now = self._clock()
-        due = sorted((one for one in self._world.underway if one.due <= now), key=lambda one: one.due)
-        for delivery in due:
-            self._world.underway.remove(delivery)
-        outcomes = [await self._attempt(delivery) for delivery in due]
-        self.outcomes.extend(outcomes)
-        return outcomes
+        return [await self._deliver(delivery) for delivery in self._claimed()]
+
+    def _claimed(self) -> list[Delivery]:
+        """What is due, which nobody else delivers for some time; after that it is due again, if we are gone."""
+        with self._changing():
+            now = self._clock()
+            due = sorted((one for one in self._world.underway if one.due <= now), key=lambda one: one.due)
+            claimed = [replace(delivery, due=now + CLAIM_SECONDS) for delivery in due]
+            for delivery in due:
+                self._world.underway.remove(delivery)
+            self._world.underway.extend(claimed)
+        return claimed
+
+    async def _deliver(self, claimed: Delivery) -> DeliveryOutcome:
+        outcome = await self._attempt(claimed)
+        is_over = outcome.status in (OK, UNWANTED) or claimed.attempt >= ATTEMPTS
+        with self._changing():
+            with suppress(ValueError):  # it took so long that somebody else has claimed it
+                self._world.underway.remove(claimed)
+            if not is_over:
+                again = self._clock() + RETRY_SECONDS * claimed.attempt
+                self._world.underway.append(Delivery(claimed.event, again, claimed.attempt + 1))
+            status = 0 if outcome.status == UNWANTED else outcome.status
+            outcome = replace(outcome, status=status)
+            self._world.outcomes = [*self._world.outcomes, outcome][-MAX_OUTCOMES:]
+        return outcome
 
     async def _attempt(self, delivery: Delivery) -> DeliveryOutcome:
         subscription = self._world.subscription
         if subscription is None or subscription.id != delivery.event.subscription_id:
-            return DeliveryOutcome(delivery.event, delivery.attempt, 0, self._clock())
+            return DeliveryOutcome(delivery.event, delivery.attempt, UNWANTED, self._clock())
         is_lost = self._rng.random() < self.chaos.failures
         status = 0 if is_lost else await self._post(subscription.callback_url, delivery.event)
-        if status != OK and delivery.attempt < ATTEMPTS:
-            again = self._clock() + RETRY_SECONDS * delivery.attempt
-            self._world.underway.append(Delivery(delivery.event, again, delivery.attempt + 1))
         return DeliveryOutcome(delivery.event, delivery.attempt, status, self._clock())

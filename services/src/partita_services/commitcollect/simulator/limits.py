@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from partita.runtime import Clock
+from partita_services.commitcollect.simulator.world import World
 
 QUARTER: Final = 900
 DAY: Final = 86_400
@@ -27,39 +28,44 @@ READS: Final = Limit(200, 2_000)
 
 
 class _Usage:
-    """The requests so far in the windows that a clock is in."""
+    """The requests of one kind so far, in the windows that a clock is in."""
 
-    def __init__(self, limit: Limit, clock: Clock) -> None:
+    def __init__(self, kind: str, limit: Limit, clock: Clock, world: World) -> None:
         self.limit = limit
+        self._kind = kind
         self._clock = clock
-        self._counts: dict[tuple[int, int], int] = {}
+        self._world = world
 
     def used(self) -> Limit:
-        return Limit(*(self._counts.get(window, 0) for window in self._windows()))
+        return Limit(*(self._world.requests.get(window, 0) for window in self._windows()))
 
     def count(self, number: int = 1) -> None:
-        windows = self._windows()
-        self._counts = {window: self._counts.get(window, 0) + number for window in windows}
+        counts = {window: self._world.requests.get(window, 0) + number for window in self._windows()}
+        self._world.requests = self._others() | counts
 
     def reset(self) -> None:
-        self._counts.clear()
+        self._world.requests = self._others()
 
     @property
     def is_exhausted(self) -> bool:
         used = self.used()
         return used.quarter > self.limit.quarter or used.day > self.limit.day
 
-    def _windows(self) -> tuple[tuple[int, int], tuple[int, int]]:
+    def _others(self) -> dict[str, int]:
+        found = self._world.requests.items()
+        return {window: count for window, count in found if not window.startswith(f"{self._kind}/")}
+
+    def _windows(self) -> tuple[str, str]:
         now = int(self._clock())
-        return (QUARTER, now // QUARTER), (DAY, now // DAY)
+        return f"{self._kind}/{QUARTER}/{now // QUARTER}", f"{self._kind}/{DAY}/{now // DAY}"
 
 
 class RateLimits:
-    """The limits of one application."""
+    """The limits of one application, whose requests are counted in the world."""
 
-    def __init__(self, clock: Clock, overall: Limit = OVERALL, reads: Limit = READS) -> None:
-        self._overall = _Usage(overall, clock)
-        self._reads = _Usage(reads, clock)
+    def __init__(self, clock: Clock, world: World, overall: Limit = OVERALL, reads: Limit = READS) -> None:
+        self._overall = _Usage("all", overall, clock, world)
+        self._reads = _Usage("reads", reads, clock, world)
 
     def take(self, *, reads: bool) -> bool:
         """Count a request, and say whether it is allowed. What is refused counts, too."""

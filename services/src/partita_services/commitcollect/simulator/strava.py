@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,8 +24,8 @@ from partita_services.commitcollect.simulator.world import (
     Grant,
     Subscription,
     World,
+    WorldFile,
     load,
-    save,
 )
 
 MAX_PER_PAGE: Final = 200
@@ -33,7 +34,7 @@ MAX_SENT: Final = 100
 
 
 class SimulatedStrava:
-    """As much of Strava as CommitCollect needs. All of it belongs to one event loop.
+    """As much of Strava as CommitCollect needs. It belongs to one event loop; processes share it through its file.
 
     Args:
         application: the one that is registered.
@@ -54,16 +55,25 @@ class SimulatedStrava:
     ) -> None:
         self.clock = clock
         self._rng = rng or random.SystemRandom()
-        self._file = file
+        self._file = None if file is None else WorldFile(file)
         self.world = (load(file) if file else None) or _new_world(clock())
         self.oauth = OAuth(self.world, application, clock, self._rng)
-        self.limits = RateLimits(clock)
-        self.webhook = WebhookSender(self.world, post, clock, self._rng)
+        self.limits = RateLimits(clock, self.world)
+        self.webhook = WebhookSender(self.world, post, clock, self._rng, self.changing)
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Change something in the block, which must not await anything: other processes wait, and see it then."""
+        return nullcontext() if self._file is None else self._file.changing(self.world)
+
+    def refresh(self) -> None:
+        """See what other processes have changed."""
+        if self._file is not None:
+            self._file.refresh(self.world)
 
     def save(self) -> None:
         """Keep what changed."""
         if self._file is not None:
-            save(self.world, self._file)
+            self._file.save(self.world)
 
     # --- what the application reads
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows, where one process serves
+    fcntl = None  # type: ignore[assignment]
 
 logger: Final = logging.getLogger("partita.commitcollect")
 
@@ -133,6 +140,26 @@ class Delivery(Struct, frozen=True):
     attempt: int = 1
 
 
+class Chaos(Struct, frozen=True):
+    """What goes wrong on the way."""
+
+    duplicates: int = 0
+    """How many more times each event is sent."""
+    spread: float = 0.0
+    """By how many seconds a delivery may be late, so that events overtake each other."""
+    failures: float = 0.0
+    """The probability that an attempt is lost."""
+
+
+class DeliveryOutcome(Struct, frozen=True):
+    """What became of an attempt."""
+
+    event: Event
+    attempt: int
+    status: int
+    at: float
+
+
 class World(Struct):
     """The state of the simulator. It changes in place, and is saved after each change."""
 
@@ -146,6 +173,61 @@ class World(Struct):
     sent: list[Event] = msgspec.field(name="told", default_factory=list)
     """The events so far, so that they can be sent again; only the newest are kept."""
     last_id: int = 15_000_000_000
+    chaos: Chaos = Chaos()
+    outcomes: list[DeliveryOutcome] = []
+    """Of the last attempts, for the page."""
+    requests: dict[str, int] = {}
+    """How many there were of each kind in the windows that the limits speak of."""
+
+    def become(self, other: World) -> None:
+        """Be as another: whoever has this one sees that."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(other, name))
+
+
+class WorldFile:
+    """The file of a world that several processes share: who changes it has it alone, and begins where others ended."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._seen: tuple[int, int] | None = None
+
+    def refresh(self, world: World) -> None:
+        """Be as the file says, if another process has written it."""
+        seen = self._state()
+        if seen is not None and seen != self._seen and (saved := load(self._file)) is not None:
+            world.become(saved)
+        self._seen = seen
+
+    @contextmanager
+    def changing(self, world: World) -> Iterator[None]:
+        """Change the world in the block, which must not wait for anything; then it is saved."""
+        with _alone(self._file.with_name(f"{self._file.name}.lock")):
+            self.refresh(world)
+            yield
+            self.save(world)
+
+    def save(self, world: World) -> None:
+        """Write the world."""
+        save(world, self._file)
+        self._seen = self._state()
+
+    def _state(self) -> tuple[int, int] | None:
+        """Differs when the file was replaced; None where there is none."""
+        try:
+            found = self._file.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_mtime_ns
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Keep other processes out while the block runs."""
+    with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)) as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def load(file: Path) -> World | None:

@@ -14,6 +14,7 @@ from partita_services.events.terms import (
     MAX_CAPACITY,
     MAX_RETENTION_DAYS,
     RETENTION_DAYS,
+    DescriptionText,
     EventType,
     FreedSeats,
     Name,
@@ -46,6 +47,7 @@ class EventDraft(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     name: Name
+    description: DescriptionText = ""
     event_type: EventType
     capacity_total: Annotated[int, Field(ge=1, le=MAX_CAPACITY, examples=[500])]
     opens_at: Annotated[UtcInstant, Field(examples=["2026-12-01T10:00:00Z"])]
@@ -97,6 +99,7 @@ class EventEdit(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
     name: Name | None = None
+    description: DescriptionText | None = None
     capacity_total: Annotated[int | None, Field(ge=1, le=MAX_CAPACITY, examples=[600])] = None
     opens_at: Annotated[UtcInstant | None, Field(examples=["2026-12-01T10:00:00Z"])] = None
     closes_at: Annotated[UtcInstant | None, Field(examples=["2026-12-01T13:00:00Z"])] = None

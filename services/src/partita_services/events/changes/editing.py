@@ -2,7 +2,7 @@
 
 | what | until |
 | --- | --- |
-| name | it is cancelled |
+| name, description | it is cancelled |
 | opening | it is open |
 | closing | it is closed; never to a time that is past, or after its requests expire |
 | seats, more | it is cancelled; of a lottery, until it is closed. Those who wait get them, in order |
@@ -16,13 +16,15 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from msgspec.structs import replace
+
 from partita import Action, Change, Procedure, delete, f, put, retry_on_conflict, update
 from partita.errors import ConditionFailed
 from partita.recipes.idempotency import Plan
 from partita_services.events.changes.drafts import EventEdit, InvalidEvent, check_times
-from partita_services.events.changes.model import edit_event, listing_of
+from partita_services.events.changes.model import Description, description_of, edit_event, listing_of
 from partita_services.events.model import ActiveEvent, Event, EventListing, Seats
-from partita_services.events.reading import EventFound, show_event_now
+from partita_services.events.reading import EventFound, described, show_event_now
 from partita_services.events.terms import EventStatus, EventType
 from partita_services.events.waitlist.promoting import give_out
 
@@ -44,16 +46,22 @@ def edit(event_id: str, change: EventEdit, now: datetime) -> Procedure[EventFoun
     """
     found = yield from retry_on_conflict(lambda: _edit_once(event_id, change, now), tries=MAX_TRIES)
     yield from give_out(found.event, now)
-    return (yield from show_event_now(event_id))
+    after = yield from show_event_now(event_id)
+    return replace(after, description=(yield from described(event_id)))
 
 
 def _edit_once(event_id: str, change: EventEdit, now: datetime) -> Procedure[EventFound]:
     found = yield from show_event_now(event_id)
     wanted = {name: getattr(change, name) for name in change.model_fields_set if getattr(change, name) is not None}
     total = wanted.pop("capacity_total", found.seats.total)
+    text = wanted.pop("description", None)
     changed = found.event.model_copy(update=wanted)
     _check(found, changed, total, now)
-    actions = [*_event_actions(found.event, changed), *_seats_actions(found, total, now)]
+    actions = [
+        *_event_actions(found.event, changed),
+        *_seats_actions(found, total, now),
+        *_text_actions(event_id, text),
+    ]
     if actions:
         yield from edit_event(Plan(changed, *actions))
     return EventFound(changed, found.seats)
@@ -93,6 +101,14 @@ def _event_actions(event: Event, changed: Event) -> Iterator[Action]:
         fields.append(f(Event.draws_itself).set(changed.draws_itself))
     if fields:
         yield update(event, *fields)
+
+
+def _text_actions(event_id: str, text: str | None) -> Iterator[Action]:
+    """What it is about, in place of what it said; an empty text takes that away."""
+    if text:
+        yield put(Description(event_id=event_id, text=text))
+    elif text is not None:
+        yield delete(description_of(event_id))
 
 
 def _seats_actions(found: EventFound, total: int, now: datetime) -> Iterator[Action]:

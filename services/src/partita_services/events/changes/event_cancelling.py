@@ -118,9 +118,9 @@ def finish_cancelled(event: Event) -> Procedure[None]:
 
 
 def _withdraw(event: Event, requests: Sequence[Request], now: datetime) -> Procedure[int]:
-    untold = [request for request in requests if request.status in OPEN or _hopes(request)]
+    unnotified = [request for request in requests if request.status in OPEN or _hopes(request)]
     told = 0
-    for together in chunks(untold, AT_ONCE):
+    for together in chunks(unnotified, AT_ONCE):
         left = list(together)
         while left:
             actions = [list(_withdrawal(event, request, now)) for request in left]

@@ -19,7 +19,7 @@ from partita_services.events.changes.event_cancelling import Cancellation, cance
 from partita_services.events.dependencies import OPERATORS, EventId, Now, Sender
 from partita_services.events.model import COMMANDS
 from partita_services.events.reading import EventFound
-from partita_services.events.responses import EventView
+from partita_services.events.responses import EventDetails, EventView
 
 ROUTER: Final = APIRouter()
 OnceByCaller = Annotated[Once, Depends(once_by(COMMANDS))]
@@ -28,7 +28,7 @@ OnceByCaller = Annotated[Once, Depends(once_by(COMMANDS))]
 @ROUTER.post(
     "/events",
     status_code=201,
-    response_model=EventView,
+    response_model=EventDetails,
     dependencies=[OPERATORS],
     responses=describe_problems(403, 409),
 )
@@ -38,7 +38,7 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
 
     def created(found: EventFound) -> StoredResponse:
         location = {"Location": f"{root}/events/{found.event.event_id}"}
-        return StoredResponse.of(EventView.of(found, now), status=201, headers=location)
+        return StoredResponse.of(EventDetails.of(found, now), status=201, headers=location)
 
     with _valid_event():
         plan = handlers.open_event(draft, now, secrets.token_bytes(32))
@@ -46,12 +46,12 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
 
 
 @ROUTER.patch("/events/{event_id}", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
-async def edit_event(db: Db, now: Now, sender: Sender, event_id: EventId, change: EventEdit) -> EventView:
+async def edit_event(db: Db, now: Now, sender: Sender, event_id: EventId, change: EventEdit) -> EventDetails:
     """Edit an event, within rules that take nothing from those who have applied. Seats are added to who waits."""
     with _valid_event():
         found = await db.run(edit(event_id, change, now))
     sender.forget(event_id)
-    return EventView.of(found, now)
+    return EventDetails.of(found, now)
 
 
 @ROUTER.post("/events/{event_id}/cancel", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))

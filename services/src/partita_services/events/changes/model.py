@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
-from partita import Key, Rcu, Transaction, Wcu, get, pattern, transact
+from pydantic import Field
+
+from partita import Entity, Key, Put, Rcu, Transaction, Wcu, get, pattern, put, transact
 from partita.queue import Body
 from partita.recipes.idempotency import Plan
 from partita.recipes.outbox import Outbox, OutboxRecord
 from partita.recipes.personal import ErasureRecord
 from partita.store import ConditionCheck, DeleteItem, PutItem, UpdateItem
 from partita_services.events.draws.model import Draw
-from partita_services.events.model import TABLE, ActiveEvent, Event, EventListing, Lock, LogEntry, Request, Seats
+from partita_services.events.model import (
+    TABLE,
+    ActiveEvent,
+    Event,
+    EventListing,
+    Lock,
+    LogEntry,
+    Request,
+    Seats,
+)
+
+
+class Description(Entity, table=TABLE):
+    """What an event is about. An item of its own: lists of events and those who apply never read it."""
+
+    primary: ClassVar = Key("EVENT#{event_id}", "DESCRIPTION")
+
+    event_id: Annotated[str, Field(alias="eventId")]
+    text: str
 
 
 class Notice(OutboxRecord, table=TABLE):
@@ -44,6 +64,17 @@ class RequestNews(Body, frozen=True):
 NOTICES: Final = Outbox(Notice, budget=Rcu(7))
 
 
+@get(Description, budget=Rcu(3))
+def description_of(event_id: str) -> None:
+    """What an event is about: up to 2,000 characters, which may be 8 KB."""
+
+
+@pattern(budget=Wcu(9))
+def describe_event(description: Description) -> Put[Description]:
+    """Write what an event is about; 1 WCU for each KB."""
+    return put(description)
+
+
 @get(EventListing, budget=Rcu(0.5))
 def listing_of(opens_at: datetime, event_id: str) -> None:
     """An event's place in the list of all events."""
@@ -56,16 +87,17 @@ def finish_event(plan: Plan[Event]) -> Transaction:
 
 
 @pattern(
-    budget=Wcu(10),
+    budget=Wcu(28),
     writes={
         Event: (UpdateItem,),
+        Description: (PutItem, DeleteItem),
         Seats: (UpdateItem,),
         EventListing: (PutItem, DeleteItem),
         ActiveEvent: (PutItem,),
     },
 )
 def edit_event(plan: Plan[Event]) -> Transaction:
-    """Change what an event says, its seats, and its place in the list, all or nothing."""
+    """Change what an event says, its seats, and its place in the list, all or nothing; 18 WCU of it for a long text."""
     return transact(*plan.actions)
 
 

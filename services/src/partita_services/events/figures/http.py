@@ -92,7 +92,7 @@ async def show_request(
 ) -> WaitingRequest:
     """One request, and where it is in the queue. For its user and for operators."""
     found = await db.run(find_request(request_id, reader(caller)))
-    return await run_in_threadpool(live.waiting, found, projection, now)
+    return await run_in_threadpool(live.waiting, found, projection, now, caller.user_id)
 
 
 @ROUTER.get(
@@ -120,7 +120,7 @@ async def stream_request(
         heard = await run_in_threadpool(projection.status, request_id) if projection else None
         if projection is None or heard not in (None, known.status):
             known = await db.run(find_request(request_id, reader(caller)))
-        return await run_in_threadpool(live.waiting, known, projection, instant(db.context.clock()))
+        return await run_in_threadpool(live.waiting, known, projection, instant(db.context.clock()), caller.user_id)
 
     return _streamed(live.news(look, _is_final, is_valid, state.stopping))
 

@@ -62,9 +62,11 @@ def pace(projection: RequestProjection, event_id: str, now: datetime) -> float:
     return decided / PACE.total_seconds()
 
 
-def waiting(request: Request, projection: RequestProjection | None, now: datetime) -> WaitingRequest:
+def waiting(
+    request: Request, projection: RequestProjection | None, now: datetime, viewer: str | None = None
+) -> WaitingRequest:
     """A request, and where it is in the queue; only in first come is that a matter of waiting."""
-    view = WaitingRequest.of(request)
+    view = WaitingRequest.of(request, is_own=viewer == request.user_id)
     if projection is None or request.status not in OPEN or request.event_type is EventType.LOTTERY:
         return view
     position = max(1, projection.position(request.event_id, request.queued_at))

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from partita import Action, Procedure, Ulids, insert, put
 from partita.recipes.idempotency import Plan
+from partita_services.events.changes.model import Description, describe_event
 from partita_services.events.draws.model import Draw, DrawPage, Seed, add_seed
 from partita_services.events.draws.verify import commitment_to, hash_of, ranked
 from partita_services.events.model import (
@@ -52,16 +53,25 @@ class _Sample(NamedTuple):
     opens_in: float
     """Days from now."""
     closes_in: float
+    about: str
     applicants: int = 0
     is_finished: bool = False
 
 
+_TOWER: Final = "One hundred and ninety steps, and the clockwork at the top.\nNot for those who fear heights."
+_GARDEN: Final = "Three plots of four square metres, from April to October. Water and tools are there."
+_OPENING: Final = "The first three rows of the stalls. Doors open at seven; who is late waits for the interval."
+_EDITIONS: Final = "Five copies, signed by the author.\nThey are collected at the shop, within two weeks of the draw."
+_SWIM: Final = "Four hundred metres in cold water. A boat goes along, and there is soup afterwards."
+_NAMES: Final = {"ada": "Ada L.", "farah": "Farah", "ines": "Inês from the third floor"}
+"""Of those who allow that others see it."""
+
 _SAMPLES: Final = (
-    _Sample("Guided tour of the clock tower", EventType.FIRST_COME, 4, -9, -8, 11, is_finished=True),
-    _Sample("Rooftop garden, summer plots", EventType.LOTTERY, 3, -12, -5, 11, is_finished=True),
-    _Sample("Opening night, front rows", EventType.FIRST_COME, 40, -1, 14, 9),
-    _Sample("Signed first editions", EventType.LOTTERY, 5, -2, 7, 8),
-    _Sample("New Year's harbour swim", EventType.FIRST_COME, 120, 3, 10),
+    _Sample("Guided tour of the clock tower", EventType.FIRST_COME, 4, -9, -8, _TOWER, 11, is_finished=True),
+    _Sample("Rooftop garden, summer plots", EventType.LOTTERY, 3, -12, -5, _GARDEN, 11, is_finished=True),
+    _Sample("Opening night, front rows", EventType.FIRST_COME, 40, -1, 14, _OPENING, 9),
+    _Sample("Signed first editions", EventType.LOTTERY, 5, -2, 7, _EDITIONS, 8),
+    _Sample("New Year's harbour swim", EventType.FIRST_COME, 120, 3, 10, _SWIM),
 )
 
 
@@ -140,6 +150,7 @@ class SampleEvent:
         yield add_event(self.event)
         yield add_seats(self.seats)
         yield list_event(EventListing(opens_at=self.opens_at, event_id=self.event_id))
+        yield describe_event(Description(event_id=self.event_id, text=self.sample.about))
         if not self.sample.is_finished:
             yield activate_event(ActiveEvent(event_id=self.event_id))
         if self.is_lottery:
@@ -200,6 +211,8 @@ class SampleEvent:
             queued_at=at + timedelta(milliseconds=3),
             started_at=at + timedelta(milliseconds=21),
             idempotency_key=f"IDEMP#{self.event_id}#{user}",
+            display_name=_NAMES.get(user),
+            shows_name=user in _NAMES,
             ttl=int((self.closes_at + timedelta(days=RETENTION_DAYS)).timestamp()),
         )
 

@@ -26,6 +26,7 @@ from partita_services.events.model import (
     RequestLife,
     Seats,
 )
+from partita_services.events.names import model as names
 from partita_services.events.queueing.failures import freeing
 from partita_services.events.samples.data import SAMPLE_USER, SampleEvent, sample_events
 from partita_services.events.terms import MESSAGES, EventStatus, FailureClass, Reason, Status
@@ -92,6 +93,7 @@ def _of_a_request(over: SampleEvent, sample: SampleEvent) -> Iterator[Operation[
     yield model.give_up(update(at, f(Request.status).set(Status.FAILED_FINAL)), log, freed)
     cancelled = RequestLife.cancel(at, f(Request.error_code).set(Reason.CANCELLED))
     yield changes.cancel_request(Plan(request, cancelled, freed, taken, log))
+    yield names.name_request(request, "Ann B.", shows_name=True)
     yield changes.erase_request(Plan(request, delete(at), freed))
 
 
@@ -104,6 +106,9 @@ def _of_an_event(sample: SampleEvent, over: SampleEvent) -> Iterator[Operation[A
     moved = EventListing(opens_at=later, event_id=event_id)
     unlisted = delete(changes.listing_of(sample.opens_at, event_id))
     more = update(seats, f(Seats.total).set(50), f(Seats.remaining).set(10))
+    about = changes.Description(event_id=event_id, text="x" * 100)
+    yield changes.describe_event(about)
+    yield changes.description_of(event_id)
     yield changes.listing_of(sample.opens_at, event_id)
     yield changes.edit_event(Plan(sample.event, update(at, name), unlisted, put(moved), more, active))
     shut = update(seats, f(Seats.is_cancelled).set(True))

@@ -1,9 +1,8 @@
 // The console's API. What is declared and counted is for everybody; data is for operators.
 
-import { ask, Refused, token } from "/assets/api.js";
-
-export { Refused, token };
+import { ask } from "/assets/api.js";
 
 export const services = () => ask("GET", "/console/api/services");
 export const live = () => ask("GET", "/console/api/live");
+export const me = () => ask("GET", "/console/api/me");
 export const attempt = (wanted) => ask("POST", "/console/api/attempts", { data: wanted });

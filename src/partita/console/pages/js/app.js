@@ -6,22 +6,32 @@ import { overview } from "./overview.js";
 import { servicePage } from "./service.js";
 import { account } from "./signin.js";
 import { decoded } from "/assets/address.js";
+import { connection } from "/assets/connection.js";
 import { el, replace, write } from "/assets/dom.js";
+import { failed, skeleton } from "/assets/states.js";
 
 const at = (id) => document.getElementById(id);
 const [main, nav, health] = [at("main"), at("services"), at("health")];
-let services = [];
+const PARTS = ["patterns", "keys", "entities"];
+let services = null; // null until they are read
+let leaving = new AbortController(); // each page lives until the next one is shown
 
 function route() {
-  const [name = "", part = "patterns", chosen = ""] = location.hash.slice(2).split("/").map(decoded);
+  if (services === null) return;
+  leaving.abort();
+  leaving = new AbortController();
+  const [name = "", part = "", chosen = ""] = location.hash.slice(2).split("/").map(decoded);
   const service = services.find((each) => each.name === name);
-  const known = ["patterns", "keys", "entities"].includes(part) ? part : "patterns";
   document.title = `${service ? `${service.title} · ` : ""}Console · Partita`;
   for (const link of nav.querySelectorAll("a")) link.ariaCurrent = link.hash === (service ? `#/${name}` : "#/") ? "page" : null;
-  if (!services.length) return replace(main, el("section", { className: "panel" }, el("h1", {}, "No service is served"), el("p", {}, "Start with ", el("code", {}, "partita serve --all"), " to serve all that are installed.")));
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-  replace(main, service ? servicePage(service, known, chosen) : overview(services));
+  replace(main, page(service, PARTS.includes(part) ? part : PARTS[0], chosen));
   if (!chosen) window.scrollTo(0, 0);
+}
+
+function page(service, part, chosen) {
+  if (!services.length) return el("section", { className: "panel" }, el("h1", {}, "No service is served"), el("p", {}, "Start with ", el("code", {}, "partita serve --all"), " to serve all that are installed."));
+  return service ? servicePage(service, part, chosen, leaving.signal) : overview(services, leaving.signal);
 }
 
 function menu() {
@@ -29,24 +39,31 @@ function menu() {
   replace(nav, link("#/", "Overview"), services.map((service) => link(`#/${service.name}`, service.title)), el("span", { className: "space" }), el("a", { href: "/metrics" }, "Metrics"));
 }
 
+async function start() {
+  replace(main, el("h1", { className: "hidden" }, "Console"), skeleton(4));
+  try {
+    services = await api.services();
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    replace(main, el("h1", { className: "hidden" }, "Console"), failed(error, start, "The console cannot be shown"));
+    return;
+  }
+  menu();
+  route();
+}
+
 document.addEventListener("keydown", (event) => {
   const find = at("find");
-  if (event.key !== "/" || !find || event.target.closest("input, textarea, select")) return;
+  if (event.key !== "/" || !find || event.target.closest("input, textarea, select, dialog")) return;
   event.preventDefault();
   find.focus();
 });
 window.addEventListener("hashchange", route);
+connection.onRegained(() => services === null && start());
 
 account(at("account"));
-watch(health, (live) => {
+watch((live) => {
   health.classList.toggle("ill", live?.healthy === false);
   write(health, live === null ? "" : live.healthy ? "Store responds" : "Store does not respond");
 });
-try {
-  services = await api.services();
-  menu();
-  route();
-} catch (error) {
-  replace(main, el("section", { className: "panel" }, el("h1", {}, "The console cannot be shown"), el("p", {}, error.message)));
-}
-await refresh();
+await Promise.all([start(), refresh()]);

@@ -1,62 +1,66 @@
-// A form made of a pattern's parameters, and what a run of it gave: request, cost, items, and the way to the next page.
+// A form made of a pattern's parameters, and what a run of it gave: request, cost, items, and the way to read on.
 
+import { token } from "/assets/api.js";
+import { el, replace } from "/assets/dom.js";
+import { field, Form } from "/assets/form.js";
+import { latest } from "/assets/latest.js";
 import * as api from "./api.js";
 import { cost } from "./figures.js";
+import { ItemTable } from "./items.js";
 import { refresh } from "./live.js";
-import { table } from "./parts.js";
 import { onToken, signIn } from "./signin.js";
-import { el, replace } from "/assets/dom.js";
 
 const KEPT = "partita-console-arguments"; // what was asked for last, by the name of the parameter
 
 const kept = () => JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
 
-export function attemptForm(service, pattern) {
+// Without a token one signs in first; who signs in again later finds the form as it was.
+export function attemptForm(service, pattern, signal) {
   const place = el("div", { className: "attempt" });
-  const show = (reason = "") => replace(place, api.token.get() ? form(service, pattern, show) : signIn(reason));
-  onToken(() => place.isConnected && show());
+  let shown = null;
+  const show = () => {
+    if (token.get() && shown) return;
+    shown = token.get() ? form(service, pattern, signal) : null;
+    replace(place, shown ?? signIn());
+  };
+  onToken(show, signal);
   show();
   return place;
 }
 
-function form(service, pattern, show) {
-  const fields = pattern.parameters.map(field);
+function form(service, pattern, signal) {
+  const fields = pattern.parameters.map(inputs);
   const limit = pattern.kind === "query" ? el("select", { name: "limit" }, [10, 20, 50, 100].map((count) => el("option", { selected: count === 20 }, String(count)))) : null;
-  const answer = el("div", { className: "answer", ariaLive: "polite" });
-  const said = el("p", { className: "wrong", role: "alert" });
-  const read = async (pages) => {
-    const texts = Object.fromEntries(fields.map(({ name, text }) => [name, text()]));
+  const answer = el("div", { className: "answer" });
+  const ask = latest();
+  const short = limit ? field("Items", limit) : null;
+  short?.classList.add("short");
+
+  const read = async (found) => {
+    const texts = found?.texts ?? Object.fromEntries(fields.map(({ name, text }) => [name, text()]));
     sessionStorage.setItem(KEPT, JSON.stringify({ ...kept(), ...texts }));
-    replace(said);
-    try {
-      const found = await api.attempt({ service: service.name, pattern: pattern.name, arguments: texts, limit: Number(limit?.value ?? 20), cursor: pages.at(-1) ?? null });
-      replace(answer, outcome(found, pages, read));
+    const wanted = { service: service.name, pattern: pattern.name, arguments: texts, limit: Number(limit?.value ?? 20), cursor: found?.cursor ?? null };
+    await ask(() => api.attempt(wanted), (page) => {
+      if (found) found.add(page);
+      else replace(answer, new Outcome(page, texts, (more) => made.send(() => read(more)), signal).element);
       refresh();
-    } catch (error) {
-      if (!(error instanceof api.Refused)) throw error;
-      if (error.status === 401) { api.token.forget(); return show(`${error.message} ${error.hint}`); }
-      replace(said, `${error.message} ${error.hint}`);
-      replace(answer);
-    }
+    });
   };
-  const submit = (event) => { event.preventDefault(); read([]); };
-  return el(
-    "form",
-    { className: "try", onsubmit: submit },
-    el("div", { className: "inputs" }, fields.map(({ element }) => element), limit ? el("label", { className: "field short" }, el("span", {}, "Items"), limit) : null, el("button", { className: "button primary", type: "submit" }, "Read")),
-    said,
-    answer,
-  );
+  const row = el("div", { className: "inputs" }, fields.map(({ element }) => element), short, el("button", { className: "button primary", type: "submit" }, "Read"));
+  const made = new Form({ fields: [row], foot: answer, submit: () => read(null) });
+  made.element.classList.add("try");
+  return made.element;
 }
 
-function field(parameter) {
+function inputs(parameter) {
   const last = kept()[parameter.name] ?? "";
   const ends = parameter.is_range ? last.padEnd(2, ".").split("..") : [last];
-  const inputs = ends.slice(0, 2).map((value) => input(parameter, value));
-  const name = parameter.name.replaceAll("_", " ") + (parameter.is_prefix ? " begins with" : "");
-  const labelled = (label, control) => el("label", { className: "field" }, el("span", {}, label), control);
-  const element = parameter.is_range ? el("div", { className: "pair" }, labelled(`${name} from`, inputs[0]), labelled("to", inputs[1])) : labelled(name, inputs[0]);
-  return { name: parameter.name, element, text: () => inputs.map(({ value }) => value).join("..") };
+  const controls = ends.slice(0, 2).map((value) => input(parameter, value));
+  const words = parameter.name.replaceAll("_", " ") + (parameter.is_prefix ? " begins with" : "");
+  const name = `arguments.${parameter.name}`;
+  const label = words[0].toUpperCase() + words.slice(1);
+  const element = parameter.is_range ? el("div", { className: "pair" }, field(`${label} from`, controls[0], { name }), field("to", controls[1], { name: "" })) : field(label, controls[0], { name });
+  return { name: parameter.name, element, text: () => controls.map(({ value }) => value).join("..") };
 }
 
 function input(parameter, value) {
@@ -70,32 +74,42 @@ function input(parameter, value) {
   return el("input", { type: isInstant ? "text" : parameter.form, placeholder: isInstant ? "2026-01-31T12:00Z" : "", required, value, autocomplete: "off", spellcheck: false, step: parameter.form === "number" ? "any" : undefined });
 }
 
-function outcome(found, pages, read) {
-  const isOver = found.budget && (found.consumed.read > found.budget.read || found.consumed.write > found.budget.write);
-  const facts = [
-    ["Sent", `${found.requests_sent} ${found.call} on ${found.index ?? "the table"}`],
-    ["Predicted", `${cost(found.predicted)} with items of ${found.assumed_item_bytes / 1024} KB`],
-    ["Budget", found.budget ? cost(found.budget) : "none"],
-    ["Consumed", cost(found.consumed), isOver ? "wrong" : "right"],
-  ];
-  const more = found.next_cursor ? el("button", { className: "button", type: "button", onclick: () => read([...pages, found.next_cursor]) }, "Next page") : null;
-  const back = pages.length ? el("button", { className: "button", type: "button", onclick: () => read(pages.slice(0, -1)) }, "Previous page") : null;
-  const count = found.items.length === 1 ? "1 item" : `${found.items.length} items`;
-  return [
-    el("dl", { className: "facts-row" }, facts.map(([label, text, className]) => el("div", {}, el("dt", {}, label), el("dd", { className: className ?? "" }, text)))),
-    el("details", {}, el("summary", {}, "The request, as DynamoDB gets it"), el("pre", { tabIndex: 0 }, JSON.stringify(found.request, null, 2))),
-    found.items.length ? items(found.items) : null,
-    el("p", { className: "paging" }, el("span", {}, found.items.length ? `${count}, page ${pages.length + 1}` : "Nothing was found."), back, more),
-  ];
-}
+// What was found so far, page by page.
+class Outcome {
+  #pages = 0;
+  #consumed = { read: 0, write: 0 };
 
-function items(found) {
-  if (!found.every((item) => item !== null && typeof item === "object" && !Array.isArray(item))) return el("pre", { tabIndex: 0 }, JSON.stringify(found, null, 2));
-  const names = [...new Set(found.flatMap(Object.keys))];
-  return table(names, found.map((item) => names.map((name) => shown(item[name]))), "items");
-}
+  // `readOn(this)` reads the next page, of what was asked for with `texts`.
+  constructor(page, texts, readOn, signal) {
+    this.texts = texts;
+    this.items = new ItemTable(signal);
+    this.facts = el("dl", { className: "facts-row" });
+    this.count = el("span", { role: "status" });
+    this.more = el("button", { className: "button", type: "button", onclick: () => readOn(this) }, "Read on");
+    this.request = el("pre", { tabIndex: 0, role: "region", ariaLabel: "The request" }, JSON.stringify(page.request, null, 2));
+    this.element = el("div", {}, this.facts, el("details", {}, el("summary", {}, "The request, as DynamoDB gets it"), this.request), this.items.element, el("p", { className: "paging" }, this.count, this.more));
+    this.add(page);
+  }
 
-function shown(value) {
-  if (value === null || value === undefined) return el("span", { className: "absent" }, "–");
-  return typeof value === "object" ? el("code", {}, JSON.stringify(value)) : String(value);
+  add(page) {
+    this.#pages += 1;
+    for (const kind of ["read", "write"]) this.#consumed[kind] += page.consumed[kind];
+    this.cursor = page.next_cursor;
+    this.items.add(page.items);
+    replace(this.facts, this.#facts(page).map(([label, text, className = ""]) => el("div", {}, el("dt", {}, label), el("dd", { className }, text))));
+    const { length } = this.items;
+    this.count.textContent = length ? `${length.toLocaleString("en")} ${length === 1 ? "item" : "items"}${this.#pages > 1 ? `, ${this.#pages} pages` : ""}` : "Nothing was found.";
+    this.more.hidden = this.cursor === null;
+  }
+
+  #facts(page) {
+    const isOver = page.budget && (page.consumed.read > page.budget.read || page.consumed.write > page.budget.write);
+    return [
+      ["Sent", `${page.requests_sent} ${page.call} on ${page.index ?? "the table"}`],
+      ["Predicted", `${cost(page.predicted)} with items of ${page.assumed_item_bytes / 1024} KB`],
+      ["Budget", page.budget ? cost(page.budget) : "none"],
+      ["Consumed", cost(page.consumed), isOver ? "wrong" : "right"],
+      ...(this.#pages > 1 ? [["All pages", cost(this.#consumed)]] : []),
+    ];
+  }
 }

@@ -1,27 +1,24 @@
-// The current figures, read every two seconds while the page is open.
+// The current figures, read every two seconds while somebody looks.
 
+import { poll } from "/assets/poll.js";
 import * as api from "./api.js";
 
 const EVERY = 2000;
+const { signal: always } = new AbortController();
 const watchers = new Set();
 let newest = null;
-let waiting = null;
 
-// Calls `show` with the figures now and whenever they are new, until its element has left the page.
-export function watch(element, show) {
-  watchers.add({ element, show });
+// Calls `show` with the figures now and whenever they are new, until `signal` ends it. Before the first they are null.
+export function watch(show, signal = always) {
+  watchers.add(show);
+  signal.addEventListener("abort", () => watchers.delete(show));
   show(newest);
 }
 
-export async function refresh() {
-  clearTimeout(waiting);
-  newest = await api.live().catch(() => ({ ...(newest ?? { usage: {}, lag: {}, queues: {} }), healthy: false }));
-  for (const watcher of watchers) {
-    if (watcher.element.isConnected) watcher.show(newest);
-    else watchers.delete(watcher);
-  }
-  clearTimeout(waiting);
-  if (!document.hidden) waiting = setTimeout(refresh, EVERY);
+function take(figures) {
+  newest = figures;
+  for (const show of watchers) show(newest);
 }
 
-document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+// What cannot be read leaves the figures as they were. A lost connection has a bar of its own.
+export const refresh = poll({ every: EVERY, read: api.live, show: take, failed: () => newest && take({ ...newest, healthy: false }), signal: always });

@@ -8,9 +8,12 @@ export function template(text) {
   return el("code", {}, parts.map((part) => (part.startsWith("{") ? el("i", {}, part) : part)));
 }
 
-export function table(header, rows, className = "") {
-  const cells = (tag, row) => el("tr", {}, row.map((cell) => el(tag, tag === "th" ? { scope: "col" } : {}, cell)));
-  const body = rows.map((row) => cells("td", row));
-  const made = el("table", { className }, el("thead", {}, cells("th", header)), el("tbody", {}, body));
-  return el("div", { className: "wide", tabIndex: 0, role: "region", ariaLabel: header.join(", ") }, made);
+export function table(header, rows, { className = "", name = header.join(", ") } = {}) {
+  return frame(header, el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell) => el("td", {}, cell))))), className, name);
+}
+
+// A table in a frame that scrolls where it is too wide; the rows are the caller's.
+export function frame(header, body, className = "", name = header.join(", ")) {
+  const head = el("tr", {}, header.map((cell) => el("th", { scope: "col" }, cell)));
+  return el("div", { className: "wide", tabIndex: 0, role: "region", ariaLabel: name }, el("table", { className }, el("thead", {}, head), body));
 }

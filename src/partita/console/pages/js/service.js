@@ -2,27 +2,29 @@
 
 import { age, depth, lag, number, totals, workers } from "./figures.js";
 import { watch } from "./live.js";
-import { table, template } from "./parts.js";
+import { frame, table, template } from "./parts.js";
 import { patternList } from "./patterns.js";
 import { el, write } from "/assets/dom.js";
+import { kept, KeyedList } from "/assets/list.js";
 
 const PARTS = [["patterns", "Access patterns"], ["keys", "Keys"], ["entities", "Entities"]];
 
-export function servicePage(service, part, chosen) {
-  const shown = { patterns: () => patternList(service, chosen), keys: () => keys(service), entities: () => entities(service) }[part]();
+// `signal` ends the page.
+export function servicePage(service, part, chosen, signal) {
+  const shown = { patterns: () => patternList(service, chosen, signal), keys: () => keys(service), entities: () => entities(service) }[part]();
   const links = [service.page ? el("a", { href: service.page }, "Open its page") : null, service.api ? el("a", { href: `${service.api}/openapi.json` }, "OpenAPI") : null];
   return el(
     "section",
     { className: "service" },
     el("header", {}, el("div", {}, el("h1", {}, service.title), el("p", { className: "soft" }, service.summary)), el("p", { className: "links" }, links)),
-    tiles(service),
-    shards(service),
+    tiles(service, signal),
+    shards(service, signal),
     el("nav", { className: "parts", ariaLabel: `Parts of ${service.title}` }, PARTS.map(([name, label]) => el("a", { href: `#/${service.name}/${name}`, ariaCurrent: name === part ? "page" : null }, label))),
     shown,
   );
 }
 
-function tiles(service) {
+function tiles(service, signal) {
   const list = el("dl", { className: "tiles" });
   const tile = (label, text, isWrong = () => false) => {
     const value = el("dd", {});
@@ -43,34 +45,34 @@ function tiles(service) {
   ];
   if (service.works) updates.push(tile("Workers", (_, live) => workers(live, service)));
   if (service.projected) updates.push(tile("Projection", (_, live) => (live?.lag[service.name] ? lag(live.lag[service.name]) : "not running")));
-  for (const queue of service.queues) updates.push(tile("Queue", (_, live) => (live?.queues[queue] ? depth(live.queues[queue]) : "not open"), (_, live) => live?.queues[queue]?.dead > 0));
-  watch(list, (live) => {
+  for (const queue of service.queues) updates.push(tile(service.queues.length > 1 ? `Queue ${queue}` : "Queue", (_, live) => (live?.queues[queue] ? depth(live.queues[queue]) : "not open"), (_, live) => live?.queues[queue]?.dead > 0));
+  watch((live) => {
     const sum = totals(live, service);
     for (const update of updates) update(sum, live);
-  });
+  }, signal);
   return list;
 }
 
 // Who reads which shard of the streams of its tables, where workers share them; nothing where nobody does.
-function shards(service) {
-  const place = el("div", {});
+function shards(service, signal) {
   const tables = new Set(service.tables.map((each) => each.name));
-  let shown = "";
-  watch(place, (live) => {
+  const key = ({ table: of, sink, shard }) => `${of} ${sink} ${shard}`;
+  const row = (shard) => el("tr", {}, [shard.table, shard.sink, el("code", {}, shard.shard), shard.owner ?? "nobody", shard.lag_seconds === null ? "not known" : age(shard.lag_seconds)].map((cell) => el("td", {}, cell)));
+  const body = el("tbody", {});
+  const list = new KeyedList(body, { key, draw: row, spacer: "tr", signal });
+  const place = el("section", { className: "panel shards", hidden: true }, el("h2", {}, "Shards"), frame(["Table", "Into", "Shard", "Read by", "Lag"], body));
+  watch((live) => {
     const found = (live?.shards ?? []).filter((shard) => tables.has(shard.table));
-    const rows = found.map((shard) => [shard.table, shard.sink, el("code", {}, shard.shard), shard.owner ?? "nobody", shard.lag_seconds === null ? "not known" : age(shard.lag_seconds)]);
-    const text = JSON.stringify(found);
-    if (text === shown) return;
-    shown = text;
-    place.replaceChildren(...(rows.length ? [el("section", { className: "panel shards" }, el("h2", {}, "Shards"), table(["Table", "Into", "Shard", "Read by", "Lag"], rows))] : []));
-  });
+    list.show(kept(list.items, found, key));
+    place.hidden = !found.length;
+  }, signal);
   return place;
 }
 
 function keys(service) {
   return el("div", {}, service.tables.map((each) => {
     const rows = each.layout.map((key) => [el("code", {}, `${key.entity}.${key.key}`), `${key.index ?? "table"}${key.when ? `, while ${key.when}` : ""}`, template(key.hash), key.range ? template(key.range) : ""]);
-    return el("section", { className: "panel" }, el("h2", {}, each.name), el("ul", { className: "chips" }, facts(each).map((fact) => el("li", {}, fact))), table(["Key", "In", "Partition key", "Sort key"], rows));
+    return el("section", { className: "panel" }, el("h2", {}, each.name), el("ul", { className: "chips" }, facts(each).map((fact) => el("li", {}, fact))), table(["Key", "In", "Partition key", "Sort key"], rows, { name: `Keys of ${each.name}` }));
   }));
 }
 

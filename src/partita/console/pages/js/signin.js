@@ -1,51 +1,35 @@
-// The operator's token, kept for this tab alone.
+// Who operates: the token is kept for this tab alone, and is asked for where data is to be read.
 
 import { claims, token } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
-import { choices } from "/assets/signin.js";
+import { signInBy, signInOver, signInPanel } from "/assets/signin.js";
+import * as api from "./api.js";
 
 const changed = new EventTarget();
+const operator = { roles: ["operator"], commands: ["partita token --user you --role operator"], check: api.me };
 
-export const onToken = (listener) => changed.addEventListener("change", listener);
-
-function keep(value) {
-  if (value) token.set(value);
-  else token.forget();
-  changed.dispatchEvent(new Event("change"));
-}
-
-function name() {
-  try {
-    return claims().sub;
-  } catch {
-    return "Signed in"; // a text that is not a token is refused where it is used
-  }
-}
+export const onToken = (listener, signal) => changed.addEventListener("change", listener, { signal });
+const tell = () => changed.dispatchEvent(new Event("change"));
 
 export function account(place) {
+  const leave = () => {
+    token.forget();
+    tell();
+  };
   const show = () => {
     if (!token.get()) return replace(place);
-    const who = el("span", { className: "who" }, name());
-    replace(place, who, el("button", { className: "button", type: "button", onclick: () => keep("") }, "Sign out"));
+    return replace(place, el("span", { className: "who", dir: "auto" }, claims().sub ?? "Signed in"), el("button", { className: "button", type: "button", onclick: leave }, "Sign out"));
   };
   onToken(show);
   show();
 }
 
-// Asked for where data is to be read.
-export function signIn(reason = "") {
-  const said = el("p", { className: "wrong", role: "alert" }, reason);
-  const buttons = el("div", { className: "choices" });
-  const byToken = el("details", { className: "by-token" }, el("summary", {}, "Use a token"));
-  const changedNow = () => changed.dispatchEvent(new Event("change"));
-  choices({ roles: ["operator"], done: changedNow, failed: (text) => { said.textContent = text; } }).then((found) => {
-    replace(buttons, found);
-    if (!found.length || reason) byToken.open = true;
-  });
-  const field = el("input", { type: "password", required: true, autocomplete: "off", spellcheck: false, name: "token" });
-  const submit = (event) => { event.preventDefault(); keep(field.value); };
-  byToken.append(
-    el("form", { className: "unlock", onsubmit: submit }, el("p", {}, el("code", {}, "partita token --user you --role operator"), " prints one."), el("label", { className: "field" }, el("span", {}, "Operator token"), field), el("button", { className: "button primary", type: "submit" }, "Use token")),
-  );
-  return el("div", { className: "locked" }, el("p", {}, "Data is for operators."), buttons, said, byToken);
-}
+// The panel in the place of a form; the service says whether the token is an operator's.
+export const signIn = () => signInPanel({ ...operator, title: "Data is for operators", level: "h3", takesFocus: false, signedIn: tell });
+
+// Over a form that stays as it is.
+signInBy(async () => {
+  const isDone = await signInOver(operator);
+  if (isDone) tell();
+  return isDone;
+});

@@ -1,30 +1,16 @@
 // What happened to the account, and how to leave it.
 
+import { action } from "/assets/attempt.js";
+import { confirm } from "/assets/dialog.js";
 import { el, replace } from "/assets/dom.js";
+import { Feed } from "/assets/feed.js";
+import { latest } from "/assets/latest.js";
+import { failed, skeleton } from "/assets/states.js";
 import * as api from "./api.js";
-import { confirm } from "./dialog.js";
 import { instantText } from "./format.js";
 
-export function accountPanel({ attempt, left }) {
-  const list = el("ul", { className: "audit" });
-  const more = el("button", { className: "button quiet wide", type: "button", hidden: true }, "Older");
-  const trail = el("details", {}, el("summary", {}, "What happened in this account"), list, more);
-  let cursor = null;
-
-  async function read() {
-    const page = await api.audit(cursor);
-    list.append(...page.items.map(record));
-    cursor = page.next_cursor;
-    more.hidden = !cursor;
-  }
-  trail.addEventListener("toggle", () => {
-    if (!trail.open) return;
-    cursor = null;
-    replace(list);
-    attempt(read);
-  });
-  more.addEventListener("click", () => attempt(read));
-
+// Gives the panel, with `look()` to be called when something has happened.
+export function accountPanel({ left, signal }) {
   const leave = () =>
     confirm({
       title: "Delete your account?",
@@ -36,26 +22,67 @@ export function accountPanel({ attempt, left }) {
         left("Your account is being deleted, with everything that belonged to it.");
       },
     });
-  const out = async () => {
-    if (await attempt(api.logOutEverywhere)) left("You are logged out in all browsers.");
-  };
+  const out = action("You are still logged in.", async () => {
+    await api.logOutEverywhere();
+    left("You are logged out in all browsers.");
+  });
+  const { trail, look } = auditTrail(signal);
   const everywhere = el("button", { className: "button", type: "button", onclick: out }, "Log out everywhere");
   const bin = el("button", { className: "button danger", type: "button", onclick: leave }, "Delete account");
-  return el("section", { className: "panel account" }, el("header", {}, el("h2", {}, "Account")), trail, el("footer", { className: "actions" }, everywhere, bin));
+  const element = el("section", { className: "panel account" }, el("header", {}, el("h2", {}, "Account")), trail, el("footer", { className: "actions" }, everywhere, bin));
+  return { element, look };
 }
+
+// Read when it is opened, and again while it is open and something happens.
+function auditTrail(signal) {
+  const ask = latest();
+  const place = el("div", {});
+  const trail = el("details", {}, el("summary", {}, "What happened in this account"), place);
+  const feed = new Feed({
+    name: "What happened in this account",
+    className: "audit",
+    read: api.audit,
+    key: ({ occurred_at: at, request_id: request, sequence }) => `${at} ${request} ${sequence}`,
+    draw: record,
+    none: "Nothing has happened yet.",
+    signal,
+  });
+  const isShown = () => feed.element.parentElement === place;
+
+  function look() {
+    if (!trail.open || signal.aborted) return undefined;
+    if (!isShown()) replace(place, skeleton(3));
+    return ask(() => api.audit(), show, fail);
+  }
+  function show(page) {
+    if (!isShown()) replace(place, feed.element);
+    feed.show(page);
+  }
+  function fail(error) {
+    if (error.status === undefined) throw error;
+    if (!isShown()) replace(place, failed(error, look));
+  }
+  trail.addEventListener("toggle", look);
+  return { trail, look };
+}
+
+const plural = (number, one) => `${number} ${number === 1 ? one : `${one}s`}`;
+const OUTCOMES = { stored: "saved", gone: "it is gone", outdated: "nothing new", repeated: "nothing new", ignored: "nothing to do", not_connected: "Strava is not connected", withdrawn: "the access was taken back" };
+const FIELDS = { ends_on: "last day", sport_types: "sports" };
 
 // What the trail says, in words; it names models and parts.
 const WORDS = {
   athlete_linked: () => "Connected Strava",
-  athlete_unlinked: ({ workouts }) => `Disconnected Strava, ${workouts} ${workouts === 1 ? "workout" : "workouts"} removed`,
+  athlete_unlinked: ({ workouts }) => `Disconnected Strava, ${plural(workouts, "workout")} removed`,
   disconnect_requested: () => "Asked to disconnect Strava",
   reconnect_needed: () => "Strava no longer took our key",
   backfill_finished: ({ found }) => `Read ${found} earlier ${found === 1 ? "workout" : "workouts"}`,
-  workout_ingested: ({ outcome }) => `Read a workout again: ${outcome}`,
+  workout_ingested: ({ outcome }) => `Read a workout again: ${OUTCOMES[outcome] ?? outcome.replaceAll("_", " ")}`,
   logged_in: ({ is_new_user: isNew }) => (isNew ? "Logged in for the first time" : "Logged in"),
-  logged_out_everywhere: ({ browsers }) => `Logged out in ${browsers} ${browsers === 1 ? "browser" : "browsers"}`,
+  logged_out: () => "Logged out",
+  logged_out_everywhere: ({ browsers }) => `Logged out in ${plural(browsers, "browser")}`,
   milestone_created: ({ model }) => `Committed to the ${model.toLowerCase()}`,
-  milestone_edited: ({ model, changed }) => `Changed the ${model.toLowerCase()} milestone: ${changed.replaceAll("_", " ")}`,
+  milestone_edited: ({ model, changed }) => `Changed the ${model.toLowerCase()} milestone: ${changed.split(", ").map((name) => FIELDS[name] ?? name).join(", ")}`,
   milestone_cancelled: ({ model }) => `Cancelled the ${model.toLowerCase()} milestone`,
   milestone_expired: ({ model }) => `The ${model.toLowerCase()} milestone expired`,
   milestone_completed: ({ model }) => `Completed the ${model.toLowerCase()}`,

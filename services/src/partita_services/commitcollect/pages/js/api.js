@@ -1,23 +1,29 @@
 // The API of CommitCollect, relative to the page. The browser's session comes with every request by itself.
 
-import { ask, askOnce, query, Refused } from "/assets/api.js";
+import { ask, askOnce, query, send } from "/assets/api.js";
 
-export { Refused };
+const [FIRST, PAGE] = [20, 100]; // what is looked at again and again is short
 
 const milestone = (id) => `api/milestones/${encodeURIComponent(id)}`;
+const model = (id) => `api/models/${encodeURIComponent(id)}`;
 const page = (path, fields) => ask("GET", `api/${path}?${query(fields)}`);
+const feed = (path) => (cursor = null) => page(path, { limit: cursor === null ? FIRST : PAGE, cursor });
 
 export const me = () => ask("GET", "api/me");
-export const models = async () => (await ask("GET", "api/models")).items;
-export const milestones = async () => (await page("milestones", { limit: 100 })).items;
+export const milestones = (cursor = null) => page("milestones", { limit: PAGE, cursor });
 export const milestoneNow = (id) => ask("GET", milestone(id));
-export const workouts = (cursor) => page("workouts", { limit: 10, cursor });
-export const awards = async (id) => (await page("awards", { limit: 100, milestone_id: id })).items;
-export const audit = (cursor) => page("audit", { limit: 20, cursor });
-export const create = (data) => askOnce("POST", "api/milestones", { data });
+export const workouts = feed("workouts");
+export const audit = feed("audit");
+export const awards = async (id) => (await page("awards", { limit: PAGE, milestone_id: id })).items;
+export const create = (data, key) => askOnce("POST", "api/milestones", { data, key });
 export const change = (id, data) => ask("PATCH", milestone(id), { data });
 export const sync = () => ask("POST", "api/sync");
 export const disconnect = () => ask("DELETE", "api/me/connection");
 export const logOutEverywhere = () => ask("POST", "auth/logout-everywhere");
 export const logOut = () => ask("POST", "auth/logout");
 export const deleteAccount = () => ask("DELETE", "api/me");
+
+export const models = async () => (await ask("GET", "api/models")).items;
+export const picture = async (id) => (await send("GET", `${model(id)}/picture`)).text();
+export const load = (id, data) => ask("PUT", model(id), { data });
+export const retire = (id) => ask("POST", `${model(id)}/retire`);

@@ -1,98 +1,117 @@
 // The page: a welcome before the login, the dashboard after it, kept up while somebody looks.
 
-import { el, replace } from "/assets/dom.js";
+import { action } from "/assets/attempt.js";
+import { el, replace, write } from "/assets/dom.js";
+import { poll } from "/assets/poll.js";
+import { signInBy } from "/assets/signin.js";
+import { failed, skeleton } from "/assets/states.js";
 import { accountPanel } from "./account.js";
 import * as api from "./api.js";
 import { ConnectionPanel } from "./connection.js";
 import { Dashboard } from "./dashboard.js";
+import { arrived, logInAgain, onTold, tell } from "./tabs.js";
 import { problemNotice, welcome } from "./welcome.js";
-import { WorkoutList } from "./workouts.js";
+import { workoutPanel } from "./workouts.js";
 
 const EVERY = 2000;
-const SAID = 6000;
 const LIVELY = 6; // so many looks after a change, because parts follow a workout a little later
 const AT_LEAST = 15; // looks between two readings of the milestones, when nothing seems to happen
 
 const content = document.querySelector("#content");
 const session = document.querySelector("#session");
-const said = document.querySelector("#said");
-const models = await api.models().catch(() => []);
-const offered = models.filter((model) => !model.retired_at);
-let hush;
-
-function say(text, kind = "") {
-  clearTimeout(hush);
-  said.className = `said ${kind}`;
-  replace(said, el("p", {}, text));
-  hush = setTimeout(() => replace(said), SAID);
-}
-
-// Where the service refuses, that is said. Gives whether it worked.
-async function attempt(work) {
-  try {
-    await work();
-    return true;
-  } catch (error) {
-    if (!(error instanceof api.Refused)) throw error;
-    if (error.status === 401) leave();
-    else say(error.message, "wrong");
-    return false;
-  }
-}
-
-// A look that is under way meanwhile is refused, and must not take the text away again.
-function leave(text = "") {
-  if (leave.isDone && !text) return;
-  leave.isDone = true;
-  clearTimeout(leave.timer);
-  replace(session);
-  replace(content, welcome(problem(), text, offered));
-}
+let models = [];
+let staying = new AbortController(); // ends with the dashboard, and with every look that is under way
 
 const problem = () => new URLSearchParams(location.search).get("problem");
 
-async function open() {
-  const me = await api.me();
-  const connection = new ConnectionPanel({ attempt: (work) => attempt(work).then(() => attempt(refresh)) });
-  const workouts = new WorkoutList({ attempt });
-  const dashboard = new Dashboard(models, { say, attempt, refresh });
-  const account = accountPanel({ attempt, left: leave });
-
-  async function refresh() {
-    const [now, milestones, newest] = await Promise.all([api.me(), api.milestones(), api.workouts()]);
-    connection.show(now);
-    dashboard.show(milestones);
-    workouts.show(newest);
-  }
-
-  // Progress is counted from all workouts of a milestone: it is read while something happens, and else now and then.
-  let [seen, lively, looks] = ["", LIVELY, 0];
-  async function look() {
-    const [now, newest] = await Promise.all([api.me(), api.workouts()]);
-    const isNew = seen !== (seen = JSON.stringify([now, newest]));
-    lively = isNew ? LIVELY : lively - 1;
-    connection.show(now);
-    workouts.show(newest);
-    if (lively > 0 || ++looks % AT_LEAST === 0) dashboard.show(await api.milestones());
-  }
-
-  function watch() {
-    leave.timer = setTimeout(async () => {
-      const isGoingOn = document.hidden || (await attempt(look)) || session.firstChild;
-      if (isGoingOn) watch();
-    }, EVERY);
-  }
-
-  const out = async () => {
-    if (await attempt(api.logOut)) leave("You are logged out.");
-  };
-  replace(session, el("span", { className: "name" }, me.name), el("button", { className: "button", type: "button", onclick: out }, "Log out"));
-  connection.show(me);
-  await refresh();
-  const wrong = problemNotice(problem()); // what went wrong while somebody was logged in already
-  history.replaceState(null, "", "./");
-  replace(content, ...(wrong ? [wrong] : []), el("div", { className: "board" }, dashboard.element, el("aside", { ariaLabel: "Strava and account" }, connection.element, workouts.element, account)));
-  watch();
+function leave(text = "") {
+  staying.abort();
+  replace(session);
+  replace(content, welcome(problem(), text, models.filter((model) => !model.retired_at)));
 }
 
-await attempt(open);
+// Who is not logged in is welcome; what cannot be read is tried again, and nobody is logged out by that.
+async function start() {
+  replace(content, skeleton(3));
+  const [me, known] = await Promise.allSettled([api.me(), api.models()]);
+  models = known.value ?? [];
+  if (me.reason?.status === 401) return leave();
+  try {
+    if (known.reason) throw known.reason;
+    if (me.reason) throw me.reason;
+    const [milestones, workouts] = await Promise.all([api.milestones(), api.workouts()]);
+    return open({ me: me.value, milestones, workouts });
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    return replace(content, failed(error, start, "Your collection cannot be shown"));
+  }
+}
+
+function open(first) {
+  const who = first.me.user_id;
+  staying = new AbortController();
+  const { signal } = staying;
+  let [seen, lively, looks] = ["", LIVELY, 0];
+
+  // Progress is counted from all workouts of a milestone: it is read while something happens, and else now and then.
+  async function read() {
+    const isDue = lively > 0 || looks >= AT_LEAST;
+    const [me, workouts, milestones] = await Promise.all([api.me(), api.workouts(), isDue ? api.milestones() : null]);
+    return { me, workouts, milestones: milestones ?? (seen === JSON.stringify([me, workouts]) ? null : await api.milestones()) };
+  }
+  function show({ me, workouts, milestones }) {
+    if (me.user_id !== who) return location.reload(); // somebody else logged in, in another tab
+    const now = JSON.stringify([me, workouts]);
+    if (now !== seen) account.look();
+    lively = now === seen ? Math.max(0, lively - 1) : LIVELY;
+    looks = milestones ? 0 : looks + 1;
+    seen = now;
+    connection.show(me);
+    newest.show(workouts);
+    if (milestones) dashboard.show(milestones);
+    return write(stale, "");
+  }
+  // A dialog stays with what is written in it, and asks for the login when it is sent.
+  function refused(error) {
+    if (error.status !== 401) write(stale, error.status === 0 ? "" : `This may be out of date. ${error.message}`);
+    else if (!document.querySelector("dialog:modal")) leave("You are logged out. Log in again to go on.");
+  }
+  const look = poll({ every: EVERY, read, show, failed: refused, signal });
+  const refresh = () => {
+    lively = LIVELY;
+    return look();
+  };
+  const changed = () => {
+    tell({ isChanged: true });
+    return refresh();
+  };
+  const left = (text) => {
+    tell({ isLoggedOut: true });
+    leave(text);
+  };
+
+  const stale = el("p", { className: "stale", role: "status" });
+  const connection = new ConnectionPanel({ changed });
+  const newest = workoutPanel(signal);
+  const dashboard = new Dashboard(models, { changed, signal });
+  const account = accountPanel({ left, signal });
+  onTold(({ isChanged, isLoggedOut }) => (isLoggedOut ? leave("You are logged out.") : isChanged && refresh()), signal);
+  signInBy(async () => {
+    const isBack = await logInAgain(who);
+    if (isBack) refresh();
+    return isBack;
+  });
+
+  show(first);
+  const out = action("You are still logged in.", async () => {
+    await api.logOut();
+    left("You are logged out.");
+  });
+  replace(session, el("span", { className: "name", dir: "auto" }, first.me.name), el("button", { className: "button", type: "button", onclick: out }, "Log out"));
+  const wrong = problemNotice(problem()); // what went wrong while somebody was logged in already
+  history.replaceState(null, "", "./");
+  replace(content, wrong, stale, el("div", { className: "board" }, dashboard.element, el("div", { className: "side" }, connection.element, newest.element, account.element)));
+  arrived(who);
+}
+
+await start();

@@ -1,16 +1,18 @@
 // The connection to Strava: whose it is, whether it works, and how far reading the last weeks has come.
 
+import { action } from "/assets/attempt.js";
+import { confirm } from "/assets/dialog.js";
 import { el, replace, write } from "/assets/dom.js";
 import * as api from "./api.js";
-import { confirm } from "./dialog.js";
 import { dayText, instantText } from "./format.js";
 import { icon } from "./icons.js";
 
 export class ConnectionPanel {
-  constructor({ attempt }) {
-    this.attempt = attempt;
+  // `changed()` is called when something was changed here.
+  constructor({ changed }) {
+    this.changed = changed;
     this.state = el("span", { className: "chip" });
-    this.who = el("p", { className: "who" });
+    this.who = el("p", { className: "who", dir: "auto" });
     this.status = el("p", { className: "small" });
     this.bar = el("progress", { ariaLabel: "Reading your workouts" });
     this.action = el("div", { className: "actions" });
@@ -37,16 +39,26 @@ export class ConnectionPanel {
       title: "Disconnect Strava?",
       text: ["We give up the access at Strava, and remove the workouts that came from there.", "Parts that you earned and milestones that have ended stay as they are. Those that run start from nothing when you connect again."],
       action: "Disconnect",
-      work: () => this.attempt(api.disconnect),
+      keep: "Stay connected",
+      work: async () => {
+        await api.disconnect();
+        this.changed();
+      },
     });
   }
 
+  #sync = action("Your workouts were not read again.", async () => {
+    await api.sync();
+    this.changed();
+  });
+
+  // Only what is offered anew is drawn, so that a button keeps the keyboard.
   #offer(state, isRunning, site) {
     const offered = `${state} ${isRunning} ${site}`;
     if (this.action.dataset.offered === offered) return;
     this.action.dataset.offered = offered;
     const connect = el("a", { className: "button primary", href: "auth/login" }, state === "none" ? "Connect Strava" : "Reconnect");
-    const resync = el("button", { className: "button", type: "button", disabled: isRunning, onclick: () => this.attempt(api.sync) }, icon("sync"), "Sync again");
+    const resync = el("button", { className: "button", type: "button", disabled: isRunning, onclick: this.#sync }, icon("sync"), "Sync again");
     const open = el("a", { className: "button quiet", href: `${site}/`, target: "_blank", rel: "noreferrer" }, "Open Strava");
     const end = el("button", { className: "button quiet", type: "button", onclick: () => this.#disconnect() }, "Disconnect");
     const first = { connected: [resync], leaving: [] }[state] ?? [connect];

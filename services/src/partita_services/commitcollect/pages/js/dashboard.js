@@ -1,56 +1,80 @@
 // All milestones: those that run, those that are complete, and those that are over.
 
-import { el, replace } from "/assets/dom.js";
+import { attempt } from "/assets/attempt.js";
+import { confirm } from "/assets/dialog.js";
+import { el, write } from "/assets/dom.js";
+import { KeyedList } from "/assets/list.js";
+import { moreButton, Pages } from "/assets/pages.js";
+import { toast } from "/assets/toast.js";
 import * as api from "./api.js";
 import { celebrate } from "./celebrate.js";
-import { confirm } from "./dialog.js";
-import { editMilestone, newMilestone } from "./editor.js";
+import { editMilestone, fieldsOf, newMilestone } from "./editor.js";
 import { icon } from "./icons.js";
 import { MilestoneCard } from "./milestone.js";
 import { picture } from "./picture.js";
 
 const SHELF = 3;
 const ORDER = { ACTIVE: 0, COMPLETED: 1, EXPIRED: 2, CANCELLED: 2 };
+const PAST = 2;
 
 export class Dashboard {
   #cards = new Map(); // by milestone
-  #order = "";
+  #known = new Map(); // the milestones that were read
+  #pages = null; // of those beyond the first page, which is looked at again and again
+  #current;
+  #past;
 
-  constructor(models, { say, attempt, refresh }) {
+  // `changed()` is called when a person has changed something here.
+  constructor(models, { changed, signal }) {
     this.models = new Map(models.map((model) => [model.model_id, model]));
     this.offered = models.filter((model) => !model.retired_at); // those that are retired go on where they have begun
-    this.say = say;
-    this.attempt = attempt;
-    this.refresh = refresh;
-    this.list = el("div", { className: "milestones" });
-    this.past = el("details", { className: "past" }, el("summary"), el("div", { className: "milestones" }));
+    this.changed = changed;
+    const list = () => el("div", { className: "milestones" });
+    const drawn = { key: ({ id }) => id, draw: ({ card }) => card.element, spacer: "div", signal };
+    const [current, past] = [list(), list()];
+    this.#current = new KeyedList(current, drawn);
+    this.#past = new KeyedList(past, drawn);
+    this.invitation = this.#invitation();
+    this.summary = el("summary");
+    this.more = moreButton(() => attempt("Not all milestones are shown.", () => this.#readOn()), { className: "button quiet wide", signal });
+    this.past = el("details", { className: "past", hidden: true }, this.summary, past, this.more);
     const add = el("button", { className: "button primary", type: "button", onclick: () => this.#create() }, icon("plus"), "New milestone");
-    this.element = el("section", { className: "dashboard" }, el("header", {}, el("h1", {}, "Milestones"), add), this.list, this.past);
+    this.element = el("section", { className: "dashboard" }, el("header", {}, el("h1", {}, "Milestones"), add), current, this.invitation, this.past);
   }
 
-  show(milestones) {
-    const sorted = [...milestones].sort((one, other) => ORDER[one.status] - ORDER[other.status] || other.milestone_id.localeCompare(one.milestone_id));
-    for (const milestone of sorted) this.#card(milestone).show(milestone);
-    const order = sorted.map(({ milestone_id: id, status }) => `${id} ${ORDER[status]}`).join();
-    if (order === this.#order && order) return;
-    this.#order = order;
-    this.#arrange(sorted);
+  // Shows the first page as it is now; those that run are on it.
+  show({ items, next_cursor: next }) {
+    this.#pages ??= next === null ? new Pages() : new Pages((cursor) => api.milestones(cursor ?? next));
+    this.#take(items);
   }
 
-  #arrange(sorted) {
-    const elements = (isPast) => sorted.filter(({ status }) => (ORDER[status] === 2) === isPast).map(({ milestone_id: id }) => this.#cards.get(id).element);
-    const [current, past] = [elements(false), elements(true)];
-    replace(this.list, ...(current.length ? current : [this.#invitation()]));
-    replace(this.past.lastChild, ...past);
-    this.past.firstChild.textContent = `Past milestones (${past.length})`;
-    this.past.hidden = past.length === 0;
+  async #readOn() {
+    this.#take(await this.#pages.next());
   }
 
-  #card(milestone) {
+  #take(milestones) {
+    for (const milestone of milestones) {
+      if (this.#known.get(milestone.milestone_id)?.version > milestone.version) continue; // read before it was changed
+      this.#known.set(milestone.milestone_id, milestone);
+      this.#entry(milestone).card.show(milestone);
+    }
+    const sorted = [...this.#known.values()].sort((one, other) => ORDER[one.status] - ORDER[other.status] || other.milestone_id.localeCompare(one.milestone_id));
+    const entries = (isPast) => sorted.filter(({ status }) => (ORDER[status] === PAST) === isPast).map(({ milestone_id: id }) => this.#cards.get(id));
+    const [current, past] = [entries(false), entries(true)];
+    this.#current.show(current);
+    this.#past.show(past);
+    this.invitation.hidden = current.length > 0;
+    this.past.hidden = past.length === 0 && !this.#pages.hasMore;
+    this.more.hidden = !this.#pages.hasMore;
+    write(this.summary, `Past milestones (${past.length}${this.#pages.hasMore ? " and more" : ""})`);
+  }
+
+  // A card stays for as long as the page: it changes in place.
+  #entry(milestone) {
     const { milestone_id: id } = milestone;
     if (!this.#cards.has(id)) {
       const model = this.models.get(milestone.model_id) ?? { model_id: milestone.model_id, name: milestone.model_name, story: "", parts: [] };
-      this.#cards.set(id, new MilestoneCard(model, { edit: (now) => this.#edit(now), cancel: (now) => this.#cancel(now), earned: (parts, now) => this.#earned(parts, now) }));
+      this.#cards.set(id, { id, card: new MilestoneCard(model, { edit: (now) => this.#edit(now), cancel: (now) => this.#cancel(now), earned: (parts, now) => this.#earned(parts, now) }) });
     }
     return this.#cards.get(id);
   }
@@ -75,31 +99,38 @@ export class Dashboard {
   #earned(parts, milestone) {
     const model = this.models.get(milestone.model_id) ?? { name: milestone.model_name };
     if (milestone.status === "COMPLETED") {
-      this.say(`${model.name} is complete. Well done!`, "joy");
-      celebrate(this.#cards.get(milestone.milestone_id).picture);
+      toast(`${model.name} is complete. Well done!`, { joy: true });
+      celebrate(this.#cards.get(milestone.milestone_id).card.picture);
     } else {
       const number = parts.length === 1 ? "a part" : `${parts.length} parts`;
-      this.say(`You earned ${number} of your ${model.name.toLowerCase()}: ${parts.map(({ name }) => name).join(", ")}`, "joy");
+      toast(`You earned ${number} of your ${model.name.toLowerCase()}: ${parts.map(({ name }) => name).join(", ")}`, { joy: true });
     }
   }
 
   #create() {
     if (!this.offered.length) {
-      this.say("There are no models to collect yet.", "wrong");
+      toast("There are no models to collect yet.", { wrong: true });
       return;
     }
-    newMilestone(this.offered, async (milestone) => {
-      this.say(`You committed to “${milestone.title}”.`);
-      await this.attempt(this.refresh);
-      this.#cards.get(milestone.milestone_id)?.element.scrollIntoView({ block: "nearest", behavior: "smooth" });
+    newMilestone(this.offered, (milestone) => {
+      toast(`You committed to “${milestone.title}”.`);
+      this.#take([milestone]);
+      this.#current.reveal(milestone.milestone_id)?.scrollIntoView({ block: "nearest", behavior: "smooth" });
+      this.changed();
     });
   }
 
   #edit(milestone) {
-    editMilestone(milestone, (saved) => {
-      this.say(`Saved “${saved.title}”.`);
-      this.attempt(this.refresh);
-    });
+    editMilestone(milestone, (saved) => this.#saved(saved, fieldsOf(milestone)));
+  }
+
+  // `before` are the fields as they were.
+  #saved(milestone, before) {
+    const { milestone_id: id, title, version } = milestone;
+    const undo = () => attempt(`“${title}” stays as it is.`, async () => this.#saved(await api.change(id, { ...before, version }), fieldsOf(milestone)));
+    this.#take([milestone]);
+    toast(`Saved “${title}”.`, { action: ["Undo", undo] });
+    this.changed();
   }
 
   #cancel(milestone) {
@@ -109,9 +140,9 @@ export class Dashboard {
       action: "Cancel the milestone",
       work: async () => {
         const now = await api.milestoneNow(milestone.milestone_id);
-        await api.change(milestone.milestone_id, { version: now.version, status: "CANCELLED" });
-        this.say(`“${milestone.title}” is cancelled.`);
-        await this.attempt(this.refresh);
+        this.#take([await api.change(milestone.milestone_id, { version: now.version, status: "CANCELLED" })]);
+        toast(`“${milestone.title}” is cancelled.`);
+        this.changed();
       },
     });
   }

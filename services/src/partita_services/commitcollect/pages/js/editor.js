@@ -1,39 +1,61 @@
 // Writing a milestone: a new one, or a change of one that is there.
 
+import { newKey } from "/assets/api.js";
+import { button, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
+import { field, segments } from "/assets/form.js";
+import { toast } from "/assets/toast.js";
 import * as api from "./api.js";
-import { button, field, openDialog } from "./dialog.js";
 import { METRICS, SPORT_TYPES, plusDays, sport, today } from "./format.js";
 import { picture } from "./picture.js";
 
 const START = { distance: 100, moving_time: 20, elevation: 2000, count: 12 };
+const CHANGEABLE = ["title", "target", "ends_on", "sport_types"];
+const FIXED = ["model_id", "metric", "starts_on"];
+const MISMATCH = "idempotency_mismatch";
+
+// What a person can change of a milestone.
+export const fieldsOf = (milestone) => Object.fromEntries(CHANGEABLE.map((name) => [name, milestone[name]]));
 
 export function newMilestone(models, created) {
-  const model = choices("model", "Which model will you build?", models.map((one) => [one.model_id, thumbnail(one)]), models[0].model_id, "models");
-  const metric = choices("metric", "What counts?", Object.entries(METRICS).map(([name, { name: text }]) => [name, text]), "distance");
+  const key = newKey(); // of the dialog: however often it is sent, it makes one milestone
+  let sent = null;
+  const model = segments("Which model will you build?", "model", models.map((one) => [one.model_id, thumbnail(one)]), models[0].model_id, "models");
+  const metric = segments("What counts?", "metric", Object.entries(METRICS).map(([name, { name: text }]) => [name, text]), "distance");
   const target = targetField("distance", START.distance);
-  const title = el("input", { required: true, maxLength: 80, autocomplete: "off", placeholder: "A hundred before the holidays" });
-  const from = day("2000-01-01", plusDays(today(), -today().slice(8) + 1));
-  const to = day("2000-01-01", plusDays(today(), 30));
+  const title = titleInput("");
+  const from = day("starts_on", "2000-01-01", plusDays(today(), -today().slice(8) + 1));
+  const to = day("ends_on", "2000-01-01", plusDays(today(), 30));
   const sports = sportField([]);
   metric.addEventListener("change", (event) => target.take(event.target.value, START[event.target.value]));
 
+  const fields = () => ({
+    title: title.value.trim(),
+    model_id: chosen(model),
+    metric: chosen(metric),
+    target: target.amount(),
+    sport_types: sports.chosen(),
+    starts_on: from.value,
+    ends_on: to.value,
+  });
+  // What was sent first may have been saved, though no answer came: then that is changed to what was written since.
   async function submit() {
-    const milestone = await api.create({
-      title: title.value.trim(),
-      model_id: chosen(model),
-      metric: chosen(metric),
-      target: target.amount(),
-      sport_types: sports.chosen(),
-      starts_on: from.value,
-      ends_on: to.value,
-    });
-    created(milestone);
+    const now = fields();
+    sent ??= now;
+    try {
+      created(await api.create(now, key));
+    } catch (error) {
+      if (error.problem?.code !== MISMATCH) throw error;
+      const first = await api.milestoneNow((await api.create(sent, key)).milestone_id);
+      created(await api.change(first.milestone_id, { ...fieldsOf(now), version: first.version }));
+      if (FIXED.some((name) => now[name] !== sent[name])) toast("Your first try was saved after all: the model, what counts and the first day are as you chose them then.", { wrong: true });
+    }
   }
   openDialog({
     title: "New milestone",
-    body: [field("Title", title), model, metric, el("div", { className: "row" }, target, field("From", from), field("To", to)), sports],
-    buttons: [button("Commit to it", "primary")],
+    className: "editor",
+    body: [field("Title", title), named("model_id", model), metric, el("div", { className: "row" }, target, field("From", from), field("To", to)), sports],
+    buttons: [el("span", { className: "space" }), button("Commit to it", "primary")],
     submit,
   });
   title.focus();
@@ -41,9 +63,9 @@ export function newMilestone(models, created) {
 
 export function editMilestone(milestone, saved) {
   let known = milestone;
-  const title = el("input", { required: true, maxLength: 80, value: milestone.title, autocomplete: "off" });
+  const title = titleInput(milestone.title);
   const target = targetField(milestone.metric, milestone.target / METRICS[milestone.metric].per);
-  const to = day(milestone.starts_on, milestone.ends_on);
+  const to = day("ends_on", milestone.starts_on, milestone.ends_on);
   const sports = sportField(milestone.sport_types);
 
   async function submit() {
@@ -51,19 +73,17 @@ export function editMilestone(milestone, saved) {
     try {
       saved(await api.change(known.milestone_id, fields));
     } catch (error) {
-      if (error.problem.code === "version_conflict") await explain(error);
+      if (error.problem?.code === "version_conflict") await explain(error);
       throw error;
     }
   }
 
   // A part that was earned meanwhile, or another window, made a newer version: the person decides which words stay.
   async function explain(error) {
-    const before = known.version;
     known = await api.milestoneNow(known.milestone_id);
     error.isSaid = true;
     dialog.say(
-      el("p", {}, `This milestone changed while you were writing: you have version ${before}, and ${known.version} is there now. A part was earned, or it was edited elsewhere.`),
-      el("p", {}, "Save again to keep your words, or "),
+      el("p", {}, "This milestone changed while you were writing: a part was earned, or it was edited elsewhere. Save again to keep your words, or "),
       el("button", { className: "button", type: "button", onclick: take }, "Show what is there now"),
     );
   }
@@ -78,15 +98,27 @@ export function editMilestone(milestone, saved) {
 
   const dialog = openDialog({
     title: "Edit milestone",
+    className: "editor",
     body: [field("Title", title), el("div", { className: "row" }, target, field("To", to)), sports],
-    buttons: [button("Save", "primary")],
+    buttons: [el("span", { className: "space" }), button("Save", "primary")],
     submit,
   });
   title.focus();
 }
 
-const day = (min, value) => el("input", { type: "date", required: true, value, min, max: "9998-12-31" });
+const titleInput = (value) => el("input", { name: "title", required: true, maxLength: 80, value, autocomplete: "off", placeholder: "A hundred before the holidays", dir: "auto" });
+const day = (name, min, value) => el("input", { name, type: "date", required: true, value, min, max: "9998-12-31" });
 const chosen = (group) => group.querySelector(":checked").value;
+
+// Room for what is wrong with a group of choices.
+function named(name, group) {
+  const wrong = el("p", { className: "wrong" });
+  group.append(wrong);
+  group.dataset.field = name;
+  group.say = (text) => { wrong.textContent = text; };
+  group.addEventListener("change", () => group.say(""));
+  return group;
+}
 
 function thumbnail(model) {
   const shown = picture(model);
@@ -94,26 +126,19 @@ function thumbnail(model) {
   return el("span", { className: "thumbnail" }, shown, el("strong", {}, model.name), el("small", {}, `${model.parts.length} parts`));
 }
 
-function choices(name, legend, options, first, kind = "segments") {
-  const option = ([value, content]) =>
-    el("label", {}, el("input", { type: "radio", name, value, checked: value === first }), typeof content === "string" ? el("span", {}, content) : content);
-  return el("fieldset", { className: kind }, el("legend", {}, legend), el("div", {}, ...options.map(option)));
-}
-
-// A number in the unit that people think in.
+// A number in the unit that people think in, which its label names.
 function targetField(metric, value) {
   let per = METRICS[metric].per;
-  const unit = el("span", { className: "unit" });
-  const input = el("input", { type: "number", required: true, min: 1, max: 100_000, step: "any", inputMode: "decimal" });
-  const label = field("Target", el("span", { className: "measured" }, input, unit));
-  label.amount = () => Math.round(input.valueAsNumber * per);
-  label.take = (name, amount) => {
+  const input = el("input", { name: "target", type: "number", required: true, min: 1, max: 100_000, step: "any", inputMode: "decimal" });
+  const element = field("Target", input);
+  element.amount = () => Math.round(input.valueAsNumber * per);
+  element.take = (name, amount) => {
     per = METRICS[name].per;
-    unit.textContent = METRICS[name].unit;
+    element.firstChild.textContent = `Target in ${METRICS[name].unit}`;
     input.value = String(amount);
   };
-  label.take(metric, value);
-  return label;
+  element.take(metric, value);
+  return element;
 }
 
 function sportField(before) {

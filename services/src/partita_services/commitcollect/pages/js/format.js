@@ -1,5 +1,7 @@
 // Figures, days and times in words.
 
+import { now } from "/assets/time.js";
+
 const number = (value, digits = 0) => value.toLocaleString("en", { maximumFractionDigits: digits });
 const HOUR = 3600;
 
@@ -34,7 +36,7 @@ const DAY = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", time
 const DAY_OF_YEAR = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 const INSTANT = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
-export const today = () => new Date().toLocaleDateString("sv");
+export const today = () => new Date(now()).toLocaleDateString("sv");
 export const plusDays = (day, days) => new Date(asDate(day).getTime() + days * 86_400_000).toISOString().slice(0, 10);
 export const dayText = (day) => (day.slice(0, 4) === today().slice(0, 4) ? DAY : DAY_OF_YEAR).format(asDate(day));
 export const instantText = (instant) => INSTANT.format(new Date(instant));

@@ -11,6 +11,7 @@ const STATUS = { ACTIVE: "Active", COMPLETED: "Completed", EXPIRED: "Expired", C
 
 export class MilestoneCard {
   #earned = null;
+  #isDated = false;
 
   // `edit(milestone)` and `cancel(milestone)` are called for the buttons; `earned(parts, milestone)` for new parts.
   constructor(model, { edit, cancel, earned }) {
@@ -18,7 +19,7 @@ export class MilestoneCard {
     this.earned = earned;
     this.picture = picture(model);
     this.ring = ring(model.parts.length);
-    this.title = el("h2");
+    this.title = el("h2", { dir: "auto" });
     this.chip = el("span", { className: "chip" });
     this.promise = el("p", { className: "promise" });
     this.value = el("strong");
@@ -43,7 +44,7 @@ export class MilestoneCard {
         el("header", {}, this.title, this.chip),
         this.promise,
         el("div", { className: "figures" }, this.ring, el("div", {}, el("p", { className: "amount" }, this.value, this.target), this.next, this.story)),
-        el("ol", { className: "parts", ariaLabel: "Parts" }, ...this.parts),
+        el("ol", { className: "parts", ariaLabel: "Parts", onpointerenter: () => this.#date() }, ...this.parts),
         this.notes,
         this.actions,
       ),
@@ -93,12 +94,18 @@ export class MilestoneCard {
     replace(this.notes, ...notes.map((note) => el("li", {}, note)));
   }
 
-  async #award(earned) {
+  #award(earned) {
     const before = this.#earned;
     this.#earned = earned;
-    if (before !== null) this.earned(this.model.parts.slice(before, earned), this.milestone);
-    if (earned === 0) return;
-    for (const award of await api.awards(this.milestone.milestone_id)) {
+    this.#isDated = false;
+    if (before !== null && earned > before) this.earned(this.model.parts.slice(before, earned), this.milestone);
+  }
+
+  // When each part was earned, for who points at them.
+  async #date() {
+    if (this.#isDated) return;
+    this.#isDated = true;
+    for (const award of await api.awards(this.milestone.milestone_id).catch(() => [])) {
       const item = this.parts[award.part_index - 1];
       if (item) item.title = `Earned on ${localDay(award.awarded_at)}`;
     }

@@ -1,49 +1,67 @@
 // The models that can be collected, for who operates the service: load one, change its words and picture, retire it.
 
-import { ask, claims, token } from "/assets/api.js";
+import { claims, token } from "/assets/api.js";
+import { attempt } from "/assets/attempt.js";
+import { connection } from "/assets/connection.js";
+import { button, openDialog } from "/assets/dialog.js";
 import { el, replace } from "/assets/dom.js";
-import { signInPanel } from "/assets/signin.js";
-import { button, confirm, field, openDialog } from "./dialog.js";
+import { field } from "/assets/form.js";
+import { latest } from "/assets/latest.js";
+import { kept, KeyedList } from "/assets/list.js";
+import { signInBy, signInOver, signInPanel } from "/assets/signin.js";
+import { empty, failed, skeleton } from "/assets/states.js";
+import { toast } from "/assets/toast.js";
+import * as api from "./api.js";
 import { localDay } from "./format.js";
-import { picture } from "./picture.js";
+import { forget, picture } from "./picture.js";
 
-const at = (id) => document.getElementById(id);
-const [content, session, said] = ["content", "session", "said"].map(at);
-const SAID = 6000;
-let hush;
+const [content, session] = ["content", "session"].map((id) => document.getElementById(id));
+const commands = ["partita token --user boss --role operator"];
+const ask = latest();
+let list = null;
 
-const modelAt = (id) => `api/models/${encodeURIComponent(id)}`;
-
-function say(text, kind = "") {
-  clearTimeout(hush);
-  said.className = `said ${kind}`;
-  replace(said, el("p", {}, text));
-  hush = setTimeout(() => replace(said), SAID);
+async function check() {
+  if (claims().role === "operator") return;
+  token.forget();
+  throw new Error("This token is not an operator's.");
 }
+signInBy(() => signInOver({ roles: ["operator"], check, commands }));
 
 function signIn(problem = "") {
+  list = null;
   replace(session);
-  replace(
-    content,
-    signInPanel({
-      title: "The models that can be collected",
-      roles: ["operator"],
-      commands: ["partita token --user boss --role operator"],
-      check: async () => {
-        if (claims().role !== "operator") throw new Error("This token is not an operator's.");
-      },
-      signedIn: show,
-      problem,
-    }),
-  );
+  replace(content, signInPanel({ title: "The models that can be collected", roles: ["operator"], commands, check, signedIn: show, problem }));
 }
 
+function leave() {
+  token.forget();
+  signIn();
+}
+
+// Everybody may read the models: the token is looked at when something is changed.
 async function show() {
-  replace(session, el("span", { className: "name" }, claims().sub), el("button", { className: "button", type: "button", onclick: () => { token.forget(); signIn(); } }, "Sign out"));
-  const { items } = await ask("GET", "api/models");
-  const none = el("p", { className: "notice" }, "There are no models yet. `partita commitcollect models load` loads those that come with the service.");
+  replace(session, el("span", { className: "name", dir: "auto" }, claims().sub), el("button", { className: "button", type: "button", onclick: leave }, "Sign out"));
+  if (!list) replace(content, skeleton(3));
+  await ask(api.models, draw, (error) => {
+    if (error.status === undefined) throw error;
+    if (list) toast(`This may be out of date. ${error.message}`, { wrong: true, action: ["Try again", show] });
+    else replace(content, failed(error, show, "The models cannot be shown"));
+  });
+}
+
+function draw(models) {
+  if (!list) frame();
+  list.show(kept(list.items, models, ({ model_id: id }) => id));
+  list.none.hidden = models.length > 0;
+}
+
+function frame() {
+  const cards = el("div", { className: "shown" });
+  const none = empty("There are no models yet.", el("p", {}, "Make one here, or load those that come with the service: ", el("code", {}, "partita commitcollect models load")));
+  list = new KeyedList(cards, { key: ({ model_id: id }) => id, draw: card, isWhole: true });
+  list.none = none;
   const add = el("button", { className: "button primary", type: "button", onclick: () => edit() }, "New model");
-  replace(content, el("section", { className: "catalogue" }, el("header", {}, el("h1", {}, "Models"), add), items.length ? el("div", { className: "shown" }, ...items.map(card)) : none));
+  replace(content, el("section", { className: "catalogue" }, el("header", {}, el("h1", {}, "Models"), add), none, cards));
 }
 
 function card(model) {
@@ -53,74 +71,66 @@ function card(model) {
   const actions = [
     el("button", { className: "button", type: "button", onclick: () => edit(model) }, model.retired_at ? "Bring back" : "Edit"),
     model.retired_at ? null : el("button", { className: "button quiet", type: "button", onclick: () => retire(model) }, "Retire"),
-  ].filter(Boolean);
-  const about = el("div", {}, el("header", {}, el("h2", {}, model.name), chip), el("code", {}, model.model_id), el("p", { className: "small" }, model.story), el("p", { className: "small" }, `${model.parts.length} parts: ${model.parts.map(({ name }) => name).join(", ")}`), el("div", { className: "actions" }, ...actions));
+  ];
+  const about = el("div", {}, el("header", {}, el("h2", { dir: "auto" }, model.name), chip), el("code", {}, model.model_id), el("p", { className: "small", dir: "auto" }, model.story), el("p", { className: "small" }, `${model.parts.length} parts: ${model.parts.map(({ name }) => name).join(", ")}`), el("div", { className: "actions" }, ...actions));
   const made = el("article", { className: "model", ariaLabel: model.name }, drawing, about);
   made.dataset.retired = String(Boolean(model.retired_at));
   return made;
 }
 
-function edit(model) {
-  const id = el("input", { required: true, maxLength: 40, pattern: "[a-z0-9]+(-[a-z0-9]+)*", title: "small letters, digits and hyphens", value: model?.model_id ?? "", readOnly: Boolean(model), autocomplete: "off" });
-  const name = el("input", { required: true, maxLength: 60, value: model?.name ?? "", autocomplete: "off" });
-  const story = el("input", { maxLength: 300, value: model?.story ?? "", autocomplete: "off" });
-  const parts = el("textarea", { required: true, value: model?.parts.map((part) => part.name).join("\n") ?? "" });
-  const file = el("input", { type: "file", accept: ".svg,image/svg+xml", required: !model });
+const contentOf = async (model) => ({ name: model.name, story: model.story, parts: model.parts.map(({ name }) => name), picture: await api.picture(model.model_id) });
+const LOADED = { added: "is loaded", changed: "is saved", "brought back": "is back", unchanged: "is as it was" };
 
-  async function drawing() {
-    const [chosen] = file.files;
-    return chosen ? chosen.text() : (await fetch(`${modelAt(model.model_id)}/picture`)).text();
-  }
+function edit(model) {
+  const id = el("input", { name: "model_id", required: true, maxLength: 40, pattern: "[a-z0-9]+(-[a-z0-9]+)*", title: "small letters, digits and hyphens", value: model?.model_id ?? "", readOnly: Boolean(model), autocomplete: "off" });
+  const name = el("input", { name: "name", required: true, maxLength: 60, value: model?.name ?? "", autocomplete: "off", dir: "auto" });
+  const story = el("input", { name: "story", maxLength: 300, value: model?.story ?? "", autocomplete: "off", dir: "auto" });
+  const parts = el("textarea", { name: "parts", rows: 5, required: true, value: model?.parts.map((part) => part.name).join("\n") ?? "", dir: "auto" });
+  const file = el("input", { name: "picture", type: "file", accept: ".svg,image/svg+xml", required: !model });
 
   async function submit() {
+    const [chosen] = file.files;
     const names = parts.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    const data = { name: name.value, story: story.value, parts: names, picture: await drawing() };
-    const { outcome } = await ask("PUT", modelAt(id.value), { data });
-    say(`${name.value}: ${outcome}.`);
-    // A picture that was shown before is asked for again.
-    if (file.files.length) location.reload();
-    else await show();
+    const data = { name: name.value, story: story.value, parts: names, picture: await (chosen ? chosen.text() : api.picture(model.model_id)) };
+    const { outcome } = await api.load(id.value, data);
+    toast(`${name.value} ${LOADED[outcome] ?? "is saved"}.`);
+    if (chosen) {
+      forget(id.value);
+      list?.show(list.items.filter((each) => each.model_id !== id.value)); // its card is drawn anew
+    }
+    await show();
   }
 
   openDialog({
     title: model ? `Edit ${model.name}` : "New model",
+    className: "editor",
     body: [
-      field("Identifier", id, "Small letters, digits and hyphens. It cannot be changed later."),
+      field("Identifier", id, { hint: "Small letters, digits and hyphens. It cannot be changed later." }),
       field("Name", name),
       field("Story", story),
-      field("Parts, one a line", parts, model ? "Their number stays as it is: milestones count by it." : "In the order in which they are earned."),
-      field("Picture", file, "SVG with a group part-1, part-2 and so on for each part."),
+      field("Parts, one a line", parts, { hint: model ? "Their number stays as it is: milestones count by it." : "In the order in which they are earned." }),
+      field("Picture", file, { hint: "SVG with a group part-1, part-2 and so on for each part." }),
     ],
-    buttons: [button(model ? "Save" : "Load it", "primary")],
+    buttons: [el("span", { className: "space" }), button(model ? "Save" : "Load it", "primary")],
     submit,
   });
   (model ? name : id).focus();
 }
 
+// At once, because it can be brought back. What runs goes on.
 function retire(model) {
-  confirm({
-    title: `Retire ${model.name}?`,
-    text: ["No milestone can begin with it any more. Those that have begun go on, and earned parts stay."],
-    action: "Retire it",
-    work: async () => {
-      await ask("POST", `${modelAt(model.model_id)}/retire`);
-      say(`${model.name} is retired.`);
-      await show();
-    },
+  const back = async () => {
+    await api.load(model.model_id, await contentOf(model));
+    toast(`${model.name} is back.`);
+    await show();
+  };
+  return attempt(`${model.name} is not retired.`, async () => {
+    await api.retire(model.model_id);
+    toast(`${model.name} is retired: no milestone begins with it any more, and those that have begun go on.`, { action: ["Undo", () => attempt(`${model.name} stays retired.`, back)] });
+    await show();
   });
 }
 
-async function start() {
-  if (!token.get()) {
-    signIn();
-    return;
-  }
-  try {
-    await show();
-  } catch (error) {
-    token.forget();
-    signIn(error.message);
-  }
-}
-
-await start();
+connection.onRegained(() => token.get() && show());
+if (token.get()) await show();
+else signIn();

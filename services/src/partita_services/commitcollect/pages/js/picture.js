@@ -1,23 +1,37 @@
 // The picture of a model: its earned parts in colour, the others as an outline.
 
+import { connection } from "/assets/connection.js";
 import { el, svg } from "/assets/dom.js";
+import * as api from "./api.js";
 
+const NONE = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 400 400'/>";
 const files = new Map();
 let copies = 0;
 
 function file(modelId) {
-  if (!files.has(modelId)) {
-    files.set(modelId, fetch(`api/models/${encodeURIComponent(modelId)}/picture`).then(async (response) => {
-      const text = response.ok ? await response.text() : "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 400 400'/>";
-      return new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-    }));
-  }
+  if (!files.has(modelId)) files.set(modelId, read(modelId).then((text) => new DOMParser().parseFromString(text, "image/svg+xml").documentElement));
   return files.get(modelId);
 }
 
+// One that cannot be read now is read when the server can be reached again; meanwhile, and if there is none, it is empty.
+async function read(modelId) {
+  try {
+    return await api.picture(modelId);
+  } catch (error) {
+    if (error.status !== 0) return NONE;
+    const once = new AbortController();
+    await new Promise((passed) => connection.onRegained(passed, once.signal));
+    once.abort();
+    return read(modelId);
+  }
+}
+
+// A picture that was replaced is asked for again.
+export const forget = (modelId) => files.delete(modelId);
+
 // Gives an element, with `show(earned)` to colour the first parts; those that are new come with an animation.
 export function picture(model) {
-  const drawing = svg("svg", { viewBox: "0 0 400 400", role: "img", class: "picture" });
+  const drawing = svg("svg", { viewBox: "0 0 400 400", role: "img", class: "picture", "aria-label": model.name });
   const stage = el("div", { className: "stage" }, drawing);
   let shown = null;
 

@@ -1,42 +1,23 @@
-// The newest workouts, each with the reason why it does not count.
+// The workouts, newest first, each with the reason why it does not count.
 
-import { el, replace } from "/assets/dom.js";
+import { el } from "/assets/dom.js";
+import { Feed } from "/assets/feed.js";
 import * as api from "./api.js";
 import { METRICS, duration, localDay, sport, whyNot } from "./format.js";
 import { icon } from "./icons.js";
 
-export class WorkoutList {
-  #older = []; // what was asked for with "More"
-  #known = "";
-
-  constructor({ attempt }) {
-    this.list = el("ul", { className: "workouts" });
-    this.more = el("button", { className: "button quiet wide", type: "button", onclick: () => attempt(() => this.#more()) }, "More");
-    this.element = el("section", { className: "panel" }, el("header", {}, el("h2", {}, "Workouts")), this.list, this.more);
-  }
-
-  show(page) {
-    this.newest = page;
-    if (JSON.stringify(page) === this.#known) return;
-    this.#known = JSON.stringify(page);
-    this.#older = [];
-    this.cursor = page.next_cursor;
-    this.#draw();
-  }
-
-  async #more() {
-    const page = await api.workouts(this.cursor);
-    this.#older.push(...page.items);
-    this.cursor = page.next_cursor;
-    this.#draw();
-  }
-
-  #draw() {
-    const all = [...this.newest.items, ...this.#older];
-    this.more.hidden = !this.cursor;
-    const none = el("li", { className: "none" }, "No workouts yet. Go out and come back.");
-    replace(this.list, ...(all.length ? all.map(item) : [none]));
-  }
+export function workoutPanel(signal) {
+  const feed = new Feed({
+    name: "Your workouts",
+    className: "workouts",
+    read: api.workouts,
+    key: ({ activity_id: id }) => id,
+    draw: item,
+    none: "No workouts yet. Go out and come back.",
+    signal,
+  });
+  const element = el("section", { className: "panel" }, el("header", {}, el("h2", {}, "Workouts")), feed.element);
+  return { element, show: (page) => feed.show(page) };
 }
 
 const unbroken = (text) => text.replaceAll(" ", "\u00a0");
@@ -52,7 +33,7 @@ function item(workout) {
     "li",
     { className: workout.counts ? "" : "not" },
     el("span", { className: "sport", title: sport(workout.sport_type) }, icon(workout.sport_type)),
-    el("span", { className: "what" }, el("strong", {}, workout.name), el("span", { className: "small" }, `${figures.map(unbroken).join(" · ")}`)),
+    el("span", { className: "what" }, el("strong", { dir: "auto", title: workout.name }, workout.name), el("span", { className: "small" }, `${figures.map(unbroken).join(" · ")}`)),
     workout.counts ? null : el("span", { className: "chip why" }, `Does not count: ${whyNot(workout.why_not)}`),
   );
 }

@@ -13,6 +13,7 @@ export class CountryList {
   #entries = null;
   #recalled = latest();
   #chosen = "";
+  #isWaiting = false; // for another list than the one that is shown
   #asOf = ""; // the day that the list is of, and so its links
 
   // `list`, `search` and `found` are elements. `former(text)` looks for what had a name or a code once.
@@ -30,17 +31,20 @@ export class CountryList {
   }
 
   wait() {
+    this.#isWaiting = true;
     if (this.#entries === null) replace(this.list, skeleton(8));
     write(this.found, "Loading…");
   }
 
   fail(error, retry) {
+    this.#isWaiting = false;
     this.#entries = null;
     write(this.found, "");
     replace(this.list, failed(error, retry, "The list cannot be read"));
   }
 
   show(countries, asOf) {
+    this.#isWaiting = false;
     this.#asOf = asOf;
     this.#entries = countries.map((country) => entry(country, this.#address(country)));
     if (!this.rows.isConnected) replace(this.list, this.rows, this.others);
@@ -52,7 +56,8 @@ export class CountryList {
     const wanted = fold(this.search.value);
     const matches = wanted ? ranked(this.#entries, wanted) : this.#entries;
     const isUnknownCode = isCode(wanted) && !matches.some(({ codes }) => codes.includes(wanted));
-    write(this.found, wanted ? `${matches.length} of ${this.#entries.length} countries` : `${this.#entries.length} countries`);
+    const number = wanted ? `${matches.length} of ${this.#entries.length} countries` : `${this.#entries.length} countries`;
+    write(this.found, this.#isWaiting ? "Loading…" : number);
     this.keyed.show(wanted ? matches : withLetters(matches));
     const isNothing = wanted && !matches.length && !isUnknownCode;
     replace(this.others, isUnknownCode ? lookup(wanted) : null, isNothing ? el("p", { className: "lookup" }, "No country of this list has such a name or code.") : null);

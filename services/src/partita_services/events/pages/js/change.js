@@ -17,20 +17,22 @@ export function changes(event, shown, changed) {
 
 function editDialog(event, shown, changed) {
   const at = phase(event); // by the clock, when the dialog opens
-  const name = el("input", { name: "name", required: true, maxLength: 100, value: event.name });
+  const name = el("input", { name: "name", required: true, maxLength: 100, value: event.name, dir: "auto" });
+  const about = el("textarea", { name: "description", maxLength: 2000, rows: 4, dir: "auto", value: event.description ?? "" });
   const seats = el("input", { name: "capacityTotal", type: "number", required: true, min: at === "UPCOMING" ? 1 : event.capacityTotal, max: 1_000_000, value: event.capacityTotal, inputMode: "numeric" });
   const opens = el("input", { name: "opensAt", type: "datetime-local", required: true, value: local(Date.parse(event.opensAt)), disabled: at !== "UPCOMING" });
   const closes = el("input", { name: "closesAt", type: "datetime-local", required: true, value: local(Date.parse(event.closesAt)), disabled: !["UPCOMING", "OPEN"].includes(at) });
   // Only what was changed is sent: a field for date and time knows no seconds.
   const change = () => ({
     ...(name.value !== event.name ? { name: name.value } : {}),
+    ...(about.value.trim() !== (event.description ?? "") ? { description: about.value } : {}),
     ...(Number(seats.value) !== event.capacityTotal ? { capacityTotal: Number(seats.value) } : {}),
     ...(opens.value !== opens.defaultValue ? { opensAt: new Date(opens.value).toISOString() } : {}),
     ...(closes.value !== closes.defaultValue ? { closesAt: new Date(closes.value).toISOString() } : {}),
   });
   opens.defaultValue = opens.value;
   closes.defaultValue = closes.value;
-  const fields = [field("Name", name), field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes))];
+  const fields = [field("Name", name), field("What it is about (optional)", about), field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes))];
   dialog("Edit the event", fields, "Save", async () => {
     changed(await api.edit(event.eventId, change()));
     shown.say("The event was changed.");

@@ -17,6 +17,7 @@ const instant = (text) => new Date(text).toISOString();
 export function createDialog(made) {
   const [now, key] = [serverTime(), newKey()];
   const name = el("input", { name: "name", required: true, maxLength: 100, autocomplete: "off", placeholder: "Opening night, front rows", dir: "auto" });
+  const about = el("textarea", { name: "description", maxLength: 2000, rows: 4, dir: "auto", placeholder: "Doors open at seven." });
   const seats = el("input", { name: "capacityTotal", type: "number", required: true, min: 1, max: 1_000_000, value: 500, inputMode: "numeric" });
   const opens = el("input", { name: "opensAt", type: "datetime-local", required: true, value: local(now) });
   const closes = el("input", { name: "closesAt", type: "datetime-local", required: true, value: local(now + 60 * MINUTE) });
@@ -29,7 +30,7 @@ export function createDialog(made) {
 
   async function submit() {
     const eventType = type.querySelector(":checked").value;
-    const draft = { name: name.value, eventType, capacityTotal: Number(seats.value), opensAt: instant(opens.value), closesAt: instant(closes.value), keepsLog: keeps.checked, retentionDays: Number(days.value) };
+    const draft = { name: name.value, description: about.value, eventType, capacityTotal: Number(seats.value), opensAt: instant(opens.value), closesAt: instant(closes.value), keepsLog: keeps.checked, retentionDays: Number(days.value) };
     if (eventType === "LOTTERY") Object.assign(draft, { drawsItself: drawsItself.checked, entropySource: source.value.trim() || null });
     else draft.freedSeats = releases.checked ? "RELEASE" : "WAITING_LIST";
     made(await api.create(draft, key));
@@ -44,7 +45,7 @@ export function createDialog(made) {
   openDialog({
     title: "New event",
     className: "editor",
-    body: [field("Name", name), type, field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes)), firstCome, lottery, field("Days to keep requests after the closing", days), tick(keeps, "Keep a log of every step of every request")],
+    body: [field("Name", name), field("What it is about (optional)", about), type, field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes)), firstCome, lottery, field("Days to keep requests after the closing", days), tick(keeps, "Keep a log of every step of every request")],
     buttons: [el("span", { className: "space" }), button("Create", "primary")],
     submit,
   });

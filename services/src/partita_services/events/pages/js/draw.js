@@ -79,7 +79,7 @@ function result(draw, event, shown) {
 
   return [
     el("p", { className: "lead" }, `Held ${dateTime(draw.drawnAt)}: ${plural(draw.winners.length, "winner")}, ${number(draw.waitingList.length)} on the waiting list.`),
-    el("div", { className: "lists" }, entries("Winners", draw.winners), entries("Waiting list", draw.waitingList)),
+    el("div", { className: "lists" }, entries("Winners", draw.winners, named(event, draw.winners)), entries("Waiting list", draw.waitingList)),
     published("Commitment", draw.commitment),
     published("Seed", draw.seed),
     published("Entries", draw.entriesHash),
@@ -89,9 +89,21 @@ function result(draw, event, shown) {
   ];
 }
 
-function entries(title, ids) {
+// The names of winners who allow that everybody sees them, where they can be had.
+const named = (event, ids) => (ids.length ? api.names(event.eventId, ids.slice(0, SHOWN)).catch(() => ({ items: [] })) : null);
+
+function entries(title, ids, names = null) {
   const rest = ids.length - SHOWN;
-  return el("div", {}, el("h3", {}, title), el("ol", {}, ...ids.slice(0, SHOWN).map((id) => el("li", {}, el("code", {}, id)))), rest > 0 ? el("p", { className: "small" }, `and ${number(rest)} more`) : null, ids.length === 0 ? el("p", { className: "small" }, "nobody") : null);
+  return el("div", {}, el("h3", {}, title), el("ol", {}, ...ids.slice(0, SHOWN).map((id) => entry(id, names))), rest > 0 ? el("p", { className: "small" }, `and ${number(rest)} more`) : null, ids.length === 0 ? el("p", { className: "small" }, "nobody") : null);
+}
+
+function entry(id, names) {
+  const item = el("li", {}, el("code", {}, id));
+  names?.then(({ items }) => {
+    const found = items.find(({ requestId }) => requestId === id);
+    if (found) item.append(" ", el("bdi", { className: "name" }, found.displayName));
+  });
+  return item;
 }
 
 const published = (name, value) => el("p", { className: "published" }, el("span", {}, name), el("code", {}, value ?? "–"));

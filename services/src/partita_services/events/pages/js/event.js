@@ -3,7 +3,8 @@
 import * as api from "./api.js";
 import { drawPanel } from "./draw.js";
 import { icon } from "./icons.js";
-import { chip, seatBar, when } from "./list.js";
+import { about, chip, seatBar, when } from "./list.js";
+import { nameFields } from "./name.js";
 import { ticket } from "./ticket.js";
 import { OPEN, phase, PHASES, span, TYPES, until } from "./words.js";
 import { newKey } from "/assets/api.js";
@@ -19,7 +20,8 @@ const PROMISE = {
 
 export async function eventPage(shown, id) {
   let event = await api.event(id);
-  let key = newKey(); // however often the button is pressed, it is one request
+  const name = nameFields(); // what was typed outlives the drawing
+  let [key, said] = [newKey(), ""]; // however often the button is pressed, it is one request
   const hero = el("div", { className: "hero" });
   const mine = el("div", { className: "mine" });
   const drawing = event.eventType === "LOTTERY" ? drawPanel(event, shown, { canHold: false }) : null;
@@ -62,13 +64,16 @@ export async function eventPage(shown, id) {
   function application(at) {
     const canApply = at === "OPEN";
     const button = el("button", { className: "button primary huge", type: "button", disabled: !canApply, onclick: apply }, canApply ? "Apply" : at === "UPCOMING" ? `Opens in ${span(until(event.opensAt))}` : PHASES[at]);
-    return el("section", { className: "apply" }, el("p", {}, PROMISE[event.eventType]), button);
+    return el("section", { className: "apply" }, el("p", {}, PROMISE[event.eventType]), canApply ? name.element : null, button);
 
     async function apply() {
       button.disabled = true;
       button.textContent = "Applying…";
+      const applicant = name.value();
+      if (said && said !== JSON.stringify(applicant)) key = newKey(); // another name is another question
+      said = JSON.stringify(applicant);
       try {
-        redrawMine = follow(await api.apply(id, key));
+        redrawMine = follow(await api.apply(id, key, applicant));
       } catch (error) {
         if (error.status === undefined) throw error;
         redrawMine = offer();
@@ -102,6 +107,15 @@ export async function eventPage(shown, id) {
         redrawMine = offer();
         mine.querySelector("button:enabled")?.click();
       },
+      rename: async (applicant) => {
+        try {
+          const { displayName, showsName, ...rest } = await api.rename(found.requestId, applicant);
+          own.name = { displayName, showsName }; // news that was on its way may still have the former one
+          own.show({ ...rest, ...own.name });
+        } catch (error) {
+          shown.say(error.message, true);
+        }
+      },
       canApply: () => phase(event) === "OPEN",
       log: event.keepsLog ? () => api.log(found.requestId) : null,
     });
@@ -114,7 +128,7 @@ export async function eventPage(shown, id) {
     let wasOpen = OPEN.includes(found.status);
     let wasWaiting = found.errorCode === "WAITING_LIST";
     for await (const now of api.progress(found.requestId, shown.signal)) {
-      own.show(now);
+      own.show({ ...now, ...own.name });
       if (wasWaiting && now.status === "SUCCEEDED") toast("A seat came back, and it is yours.");
       wasWaiting = now.errorCode === "WAITING_LIST";
       if (!wasOpen || OPEN.includes(now.status)) continue;
@@ -140,6 +154,7 @@ const heading = (event) => [
   el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
   el("h1", { dir: "auto" }, event.name),
   el("p", { className: "when" }, when(event)),
+  about(event),
   event.cancelReason ? el("p", { className: "wrong" }, `Cancelled: ${event.cancelReason}`) : null,
   seatBar(event),
 ];

@@ -77,6 +77,9 @@ export function when(event) {
   return `Closed ${dateTime(event.closesAt)}`;
 }
 
+// What it is about, in the lines that the operator wrote; nothing where that is empty.
+export const about = (event) => (event.description ? el("p", { className: "about", dir: "auto" }, event.description) : null);
+
 // How many seats are left, as words and as a bar.
 export function seatBar(event) {
   const { capacityTotal: total, capacityRemaining: left } = event;

@@ -5,7 +5,7 @@ import { chart, lastMinute } from "./chart.js";
 import { changes } from "./change.js";
 import { drawPanel } from "./draw.js";
 import { icon } from "./icons.js";
-import { chip, when } from "./list.js";
+import { about, chip, when } from "./list.js";
 import { age, clock, dateTime, fraction, number, outcome, plural, STATUSES, TYPES } from "./words.js";
 import { el, replace } from "/assets/dom.js";
 
@@ -67,6 +67,7 @@ const heading = (event) => [
   el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
   el("h1", {}, event.name),
   el("p", { className: "when" }, when(event)),
+  about(event),
   event.cancelReason ? el("p", { className: "wrong" }, `Cancelled: ${event.cancelReason}${event.notified === null ? "" : ` (${plural(event.notified, "applicant")} told)`}`) : null,
 ];
 
@@ -183,7 +184,7 @@ function row(request, place) {
     "tr",
     {},
     el("td", { className: "count" }, number(place)),
-    el("th", { scope: "row", title: request.requestId }, request.userId),
+    el("th", { scope: "row", title: request.requestId }, request.userId, request.displayName ? el("bdi", { className: "name" }, request.displayName) : null),
     el("td", {}, el("span", { className: `chip ${tone}` }, text)),
     el("td", { className: "wide time" }, exact(request.queuedAt)),
     el("td", { className: "wide time" }, exact(request.finishedAt)),

@@ -1,6 +1,7 @@
 // A user's request as a ticket: how far it has come, its place in the queue, and how it ended.
 
 import { icon } from "./icons.js";
+import { nameRow } from "./name.js";
 import { clock, fraction, number, OPEN, outcome, REASONS, span, STATUSES } from "./words.js";
 import { el, replace, write } from "/assets/dom.js";
 
@@ -21,11 +22,12 @@ export function ticket(request, on) {
       el("div", { className: "body" }, el("h2", {}, title(now)), el("p", { className: "lead" }, lead(now)), place(now)),
       steps(now),
       el("div", { className: "stub" }, facts(now), actions(now, on, asking)),
+      nameRow(now, on.rename),
     );
   }
 
   show(request);
-  return { element, show };
+  return { element, show, name: {} };
 }
 
 // What happened to it, step by step, where the event keeps that; read when somebody wants to see it.

@@ -1,89 +1,75 @@
 // The control page: what a person does here, the application hears of.
 
 import { ask, send } from "/assets/api.js";
-import { el, replace } from "/assets/dom.js";
+import { attempt } from "/assets/attempt.js";
+import { connection } from "/assets/connection.js";
+import { el, replace, write } from "/assets/dom.js";
+import { poll } from "/assets/poll.js";
+import { failed, skeleton } from "/assets/states.js";
+import { toast } from "/assets/toast.js";
 import { athleteCard } from "./athlete.js";
+import { chaosPanel, limitPanel, messagePanel } from "./network.js";
 
 const EVERY = 2000;
-const [athletes, webhook, chaos, limits, said] = ["athletes", "webhook", "chaos", "limits", "said"].map((id) => document.getElementById(id));
-const cards = new Map();
-let hush;
+const content = document.getElementById("content");
+const { signal } = new AbortController(); // as long as the page
 
-function say(text) {
-  clearTimeout(hush);
-  replace(said, el("p", {}, text));
-  hush = setTimeout(() => replace(said), 4000);
+// Everything is sent as JSON, which a page of another site cannot send. `done` is said, with a way to undo it. For a dialog,
+// which says by itself what is refused.
+async function tell(method, path, data, done, undo = null) {
+  await send(method, `control/${path}`, { data });
+  toast(done, undo ? { action: ["Undo", undo] } : {});
+  look();
 }
+const act = (...told) => attempt("Nothing has happened.", () => tell(...told));
+let look = () => {};
 
-// Everything is sent as JSON, which a page of another site cannot send.
-async function act(method, path, data, done) {
-  const said = await send(method, `control/${path}`, { data }).then(() => done, ({ status }) => `That was refused (${status}).`);
-  say(said);
-  await refresh();
-}
+function board(first) {
+  const cards = new Map();
+  const athletes = el("section", { className: "athletes", ariaLabel: "Athletes" });
+  const [messages, chaos, limits] = [messagePanel(act, signal), chaosPanel(act), limitPanel(act)];
+  const stale = el("p", { className: "stale", role: "status" });
 
-const button = (text, work, kind = "") => el("button", { className: `button ${kind}`, type: "button", onclick: work }, text);
-
-async function refresh() {
-  const state = await ask("GET", "control");
-  for (const athlete of state.athletes) {
-    if (!cards.has(athlete.id)) {
-      cards.set(athlete.id, athleteCard(athlete, state.sports, act));
-      athletes.append(cards.get(athlete.id).element);
+  function show(state) {
+    for (const athlete of state.athletes) {
+      if (!cards.has(athlete.id)) {
+        cards.set(athlete.id, athleteCard(athlete, state.sports, { act, tell }, signal));
+        athletes.append(cards.get(athlete.id).element);
+      }
+      cards.get(athlete.id).show(athlete);
     }
-    cards.get(athlete.id).show(athlete);
+    messages.show(state);
+    chaos.show(state.chaos);
+    limits.show(state.limits);
+    write(stale, "");
   }
-  showWebhook(state);
-  showLimits(state.limits);
-  if (!chaos.firstChild) showChaos(state.chaos);
+
+  show(first);
+  const side = el("section", { className: "network", ariaLabel: "Network" }, messages.element, chaos.element, limits.element);
+  replace(content, el("h1", { className: "hidden" }, "Athletes and network"), stale, el("div", { className: "board" }, athletes, side));
+  look = poll({ every: EVERY, read, show, failed: (error) => write(stale, error.status === 0 ? "" : `This may be out of date. ${error.message}`), signal });
+  goTo(location.hash.slice(1));
 }
 
-function showWebhook({ subscription, underway, outcomes }) {
-  const event = ({ event: { object_type: type, object_id: id, aspect_type: aspect }, attempt, status }) =>
-    el("li", {}, el("span", {}, `${type} ${aspect} ${id}${attempt > 1 ? `, attempt ${attempt}` : ""}`), el("span", { className: `chip ${status === 200 ? "good" : "bad"}` }, status || "lost"));
-  const resend = button("Send all events again", () => act("POST", "events/resend", {}, "All events are sent once more."), "small");
-  replace(
-    webhook,
-    el("p", { className: "small" }, subscription ? `Subscription ${subscription.id} notifies ${subscription.callback_url}` : "No application listens yet."),
-    underway ? el("p", { className: "small" }, `${underway} on their way`) : null,
-    outcomes.length ? el("ul", { className: "events" }, ...outcomes.map(event)) : null,
-    outcomes.length ? resend : null,
-  );
-}
+const read = () => ask("GET", "control");
 
-function showLimits(headers) {
-  replace(
-    limits,
-    el("dl", {}, ...["RateLimit", "ReadRateLimit"].flatMap((name) => [el("dt", {}, name === "RateLimit" ? "All requests" : "Reads"), el("dd", {}, `${headers[`X-${name}-Usage`].split(",")[0]} of ${headers[`X-${name}-Limit`].split(",")[0]}`)])),
-    el("div", { className: "actions" }, button("Use up", () => act("POST", "limits/exhaust", {}, "The application has to wait for the next quarter of an hour."), "small"), button("Count from zero", () => act("POST", "limits/reset", {}, "Counting starts again from zero."), "small")),
-  );
-}
-
-function showChaos(now) {
-  const choice = (name, label, options) => {
-    const select = el("select", { id: name }, ...options.map(([value, text]) => el("option", { value, selected: Number(value) === now[name] }, text)));
-    return el("label", {}, label, select);
-  };
-  replace(
-    chaos,
-    choice("duplicates", "Each event is sent", [["0", "once"], ["1", "twice"], ["2", "three times"]]),
-    choice("spread", "Events arrive", [["0", "at once"], ["5", "within 5 s"], ["20", "within 20 s"]]),
-    choice("failures", "Attempts lost", [["0", "none"], ["0.3", "a third"], ["0.7", "most"]]),
-  );
-  chaos.addEventListener("change", () => {
-    const chosen = Object.fromEntries([...chaos.querySelectorAll("select")].map((select) => [select.id, Number(select.value)]));
-    act("PUT", "chaos", chosen, "The network behaves so from now on.");
-  });
-}
-
-async function watch() {
-  if (!document.hidden) await refresh().catch(() => say("The simulator does not respond."));
-  setTimeout(watch, EVERY);
-}
-
-await watch();
-const asked = document.getElementById(location.hash.slice(1))?.closest("details");
-if (asked) {
+// A workout that the address names, as where CommitCollect links to it.
+function goTo(id) {
+  const asked = document.getElementById(id)?.closest("details");
+  if (!asked) return;
   asked.open = true;
   location.replace(location.hash);
 }
+
+async function start() {
+  replace(content, el("div", { className: "board" }, skeleton(4)));
+  try {
+    board(await read());
+  } catch (error) {
+    if (error.status === undefined) throw error;
+    replace(content, failed(error, start, "The simulator cannot be shown"));
+  }
+}
+
+connection.onRegained(() => content.querySelector(".in-place.failed") && start());
+await start();

@@ -1,0 +1,79 @@
+"""The name of an applicant: given with the request, shown to others only as long as the applicant allows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Final, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.alias_generators import to_camel
+
+from partita import Procedure
+from partita_services.events.model import Request
+from partita_services.events.names.model import name_request
+from partita_services.events.reading import show_request
+from partita_services.events.terms import Status
+from partita_services.events.waitlist.model import requests_by_ids
+
+MAX_NAME: Final = 80
+MAX_NAMES: Final = 25
+"""Of so many requests the names are read at once."""
+_INVISIBLE: Final = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+def _visible(name: str) -> str:
+    if _INVISIBLE.search(name):
+        raise ValueError("has characters that cannot be seen")
+    return name
+
+
+DisplayName = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME),
+    AfterValidator(_visible),
+    Field(examples=["Ann B."]),
+]
+
+
+class Applicant(BaseModel):
+    """What an applicant says of themselves. A name that others may not see is theirs alone."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    display_name: Annotated[DisplayName | None, Field(description="how the applicant wants to be called")] = None
+    shows_name: Annotated[
+        bool, Field(description="whether operators, and everybody on the list of winners, may see the name")
+    ] = False
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.shows_name and self.display_name is None:
+            raise ValueError("showsName needs a displayName")
+        return self
+
+
+NAMELESS: Final = Applicant()
+
+
+def rename(request_id: str, user_id: str, applicant: Applicant) -> Procedure[Request]:
+    """Change the name on one's own request, or take it back.
+
+    Raises:
+        ItemMissing: the user has no such request.
+    """
+    request = yield from show_request(request_id, user_id)
+    return (yield from name_request(request, applicant.display_name, shows_name=applicant.shows_name))
+
+
+def shown_names(event_id: str, request_ids: Sequence[str]) -> Procedure[dict[str, str]]:
+    """The names of those who have a seat of an event and allow everybody to see it, by request."""
+    found = yield from requests_by_ids(list(dict.fromkeys(request_ids)))
+    return {
+        each.request_id: name
+        for each in found
+        if each is not None
+        and each.event_id == event_id
+        and each.status is Status.SUCCEEDED
+        and (name := each.shown_name) is not None
+    }

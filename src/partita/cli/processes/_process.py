@@ -1,0 +1,50 @@
+"""What each process does before and after its work: signals, logs, and the pipe to the supervisor."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+import click
+
+from partita.cli._signals import stop_signals
+from partita.cli.processes._board import ConnectionBoard
+from partita.cli.processes._channel import ProcessChannel
+from partita.errors import PartitaError
+
+
+def run_process(
+    run: Callable[..., None],
+    name: str,
+    number: int,
+    pipe: Connection,
+    board: ConnectionBoard,
+    *arguments: Any,
+    is_first: bool,
+) -> None:
+    """Do the work of one process, until it is told to stop or nobody is left who could tell."""
+    channel = ProcessChannel(pipe, is_first=is_first)
+    for each in stop_signals():  # those of a terminal reach the supervisor too, which tells when to stop
+        signal.signal(each, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: channel.stop())
+    _name_logs(name)
+    if not is_first:
+        logging.disable(logging.WARNING)  # what is said at a start was said by the first
+    channel.start()
+    try:
+        run(channel, number, board, *arguments)
+    except (PartitaError, click.ClickException, OSError) as error:
+        click.echo(f"Error: {name} ({os.getpid()}): {error}", err=True)
+        sys.exit(1)
+    finally:
+        channel.ended()
+
+
+def _name_logs(name: str) -> None:
+    """Every line of the log says which process wrote it."""
+    logging.basicConfig(format=f"{name} (%(process)d): %(message)s", force=True)

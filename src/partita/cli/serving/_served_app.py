@@ -1,0 +1,138 @@
+"""The app that `partita serve` serves: made in its only process, or in each of several."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+
+from partita import AsyncSession, Meter
+from partita.change.shared import ShardReader
+from partita.cli._data_folder import DataFolder
+from partita.cli._installation import LEASES, installation_of, opening, tracking_queues
+from partita.cli._token_file import identity_of
+from partita.cli.serving._banner import banner as banner_of
+from partita.cli.serving._rate_limit import RateOption
+from partita.cli.serving._sign_in import sign_in_link, sign_in_of
+from partita.queue import Queue
+from partita.reports import ProcessFigures, ReportReader
+from partita.runtime import AllowedHosts
+from partita.service import Installation, OpenProjection, Service
+from partita.store import Store
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.types import ASGIApp
+
+    from partita.app import RequestMetrics
+    from partita.http import AppState, Siblings, Verifier
+
+
+class ServeSettings(Struct, frozen=True):
+    """What was said on the command line, and is the same for every process."""
+
+    data: DataFolder
+    issuer: str | None
+    audience: str | None
+    client_id: str | None
+    demo_sign_in: bool | None
+    rate_limit: RateOption
+    allowed_hosts: AllowedHosts
+    processes: int = 1
+    before: ProcessFigures = ProcessFigures()
+    """What workers had counted when the server was started."""
+
+
+class Opened(Struct, frozen=True):
+    """What one process has opened for the app."""
+
+    services: Sequence[Service]
+    store: Store
+    installation: Installation
+    resources: Mapping[str, Any]
+    queues: Mapping[str, Queue]
+    projections: Mapping[str, OpenProjection] = {}
+    troubles: Mapping[str, str] = field(default_factory=dict)
+    siblings: Siblings | None = None
+    """The other processes; None where there are none."""
+    requests: RequestMetrics | None = None
+    meter: Meter = field(default_factory=Meter)
+
+
+class ServedApp(Struct, frozen=True):
+    """The app, what it runs with, and what to say about it."""
+
+    app: FastAPI
+    state: AppState
+    banner: Callable[[], str]
+    """What to say when it is ready. It has a new link to sign in with, so it is made once."""
+
+
+@contextmanager
+def opened_resources(
+    services: Sequence[Service], store: Store, data: DataFolder, listener: socket.socket
+) -> Iterator[Opened]:
+    """What the services have opened besides the store, with the queues among it."""
+    queues: dict[str, Queue] = {}
+    installation = tracking_queues(queues, installation_of(data, address_of(listener)))
+    with opening(services, installation) as resources:
+        yield Opened(services, store, installation, resources, queues)
+
+
+def make_app(settings: ServeSettings, opened: Opened) -> ServedApp:
+    """The app of the services."""
+    from partita.app import build_app
+    from partita.http import ALONE, AppState
+
+    data, services, installation = settings.data, opened.services, opened.installation
+    session = AsyncSession(opened.store, secret=data.secret("cursors"), keys=data.keys(), meter=opened.meter)
+    verifier = _verifier(settings)
+    sign_in = sign_in_of(verifier, settings.client_id or settings.audience, settings.demo_sign_in, installation)
+    state = AppState(
+        session,
+        verifier,
+        opened.resources,
+        opened.projections,
+        opened.queues,
+        troubles=opened.troubles,
+        rate_limit=settings.rate_limit,
+        reports=ReportReader(session, settings.before),
+        shards=ShardReader(session.of_service(LEASES.name)),
+        processes=settings.processes,
+        siblings=opened.siblings or ALONE,
+    )
+    app = build_app(
+        services,
+        state,
+        apps=_apps(services, installation),
+        allowed_hosts=settings.allowed_hosts,
+        sign_in=sign_in,
+        requests=opened.requests,
+    )
+
+    def banner() -> str:
+        link = sign_in_link(sign_in, installation.url)
+        return banner_of(services, data, installation.url, settings.issuer, link=link)
+
+    return ServedApp(app, state, banner)
+
+
+def _apps(services: Sequence[Service], installation: Installation) -> dict[str, ASGIApp]:
+    return {path: app for service in services if service.apps for path, app in service.apps(installation).items()}
+
+
+def _verifier(settings: ServeSettings) -> Verifier:
+    from partita.http import Issuer
+
+    if settings.issuer is None:
+        return identity_of(settings.data)
+    return Issuer(settings.issuer, audience=settings.audience, any_audience=not settings.audience)
+
+
+def address_of(listener: socket.socket) -> str:
+    """The URL of what is served at a socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

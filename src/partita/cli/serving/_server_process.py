@@ -1,0 +1,117 @@
+"""One of several processes of `partita serve`: it serves, and leaves to the supervisor what is to be done once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+import uvicorn
+from fastapi.concurrency import run_in_threadpool
+from msgspec.structs import replace
+
+from partita.app import RequestMetrics
+from partita.cli._listen import connection_config, log_outages
+from partita.cli._names import named
+from partita.cli.data import reading_projections
+from partita.cli.processes import Acceptor, ConnectionBoard, ProcessChannel
+from partita.cli.serving._served_app import ServedApp, ServeSettings, make_app, opened_resources
+from partita.http import Siblings
+from partita.reports import ServerFigures
+
+
+class AskedSiblings(Siblings):
+    """The other processes, asked through the supervisor."""
+
+    def __init__(self, channel: ProcessChannel) -> None:
+        self._channel = channel
+
+    async def figures(self) -> ServerFigures:
+        """What the others have counted."""
+        return (await run_in_threadpool(self._channel.ask)).figures
+
+    async def troubles(self) -> Mapping[str, str]:
+        """What the supervisor has trouble with."""
+        return (await run_in_threadpool(self._channel.ask)).troubles
+
+
+def run_server(
+    channel: ProcessChannel,
+    number: int,
+    board: ConnectionBoard,
+    names: Sequence[str],
+    listener: socket.socket,
+    settings: ServeSettings,
+) -> None:
+    """Serve until the supervisor says to stop; what has begun is finished."""
+    services = [service for name in names if (service := named(name)) is not None]
+    data, requests = settings.data, RequestMetrics()
+    with (
+        closing(data.open_store()) as store,
+        opened_resources(services, store, data, listener) as opened,
+        reading_projections(services, store, data) as projections,
+    ):
+        shared = replace(opened, projections=projections, siblings=AskedSiblings(channel), requests=requests)
+        served = make_app(settings, shared)
+        meter = served.state.session.meter
+        channel.count_with(lambda: requests.figures(meter.usage()))
+        SharingServer(served, listener, board, number, channel).run(sockets=[])
+
+
+class SharingServer(uvicorn.Server):
+    """A server that shares its socket with other processes. The supervisor has it stop, and no signal."""
+
+    def __init__(
+        self, served: ServedApp, listener: socket.socket, board: ConnectionBoard, number: int, channel: ProcessChannel
+    ) -> None:
+        config = connection_config(served.app, on_change=board.setter(number), has_own_log=False)
+        super().__init__(config)
+        self._served = served
+        self._listener = listener
+        self._board = board
+        self._number = number
+        self._channel = channel
+        self._acceptor: Acceptor | None = None
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals as they are."""
+        yield
+
+    def stop(self) -> None:
+        """Finish; responses that have no end of their own end now."""
+        self._served.state.stopping.set()
+        self.should_exit = True
+
+    def cut(self) -> None:
+        """Finish nothing more."""
+        self.force_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept, and say so."""
+        log_outages()
+        await super().startup(sockets)
+        self._acceptor = Acceptor(self._listener, self._connection, self._board, self._number)
+        self._acceptor.start()
+        self._channel.on_stop(self.stop, self.cut)
+        self._channel.ready(self._served.banner() if self._channel.is_first else "")
+        logging.disable(logging.NOTSET)
+
+    def _connection(self) -> asyncio.Protocol:
+        """What `uvicorn.Server.startup` makes for each connection."""
+        config: Any = self.config
+        made: asyncio.Protocol = config.http_protocol_class(
+            config=config, server_state=self.server_state, app_state=self.lifespan.state, _loop=None
+        )
+        return made
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more, and finish what has begun."""
+        if self._acceptor is not None:
+            await self._acceptor.stop()
+        await super().shutdown(sockets)
+        if self.force_exit:  # what is under way is cut off, but the app still closes what it opened
+            await self.lifespan.shutdown()

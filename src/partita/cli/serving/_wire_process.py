@@ -1,0 +1,133 @@
+"""DynamoDB's protocol in one process, or in one of several on one port."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from msgspec import Struct
+
+from partita import EmbeddedStore
+from partita.cli._data_folder import DataFolder
+from partita.cli.processes import Acceptor, ConnectionBoard, ProcessChannel
+from partita.cli.serving._realism import realistically
+from partita.runtime import AllowedHosts
+
+if TYPE_CHECKING:
+    from partita.wire import AccessKey, WireServer
+
+
+class WireSettings(Struct, frozen=True):
+    """What was said on the command line, and is the same for every process."""
+
+    data: DataFolder
+    allowed_hosts: AllowedHosts
+    switches: Mapping[str, Any]
+    regions: bool
+    key: AccessKey | None
+
+
+@contextmanager
+def opened_server(
+    settings: WireSettings, *, sweep_every: float | None, on_connections: Callable[[int], None] | None = None
+) -> Iterator[WireServer]:
+    """The server on the database of the folder, and on one for each region where that was asked for."""
+    from partita.wire import RegionStores, WireServer
+
+    data, realistic = settings.data, realistically(settings.switches)
+    with closing(realistic(data.open(sweep_every=sweep_every))) as store:
+        stores = RegionStores(store, lambda region: realistic(data.open_region(region, sweep_every=sweep_every)))
+        with closing(stores):
+            yield WireServer(
+                store,
+                key=settings.key,
+                allowed_hosts=settings.allowed_hosts,
+                regions=stores if settings.regions else None,
+                on_connections=on_connections,
+            )
+
+
+def run_wire_server(
+    channel: ProcessChannel, number: int, board: ConnectionBoard, listener: socket.socket, settings: WireSettings
+) -> None:
+    """Serve until the supervisor says to stop; what has begun is finished."""
+    with (
+        opened_server(settings, sweep_every=None, on_connections=board.setter(number)) as server,
+        asyncio.Runner(loop_factory=new_loop) as runner,
+    ):
+        runner.run(_serve(server, channel, number, board, listener, settings.data))
+
+
+async def _serve(
+    server: WireServer,
+    channel: ProcessChannel,
+    number: int,
+    board: ConnectionBoard,
+    listener: socket.socket,
+    data: DataFolder,
+) -> None:
+    loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+    acceptor = Acceptor(listener, server.begin(listener), board, number)
+    acceptor.start()
+
+    def stop() -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(stopped.set)
+
+    channel.on_stop(stop, stop)
+    channel.ready(banner_of(listener, data))
+    await stopped.wait()
+    await acceptor.stop()
+    await server.stop()
+
+
+class RegionSweeper:
+    """Deletes what has expired in the databases of regions, which the processes that serve them make."""
+
+    def __init__(self, settings: WireSettings, every: float) -> None:
+        self._data = settings.data
+        self._every = every
+        self._is_needed = settings.regions
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="regions")
+
+    def __enter__(self) -> Self:
+        if self._is_needed:
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        if self._is_needed:
+            self._thread.join()
+
+    def _run(self) -> None:
+        opened: dict[str, EmbeddedStore] = {}
+        with ExitStack() as stores:
+            while not self._stop.wait(self._every):
+                for region in self._data.regions():
+                    if region not in opened:
+                        opened[region] = stores.enter_context(self._data.open_region(region, sweep_every=self._every))
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """The fastest event loop that is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+def banner_of(listener: socket.socket, data: DataFolder) -> str:
+    """What the server says when it is ready."""
+    host, port = listener.getsockname()[:2]
+    base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"DynamoDB's protocol at {base} from {data.path}\nStop with Ctrl-C."

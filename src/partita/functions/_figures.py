@@ -1,0 +1,74 @@
+"""What a function has consumed, as lines that CloudWatch reads: its embedded metric format (EMF).
+
+A function has no `/metrics`, and may not live long enough to report. It writes a line for each access pattern that ran
+while it handled an event, under the names that `/metrics` has, so that the same alarms watch both.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from partita.runtime import Clock, system_clock
+from partita.session import Meter, Usage, usage_since
+
+NAMESPACE: Final = "Partita"
+_FIGURES: Final[tuple[tuple[str, Callable[[Usage], float]], ...]] = (
+    ("partita_operations_total", lambda usage: usage.runs),
+    ("partita_requests_total", lambda usage: usage.requests),
+    ("partita_consumed_read_units_total", lambda usage: usage.read),
+    ("partita_consumed_write_units_total", lambda usage: usage.write),
+    ("partita_over_budget_total", lambda usage: usage.over_budget),
+    ("partita_retries_total", lambda usage: usage.retries),
+    ("partita_throttles_total", lambda usage: usage.throttles),
+    ("partita_conflicts_total", lambda usage: usage.conflicts),
+    ("partita_failures_total", lambda usage: usage.failures),
+)
+_DIMENSIONS: Final = (("job",), ("job", "pattern"))
+"""By service, as the alarms of templates have it; and by service and access pattern."""
+
+
+def write_line(line: str) -> None:
+    """Write a line to the log of the function, as one write: it must not be mixed with others."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+class FigureLog:
+    """Writes what a meter has counted since the last time."""
+
+    def __init__(
+        self, meter: Meter, *, write: Callable[[str], object] = write_line, clock: Clock = system_clock
+    ) -> None:
+        """Begin with what the meter has counted so far.
+
+        Args:
+            meter: counts the operations of the function.
+            write: takes a line.
+            clock: says when that is.
+        """
+        self._meter = meter
+        self._write = write
+        self._clock = clock
+        self._before = meter.usage()
+
+    def __call__(self) -> None:
+        """Write a line for each access pattern that ran since."""
+        before, self._before = self._before, self._meter.usage()
+        for line in self._lines(usage_since(before, self._before)):
+            self._write(line)
+
+    def _lines(self, usages: tuple[Usage, ...]) -> Iterator[str]:
+        metrics = [{"Name": name, "Unit": "Count"} for name, _ in _FIGURES]
+        declared = {"Namespace": NAMESPACE, "Dimensions": _DIMENSIONS, "Metrics": metrics}
+        for usage in usages:
+            said: dict[str, Any] = {
+                "_aws": {"Timestamp": int(self._clock() * 1000), "CloudWatchMetrics": [declared]},
+                "job": usage.service,
+                "pattern": usage.name,
+                **{name: count(usage) for name, count in _FIGURES},
+            }
+            yield msgspec.json.encode(said).decode()

@@ -1,0 +1,117 @@
+"""Every state of CommitCollect's pages and of its simulator without a violation of axe, down to 320 pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import Server
+from tests.browser.pretended import Pretended, milestone
+from tests.browser.test_axe import violations
+
+OpenPage = Callable[..., Page]
+
+pytestmark = pytest.mark.req("X17")
+
+
+@pytest.fixture
+def server(serve: Callable[[str], Server]) -> Server:
+    return serve("commitcollect")
+
+
+def check(page: Page, state: str) -> None:
+    """Nothing is wrong with the page as it is, and it fits the narrowest phone."""
+    assert (state, violations(page)) == (state, {})
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert (state, page.evaluate("document.documentElement.scrollWidth")) == (state, 320)
+    page.set_viewport_size({"width": 1280, "height": 844})
+
+
+def test_the_dashboard(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(f"{server.url}/commitcollect/?problem=access_denied")
+    expect(page.get_by_role("link", name="Connect with Strava")).to_be_visible()
+    check(page, "signed out, with a problem")
+    pretended = Pretended(page.context, workouts=250, events=250, past=3)
+    pretended.status["me"] = 503
+    page.reload()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    check(page, "error")
+    pretended.status.clear()
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("An empty shelf is a good beginning")).to_be_visible()
+    check(page, "empty")
+    page.get_by_role("button", name="New milestone").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    check(page, "new milestone")
+    page.keyboard.press("Escape")
+    done = milestone(12, "COMPLETED", "عشرون كيلومترا") | {"parts_earned": 10}
+    pretended.milestones[:0] = [milestone(11, title="A title without a blank: " + "x" * 55), done]
+    pretended.me["connection"] = None
+    page.get_by_text("What happened in this account").click()
+    page.get_by_text("Past milestones").click()
+    expect(page.get_by_role("button", name="Edit")).to_be_visible()
+    expect(page.get_by_role("region", name="What happened in this account")).to_be_visible()
+    check(page, "milestones, trail and past")
+    page.get_by_role("button", name="Edit").first.click()
+    pretended.status["milestones/m00011"] = 503
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).not_to_be_empty()
+    check(page, "editor that was refused")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Delete account").click()
+    expect(page.get_by_role("dialog", name="Delete your account?")).to_be_visible()
+    check(page, "question")
+    page.keyboard.press("Escape")
+    pretended.status["workouts"] = 503
+    expect(page.locator(".stale")).not_to_be_empty()
+    page.route("**/auth/logout-everywhere", lambda route: route.abort())
+    page.get_by_role("button", name="Log out everywhere").click()
+    expect(page.locator(".toast.wrong")).to_be_visible()
+    check(page, "out of date, with a message")
+
+
+def test_the_operators_page(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.route("**/api/models", lambda route: route.fulfill(status=503))
+    page.goto(f"{server.url}/commitcollect/operate.html")
+    page.get_by_role("button", name="Sign in as a demo operator").wait_for()
+    check(page, "signed out")
+    page.get_by_role("button", name="Sign in as a demo operator").click()
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    check(page, "error")
+    page.unroute("**/api/models")
+    page.route("**/api/models", lambda route: route.fulfill(json={"items": []}))
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("There are no models yet.")).to_be_visible()
+    check(page, "empty")
+    page.unroute("**/api/models")
+    page.reload()
+    expect(page.get_by_role("article")).not_to_have_count(0)
+    check(page, "models")
+    page.get_by_role("button", name="New model").click()
+    check(page, "editor")
+
+
+@pytest.mark.req("C08")
+def test_the_simulator(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(f"{server.url}/commitcollect/auth/login")
+    expect(page.get_by_role("button", name="Authorize")).to_be_visible()
+    check(page, "authorization")
+    page.get_by_role("button", name="Authorize").click()
+    expect(page.get_by_role("button", name="New milestone")).to_be_visible()
+    page.route("**/control", lambda route: route.fulfill(status=503))
+    page.goto(f"{server.url}/strava-simulator/")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    check(page, "error")
+    page.unroute("**/control")
+    page.get_by_role("button", name="Try again").click()
+    for athlete in page.get_by_text("Workouts", exact=True).all():
+        athlete.click()
+    page.get_by_role("button", name="Add a workout").first.click()
+    expect(page.locator(".toast")).to_be_visible()
+    check(page, "workouts and a message")
+    page.get_by_role("button", name="Rename").first.click()
+    check(page, "dialog")

@@ -1,0 +1,193 @@
+"""Commands that serve in several processes, and who of them has which connection."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+from partita.cli import DataFolder, identity_of
+from partita.http import Caller
+
+DEADLINE = 60.0
+MAIN = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")']
+
+
+def soon(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, which other processes bring about."""
+    deadline = time.monotonic() + DEADLINE
+    while not holds():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.02)
+
+
+class Command:
+    """A running `partita serve` or `partita dynamodb` of two processes, on a free port."""
+
+    def __init__(self, folder: Path, *words: str, processes: int = 2) -> None:
+        self.process = subprocess.Popen(
+            [*MAIN, *words, "--port", "0", "--processes", str(processes)],
+            env=os.environ | {"PARTITA_DATA": str(folder)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        assert self.process.stdout is not None
+        self.banner = ""
+        while "Stop with Ctrl-C." not in self.banner:
+            line = self.process.stdout.readline()
+            assert line, self.banner
+            self.banner += line
+        ((host, port),) = re.findall(r"http://([0-9.]+):(\d+)/? from", self.banner)
+        self.address = host, int(port)
+        soon(lambda: len(self.pids()) == processes)
+
+    def pids(self) -> set[int]:
+        """The processes that serve: the children of the fork server."""
+        forkers = [pid for pid in children_of(self.process.pid) if "multiprocessing.forkserver" in command_line(pid)]
+        return {child for pid in forkers for child in children_of(pid)}
+
+    def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Its exit code and what it said last."""
+        self.process.send_signal(with_signal)
+        output, _ = self.process.communicate(timeout=DEADLINE)
+        return self.process.returncode, output
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate(timeout=DEADLINE)  # the others end with it, which closes the pipe
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def children_of(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+    except OSError:
+        return []
+
+
+def command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def owner_of(connection: socket.socket, pids: set[int]) -> int | None:
+    """Which process has the other end of a connection; None while nobody has accepted it."""
+    local, remote = connection.getsockname()[1], connection.getpeername()[1]
+    for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
+        columns = line.split()
+        ports = tuple(int(columns[each].rpartition(":")[2], 16) for each in (1, 2))
+        if ports == (remote, local):
+            return next((pid for pid in pids if f"socket:[{columns[9]}]" in _open_files(pid)), None)
+    return None
+
+
+def _open_files(pid: int) -> list[str]:
+    found = []
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found.append(str(file.readlink()))
+        except OSError:
+            continue
+    return found
+
+
+class Client:
+    """One connection, and whole responses on it."""
+
+    def __init__(self, address: tuple[str, int], headers: str = "") -> None:
+        self.socket = socket.create_connection(address, timeout=DEADLINE)
+        self._headers = headers
+        self._received = b""
+
+    def head(self, method: str, path: str, length: int, more: str = "") -> bytes:
+        return (
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {length}\r\n{self._headers}{more}\r\n"
+        ).encode()
+
+    def send(self, method: str, path: str, body: Any = None, more: str = "") -> tuple[int, bytes]:
+        """The status and the body of the response.
+
+        Raises:
+            ConnectionError: there is none.
+        """
+        content = b"" if body is None else json.dumps(body).encode()
+        self.socket.sendall(self.head(method, path, len(content), more) + content)
+        return self.receive()
+
+    def json(self, method: str, path: str, body: Any = None, more: str = "") -> Any:
+        status, content = self.send(method, path, body, more)
+        assert status in (200, 201), content
+        return json.loads(content)
+
+    def receive(self) -> tuple[int, bytes]:
+        head = self.until(b"\r\n\r\n").decode()
+        length = re.search(r"(?i)content-length: (\d+)", head)
+        body = self._take(int(length[1])) if length else b""
+        return int(head.split()[1]), body
+
+    def until(self, end: bytes) -> bytes:
+        while end not in self._received:
+            self._fill()
+        return self._take(self._received.index(end) + len(end))
+
+    def _take(self, length: int) -> bytes:
+        while len(self._received) < length:
+            self._fill()
+        taken, self._received = self._received[:length], self._received[length:]
+        return taken
+
+    def _fill(self) -> None:
+        more = self.socket.recv(65_536)
+        if not more:
+            raise ConnectionResetError
+        self._received += more
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def authorization(folder: Path, user: str = "demo") -> str:
+    """The header of a user."""
+    return f"Authorization: Bearer {identity_of(DataFolder(folder)).token(Caller(user))}\r\n"
+
+
+def one_for_each(command: Command, make: Callable[[], Client]) -> dict[int, Client]:
+    """Connections until every process has one, by process. Those that are not needed are closed."""
+    found: dict[int, Client] = {}
+    deadline = time.monotonic() + DEADLINE
+    while len(found) < len(pids := command.pids()) or len(pids) < 2:
+        assert time.monotonic() < deadline
+        client = make()
+        soon(lambda client=client: owner_of(client.socket, command.pids()) is not None)  # type: ignore[misc]
+        owner = owner_of(client.socket, command.pids())
+        if owner is None or owner in found:
+            client.close()
+        else:
+            found[owner] = client
+    return found

@@ -1,0 +1,67 @@
+"""`python -m tests.words`: finds words that this project does not use, each with the one it uses instead.
+
+Only words that mean one thing are here. `make lint` runs it over documentation and sources.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parent.parent
+INSTEAD: Final = {
+    r"scribes?": "writer thread",
+    r"untold": "unacknowledged",
+    r"AnswerLost": "ResponseLost",
+    r"NotSent": "RequestNotSent",
+    r"Dialer": "Connector",
+    r"AnswerReader": "ResponseParser",
+    r"Clerks?": "Worker",
+    r"Crew": "WorkerPool",
+    r"steady_text": "canonical_repr",
+    r"storable": "field_checks",
+    r"census": "table_stats",
+    r"minting": "awarding",
+    r"most_(?:items|bytes|tries)": "max_…",
+    r"PyPi": "PyPI",
+    r"utili[sz]e[sd]?": "use",
+    r"leverag(?:e|es|ed|ing)": "use",
+    r"seamless(?:ly)?": "say what happens",
+    r"blazing(?:ly)?(?: fast)?": "a figure, with the command that made it",
+    r"simply|obviously": "leave it out",
+}
+PATTERN: Final = re.compile("|".join(rf"\b(?P<w{n}>{word})\b" for n, word in enumerate(INSTEAD)))
+CODE: Final = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+
+
+def pages() -> Iterator[Path]:
+    """What people read: the documentation, and the sources with their docstrings."""
+    yield from ROOT.glob("*.md")
+    yield from (ROOT / "docs").rglob("*.md")
+    for folder in ("src", "services/src", "examples"):
+        yield from (ROOT / folder).rglob("*.py")
+
+
+def found_in(text: str) -> Iterator[tuple[int, str, str]]:
+    """Every word that is not used here: its line, the word, and what to write instead. Quoted code is let be."""
+    plain = CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
+    for found in PATTERN.finditer(plain):
+        (group,) = (name for name, value in found.groupdict().items() if value is not None)
+        yield plain.count("\n", 0, found.start()) + 1, found[0], list(INSTEAD.values())[int(group[1:])]
+
+
+def main() -> int:
+    """Print what was found."""
+    count = 0
+    for page in sorted(pages()):
+        for line, word, instead in found_in(page.read_text(encoding="utf-8")):
+            sys.stdout.write(f"{page.relative_to(ROOT)}:{line}: {word!r}: write {instead}\n")
+            count += 1
+    return int(count > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
