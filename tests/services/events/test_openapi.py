@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 import schemathesis
+from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import positive_data_acceptance
-from tests.services.described import Case, made_up, routes_in
+from tests.services.described import CONFIG, Case, made_up, routes_in
 from tests.services.routes import routes_of
 
 from partita import AsyncSession, EmbeddedStore, Session
@@ -83,7 +84,9 @@ def test_every_response_is_described(
         calls = AsyncSession(store, clock=clock)
         app = build_app([SERVICE], AppState(calls, IDENTITY, {"events": Tools(queue, queue)}, {"events": projection}))
         method, path = route.split()
-        operation = schemathesis.openapi.from_asgi("/events/api/openapi.json", app)[path][method]
+        refusals = {"checks": {"negative_data_rejection": CONFIG["checks"]["negative_data_rejection"]}}
+        config = SchemathesisConfig.from_dict(refusals)
+        operation = schemathesis.openapi.from_asgi("/events/api/openapi.json", app, config=config)[path][method]
 
         @made_up(operation, mode, examples=8)
         def responses_are_described(case: Case) -> None:
