@@ -93,10 +93,7 @@ def simulate(
             try:
                 failure = _play(world, made, plan)
             finally:
-                world.server.disk.is_full = False
-                for process in world.clients:
-                    process.kill()
-                world.server.close()
+                world.end()
         return Result(
             plan,
             world.kernel.steps,

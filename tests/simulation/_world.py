@@ -76,6 +76,7 @@ class World:
         self.folder = folders[1]
         self.network = Network(self.kernel, faults, self.server)
         self.clients: list[Process] = []
+        self._workers: dict[str, Process] = {}
         self._lives = 0
         self.kernel.later(SWEEP_SECONDS, "sweep", self._sweep)
 
@@ -88,7 +89,7 @@ class World:
     def worker(self, name: str, work: Callable[[Process], object]) -> None:
         """A process that works for ever. It is killed now and then, and started again."""
         self._lives += 1
-        process = Process(self.kernel, f"{name}.{self._lives}")
+        process = self._workers[name] = Process(self.kernel, f"{name}.{self._lives}")
         process.spawn(lambda: work(process))
         if self._happens("clock skew", process.name):
             process.skew = self.faults.between(-SKEW_SECONDS, SKEW_SECONDS)
@@ -131,6 +132,13 @@ class World:
         self.server.restore()
         self.server.process.skew = 0.0
         self.server.is_up, self.server.disk.is_full = True, False
+
+    def end(self) -> None:
+        """End every process, so that it closes its files, and close those of the server."""
+        self.server.disk.is_full = False
+        for process in (*self.clients, *self._workers.values()):
+            process.kill()
+        self.server.close()
 
     def clients_are_done(self) -> bool:
         """Whether every client has ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
+from pathlib import Path
 
 import pytest
 from tests.simulation.__main__ import command_of, main, report, run_planted
@@ -31,6 +32,15 @@ def test_one_seed_is_one_run(scenario: str) -> None:
     first, second, other = (simulate(Plan(seed, STEPS, scenario)) for seed in (7, 7, 8))
     assert first == second
     assert first.digest != other.digest
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_run_leaves_no_file_open(scenario: str) -> None:
+    simulate(Plan(1, STEPS, scenario))
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for seed in range(3):
+        simulate(Plan(seed, STEPS, scenario))
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
 def test_things_do_go_wrong() -> None:
