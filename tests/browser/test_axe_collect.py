@@ -115,3 +115,10 @@ def test_the_simulator(open_page: OpenPage, server: Server) -> None:
     check(page, "workouts and a message")
     page.get_by_role("button", name="Rename").first.click()
     check(page, "dialog")
+
+
+def test_the_console_of_a_service_with_two_queues(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(f"{server.url}/console/#/commitcollect/keys")
+    expect(page.get_by_text("Queue commitcollect-notices")).to_be_visible()
+    check(page, "keys")
