@@ -73,6 +73,7 @@ INNER = {
     "partita.app.start": "partita.app",
     "partita.cli.data": "partita.cli",
     "partita.cli.model": "partita.cli",
+    "partita.cli.processes": "partita.cli",
     "partita.cli.serving": "partita.cli",
     "partita.http.identity": "partita.http",
     "partita.model.keys": "partita.model",

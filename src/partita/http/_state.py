@@ -66,6 +66,7 @@ class Siblings:
 
 
 ALONE: Final = Siblings()
+"""No others: one process serves."""
 
 
 class AppState(Struct, frozen=True):

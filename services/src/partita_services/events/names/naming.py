@@ -43,7 +43,8 @@ class Applicant(BaseModel):
 
     display_name: Annotated[DisplayName | None, Field(description="how the applicant wants to be called")] = None
     shows_name: Annotated[
-        bool, Field(description="whether operators, and everybody on the list of winners, may see the name")
+        bool,
+        Field(examples=[True], description="whether operators, and everybody on the list of winners, may see the name"),
     ] = False
 
     @model_validator(mode="after")
