@@ -103,6 +103,7 @@ _NAMES = {
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
+# pyright: reportUnsupportedDunderAll=false
 __all__ = sorted(_MODULES, key=lambda name: (not name.isupper(), name))  # noqa: PLE0605 - it is a list
 
 
