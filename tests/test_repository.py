@@ -106,3 +106,9 @@ def test_the_hashes_cover_everything_that_a_server_needs() -> None:
     needed = {package_name(each) for each in (*library["dependencies"], *extras, *services["dependencies"])}
     assert needed - {"partita"} <= hashed().keys(), "run `make hashes`"
     assert "://" not in (ROOT / "services" / "requirements.txt").read_text(encoding="utf-8")
+
+
+def test_pages_are_waited_for_with_functions() -> None:
+    """An expression is evaluated as a string at the second look, which the content security policy forbids."""
+    waits = re.compile(r"""wait_for_function\(\s*f?["']{1,3}(?!["'(])""")
+    assert [path.name for path in (ROOT / "tests/browser").glob("*.py") if waits.search(path.read_text())] == []

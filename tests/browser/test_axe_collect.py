@@ -24,7 +24,7 @@ def check(page: Page, state: str) -> None:
     """Nothing is wrong with the page as it is, and it fits the narrowest phone."""
     assert (state, violations(page)) == (state, {})
     page.set_viewport_size({"width": 320, "height": 700})
-    page.wait_for_function("document.documentElement.scrollWidth <= 320")  # scripts follow the width later
+    page.wait_for_function("() => document.documentElement.scrollWidth <= 320")  # scripts follow the width later
     page.set_viewport_size({"width": 1280, "height": 844})
 
 

@@ -143,7 +143,7 @@ def test_flags_are_drawn_and_only_those_near_the_screen_are_loaded(open_page: Op
     page.goto(f"{address}#/TR")
     hero = page.get_by_role("img", name="Flag of Türkiye")
     expect(hero).to_be_visible()
-    page.wait_for_function("document.querySelector('.hero img').naturalWidth > 0")
+    page.wait_for_function("() => document.querySelector('.hero img').naturalWidth > 0")
     expect(page.locator("#list img[alt='']").first).to_be_visible()
     expect(page.locator("#list img")).to_have_count(249)
     assert 0 < len(flags) < 200

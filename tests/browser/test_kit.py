@@ -257,7 +257,7 @@ def test_the_address_after_the_hash_is_read_kept_by_links_and_gone_back_to(page:
     }""")
     page.get_by_role("link", name="Türkiye").click()
     page.go_back()
-    page.wait_for_function("window.seen.length === 3")
+    page.wait_for_function("() => window.seen.length === 3")
     first, link, back = page.evaluate("window.seen")
     assert first == {"name": "a/b ü", "as_of": "1999-12-31", "q": "x"}
     assert link == {"name": "TR", "as_of": "", "q": "y&z"}
@@ -286,5 +286,5 @@ def test_other_tabs_are_told(page: Page) -> None:
     for each in (page, other):
         each.evaluate(listen)
     page.evaluate("window.tell('changed')")
-    other.wait_for_function("window.heard.join() === 'changed'")
+    other.wait_for_function("() => window.heard.join() === 'changed'")
     assert page.evaluate("window.heard") == []
