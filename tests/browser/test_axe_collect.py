@@ -108,6 +108,7 @@ def test_the_simulator(open_page: OpenPage, server: Server) -> None:
     check(page, "error")
     page.unroute("**/control")
     page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("Workouts", exact=True).first).to_be_visible()
     for athlete in page.get_by_text("Workouts", exact=True).all():
         athlete.click()
     page.get_by_role("button", name="Add a workout").first.click()
