@@ -33,7 +33,7 @@ class ProcessReport(Entity, table=TABLE):
     process_id: str
     name: str
     """What people call it: its host and number."""
-    kind: Literal["worker", "server", "ended"]
+    kind: Literal["worker", "ended"]
     services: tuple[str, ...]
     started_at: datetime
     reported_at: datetime

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 
 from partita.errors import ConditionFailed, ItemMissing, PartitaError
 from partita.reports._ending import end_dead_reports, end_one
@@ -41,7 +41,6 @@ class Reporter:
         *,
         name: str,
         services: Sequence[str] = (),
-        kind: Literal["worker", "server"] = "worker",
     ) -> None:
         """Set up a reporter; nothing is written yet.
 
@@ -50,13 +49,11 @@ class Reporter:
             count: gives what the process has counted since it was started.
             name: what people call the process.
             services: what it works for.
-            kind: what it does.
         """
         self._session = session.of_service(SERVICE)
         self._count = count
         self._name = name
         self._services = tuple(services)
-        self._kind: Literal["worker", "server"] = kind
         self._started = self._now()
         self._before = ProcessFigures()
         """What earlier reports of this process have handed over already."""
@@ -115,7 +112,7 @@ class Reporter:
         return ProcessReport(
             process_id=new_ulid(),
             name=self._name,
-            kind=self._kind,
+            kind="worker",
             services=self._services,
             started_at=self._started,
             reported_at=self._now(),
