@@ -1,7 +1,7 @@
 """Where the processes are forked from: a process that has imported everything, opened nothing, and has one thread.
 
 A fork of the supervisor would share its open database and the locks of its threads. A process that is started anew
-imports everything once more, which takes a second and 60 MB. So Python's fork server imports once, and every process,
+imports everything once more, and shares no memory. So Python's fork server imports once, and every process,
 also one that takes the place of another, is a fork of it and shares its memory.
 """
 
