@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -16,21 +16,26 @@ Write: TypeAlias = tuple[int, bytes | None]
 class Contents:
     """One file: what is surely on the disk, and the writes that may or may not have reached it."""
 
-    def __init__(self) -> None:
-        self.safe = bytearray()
+    def __init__(self, found: bytes = b"") -> None:
+        self.safe = bytearray(found)
         self.unsafe: list[Write] = []
 
     def synchronise(self) -> None:
-        self.safe = _written(self.safe, self.unsafe)
+        """All of it is safe from now on."""
+        write_all(self.safe, self.unsafe)
         self.unsafe.clear()
 
+    def now(self) -> bytearray:
+        """What a process sees: every write."""
+        return write_all(bytearray(self.safe), self.unsafe)
+
     def after_power_loss(self, rng: random.Random, kept: float) -> bytearray:
-        """What is there afterwards: a disk may have made any of its outstanding writes, in any order."""
-        return _written(self.safe, [write for write in self.unsafe if rng.random() < kept])
+        """What is there afterwards: any of the outstanding writes."""
+        return write_all(bytearray(self.safe), [write for write in self.unsafe if rng.random() < kept])
 
 
-def _written(contents: bytearray, writes: list[Write]) -> bytearray:
-    contents = bytearray(contents)
+def write_all(contents: bytearray, writes: Iterable[Write]) -> bytearray:
+    """Make writes in a file; gives it."""
     for offset, data in writes:
         if data is None:
             del contents[offset:]

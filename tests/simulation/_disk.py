@@ -6,62 +6,33 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Final, Self, TypeAlias
+from typing import Final, Self
 
 import apsw
-
-Write: TypeAlias = tuple[int, bytes | None]
-"""Data from an offset on, or None where the file is cut off there."""
+from tests.durability.disk import Contents, write_all
 
 SECTOR: Final = 512
 """A disk writes so many bytes as a whole, and may stop in between."""
 TORN: Final = 0.3
+KEPT: Final = (0.0, 0.5, 0.9)
+"""Of the outstanding writes, at a loss of power."""
 VFS_NAME: Final = "simulated"
 
 
-class Contents:
-    """One file: what is surely on the disk, and the writes that may or may not have reached it."""
+class TornContents(Contents):
+    """A file of a disk that makes its outstanding writes in any order, and some of them in part."""
 
-    def __init__(self, found: bytes) -> None:
-        self.safe = bytearray(found)
-        self.unsafe: list[Write] = []
-
-    def synchronise(self) -> None:
-        """All of it is safe from now on."""
-        for write in self.unsafe:
-            _apply(self.safe, write)
-        self.unsafe.clear()
-
-    def now(self) -> bytearray:
-        """What a process sees: every write."""
-        seen = bytearray(self.safe)
-        for write in self.unsafe:
-            _apply(seen, write)
-        return seen
-
-    def after_power_loss(self, random: Random) -> bytearray:
+    def after_power_loss(self, rng: Random, kept: float) -> bytearray:
         """What is left: any of the outstanding writes, in any order, some of them torn."""
-        left = bytearray(self.safe)
-        kept = random.choice((0.0, 0.5, 0.9))
-        for offset, data in random.sample(self.unsafe, len(self.unsafe)):
-            if random.random() >= kept:
-                continue
-            is_torn = data is not None and len(data) >= 2 * SECTOR and random.random() < TORN
-            _apply(left, (offset, _torn(data, random) if is_torn and data is not None else data))
-        return left
+        shuffled = rng.sample(self.unsafe, len(self.unsafe))
+        left = [(offset, _torn(data, rng)) for offset, data in shuffled if rng.random() < kept]
+        return write_all(bytearray(self.safe), left)
 
 
-def _torn(data: bytes, random: Random) -> bytes:
-    return data[: random.randrange(1, len(data) // SECTOR) * SECTOR]
-
-
-def _apply(contents: bytearray, write: Write) -> None:
-    offset, data = write
-    if data is None:
-        del contents[offset:]
-        return
-    contents.extend(bytes(max(0, offset + len(data) - len(contents))))
-    contents[offset : offset + len(data)] = data
+def _torn(data: bytes | None, rng: Random) -> bytes | None:
+    if data is None or len(data) < 2 * SECTOR or rng.random() >= TORN:
+        return data
+    return data[: rng.randrange(1, len(data) // SECTOR) * SECTOR]
 
 
 class SimulatedDisk(apsw.VFS):
@@ -70,7 +41,7 @@ class SimulatedDisk(apsw.VFS):
     def __init__(self) -> None:
         self.real = apsw.vfs_names()[0]
         super().__init__(VFS_NAME, self.real, makedefault=True)
-        self.files: dict[str, Contents] = {}
+        self.files: dict[str, TornContents] = {}
         self.is_full = False
         self.cannot_read = False
         self.writes = 0
@@ -95,7 +66,7 @@ class SimulatedDisk(apsw.VFS):
         target.mkdir()
         for name, contents in list(self.files.items()):
             if Path(name).parent == folder:
-                left = contents.now() if lost_by is None else contents.after_power_loss(lost_by)
+                left = contents.now() if lost_by is None else contents.after_power_loss(lost_by, lost_by.choice(KEPT))
                 (target / Path(name).name).write_bytes(left)
 
     def forget(self, folder: Path, place: Path) -> None:
@@ -111,7 +82,7 @@ class _File(apsw.VFSFile):
         found = Path(path).read_bytes() if path and path not in disk.files and Path(path).exists() else b""
         super().__init__(disk.real, name, flags)
         self._disk = disk
-        self._contents = disk.files.setdefault(path, Contents(found)) if path else Contents(b"")
+        self._contents = disk.files.setdefault(path, TornContents(found)) if path else TornContents()
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
         if self._disk.cannot_read:
