@@ -21,10 +21,14 @@ help: ## list the targets
 
 setup: $(READY) ## prepare .venv with the pinned versions
 
+# The emulator that judges has an environment of its own, because it names one version of botocore.
 # The first pyright run is made here, so that later ones need no network.
 $(READY): pyproject.toml services/pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e services
+	$(PYTHON) -m venv .venv/referee
+	grep -v '^boto' constraints.txt > .venv/referee/constraints.txt
+	.venv/referee/bin/pip install --quiet --disable-pip-version-check -c .venv/referee/constraints.txt ministack
 	$(BIN)/pyright --version
 	@touch $@
 

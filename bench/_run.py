@@ -17,13 +17,14 @@ import apsw
 from msgspec import Struct
 
 from bench._compare import Bar, Comparison, Pace, Skipped, duration, measuring
+from tests.referee import ministack_version
 
 Suite: TypeAlias = Callable[[Path], Iterator[Comparison | Skipped]]
 """Gives what it compared, and what it could not compare; it may write into a folder."""
 
 PACKAGES: Final = (
     *("partita", "pydantic", "msgspec", "fastapi", "uvicorn", "uvloop"),
-    *("boto3", "pynamodb", "pydynox", "aiodynamo", "moto", "ministack"),
+    *("boto3", "pynamodb", "pydynox", "aiodynamo", "moto"),
 )
 ROOT: Final = Path(__file__).parents[1]
 
@@ -166,4 +167,4 @@ def versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return found | {"ministack": ministack_version()}

@@ -9,11 +9,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
+from importlib.metadata import distributions
 from pathlib import Path
 
 START_SECONDS = 60.0
 LEAST_VERSION = (1, 5, 33)
+_HOME = Path(sys.prefix) / "referee"
+"""The environment of ministack, which needs another botocore than the tests have."""
 
 
 @contextmanager
@@ -23,10 +25,24 @@ def ministack(folder: Path, *others: str) -> Iterator[str]:
     Raises:
         RuntimeError: it is too old to be a judge, or did not start.
     """
-    _check_version(version("ministack"))
+    _check_version(ministack_version())
     port = _free_port()
-    with _running(["ministack"], folder, port, _environment(folder, port, others)) as url:
+    with _running(
+        str(_HOME / "bin" / "python"), ["ministack"], folder, port, _environment(folder, port, others)
+    ) as url:
         yield url
+
+
+def ministack_version() -> str:
+    """The version of the emulator.
+
+    Raises:
+        RuntimeError: it is not installed.
+    """
+    places = [str(place) for place in _HOME.glob("lib/python*/site-packages")]
+    for found in distributions(name="ministack", path=places):
+        return found.version
+    raise RuntimeError(f"There is no ministack in {_HOME}: run make setup.")
 
 
 @contextmanager
@@ -37,16 +53,18 @@ def moto(folder: Path) -> Iterator[str]:
         RuntimeError: it did not start.
     """
     port = _free_port()
-    with _running(["moto.server", "-H", "127.0.0.1", "-p", str(port)], folder, port, dict(os.environ)) as url:
+    with _running(
+        sys.executable, ["moto.server", "-H", "127.0.0.1", "-p", str(port)], folder, port, dict(os.environ)
+    ) as url:
         yield url
 
 
 @contextmanager
-def _running(module: list[str], folder: Path, port: int, environment: dict[str, str]) -> Iterator[str]:
+def _running(python: str, module: list[str], folder: Path, port: int, environment: dict[str, str]) -> Iterator[str]:
     log = folder / f"{module[0]}.log"
     with log.open("wb") as output:
         server = subprocess.Popen(
-            [sys.executable, "-m", *module], cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
+            [python, "-m", *module], cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
         )
     try:
         _wait_until_it_listens(server, port, log)
