@@ -15,9 +15,9 @@ from typing import Final, TypeAlias
 
 import apsw
 from msgspec import Struct
+from tests.referee import ministack_version
 
 from bench._compare import Bar, Comparison, Pace, Skipped, duration, measuring
-from tests.referee import ministack_version
 
 Suite: TypeAlias = Callable[[Path], Iterator[Comparison | Skipped]]
 """Gives what it compared, and what it could not compare; it may write into a folder."""
