@@ -80,9 +80,11 @@ INNER = {
     "partita.operations.writes": "partita.operations",
     "partita.recipes": "each recipe is a module of its own",
     "partita.store.embedded.upkeep": "partita.store.embedded",
+    "partita.store.embedded.vectors": "partita.store.embedded",
     "partita.wire.connection": "partita.wire",
     "partita.wire.partiql": "partita.wire",
     "partita.wire.tables": "partita.wire",
+    "partita.wire.vectors": "partita.wire",
 }
 """Packages that are the inside of another, which says what of them is public."""
 

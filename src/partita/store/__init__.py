@@ -46,7 +46,16 @@ from partita.store._requests import (
     UpdateItem,
     WriteResponse,
 )
-from partita.store._schema import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
+from partita.store._schema import (
+    Distance,
+    IndexSchema,
+    KeyAttribute,
+    KeyType,
+    StreamView,
+    TableSchema,
+    VectorIndexSchema,
+)
+from partita.store._vector_requests import CreateVectorIndex, DeleteVectorIndex, SearchResponse, SearchVectors
 
 __all__ = [
     "BatchGetItem",
@@ -57,12 +66,15 @@ __all__ = [
     "ConditionCheck",
     "CreateIndex",
     "CreateTable",
+    "CreateVectorIndex",
     "DataRequest",
     "DeleteIndex",
     "DeleteItem",
     "DeleteTable",
+    "DeleteVectorIndex",
     "DescribeStream",
     "DescribeTable",
+    "Distance",
     "GetItem",
     "IndexSchema",
     "ItemResponse",
@@ -78,6 +90,8 @@ __all__ = [
     "Request",
     "Returns",
     "ScanTable",
+    "SearchResponse",
+    "SearchVectors",
     "SetStream",
     "SetTimeToLive",
     "Shard",
@@ -95,6 +109,7 @@ __all__ = [
     "TransactWriteItems",
     "TransactWriteResponse",
     "UpdateItem",
+    "VectorIndexSchema",
     "WriteResponse",
     "api_call",
     "named_store",

@@ -6,6 +6,7 @@ from partita.runtime import Clock
 from partita.wire import _batches, _items, _pages, _streams, partiql
 from partita.wire._parameters import Operation
 from partita.wire.tables import table_operations
+from partita.wire.vectors import search_vectors
 
 
 def operations(clock: Clock, address: str = "localhost") -> dict[str, Operation]:
@@ -17,6 +18,7 @@ def operations(clock: Clock, address: str = "localhost") -> dict[str, Operation]
         "DeleteItem": _items.delete_item,
         "Query": _pages.query,
         "Scan": _pages.scan,
+        "SearchVectors": search_vectors,
         "BatchGetItem": _batches.batch_get,
         "BatchWriteItem": _batches.batch_write,
         "TransactGetItems": _batches.transact_get,

@@ -11,8 +11,12 @@ from partita import _sqlite
 from partita.errors import StoreDamaged, StoreError, StoreNewer
 
 APPLICATION_ID: Final = 0x50415254  # "PART"
-FORMAT_VERSION: Final = 2
-"""1 had no hashes of partitions (`upkeep/_upgrade.py`)."""
+FORMAT_VERSION: Final = 3
+"""The newest that this version knows. 1 had no hashes of partitions (`upkeep/_upgrade.py`)."""
+PLAIN_FORMAT: Final = 2
+"""Of a file without vector indexes, which earlier versions can go on writing."""
+VECTOR_FORMAT: Final = 3
+"""Of a file that has had a vector index: whoever writes an item has to keep its vectors."""
 
 _SCHEMA: Final = f"""
     CREATE TABLE store (generation INTEGER NOT NULL);
@@ -43,7 +47,7 @@ _SCHEMA: Final = f"""
         at REAL NOT NULL
     ) WITHOUT ROWID;
     PRAGMA application_id = {APPLICATION_ID};
-    PRAGMA user_version = {FORMAT_VERSION};
+    PRAGMA user_version = {PLAIN_FORMAT};
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +18,7 @@ from partita._sqlite import GroupCommit, Handler, NoLock, ProcessLock
 from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
 from partita.runtime import Clock, system_clock
 from partita.store import _requests as requests
+from partita.store import _vector_requests as vector_requests
 from partita.store._requests import Request
 from partita.store.embedded import (
     _file,
@@ -42,6 +44,7 @@ from partita.store.embedded.upkeep import (
     upgrade,
     verify,
 )
+from partita.store.embedded.vectors import VectorCache, search_vectors
 
 R = TypeVar("R")
 
@@ -53,12 +56,16 @@ READS: Final[Mapping[type, Read]] = {
     requests.TransactGetItems: _transactions.transact_get,
     requests.QueryTable: _queries.query,
     requests.ScanTable: _queries.scan,
+    vector_requests.SearchVectors: search_vectors,
     requests.DescribeTable: _tables.describe_table,
     requests.ListTables: _tables.list_tables,
     requests.DescribeStream: _streams.describe_stream,
     requests.ReadStream: _streams.read_stream,
 }
 """What answers each read, by the type of the request."""
+
+_LONG_READS: Final = (vector_requests.SearchVectors,)
+"""Reads that an event loop must not wait for."""
 
 WRITES: Final[Mapping[type, Handler]] = {
     requests.PutItem: _writes.write_item,
@@ -70,6 +77,8 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.DeleteTable: _tables.delete_table,
     requests.CreateIndex: _tables.create_index,
     requests.DeleteIndex: _tables.delete_index,
+    vector_requests.CreateVectorIndex: _tables.create_vector_index,
+    vector_requests.DeleteVectorIndex: _tables.delete_vector_index,
     requests.SetTimeToLive: _tables.set_time_to_live,
     requests.SetStream: _tables.set_stream,
     _ttl.DeleteExpired: _ttl.delete_expired,
@@ -104,6 +113,7 @@ class EmbeddedStore:
         self.path = str(path)
         self._durable = durable
         self._catalog: Catalog = EMPTY
+        self._vectors = VectorCache()
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._opening = threading.RLock()
@@ -189,7 +199,9 @@ class EmbeddedStore:
             next(lock, None)
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task: reads are executed at once, writes are committed by another thread."""
+        """The same for a task: reads are executed at once; writes and searches by another thread."""
+        if type(request) in _LONG_READS:
+            return await asyncio.to_thread(self.execute, request)
         if type(request) in READS:
             return self.execute(request)
         if type(request) not in WRITES:
@@ -214,7 +226,7 @@ class EmbeddedStore:
             self._check_open()
             self._check_place()
             connection = self._writer.connection if self._process_lock is None else self._connect()
-            reader = self._local.reader = Reader(connection)
+            reader = self._local.reader = Reader(connection, self._vectors)
         return reader
 
     def _check_place(self) -> None:
@@ -303,7 +315,7 @@ class EmbeddedStore:
         with self._private_connection() as connection:
             connection.execute("BEGIN")
             try:
-                reader = Reader(connection)
+                reader = Reader(connection, self._vectors)
                 reader.refresh()
                 yield StoreSnapshot(reader, READS)
             finally:
