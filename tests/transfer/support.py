@@ -207,7 +207,7 @@ def copied(source: Store, target: Store, *tables: str, owner: str = "run", optio
         return copy.load()
 
 
-def records(store: Store, skip: int = 0) -> list[tuple[str, Item, Item | None, Item | None]]:
+def records(store: Store, skip: int = 0) -> list[tuple[Any, ...]]:
     """What the stream of the orders says, in its order, without the first so many."""
     (shard,) = store.execute(DescribeStream("orders")).shards
     found: list[StreamRecord] = []
