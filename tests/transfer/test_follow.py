@@ -157,9 +157,10 @@ class RecordingTarget(Wrapped):
         self.sent: list[TransactWriteItems] = []
 
     def execute(self, request: Request[R]) -> R:
+        response = super().execute(request)
         if isinstance(request, TransactWriteItems):
             self.sent.append(request)
-        return super().execute(request)
+        return response
 
 
 def test_a_request_that_comes_late_changes_nothing(source: EmbeddedStore, target: EmbeddedStore) -> None:
