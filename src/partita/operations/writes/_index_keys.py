@@ -173,7 +173,7 @@ def _literal(schema: EntitySchema[E], changes: Sequence[Change], fields: set[str
 
 
 def _required(schema: EntitySchema[Any], attribute: str) -> bool:
-    return schema.cls.model_fields[schema.fields[attribute]].is_required()
+    return bool(schema.cls.model_fields[schema.fields[attribute]].is_required())
 
 
 def _with_keys(update: Update, keys: Sequence[BoundKey], values: Mapping[str, Any]) -> Update:
