@@ -38,7 +38,7 @@ STORED = {
 }
 
 
-@pytest.mark.rule(76)
+@pytest.mark.rule(54)
 @pytest.mark.parametrize("compression", ["NONE", "GZIP", "ZSTD"])
 @pytest.mark.parametrize("kind", ["DYNAMODB_JSON", "ION"])
 def test_all_formats_and_compressions_are_read(bulk: Bulk, kind: str, compression: str) -> None:
@@ -55,7 +55,7 @@ def test_all_formats_and_compressions_are_read(bulk: Bulk, kind: str, compressio
     assert bulk.items() == {f"{number:05}": task("u", f"{number:05}") for number in range(40)}
 
 
-@pytest.mark.rule(76)
+@pytest.mark.rule(54)
 @pytest.mark.parametrize("binary", [False, True])
 def test_ion_has_values_conditions_and_what_it_cannot_say(bulk: Bulk, *, binary: bool) -> None:
     text = ION.encode()
@@ -71,7 +71,7 @@ def test_ion_has_values_conditions_and_what_it_cannot_say(bulk: Bulk, *, binary:
     assert stored == {"1": STORED, "3": {"user": "u", "task": "3"}}
 
 
-@pytest.mark.rule(78)
+@pytest.mark.rule(56)
 @pytest.mark.parametrize(
     ("source", "body"),
     [

@@ -57,7 +57,7 @@ def served(folder: Path, buckets: Path, *, after: int) -> Iterator[tuple[subproc
             process.stdout.read()
 
 
-@pytest.mark.rule(80)
+@pytest.mark.rule(58)
 def test_an_operation_goes_on_with_nothing_twice_and_nothing_lost(tmp_path: Path, root: Path) -> None:
     """Each record may be put once only, so one that is put again would be in the report."""
     folder = tmp_path / "data"

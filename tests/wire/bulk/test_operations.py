@@ -17,7 +17,7 @@ from partita.wire._faults import Fault
 NEW = {"ConditionExpression": "attribute_not_exists(#u)", "ExpressionAttributeNames": {"#u": "user"}}
 
 
-@pytest.mark.rule(76)
+@pytest.mark.rule(54)
 def test_items_of_all_objects_of_a_prefix_are_put_with_their_index_entries(bulk: Bulk) -> None:
     bulk.put("loads/one.json", *tasks(30, status="open"))
     bulk.put("loads/deep/two.json", {"Item": task("u", "last", status="open")})
@@ -35,7 +35,7 @@ def test_items_of_all_objects_of_a_prefix_are_put_with_their_index_entries(bulk:
     assert ended["TableDetails"][0]["TableId"] == bulk.call("DescribeTable", TableName="tasks")["Table"]["TableId"]
 
 
-@pytest.mark.rule(76)
+@pytest.mark.rule(54)
 def test_an_item_replaces_the_one_that_has_its_key_and_of_several_the_last_stays(bulk: Bulk) -> None:
     bulk.call("PutItem", TableName="tasks", Item=task("u", "1", status="old", title="old"))
     bulk.put("a.json", *({"Item": task("u", "1", status=status)} for status in ("first", "second")))
@@ -44,7 +44,7 @@ def test_an_item_replaces_the_one_that_has_its_key_and_of_several_the_last_stays
     assert bulk.call("Scan", TableName="tasks", IndexName="by_status")["Items"] == [task("u", "1", status="second")]
 
 
-@pytest.mark.rule(77)
+@pytest.mark.rule(55)
 def test_a_false_condition_is_reported_with_both_items_and_is_not_an_error(bulk: Bulk) -> None:
     bulk.call("PutItem", TableName="tasks", Item=task("u", "there", title="kept"))
     bulk.put("a.json", {"Item": task("u", "there"), **NEW}, {"Item": task("u", "new"), **NEW})
@@ -58,7 +58,7 @@ def test_a_false_condition_is_reported_with_both_items_and_is_not_an_error(bulk:
     assert bulk.items() == {"there": task("u", "there", title="kept"), "new": task("u", "new")}
 
 
-@pytest.mark.rule(77)
+@pytest.mark.rule(55)
 def test_a_condition_sees_what_the_records_before_it_wrote(bulk: Bulk) -> None:
     bulk.put("a.json", {"Item": task("u", "1", title="first"), **NEW}, {"Item": task("u", "1", title="second"), **NEW})
     bulk.ended()
@@ -66,7 +66,7 @@ def test_a_condition_sees_what_the_records_before_it_wrote(bulk: Bulk) -> None:
     assert [line["Record"] for line in bulk.report("CONDITION_CHECK_FAILURE")] == [2]
 
 
-@pytest.mark.rule(78)
+@pytest.mark.rule(56)
 def test_what_cannot_be_read_or_stored_is_reported_and_the_rest_is_put(bulk: Bulk) -> None:
     good = json.dumps({"Item": task("u", "good")}).encode()
     bad: list[bytes] = [
@@ -93,7 +93,7 @@ def test_what_cannot_be_read_or_stored_is_reported_and_the_rest_is_put(bulk: Bul
     assert bulk.items() == {"good": task("u", "good")}
 
 
-@pytest.mark.rule(78)
+@pytest.mark.rule(56)
 def test_only_the_reports_that_are_asked_for_are_written(bulk: Bulk) -> None:
     bulk.put("a.json", {"Item": task("u", "1"), **NEW}, {"Item": task("u", "1"), **NEW}, {"nothing": 1})
     bulk.ended(output={"OutputType": ["ERROR"], "S3KeyPrefix": "reports/today"})
@@ -104,7 +104,7 @@ def test_only_the_reports_that_are_asked_for_are_written(bulk: Bulk) -> None:
     assert [(bulk.root / "out" / name).is_file() for name in found["files"]] == [True]
 
 
-@pytest.mark.rule(76)
+@pytest.mark.rule(54)
 def test_the_stream_of_a_table_has_each_put(bulk: Bulk) -> None:
     bulk.call("UpdateTable", TableName="tasks", StreamSpecification=TASKS["StreamSpecification"])
     bulk.call("PutItem", TableName="tasks", Item=task("u", "00001", title="old"))
@@ -118,7 +118,7 @@ def test_the_stream_of_a_table_has_each_put(bulk: Bulk) -> None:
     assert records[2]["dynamodb"]["OldImage"] == task("u", "00001", title="old")
 
 
-@pytest.mark.rule(79)
+@pytest.mark.rule(57)
 def test_a_token_begins_one_operation_for_eight_hours(bulk: Bulk) -> None:
     bulk.put("a.json", *tasks(1))
     first = bulk.ended(ClientToken="one")
@@ -129,7 +129,7 @@ def test_a_token_begins_one_operation_for_eight_hours(bulk: Bulk) -> None:
     assert bulk.start(ClientToken="one")["BulkOperationArn"] != first["BulkOperationArn"]
 
 
-@pytest.mark.rule(79)
+@pytest.mark.rule(57)
 def test_operations_are_listed_in_pages_newest_first_for_90_days(bulk: Bulk) -> None:
     bulk.put("a.json", *tasks(1))
     arns = []
@@ -147,7 +147,7 @@ def test_operations_are_listed_in_pages_newest_first_for_90_days(bulk: Bulk) -> 
     ]
 
 
-@pytest.mark.rule(80)
+@pytest.mark.rule(58)
 def test_a_cancelled_operation_keeps_what_it_wrote(bulk: Bulk, monkeypatch: pytest.MonkeyPatch) -> None:
     bulk.put("a.json", *tasks(5_000))
     arns: list[str] = []
@@ -174,7 +174,7 @@ def test_a_cancelled_operation_keeps_what_it_wrote(bulk: Bulk, monkeypatch: pyte
         bulk.call("CancelBulkOperation", BulkOperationArn=arns[0])
 
 
-@pytest.mark.rule(80)
+@pytest.mark.rule(58)
 def test_an_operation_that_cannot_go_on_has_failed_and_says_why(bulk: Bulk) -> None:
     assert bulk.ended(source={"S3Bucket": "nowhere"})["FailureCode"] == "S3NoSuchBucket"
     assert bulk.ended(source={"S3KeyPrefix": "nothing/"})["FailureCode"] == "ValidationException"
@@ -184,7 +184,7 @@ def test_an_operation_that_cannot_go_on_has_failed_and_says_why(bulk: Bulk) -> N
     assert bulk.ended()["BulkOperationStatus"] == "COMPLETED"  # the table is free again
 
 
-@pytest.mark.rule(79)
+@pytest.mark.rule(57)
 def test_a_table_has_one_operation_at_a_time(bulk: Bulk, monkeypatch: pytest.MonkeyPatch) -> None:
     bulk.put("a.json", *tasks(1))
     monkeypatch.setattr(bulk.runner, "wake", lambda _: None)
@@ -194,7 +194,7 @@ def test_a_table_has_one_operation_at_a_time(bulk: Bulk, monkeypatch: pytest.Mon
     assert failure.value.kind == "ResourceInUseException"
 
 
-@pytest.mark.rule(79)
+@pytest.mark.rule(57)
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -218,7 +218,7 @@ def test_what_is_asked_wrongly_is_refused(bulk: Bulk, wrong: dict[str, Any], sai
         bulk.call("StartBulkPutItems", **{**asked(), **wrong})
 
 
-@pytest.mark.rule(79)
+@pytest.mark.rule(57)
 def test_what_is_not_there_is_not_found(bulk: Bulk) -> None:
     with pytest.raises(Fault, match="Table: none not found"):
         bulk.start(TableName="none")
@@ -231,13 +231,13 @@ def test_what_is_not_there_is_not_found(bulk: Bulk) -> None:
     assert bulk.call("ListTables")["TableNames"] == ["tasks"]
 
 
-@pytest.mark.rule(79)
+@pytest.mark.rule(57)
 def test_a_server_without_buckets_starts_none(call: Caller) -> None:
     with pytest.raises(ValidationFailed, match="--buckets"):
         call("StartBulkPutItems", **asked())
 
 
-@pytest.mark.rule(80)
+@pytest.mark.rule(58)
 def test_links_that_lead_out_of_the_folder_are_not_read(bulk: Bulk, tmp_path: Path) -> None:
     bulk.put("a.json", *tasks(1))
     outside = tmp_path / "secret.json"
