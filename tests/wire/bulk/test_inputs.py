@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -22,6 +23,11 @@ ION = """
 {Item: {user: "u", task: "2", when: 2026-01-01T}}
 {Item: {user: "u", task: "3"}}
 """
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "NONE": bytes,
+    "GZIP": gzip.compress,
+    "ZSTD": zstandard.ZstdCompressor().compress,
+}
 STORED = {
     "user": "u",
     "task": "1",
@@ -47,7 +53,7 @@ def test_all_formats_and_compressions_are_read(bulk: Bulk, kind: str, compressio
         if kind == "DYNAMODB_JSON"
         else b"".join(b'{Item: {user: "u", task: "%05d"}}\n' % number for number in range(40))
     )
-    pack = {"NONE": bytes, "GZIP": gzip.compress, "ZSTD": zstandard.ZstdCompressor().compress}[compression]
+    pack = PACKERS[compression]
     bulk.put_bytes("data/a", pack(text) + (b"" if compression == "NONE" else pack(b"\n")))  # of two members
     ended = bulk.ended(source={"InputFormat": kind, "InputCompressionType": compression})
     assert (ended["BulkOperationStatus"], ended["ProcessedItemCount"]) == ("COMPLETED", 40)
@@ -84,9 +90,7 @@ def test_ion_has_values_conditions_and_what_it_cannot_say(bulk: Bulk, *, binary:
 )
 def test_an_object_that_is_damaged_is_read_as_far_as_it_goes(bulk: Bulk, source: dict[str, str], body: bytes) -> None:
     bulk.put_bytes("a", body)
-    packed = {"GZIP": gzip.compress, "ZSTD": zstandard.ZstdCompressor().compress}.get(
-        source.get("InputCompressionType", ""), bytes
-    )
+    packed = PACKERS[source.get("InputCompressionType", "NONE")]
     good = b'{Item: {user: "u", task: "good"}}' if "InputFormat" in source else lines({"Item": task("u", "good")})
     bulk.put_bytes("b", packed(good))
     ended = bulk.ended(source=source)

@@ -53,7 +53,7 @@ class ObjectInput:
             self._counting = _Counting(raw)
             try:
                 yield from _READERS[self._kind](unpacked(self._counting, self._compression), skip)
-            except (zlib.error, gzip.BadGzipFile, EOFError, *_zstd_errors()) as error:
+            except _unpacking_errors() as error:
                 yield Unreadable(f"The object cannot be unpacked from here on: {error}.")
 
 
@@ -112,9 +112,10 @@ def _zstandard() -> Any:
     return zstandard
 
 
-def _zstd_errors() -> tuple[type[Exception], ...]:
+def _unpacking_errors() -> tuple[type[Exception], ...]:
+    found: tuple[type[Exception], ...] = (zlib.error, gzip.BadGzipFile, EOFError)
     try:
         import zstandard  # noqa: PLC0415 - of the extra `bulk`
     except ImportError:
-        return ()
-    return (zstandard.ZstdError,)
+        return found
+    return (*found, zstandard.ZstdError)
