@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final, Literal, TypeAlias, cast
 
-from partita.buckets import Buckets, StoredObject
 from partita.errors import OperationError
 from partita.transfer.bulk import Record, Unreadable
 from partita.wire.bulk._ion import ion_records, require_ion
@@ -18,24 +17,38 @@ InputFormat: TypeAlias = Literal["DYNAMODB_JSON", "ION"]
 Compression: TypeAlias = Literal["GZIP", "ZSTD", "NONE"]
 
 _READ_BYTES: Final = 256 * 1024
-_READERS: Final[dict[str, Callable[[BinaryIO, int], Iterator[Record]]]] = {
+READERS: Final[dict[str, Callable[[BinaryIO, int], Iterator[Record]]]] = {
     "DYNAMODB_JSON": json_records,
     "ION": ion_records,
 }
+"""What takes an input of each format apart into records."""
 
 
 class ObjectInput:
-    """An object of a bucket, as input of a load."""
+    """An object of a bucket, or a file, as input of a load."""
 
     def __init__(
-        self, buckets: Buckets, stored: StoredObject, kind: InputFormat, compression: Compression = "NONE"
+        self,
+        name: str,
+        size: int,
+        open_raw: Callable[[], BinaryIO],
+        read: Callable[[BinaryIO, int], Iterator[Record]],
+        compression: Compression = "NONE",
     ) -> None:
-        self.name = stored.key
-        self.size = stored.size
-        self._buckets = buckets
-        self._stored = stored
-        self._kind = kind
-        self._compression = compression
+        """Name an input; nothing is read yet.
+
+        Args:
+            name: what reports call it.
+            size: its bytes, as they are stored.
+            open_raw: opens it from the beginning.
+            read: takes what was unpacked apart into records, without so many of the first.
+            compression: how it is packed.
+        """
+        self.name = name
+        self.size = size
+        self._open = open_raw
+        self._read = read
+        self._compression: Compression = compression
         self._counting: _Counting | None = None
 
     @property
@@ -49,10 +62,10 @@ class ObjectInput:
         Raises:
             ObjectChanged: it is another object by now. StoreUnavailable: it cannot be read now.
         """
-        with self._buckets.open(self._stored) as raw:
+        with self._open() as raw:
             self._counting = _Counting(raw)
             try:
-                yield from _READERS[self._kind](unpacked(self._counting, self._compression), skip)
+                yield from self._read(unpacked(self._counting, self._compression), skip)
             except _unpacking_errors() as error:
                 yield Unreadable(f"The object cannot be unpacked from here on: {error}.")
 

@@ -16,7 +16,7 @@ import base64
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 from partita.errors import OperationError, ValidationFailed
 from partita.store import Json
@@ -45,8 +45,7 @@ def _values(file: BinaryIO) -> Iterator[Any]:
     require_ion()
     from amazon.ion.simpleion import load  # noqa: PLC0415 - of the extra `bulk`
 
-    values: Iterator[Any] = load(file, single_value=False, parse_eagerly=False)
-    return values
+    return cast("Iterator[Any]", load(file, single_value=False, parse_eagerly=False))
 
 
 def require_ion() -> None:

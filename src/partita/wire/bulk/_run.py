@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -15,7 +16,7 @@ from partita.transfer import Pace
 from partita.transfer.bulk import BulkLoad
 from partita.wire._describe import table_arn
 from partita.wire.bulk import _kept
-from partita.wire.bulk._inputs import ObjectInput
+from partita.wire.bulk._inputs import READERS, ObjectInput
 from partita.wire.bulk._kept import CANCELLED, CANCELLING, Operation
 
 MAX_OBJECTS: Final = 50_000
@@ -83,7 +84,10 @@ class OperationRun:
                 raise OperationError(f"There are more than {MAX_OBJECTS:,} objects")
             _kept.keep_inputs(self._store, name, objects)
         compression = source.get("InputCompressionType", "NONE")
-        return [ObjectInput(self._buckets, each, source["InputFormat"], compression) for each in objects]
+        read = READERS[source["InputFormat"]]
+        return [
+            ObjectInput(each.key, each.size, partial(self._buckets.open, each), read, compression) for each in objects
+        ]
 
     def write_reports(self, ended: Operation) -> None:
         """Write what was not written to the table, and what the whole operation did, to where it was asked for.
