@@ -34,6 +34,7 @@ class Unreadable(Struct, frozen=True):
 
 
 Record: TypeAlias = BulkPut | Unreadable
+"""What an input is made of."""
 
 
 class BulkInput(Protocol):

@@ -15,7 +15,9 @@ ReportKind: TypeAlias = Literal["ERROR", "CONDITION_CHECK_FAILURE"]
 """What a report is of, as DynamoDB calls it."""
 
 ERROR: Final = "ERROR"
+"""The report of records that could not be read or stored."""
 CONDITION: Final = "CONDITION_CHECK_FAILURE"
+"""The report of records whose condition was false."""
 PART_BYTES: Final = 64 * 1024 * 1024
 MAX_TEXT: Final = 4_096
 """So much is shown of what could not be read."""
